@@ -1,0 +1,63 @@
+/**
+ * The Talos machine API as a transport of protocol messages.
+ *
+ * One implementation speaks gRPC (`talos/grpc`), one calls simulated machines in the same process (`simulator`).
+ * The typed client of the `talos` package is built on a channel and does not know which one it has.
+ */
+export interface TalosDialer {
+  /**
+   * Prepares a channel to exactly one address. Connects on first use.
+   * TLS decides whom we talk to: a channel never becomes less strict after it was made.
+   */
+  dial(target: TalosTarget, credentials: TalosCredentials): TalosChannel;
+}
+
+export interface TalosTarget {
+  /** IPv4, IPv6 (no brackets) or DNS name. */
+  readonly address: string;
+  /** Default 50000. */
+  readonly port?: number;
+}
+
+export type TalosCredentials =
+  /** Maintenance mode: the server certificate is self-signed. With `expectedSpki` any other key is refused before a byte of the call is sent. */
+  | { readonly kind: "maintenance"; readonly expectedSpki?: string }
+  /** Mutual TLS: PEM texts (standard PEM labels are not required, Talos's own Ed25519 label is accepted). */
+  | { readonly kind: "mutual"; readonly ca: string; readonly certificate: string; readonly key: string };
+
+export interface TalosChannel {
+  readonly target: TalosTarget;
+  unary<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions): Promise<O>;
+  /** Messages as they arrive; back-pressure is the consumer's pace; leaving the loop cancels the call. */
+  serverStream<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions): AsyncIterable<O>;
+  /** base64(SHA-256(SubjectPublicKeyInfo)) of the certificate that the server presented on the current connection; `undefined` before the first answer. */
+  peerSpki(): string | undefined;
+  close(): void;
+}
+
+/** One RPC. `I` and `O` are protobuf messages; a transport inside one process hands them over without encoding. */
+export interface TalosMethod<I, O> {
+  /** `/machine.MachineService/Version` */
+  readonly path: string;
+  readonly encode: (request: I) => Uint8Array;
+  readonly decode: (bytes: Uint8Array) => O;
+}
+
+export interface TalosCallOptions {
+  /** Deadline of the whole call (of the whole stream for streams). Always given. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** `node` request metadata: the machine behind the endpoint that should answer. */
+  readonly node?: string;
+}
+
+/**
+ * What a transport throws for a call that did not succeed; the typed client turns it into `TalosError`.
+ * `code` is the gRPC status (4 DEADLINE_EXCEEDED, 14 UNAVAILABLE, ...), `message` the server's text.
+ * `tls` is set when the handshake failed: nothing was sent.
+ */
+export interface TalosCallFailure extends Error {
+  readonly name: "TalosCallFailure";
+  readonly code: number;
+  readonly tls?: "untrusted-server" | "unexpected-identity" | "client-refused" | "not-tls";
+}
