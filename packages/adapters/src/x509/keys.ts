@@ -75,7 +75,12 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
           await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
           // RFC 5280 4.2.1.6: the alternative names must be critical where the subject is empty.
           ...(names.length > 0
-            ? [new x509.SubjectAlternativeNameExtension(names, request.commonName === undefined && (request.organizations ?? []).length === 0)]
+            ? [
+                new x509.SubjectAlternativeNameExtension(
+                  names,
+                  request.commonName === undefined && (request.organizations ?? []).length === 0,
+                ),
+              ]
             : []),
         ],
       });
@@ -98,7 +103,9 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
     verifyCertificate(certificate: string, authority: string, at: number): boolean {
       const leaf = new X509Certificate(certificate);
       const issuer = new X509Certificate(authority);
-      return leaf.verify(issuer.publicKey) && leaf.issuer === issuer.subject && Date.parse(leaf.validFrom) <= at && at < Date.parse(leaf.validTo);
+      return (
+        leaf.verify(issuer.publicKey) && leaf.issuer === issuer.subject && Date.parse(leaf.validFrom) <= at && at < Date.parse(leaf.validTo)
+      );
     },
 
     isPair(pair: KeyPair): boolean {
@@ -152,7 +159,11 @@ function signingAlgorithm(key: KeyObject): webcrypto.Algorithm | webcrypto.Ecdsa
   return key.asymmetricKeyType === "ed25519" ? { name: "Ed25519" } : { name: "ECDSA", hash: "SHA-256" };
 }
 
-function distinguishedName(x509: X509Module, organizations: readonly string[], commonName: string | undefined): InstanceType<X509Module["Name"]> {
+function distinguishedName(
+  x509: X509Module,
+  organizations: readonly string[],
+  commonName: string | undefined,
+): InstanceType<X509Module["Name"]> {
   return new x509.Name([
     ...organizations.map((value) => ({ O: [{ utf8String: value }] })),
     ...(commonName === undefined ? [] : [{ CN: [{ utf8String: commonName }] }]),
