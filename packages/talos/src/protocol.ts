@@ -1,0 +1,56 @@
+/**
+ * The protocol itself: descriptors of the services and messages of the Talos machine API, and their way onto a channel.
+ *
+ * For those who speak the protocol from the other side (a simulated machine) or need an RPC that the typed client does not wrap.
+ * Everything below is generated from `proto/`; names are those of the protocol.
+ */
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import type { TalosMethod } from "@talos-operator/ports";
+
+/**
+ * The RPC that a generated descriptor describes, in the form a channel takes.
+ *
+ * Unknown fields and enum values of a newer Talos are kept by the message and do not fail.
+ *
+ * @throws (from `decode`) Error when the bytes are no such message
+ */
+export function methodOf<I extends DescMessage, O extends DescMessage>(
+  descriptor: DescMethod & { readonly input: I; readonly output: O },
+): TalosMethod<MessageShape<I>, MessageShape<O>> {
+  return {
+    path: `/${descriptor.parent.typeName}/${descriptor.name}`,
+    encode: (request) => toBinary(descriptor.input, request),
+    decode: (bytes) => fromBinary(descriptor.output, bytes),
+  };
+}
+
+/** One namespace per protobuf package: `machine.MachineService`, `machine.VersionResponseSchema`, type `machine.VersionResponse`. */
+export * as machine from "./gen/machine/machine_pb.ts";
+export * as common from "./gen/common/common_pb.ts";
+export * as storage from "./gen/storage/storage_pb.ts";
+export * as cluster from "./gen/cluster/cluster_pb.ts";
+export * as inspect from "./gen/inspect/inspect_pb.ts";
+export * as time from "./gen/time/time_pb.ts";
+export * as securityapi from "./gen/securityapi/securityapi_pb.ts";
+export * as rpc from "./gen/google/rpc/status_pb.ts";
+/** `cosi.State` is the service, `cosi.Resource` what it serves. */
+export * as cosi from "./gen/cosi/resource/resource_pb.ts";
+export * as cosiMeta from "./gen/cosi/resource/meta/meta_pb.ts";
+
+/** Messages inside `proto_spec` of COSI resources, one namespace per protobuf package below `talos.resource.definitions`. */
+export * as blockDefinitions from "./gen/talos/resource/definitions/block/block_pb.ts";
+export * as clusterDefinitions from "./gen/talos/resource/definitions/cluster/cluster_pb.ts";
+export * as configDefinitions from "./gen/resource/config/config_pb.ts";
+export * as enumDefinitions from "./gen/talos/resource/definitions/enums/enums_pb.ts";
+export * as etcdDefinitions from "./gen/talos/resource/definitions/etcd/etcd_pb.ts";
+export * as hardwareDefinitions from "./gen/talos/resource/definitions/hardware/hardware_pb.ts";
+export * as k8sDefinitions from "./gen/talos/resource/definitions/k8s/k8s_pb.ts";
+export * as networkDefinitions from "./gen/talos/resource/definitions/network/network_pb.ts";
+export * as runtimeDefinitions from "./gen/talos/resource/definitions/runtime/runtime_pb.ts";
+export * as timeDefinitions from "./gen/talos/resource/definitions/time/time_pb.ts";
+export * as v1alpha1Definitions from "./gen/talos/resource/definitions/v1alpha1/v1alpha1_pb.ts";
+
+/** COSI resource types by full name: default namespace, fixed ids, sensitivity, message of the spec. */
+export { resourceSpecs } from "./gen/resource-specs.ts";
+export type { ResourceSpecFacts } from "./gen/resource-specs.ts";
