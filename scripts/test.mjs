@@ -8,10 +8,9 @@ if (files.length === 0) {
   process.stderr.write("No test file found.\n");
   process.exit(1);
 }
-const reporter = process.env.CI === "true" || !process.stdout.isTTY ? "dot" : "spec";
 const result = spawnSync(
   process.execPath,
-  ["--test", `--test-reporter=${process.env.TEST_REPORTER ?? reporter}`, "--test-reporter-destination=stdout", ...files],
+  ["--test", `--test-reporter=${process.env.TEST_REPORTER ?? "spec"}`, "--test-reporter-destination=stdout", ...files],
   {
     stdio: "inherit",
   },
