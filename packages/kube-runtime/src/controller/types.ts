@@ -1,0 +1,84 @@
+import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import type { KubeObject } from "../objects/kube-object.ts";
+import type { ObjectKey } from "../request/resource-type.ts";
+import type { BackoffOptions, WorkqueueStats } from "../queue/types.ts";
+import type { Delta, Informer } from "../watch/informer-types.ts";
+
+/** How a pass ends. Nothing, or no `requeueAfterMs`: a watch event will wake the key. Waiting is never an exception. */
+export interface ReconcileResult {
+  readonly requeueAfterMs?: number | undefined;
+}
+
+/** What a pass gets beside its key. */
+export interface ReconcileContext {
+  /** Aborts when the controller stops or the pass exceeds its deadline. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Failures in a row of this key before this pass. */
+  readonly failures: number;
+  /** Says what the pass does now; shown in the report when it hangs. */
+  note(step: string): void;
+}
+
+/** One declared watch: `why` says why a change of that object wakes the controller. */
+export interface ControllerWatch {
+  readonly why: string;
+  /** Waits for the informer's first list. */
+  waitForSync(signal: AbortSignal): Promise<void>;
+  /** Begins to wake keys; returns the end of it. */
+  start(wake: (key: ObjectKey) => void): () => void;
+}
+
+/** Declares a watch. */
+export interface WatchDeclaration<T extends KubeObject> {
+  readonly informer: Informer<T>;
+  readonly why: string;
+  /** Keys that the object wakes. Default: the object's own. */
+  readonly map?: (object: T) => readonly ObjectKey[];
+  /** False leaves a change unheard. Default: all are heard. */
+  readonly predicate?: (delta: Delta<T>) => boolean;
+}
+
+/** A pass that has exceeded its deadline. */
+export interface StuckPass {
+  readonly key: ObjectKey;
+  readonly runningForMs: number;
+  /** What it said last with `note`. */
+  readonly step: string | undefined;
+}
+
+/** What makes a controller. */
+export interface ControllerOptions {
+  readonly name: string;
+  readonly watches: readonly ControllerWatch[];
+  readonly reconcile: (key: ObjectKey, context: ReconcileContext) => Promise<ReconcileResult | undefined | void>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly log: Logger;
+  /** Passes that may run at once, each for another key. Default 4. */
+  readonly workers?: number;
+  /** Deadline of one pass: its signal aborts and it is reported as stuck until it ends. Default 120_000. */
+  readonly passTimeoutMs?: number;
+  readonly backoff?: BackoffOptions;
+}
+
+/** Reconciles keys as their objects change. */
+export interface Controller {
+  readonly name: string;
+  /** Waits for the caches, then works until `signal` aborts; resolves when the last pass has ended. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Wakes a key by hand, for example when a long effect ended. Works before `run`, too. */
+  enqueue(key: ObjectKey, delayMs?: number): void;
+  /** Passes that exceeded their deadline and still run. */
+  stuck(): readonly StuckPass[];
+  stats(): ControllerStats;
+}
+
+/** Figures of a controller. */
+export interface ControllerStats {
+  readonly queue: WorkqueueStats;
+  /** Passes that ended well. */
+  readonly succeeded: number;
+  readonly failed: number;
+}

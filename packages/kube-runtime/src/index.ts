@@ -1,0 +1,48 @@
+export { createKubeClient } from "./client/kube-client.ts";
+export { KubeApiError, kubeApiErrorCodes } from "./client/kube-api-error.ts";
+export {
+  fieldConflictsOf,
+  isAlreadyExists,
+  isApplyConflict,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isNotServed,
+  isOutcomeUnknown,
+} from "./client/error-predicates.ts";
+export { keyOf, keyText, parseKey } from "./objects/kube-object.ts";
+export { apiVersionOf, eventType, leaseType } from "./request/resource-type.ts";
+
+export type { ApplyConfiguration, KubeWatch, ResourceClient, WatchEvent } from "./client/resource-client.ts";
+export type { KubeApiErrorCode, RetryAdvice, StatusCause } from "./client/error-codes.ts";
+export type { KubeClient } from "./client/kube-client.ts";
+export type { RetryPolicy, RetryPorts } from "./client/retry.ts";
+export type { KubeList, KubeObject, ObjectMeta, OwnerReference } from "./objects/kube-object.ts";
+export type { ObjectKey, ResourceType } from "./request/resource-type.ts";
+export type {
+  ApplyOptions,
+  DeleteOptions,
+  JsonPatchOperation,
+  ListPageOptions,
+  Patch,
+  ReadOptions,
+  SelectorOptions,
+  WatchOptions,
+  WriteOptions,
+} from "./request/call-options.ts";
+export type { BackoffOptions, Workqueue, WorkqueueOptions, WorkqueueStats } from "./queue/types.ts";
+export type { CacheWait, Delta, Informer, InformerOptions, InformerStatus, Store } from "./watch/informer-types.ts";
+export type {
+  Controller,
+  ControllerOptions,
+  ControllerStats,
+  ControllerWatch,
+  ReconcileContext,
+  ReconcileResult,
+  StuckPass,
+  WatchDeclaration,
+} from "./controller/types.ts";
+export type { EventInput, EventRecorder, EventRecorderOptions } from "./events/types.ts";
+export type { FencingToken, Leadership, LeadershipEnd, LeaseElector, LeaseElectorOptions } from "./lease/types.ts";
