@@ -1,0 +1,60 @@
+export { API_VERSION, OPERATOR_GROUP, TALOS_GROUP } from "./groups.ts";
+export { annotations, finalizers, labels, reconcileModeOf } from "./keys.ts";
+export type { ReconcileMode } from "./keys.ts";
+export {
+  MAX_NAME_LENGTH,
+  appliedTemplateSecretName,
+  bundleSecretName,
+  derivedName,
+  kubeconfigSecretName,
+  machineNameFor,
+  talosconfigKey,
+  talosconfigSecretName,
+} from "./names.ts";
+export type { MachineSource } from "./names.ts";
+
+export { talosClusterResource } from "./kinds/talos-cluster.ts";
+export type { PxeServerSpec, TalosCluster, TalosClusterSpec, TalosClusterStatus } from "./kinds/talos-cluster.ts";
+export { controlPlaneStates, talosControlPlaneResource } from "./kinds/talos-control-plane.ts";
+export type {
+  Cni,
+  ControlPlaneState,
+  TalosControlPlane,
+  TalosControlPlaneSpec,
+  TalosControlPlaneStatus,
+} from "./kinds/talos-control-plane.ts";
+export { talosWorkerResource, workerStates } from "./kinds/talos-worker.ts";
+export type { TalosWorker, TalosWorkerSpec, TalosWorkerStatus, WorkerState } from "./kinds/talos-worker.ts";
+export { machineStates, talosMachineResource } from "./kinds/talos-machine.ts";
+export type { MachineState, TalosMachine, TalosMachineSpec, TalosMachineStatus } from "./kinds/talos-machine.ts";
+export { MAX_DECISIONS, MAX_KNOWN_MACHINES, clusterRecordResource } from "./kinds/cluster-record.ts";
+export type {
+  AppliedTemplate,
+  BootstrapFact,
+  BootstrapIntent,
+  ClusterRecord,
+  ClusterRecordSpec,
+  ClusterRecordStatus,
+  KnownMachine,
+  MachineIdentity,
+  OpenIntent,
+  RecordedDecision,
+} from "./kinds/cluster-record.ts";
+export type { ConfigMapKeySelector, DeletionPolicy, LocalObjectReference, Mode, ObjectReference } from "./kinds/fields.ts";
+export type { Machine, MetalSpec } from "./kinds/metal-spec.ts";
+export type { MachineMeta, MachineSpec, PxeClientSpec } from "./kinds/machine-spec.ts";
+export type { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+
+export { findCondition, isConditionTrue, removeCondition, rfc3339, setCondition } from "./meta/condition.ts";
+export type { Condition, ConditionInput } from "./meta/condition.ts";
+export { controllerOf, controllerReference } from "./meta/object-meta.ts";
+export type { ObjectMeta, OwnerReference } from "./meta/object-meta.ts";
+export { apiVersionOf } from "./meta/resource.ts";
+export type { Resource } from "./meta/resource.ts";
+export { conditionCatalogue, conditionFor, statusOf } from "./reasons/catalogue.ts";
+export type { ConditionReason, ConditionType, ReadyReason, ReasonOf } from "./reasons/catalogue.ts";
+export type { ConditionEntry, ConditionKind, ReasonEntry } from "./reasons/entry.ts";
+
+export { crds } from "./crds.ts";
+export type { CustomResourceDefinition, CustomResourceVersion, PrinterColumn } from "./schema/crd.ts";
+export type { JsonSchema, ValidationRule } from "./schema/json-schema.ts";

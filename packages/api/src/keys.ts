@@ -1,0 +1,55 @@
+import { OPERATOR_GROUP, TALOS_GROUP } from "./groups.ts";
+
+/**
+ * Finalizers. The first four are the published ones; existing objects carry them already.
+ * Each guards something outside the object: machines to reset, keys to keep.
+ */
+export const finalizers = {
+  talosCluster: `taloscluster.${TALOS_GROUP}/finalizer`,
+  talosControlPlane: `taloscontrolplane.${TALOS_GROUP}/finalizer`,
+  talosWorker: `talosworker.${TALOS_GROUP}/finalizer`,
+  talosMachine: `talosmachine.${TALOS_GROUP}/finalizer`,
+  /** On the bundle Secret: keys must not go before the machines that trust them. */
+  bundle: `${OPERATOR_GROUP}/bundle`,
+  /** On the ClusterRecord: the memory must not go before the machines. */
+  clusterRecord: `${OPERATOR_GROUP}/cluster-record`,
+} as const;
+
+/** Annotations a person sets. Those of ours act once, are bound to the value they name, and are answered by an event. */
+export const annotations = {
+  /** `reconcile` (default), `disable`, `dryrun` or `import`, in any letter case. Parse with {@link reconcileModeOf}. */
+  reconcileMode: `${TALOS_GROUP}/reconcile-mode`,
+  /** Value: the object's name. Allows the wipe although the namespace or the CRD is going away. */
+  confirmReset: `${OPERATOR_GROUP}/confirm-reset`,
+  /** Value: a machine's UUID. Lets the machine go without proof of a wipe. */
+  abandonMachine: `${OPERATOR_GROUP}/abandon-machine`,
+  /** Value: a machine's UUID. Lets a machine that was installed and answers in maintenance mode be configured again. */
+  approveReprovision: `${OPERATOR_GROUP}/approve-reprovision`,
+  /** Value: the public key's SHA-256. Takes a machine whose identity changed for the one that is known. */
+  acceptIdentity: `${OPERATOR_GROUP}/accept-identity`,
+  /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
+  adopt: `${OPERATOR_GROUP}/adopt`,
+  /** Value: the Talos cluster.id. Lets the keys go although wipes are not confirmed. */
+  releaseBundle: `${OPERATOR_GROUP}/release-bundle`,
+} as const;
+
+/** Labels on objects the operator makes. Never trusted as identity. */
+export const labels = {
+  /** Name of the control plane the object serves. */
+  cluster: `${OPERATOR_GROUP}/cluster`,
+  /** `controlplane` or `worker`, on TalosMachines. */
+  role: `${OPERATOR_GROUP}/role`,
+  /** What a Secret holds: `bundle`, `kubeconfig`, `talosconfig` or `applied-template`. */
+  secretKind: `${OPERATOR_GROUP}/secret`,
+  /** `state` on the state Secrets of the operator that published these kinds. */
+  publishedType: `${TALOS_GROUP}/type`,
+} as const;
+
+/** How far the operator may go with an object. */
+export type ReconcileMode = "reconcile" | "disable" | "dryrun" | "import";
+
+/** The mode an object asks for: letter case is ignored, an absent or unknown value is `reconcile`, as published. */
+export function reconcileModeOf(metadata: { readonly annotations?: Readonly<Record<string, string>> }): ReconcileMode {
+  const value = metadata.annotations?.[annotations.reconcileMode]?.trim().toLowerCase();
+  return value === "disable" || value === "dryrun" || value === "import" ? value : "reconcile";
+}

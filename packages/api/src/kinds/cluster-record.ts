@@ -1,0 +1,240 @@
+import { conditionsField } from "../meta/condition.ts";
+import type { ObjectMeta } from "../meta/object-meta.ts";
+import type { Resource } from "../meta/resource.ts";
+import { API_VERSION, OPERATOR_GROUP } from "../groups.ts";
+import { ageColumn } from "../schema/crd.ts";
+import type { KindDefinition } from "../schema/crd.ts";
+import { list, object, required, string } from "../schema/field.ts";
+import type { Field, Infer } from "../schema/field.ts";
+
+const time = (description: string) => string({ description, format: "date-time" });
+
+/** What tells one machine from all others, whatever address it has today. */
+const identityFields = {
+  name: required(string({ description: "Name of the TalosMachine.", maxLength: 253 })),
+  uuid: required(
+    string({ description: "SMBIOS UUID the machine reported. Not unique by itself: some vendors ship one for all.", maxLength: 64 }),
+  ),
+  address: required(string({ description: "Address the machine answered on.", maxLength: 253 })),
+  spki: string({ description: "SHA-256 of the public key the machine showed in maintenance mode, base64.", maxLength: 64 }),
+  macs: list(string({ description: "A MAC address.", maxLength: 32 }), {
+    description: "Hardware addresses of its physical links, sorted.",
+    listType: "atomic",
+    maxItems: 64,
+  }),
+};
+
+const machineIdentity = object(identityFields, { description: "One machine." });
+
+/** What tells one machine from all others: UUID, key and hardware addresses together; the address says only where it was. */
+export interface MachineIdentity extends Infer<typeof machineIdentity> {}
+const machineIdentityField: Field<MachineIdentity, false> = machineIdentity;
+
+const knownMachine = object(
+  {
+    ...identityFields,
+    serial: string({ description: "Serial number the machine reported.", maxLength: 128 }),
+    pinnedAt: required(time("When the identity was first written down, before anything was sent.")),
+    configuredAt: time("When a configuration was first sent, or may have been: from then on the machine may hold etcd data."),
+    configHash: string({ description: "Hash of the configuration last known to be on the machine.", maxLength: 128 }),
+    releasedAt: time("When the machine was proved wiped, or given up by a person. It no longer counts as configured."),
+  },
+  { description: "A machine that belongs, or ever belonged, to the cluster." },
+);
+
+/** A machine that belongs, or ever belonged, to the cluster. */
+export interface KnownMachine extends Infer<typeof knownMachine> {}
+
+const intentFields = {
+  machine: required(machineIdentityField),
+  bootIdBefore: string({
+    description: "Boot id of the machine when the intent was written; another one later shows that it rebooted.",
+    maxLength: 64,
+  }),
+  at: required(time("When the intent was written.")),
+  by: required(string({ description: "Identity of the operator process that wrote it.", maxLength: 253 })),
+  deadline: required(time("Until when the effect may still take place; before that nobody may repeat it.")),
+  fencingToken: required(
+    string({ description: "Which turn of leadership wrote it: UID of the lease and number of its transitions.", maxLength: 128 }),
+  ),
+};
+
+const bootstrapIntent = object(intentFields, { description: "Which machine is to found etcd, written before the call is sent." });
+
+/** Which machine is to found etcd. Written before the call, kept until {@link BootstrapFact} replaces it. */
+export interface BootstrapIntent extends Infer<typeof bootstrapIntent> {}
+
+const bootstrapFact = object(
+  {
+    at: required(time("When the evidence was seen.")),
+    machine: required(machineIdentityField),
+    evidence: required(string({ description: "What showed it, for example the etcd member list of which machine.", maxLength: 1024 })),
+  },
+  { description: "Etcd was founded. Never removed or changed: a second bootstrap would be a second cluster." },
+);
+
+/** Proof that etcd was founded. Never removed. */
+export interface BootstrapFact extends Infer<typeof bootstrapFact> {}
+
+const openIntent = object(
+  {
+    id: required(string({ description: "Unique within the record.", maxLength: 64 })),
+    what: required(string({ description: "The effect, for example Configure, Reset or RemoveEtcdMember.", maxLength: 64 })),
+    why: required(string({ description: "The rule or wish behind it, as a sentence.", maxLength: 1024 })),
+    ...intentFields,
+  },
+  { description: "An effect that cannot be repeated blindly, from before it is sent until a machine shows that it took place." },
+);
+
+/** An effect that cannot be repeated blindly, from before it is sent until a machine shows that it took place. */
+export interface OpenIntent extends Infer<typeof openIntent> {}
+const openIntentField: Field<OpenIntent, false> = openIntent;
+
+const appliedTemplate = object(
+  {
+    secretName: required(string({ description: "Secret that holds the template, without any value of the bundle.", maxLength: 253 })),
+    pool: required(string({ description: "Name of the TalosControlPlane or TalosWorker.", maxLength: 253 })),
+    role: required(string({ description: "controlplane or worker.", maxLength: 32 })),
+    hash: required(string({ description: "Hash of the template.", maxLength: 128 })),
+    at: required(time("When it was first applied.")),
+  },
+  { description: "A template of machine configs that was applied." },
+);
+
+/** A template of machine configs that was applied; the newest three of a pool are kept. */
+export interface AppliedTemplate extends Infer<typeof appliedTemplate> {}
+
+const recordedDecision = object(
+  {
+    at: required(time("When it was taken.")),
+    action: required(string({ description: "What was done.", maxLength: 64 })),
+    reason: required(string({ description: "Why, as one word.", maxLength: 128 })),
+    machine: string({ description: "Name of the TalosMachine concerned.", maxLength: 253 }),
+    message: string({ description: "Why, as a sentence with the facts.", maxLength: 1024 }),
+  },
+  { description: "A decision that changed something." },
+);
+
+/** A decision that changed something, for people who ask later. */
+export interface RecordedDecision extends Infer<typeof recordedDecision> {}
+
+/** How many decisions a record keeps; older ones go. */
+export const MAX_DECISIONS = 50;
+
+/** How many machines of one role a record can hold. */
+export const MAX_KNOWN_MACHINES = 2000;
+
+const spec = object(
+  {
+    controlPlaneUid: required(
+      string({ description: "UID of the TalosControlPlane served. Evidence, not identity: another UID asks for adoption.", maxLength: 64 }),
+    ),
+    clusterId: string({ description: "The Talos cluster.id, which is the identity of the cluster. Set once.", maxLength: 128 }),
+    bundle: object(
+      {
+        secretName: required(string({ description: "Name of the immutable Secret with the secrets bundle in force.", maxLength: 253 })),
+        fingerprint: required(string({ description: "Fingerprint of its content; another content stops everything.", maxLength: 128 })),
+      },
+      { description: "The secrets bundle in force. Absent only before the first one was made." },
+    ),
+    bootstrap: object(
+      { intent: bootstrapIntent as Field<BootstrapIntent, false>, done: bootstrapFact as Field<BootstrapFact, false> },
+      { description: "The founding of etcd, which takes place once in the life of a cluster." },
+    ),
+    knownControlPlanes: list<KnownMachine>(knownMachine, {
+      description: "Every control-plane machine ever pinned. A machine leaves the list never; it is marked released.",
+      listType: "atomic",
+      maxItems: MAX_KNOWN_MACHINES,
+    }),
+    knownWorkers: list<KnownMachine>(knownMachine, {
+      description: "Every worker machine pinned and not yet released.",
+      listType: "atomic",
+      maxItems: MAX_KNOWN_MACHINES,
+    }),
+    openControlPlaneIntent: openIntentField,
+    openWorkerIntents: list<OpenIntent>(openIntentField, {
+      description: "Open effects on workers, at most one for each machine.",
+      listType: "atomic",
+      maxItems: MAX_KNOWN_MACHINES,
+    }),
+    appliedTemplates: list<AppliedTemplate>(appliedTemplate, {
+      description: "Templates of machine configs that were applied, oldest first.",
+      listType: "atomic",
+      maxItems: 1000,
+    }),
+    decisions: list<RecordedDecision>(recordedDecision, {
+      description: "The last decisions that changed something, oldest first.",
+      listType: "atomic",
+      maxItems: MAX_DECISIONS,
+    }),
+  },
+  {
+    description: "Facts that must outlive a crash. No secrets.",
+    rules: [
+      {
+        rule: "!has(oldSelf.clusterId) || (has(self.clusterId) && self.clusterId == oldSelf.clusterId)",
+        message: "clusterId is set once: it is the identity of the cluster",
+      },
+      {
+        rule: "!has(oldSelf.bundle) || has(self.bundle)",
+        message: "bundle cannot be removed: without it the cluster could not be told from a new one",
+      },
+      {
+        rule: "!has(oldSelf.bootstrap) || !has(oldSelf.bootstrap.done) || (has(self.bootstrap) && has(self.bootstrap.done) && self.bootstrap.done.at == oldSelf.bootstrap.done.at)",
+        message: "bootstrap.done cannot be removed or changed: etcd is founded once",
+      },
+      {
+        rule: "!has(oldSelf.openControlPlaneIntent) || !has(self.openControlPlaneIntent) || self.openControlPlaneIntent.id == oldSelf.openControlPlaneIntent.id",
+        message: "another control-plane intent is open: close it first",
+      },
+    ],
+  },
+);
+
+/** Facts about one cluster that must outlive a crash; no secrets. */
+export interface ClusterRecordSpec extends Infer<typeof spec> {}
+const specField: Field<ClusterRecordSpec, true> = required(spec);
+
+const status = object({ conditions: conditionsField }, { description: "What was observed about the record." });
+
+/** What was observed about the record. */
+export interface ClusterRecordStatus extends Infer<typeof status> {}
+
+/**
+ * The memory of one cluster: same name and namespace as its TalosControlPlane, no owner, a finalizer of its own.
+ *
+ * Written by compare-and-swap on `resourceVersion` only. What it says was decided; what a machine shows is the truth.
+ */
+export interface ClusterRecord {
+  readonly apiVersion: "talos-operator.dev/v1alpha1";
+  readonly kind: "ClusterRecord";
+  readonly metadata: ObjectMeta;
+  readonly spec: ClusterRecordSpec;
+  readonly status?: ClusterRecordStatus;
+}
+
+export const clusterRecordResource = {
+  group: OPERATOR_GROUP,
+  version: API_VERSION,
+  kind: "ClusterRecord",
+  plural: "clusterrecords",
+  singular: "clusterrecord",
+  listKind: "ClusterRecordList",
+  namespaced: true,
+  shortNames: ["clr"],
+} as const satisfies Resource;
+
+export const clusterRecordKind: KindDefinition = {
+  resource: clusterRecordResource,
+  description:
+    "ClusterRecord is the operator's memory of one cluster: its keys' fingerprint, its bootstrap, the machines it ever had, open intents.",
+  spec: specField,
+  status,
+  printerColumns: [
+    { name: "Cluster ID", type: "string", jsonPath: ".spec.clusterId" },
+    { name: "Bundle", type: "string", jsonPath: ".spec.bundle.secretName" },
+    { name: "Bootstrapped", type: "date", jsonPath: ".spec.bootstrap.done.at" },
+    { name: "Intent", type: "string", jsonPath: ".spec.openControlPlaneIntent.what" },
+    ageColumn,
+  ],
+};

@@ -1,0 +1,83 @@
+import { boolean, list, object, oneOf, required, string } from "../schema/field.ts";
+import type { Field, Infer } from "../schema/field.ts";
+
+/** `v1.13.9` or a pre-release such as `v1.14.0-beta.0`; no build metadata. */
+export const VERSION_PATTERN = "^v\\d+\\.\\d+\\.\\d+(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$";
+
+/** Four groups of digits. The range of an octet is not checked here; `validateAddress` does. */
+export const IPV4_PATTERN = "^(\\d{1,3}\\.){3}\\d{1,3}$";
+
+/** A name in the same namespace. */
+const localReference = object(
+  { name: string({ description: "Name of the object. Default: empty, which refers to nothing.", default: "" }) },
+  { description: "An object in the same namespace.", mapType: "atomic" },
+);
+
+/** A reference by name inside the namespace, as `core/v1` LocalObjectReference. */
+export interface LocalObjectReference extends Infer<typeof localReference> {}
+export const localReferenceField: Field<LocalObjectReference, false> = localReference;
+
+const objectReference = object(
+  {
+    apiVersion: string({ description: "Group and version of the object, for example vitistack.io/v1alpha1." }),
+    kind: string({ description: "Kind of the object." }),
+    name: string({ description: "Name of the object." }),
+    namespace: string({ description: "Namespace of the object. Default: that of the referring object." }),
+    uid: string({ description: "UID, when exactly one incarnation is meant." }),
+    resourceVersion: string({ description: "Accepted for compatibility; references follow the newest version." }),
+    fieldPath: string({
+      description: "JSONPath to one value inside the object, for example {.status.networkInterfaces[0].ipAddresses[0]}.",
+    }),
+  },
+  { description: "Any Kubernetes object.", mapType: "atomic" },
+);
+
+/** A reference to any object, as `core/v1` ObjectReference. */
+export interface ObjectReference extends Infer<typeof objectReference> {}
+export const objectReferenceField: Field<ObjectReference, false> = objectReference;
+
+const configMapKey = object(
+  {
+    key: required(string({ description: "Key in the ConfigMap whose value is the machine config." })),
+    name: string({ description: "Name of the ConfigMap. Default: empty, which refers to nothing.", default: "" }),
+    optional: boolean({ description: "True lets the key be absent; a config is then generated." }),
+  },
+  { description: "One key of a ConfigMap in the same namespace.", mapType: "atomic" },
+);
+
+/** A key of a ConfigMap, as `core/v1` ConfigMapKeySelector. */
+export interface ConfigMapKeySelector extends Infer<typeof configMapKey> {}
+export const configMapKeyField: Field<ConfigMapKeySelector, false> = configMapKey;
+
+/** Where the machines come from; fixed for the life of the object. */
+export const modeField = oneOf(["container", "metal", "cloud"], {
+  description: "Where machines come from: metal (given by address or reference), container (pods), cloud. May not change later.",
+});
+
+/** `container`, `metal` or `cloud`. */
+export type Mode = Infer<typeof modeField>;
+
+/** What deletion does to machines. */
+export const deletionPolicyField = oneOf(["reset", "preserve"], {
+  description:
+    "What deletion does to the machines: reset wipes them, preserve leaves them running. May change at any time. Default: reset.",
+  default: "reset",
+});
+
+/** `reset` or `preserve`. */
+export type DeletionPolicy = Infer<typeof deletionPolicyField>;
+
+/** A list of IPv4 networks; `what` names their use. */
+export function cidrList(description: string): Field<readonly string[], false> {
+  return list(
+    string({
+      description: "An IPv4 network such as 10.244.0.0/16.",
+      pattern: "^(\\d{1,3}\\.){3}\\d{1,3}/\\d{1,2}$",
+      maxLength: 18,
+    }),
+    { description, maxItems: 4 },
+  );
+}
+
+/** Pattern of a storage class name, as published. */
+export const STORAGE_CLASS_PATTERN = "^[a-zA-Z0-9][-a-zA-Z0-9_.]*[a-zA-Z0-9]$";

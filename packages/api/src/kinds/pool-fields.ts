@@ -1,0 +1,17 @@
+import { required, string } from "../schema/field.ts";
+import { VERSION_PATTERN } from "./fields.ts";
+
+/** `spec.version` of control planes and workers. */
+export const talosVersionField = required(
+  string({
+    description:
+      "Talos version that machines are installed with. A later change is reported as UpgradePending and does not touch running machines. Default: v1.13.0.",
+    default: "v1.13.0",
+    pattern: VERSION_PATTERN,
+  }),
+);
+
+/** `spec.kubeVersion` of control planes and workers; `whose` says which one decides. */
+export function kubeVersionField(description: string) {
+  return required(string({ description, default: "v1.35.0", pattern: VERSION_PATTERN }));
+}

@@ -1,0 +1,83 @@
+import { conditionsField } from "../meta/condition.ts";
+import type { ObjectMeta } from "../meta/object-meta.ts";
+import type { Resource } from "../meta/resource.ts";
+import { API_VERSION, TALOS_GROUP } from "../groups.ts";
+import type { KindDefinition } from "../schema/crd.ts";
+import { described, object, required, string } from "../schema/field.ts";
+import type { Field, Infer } from "../schema/field.ts";
+import { IPV4_PATTERN, localReferenceField } from "./fields.ts";
+import { controlPlaneSpecField } from "./talos-control-plane.ts";
+import { workerSpecField } from "./talos-worker.ts";
+
+const pxeServerSpec = object(
+  {
+    address: required(string({ description: "IPv4 address of the host that serves network boot.", pattern: IPV4_PATTERN })),
+    interface: required(string({ description: "Network interface of that host on the boot network." })),
+  },
+  { description: "Where machines boot from over the network." },
+);
+
+/** Where machines boot from over the network. */
+export interface PxeServerSpec extends Infer<typeof pxeServerSpec> {}
+
+const spec = object(
+  {
+    controlPlane: described(
+      controlPlaneSpecField,
+      "The control plane, made as a TalosControlPlane of the cluster's name. Not together with controlPlaneRef.",
+    ),
+    controlPlaneRef: described(localReferenceField, "An existing TalosControlPlane. Not together with controlPlane."),
+    worker: described(workerSpecField, "The worker pool, made as a TalosWorker of the cluster's name. Not together with workerRef."),
+    workerRef: described(localReferenceField, "An existing TalosWorker. Not together with worker."),
+    pxeServerSpec: pxeServerSpec as Field<PxeServerSpec, false>,
+  },
+  {
+    description: "The cluster as it should be.",
+    rules: [
+      {
+        rule: "!(has(self.controlPlane) && has(self.controlPlaneRef))",
+        message: "Specify either controlPlane or controlPlaneRef, but not both",
+      },
+      { rule: "!(has(self.worker) && has(self.workerRef))", message: "Specify either worker or workerRef, but not both" },
+    ],
+  },
+);
+
+/** One cluster, as it should be. */
+export interface TalosClusterSpec extends Infer<typeof spec> {}
+const specField: Field<TalosClusterSpec, false> = spec;
+
+const status = object({ conditions: conditionsField }, { description: "The cluster as it was last seen." });
+
+/** The cluster as it was last seen. */
+export interface TalosClusterStatus extends Infer<typeof status> {}
+
+/** One cluster: a control plane and a worker pool, inline or by reference. */
+export interface TalosCluster {
+  readonly apiVersion: "talos.alperen.cloud/v1alpha1";
+  readonly kind: "TalosCluster";
+  readonly metadata: ObjectMeta;
+  /** The published schema does not demand it. */
+  readonly spec?: TalosClusterSpec;
+  readonly status?: TalosClusterStatus;
+}
+
+export const talosClusterResource = {
+  group: TALOS_GROUP,
+  version: API_VERSION,
+  kind: "TalosCluster",
+  plural: "talosclusters",
+  singular: "taloscluster",
+  listKind: "TalosClusterList",
+  namespaced: true,
+  shortNames: ["tc"],
+} as const satisfies Resource;
+
+export const talosClusterKind: KindDefinition = {
+  resource: talosClusterResource,
+  description: "TalosCluster is a Talos Linux cluster in one document: a control plane and a worker pool, inline or by reference.",
+  spec: specField,
+  status,
+  // None, as published: kubectl then shows name and age.
+  printerColumns: [],
+};

@@ -1,0 +1,146 @@
+import { conditionsField } from "../meta/condition.ts";
+import type { ObjectMeta } from "../meta/object-meta.ts";
+import type { Resource } from "../meta/resource.ts";
+import { API_VERSION, TALOS_GROUP } from "../groups.ts";
+import { ageColumn } from "../schema/crd.ts";
+import type { KindDefinition } from "../schema/crd.ts";
+import { boolean, integer, list, object, oneOf, required, string } from "../schema/field.ts";
+import type { Field, Infer } from "../schema/field.ts";
+import { STORAGE_CLASS_PATTERN, cidrList, configMapKeyField, deletionPolicyField, modeField } from "./fields.ts";
+import { metalSpecField } from "./metal-spec.ts";
+import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
+import { rolloutStrategyField } from "./rollout-strategy.ts";
+
+const cni = object(
+  {
+    name: oneOf(["flannel", "custom", "none"], { description: "Which plugin Talos installs. Default: flannel." }),
+    urls: list(string({ description: "URL of a manifest." }), { description: "Manifests to install, for custom." }),
+    flannel: object(
+      {
+        extraArgs: list(string({ description: "One argument." }), { description: "Further arguments for flanneld." }),
+        kubeNetworkPoliciesEnabled: boolean({ description: "True installs kube-network-policies beside flannel. Default: false." }),
+      },
+      { description: "Settings of flannel." },
+    ),
+  },
+  { description: "The network plugin, chosen when the cluster is made." },
+);
+
+/** The network plugin of a cluster. */
+export interface Cni extends Infer<typeof cni> {}
+
+const spec = object(
+  {
+    version: talosVersionField,
+    mode: required(modeField),
+    replicas: integer({ description: "Number of machines, for mode container only.", format: "int32" }),
+    metalSpec: metalSpecField,
+    endpoint: string({
+      description:
+        "URL of the Kubernetes API for clients and nodes, for example https://10.0.0.10:6443. Default: https://<name>:6443. Cannot change once the cluster exists.",
+      pattern:
+        "^https?://(([a-zA-Z0-9.-]+)|(\\[(((([0-9A-Fa-f]{1,4}:){1,7}):([0-9A-Fa-f]{1,4}:){0,6}([0-9A-Fa-f]{1,4}){0,1})|((([0-9A-Fa-f]{1,4}):){7}([0-9A-Fa-f]{1,4})))\\]))(:\\d+)?$",
+    }),
+    kubeVersion: kubeVersionField(
+      "Kubernetes version of the cluster. A later change is reported as UpgradePending and does not touch running nodes. Default: v1.35.0.",
+    ),
+    clusterDomain: string({
+      description: "DNS domain of the cluster. May not change later. Default: cluster.local.",
+      default: "cluster.local",
+      pattern: "^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\\.)+[a-z]{2,}$",
+    }),
+    storageClassName: string({ description: "Storage class of the volumes, for mode container only.", pattern: STORAGE_CLASS_PATTERN }),
+    podCIDR: cidrList(
+      "Networks of pods. No machine may have its address inside. Cannot change once the cluster exists. Default: 10.244.0.0/16.",
+    ),
+    serviceCIDR: cidrList(
+      "Networks of services. No machine may have its address inside. Cannot change once the cluster exists. Default: 10.96.0.0/12.",
+    ),
+    configRef: configMapKeyField,
+    cni: cni as Field<Cni, false>,
+    deletionPolicy: deletionPolicyField,
+    rolloutStrategy: rolloutStrategyField,
+  },
+  {
+    description: "The control plane as it should be.",
+    rules: [
+      { rule: "!has(oldSelf.clusterDomain) || self.clusterDomain == oldSelf.clusterDomain", message: "ClusterDomain is immutable" },
+      { rule: "!has(oldSelf.mode) || self.mode == oldSelf.mode", message: "Mode is immutable" },
+      { rule: "self.mode != 'metal' || size(self.metalSpec.machines) > 0", message: "Machines is required when mode is 'metal'" },
+      { rule: "self.mode != 'container' || self.replicas >= 1", message: "replicas must be at least 1 when mode is 'container'" },
+    ],
+  },
+);
+
+/** The control plane of one cluster, as it should be. */
+export interface TalosControlPlaneSpec extends Infer<typeof spec> {}
+export const controlPlaneSpecField: Field<TalosControlPlaneSpec, false> = spec;
+
+const status = object(
+  {
+    state: string({
+      description: "One word for people: Pending, Available, Bootstrapped, Ready, UpgradingKubernetes or KubernetesUpgradeFailed.",
+    }),
+    conditions: conditionsField,
+    observedKubeVersion: string({ description: "Kubernetes version that runs on the control plane." }),
+    imported: boolean({ description: "True once an existing cluster was taken over." }),
+    config: string({ description: "Written by other operators only; never read as truth, never written here." }),
+    secretBundle: string({ description: "Written by other operators only; read once when a cluster is taken over, never written here." }),
+    bundleConfig: string({ description: "Written by other operators only; never written here." }),
+  },
+  { description: "The control plane as it was last seen." },
+);
+
+/** The control plane as it was last seen. */
+export interface TalosControlPlaneStatus extends Infer<typeof status> {}
+
+/** The published words of `status.state`, in the order a cluster passes them. */
+export const controlPlaneStates = [
+  "Pending",
+  "Available",
+  "Bootstrapped",
+  "Ready",
+  "UpgradingKubernetes",
+  "KubernetesUpgradeFailed",
+] as const;
+
+/**
+ * `Pending`: not all machines answer. `Available`: they are configured, etcd is not founded. `Bootstrapped`: etcd is founded,
+ * nodes are not all ready. `Ready`: the condition Ready is true. The last two belong to a Kubernetes upgrade.
+ */
+export type ControlPlaneState = (typeof controlPlaneStates)[number];
+
+/** The control plane of one cluster, and what is known of it. */
+export interface TalosControlPlane {
+  readonly apiVersion: "talos.alperen.cloud/v1alpha1";
+  readonly kind: "TalosControlPlane";
+  readonly metadata: ObjectMeta;
+  /** The published schema does not demand it. */
+  readonly spec?: TalosControlPlaneSpec;
+  readonly status?: TalosControlPlaneStatus;
+}
+
+export const talosControlPlaneResource = {
+  group: TALOS_GROUP,
+  version: API_VERSION,
+  kind: "TalosControlPlane",
+  plural: "taloscontrolplanes",
+  singular: "taloscontrolplane",
+  listKind: "TalosControlPlaneList",
+  namespaced: true,
+  shortNames: ["tcp"],
+} as const satisfies Resource;
+
+export const talosControlPlaneKind: KindDefinition = {
+  resource: talosControlPlaneResource,
+  description: "TalosControlPlane is the control plane of one Talos Linux cluster: its machines, versions and endpoint.",
+  spec: controlPlaneSpecField,
+  status,
+  printerColumns: [
+    { name: "State", type: "string", jsonPath: ".status.state" },
+    { name: "Version", type: "string", jsonPath: ".spec.version" },
+    { name: "KubeVersion", type: "string", jsonPath: ".spec.kubeVersion" },
+    { name: "Mode", type: "string", jsonPath: ".spec.mode" },
+    ageColumn,
+  ],
+};

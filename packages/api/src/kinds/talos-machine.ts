@@ -1,0 +1,91 @@
+import { conditionsField } from "../meta/condition.ts";
+import type { ObjectMeta } from "../meta/object-meta.ts";
+import type { Resource } from "../meta/resource.ts";
+import { API_VERSION, TALOS_GROUP } from "../groups.ts";
+import { ageColumn } from "../schema/crd.ts";
+import type { KindDefinition } from "../schema/crd.ts";
+import { boolean, described, object, required, string } from "../schema/field.ts";
+import type { Field, Infer } from "../schema/field.ts";
+import { configMapKeyField, deletionPolicyField, objectReferenceField } from "./fields.ts";
+import { machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
+
+const spec = object(
+  {
+    endpoint: required(string({ description: "Address the machine answers on: an IP address or a DNS name." })),
+    version: required(string({ description: "Talos version the machine is installed with." })),
+    machineSpec: machineSpecField,
+    controlPlaneRef: described(
+      objectReferenceField,
+      "The TalosControlPlane this machine is a control plane of. Exactly one of controlPlaneRef and workerRef makes sense.",
+    ),
+    workerRef: described(
+      objectReferenceField,
+      "The TalosWorker this machine is a worker of. Exactly one of controlPlaneRef and workerRef makes sense.",
+    ),
+    configRef: configMapKeyField,
+    deletionPolicy: deletionPolicyField,
+    pxeClientSpec: pxeClientSpecField,
+  },
+  { description: "The machine as it should be." },
+);
+
+/** One machine, as it should be. */
+export interface TalosMachineSpec extends Infer<typeof spec> {}
+const specField: Field<TalosMachineSpec, false> = spec;
+
+const status = object(
+  {
+    state: string({ description: "One word for people: Booting, Pending, Installing, Upgrading, Available or Orphaned." }),
+    conditions: conditionsField,
+    observedVersion: string({ description: "Talos version the machine said it runs." }),
+    imported: boolean({ description: "True once an existing machine was taken over." }),
+    config: string({ description: "Written by other operators only; never read as truth, never written here." }),
+  },
+  { description: "The machine as it was last seen." },
+);
+
+/** The machine as it was last seen. */
+export interface TalosMachineStatus extends Infer<typeof status> {}
+
+/** The published words of `status.state`. */
+export const machineStates = ["Booting", "Pending", "Installing", "Upgrading", "Available", "Orphaned"] as const;
+
+/**
+ * `Booting`: a network boot is awaited. `Pending`: no configuration was sent. `Installing`: configured, not yet back as a
+ * running node. `Upgrading`: an upgrade runs. `Available`: runs with its configuration. `Orphaned`: the object it refers to is gone.
+ */
+export type MachineState = (typeof machineStates)[number];
+
+/** One machine, and what is known of it. */
+export interface TalosMachine {
+  readonly apiVersion: "talos.alperen.cloud/v1alpha1";
+  readonly kind: "TalosMachine";
+  readonly metadata: ObjectMeta;
+  /** The published schema does not demand it. */
+  readonly spec?: TalosMachineSpec;
+  readonly status?: TalosMachineStatus;
+}
+
+export const talosMachineResource = {
+  group: TALOS_GROUP,
+  version: API_VERSION,
+  kind: "TalosMachine",
+  plural: "talosmachines",
+  singular: "talosmachine",
+  listKind: "TalosMachineList",
+  namespaced: true,
+  shortNames: ["tm"],
+} as const satisfies Resource;
+
+export const talosMachineKind: KindDefinition = {
+  resource: talosMachineResource,
+  description: "TalosMachine is one machine of a cluster. Usually made from the machines of a TalosControlPlane or TalosWorker.",
+  spec: specField,
+  status,
+  printerColumns: [
+    { name: "State", type: "string", jsonPath: ".status.state" },
+    { name: "Version", type: "string", jsonPath: ".spec.version" },
+    { name: "Endpoint", type: "string", jsonPath: ".spec.endpoint" },
+    ageColumn,
+  ],
+};

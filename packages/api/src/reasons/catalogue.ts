@@ -1,0 +1,69 @@
+import type { Condition, ConditionInput } from "../meta/condition.ts";
+import type { ConditionEntry } from "./entry.ts";
+import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
+import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
+import { ready } from "./ready.ts";
+import { adoptionRequired, bundleHeld, deleting, fieldNotSupported, paused, secretsLost, upgradePending } from "./standing.ts";
+
+/**
+ * Every condition type with every reason it can have: the closed vocabulary of `status.conditions`,
+ * and the source of `docs/reference/conditions.md`. Words are never used again for something else.
+ */
+export const conditionCatalogue = {
+  Ready: ready,
+  Progressing: progressing,
+  MachinesReady: machinesReady,
+  Bootstrapped: bootstrapped,
+  EtcdHealthy: etcdHealthy,
+  NodesReady: nodesReady,
+  Reachable: reachable,
+  MaintenanceIdentityPinned: maintenanceIdentityPinned,
+  ConfigApplied: configApplied,
+  FieldNotSupported: fieldNotSupported,
+  UpgradePending: upgradePending,
+  AdoptionRequired: adoptionRequired,
+  SecretsLost: secretsLost,
+  BundleHeld: bundleHeld,
+  Deleting: deleting,
+  Paused: paused,
+} as const satisfies Record<string, ConditionEntry>;
+
+/** A condition type of the catalogue. */
+export type ConditionType = keyof typeof conditionCatalogue;
+
+/** The reasons a condition type can have. */
+export type ReasonOf<T extends ConditionType> = Extract<keyof (typeof conditionCatalogue)[T]["reasons"], string>;
+
+/** Any reason of any condition type. */
+export type ConditionReason = { [T in ConditionType]: ReasonOf<T> }[ConditionType];
+
+/** A reason why an object is not ready; what validation findings carry. */
+export type ReadyReason = ReasonOf<"Ready">;
+
+/**
+ * A condition of the catalogue, its status taken from the reason, ready for `setCondition`.
+ *
+ * @param message facts, and what would change them; cut to the 32,768 characters the schema allows
+ */
+export function conditionFor<T extends ConditionType>(
+  type: T,
+  reason: ReasonOf<T>,
+  message: string,
+  observedGeneration?: number,
+): ConditionInput {
+  return {
+    type,
+    status: statusOf(type, reason),
+    reason,
+    message: message.length > 32_768 ? `${message.slice(0, 32_765)}...` : message,
+    ...(observedGeneration !== undefined && { observedGeneration }),
+  };
+}
+
+/** The status that goes with a reason. */
+export function statusOf<T extends ConditionType>(type: T, reason: ReasonOf<T>): Condition["status"] {
+  const reasons: ConditionEntry["reasons"] = conditionCatalogue[type].reasons;
+  const entry = reasons[reason];
+  if (entry === undefined) throw new TypeError(`${type} has no reason ${reason}: add it to the catalogue`);
+  return entry.status;
+}

@@ -1,0 +1,65 @@
+import type { ConditionEntry } from "./entry.ts";
+
+/** Whether the machine answers as the one it should be. */
+export const reachable = {
+  meaning: "The machine answers, and is the one that was recorded.",
+  kinds: ["TalosMachine"],
+  reasons: {
+    Answers: { status: "True", when: "It answered the last question.", next: "-" },
+    NoAnswer: { status: "False", when: "It did not answer in time.", next: "Look at its power and network." },
+    NotTalos: { status: "False", when: "What answers is not Talos.", next: "Correct the address, or boot Talos there." },
+    IdentityMismatch: {
+      status: "False",
+      when: "What answers shows another identity than was recorded.",
+      next: "Find out what stands at the address.",
+    },
+    AddressUnresolved: {
+      status: "False",
+      when: "The reference or DNS name gives no address.",
+      next: "Correct the reference, or wait for its object.",
+    },
+    NotAskedYet: { status: "Unknown", when: "It was not asked yet.", next: "-" },
+  },
+} as const satisfies ConditionEntry;
+
+/** On whose word a machine in maintenance mode, which proves nothing about itself, was trusted. */
+export const maintenanceIdentityPinned = {
+  meaning: "Somebody vouched for the key the machine showed in maintenance mode before it was configured.",
+  kinds: ["TalosMachine"],
+  reasons: {
+    TrustedOnFirstUse: {
+      status: "False",
+      when: "Key, UUID and hardware addresses were written down before the configuration was sent to that same key, but nobody vouched for them.",
+      next: "Compare the SHA-256 in the message with the machine's console when you need certainty.",
+    },
+    AcceptedByPerson: { status: "True", when: "A person named the key in the annotation accept-identity.", next: "-" },
+    NotSeenInMaintenance: {
+      status: "Unknown",
+      when: "The machine was not seen in maintenance mode yet.",
+      next: "Boot it into maintenance mode.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** Whether the machine runs with the configuration made for it. */
+export const configApplied = {
+  meaning: "The machine runs with the configuration made for it.",
+  kinds: ["TalosMachine"],
+  reasons: {
+    Applied: { status: "True", when: "The machine answers as a member of the cluster with its configuration.", next: "-" },
+    WaitingForMachine: {
+      status: "False",
+      when: "The machine does not answer in maintenance mode yet.",
+      next: "Boot it into maintenance mode.",
+    },
+    WaitingForControlPlane: { status: "False", when: "The control plane must be there first.", next: "See the TalosControlPlane." },
+    Sent: { status: "False", when: "The configuration was accepted; the machine installs and restarts.", next: "-" },
+    OutcomeUnknown: {
+      status: "Unknown",
+      when: "The configuration may or may not have arrived; what the machine shows decides.",
+      next: "-",
+    },
+    Rejected: { status: "False", when: "The machine refused the configuration.", next: "Correct what the message names." },
+    Blocked: { status: "False", when: "Something forbids sending it.", next: "See the condition Ready." },
+  },
+} as const satisfies ConditionEntry;

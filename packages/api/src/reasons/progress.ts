@@ -1,0 +1,111 @@
+import type { ConditionEntry } from "./entry.ts";
+
+/** Whether the operator is at work on the object. */
+export const progressing = {
+  meaning: "The operator is changing something, or waits for a change it began.",
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  reasons: {
+    Composing: { status: "True", when: "Objects the cluster consists of are being made.", next: "-" },
+    WaitingForMachines: {
+      status: "True",
+      when: "Machines are expected to answer in maintenance mode.",
+      next: "Boot the machines the message names.",
+    },
+    Configuring: { status: "True", when: "Machines are being configured, or install and reboot after it.", next: "-" },
+    Bootstrapping: { status: "True", when: "Etcd is being founded.", next: "-" },
+    Joining: { status: "True", when: "Machines join the cluster.", next: "-" },
+    WaitingForNodes: { status: "True", when: "Kubernetes nodes are expected to register and turn ready.", next: "-" },
+    Deleting: { status: "True", when: "The object is being taken down.", next: "-" },
+    Settled: { status: "False", when: "Nothing is left to do.", next: "-" },
+    Blocked: {
+      status: "False",
+      when: "Something must change before the operator goes on.",
+      next: "See the reason of the condition Ready.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** Whether etcd was founded: once in the life of a cluster. */
+export const bootstrapped = {
+  meaning: "Etcd of this cluster was founded; it is never founded again.",
+  kinds: ["TalosCluster", "TalosControlPlane"],
+  reasons: {
+    Bootstrapped: { status: "True", when: "A machine showed etcd running with members of this cluster.", next: "-" },
+    WaitingForControlPlanes: {
+      status: "False",
+      when: "Not every control plane is configured and waits for etcd to be founded.",
+      next: "Boot the control planes the message names.",
+    },
+    ControlPlaneUnreachable: {
+      status: "Unknown",
+      when: "A control plane that was ever configured does not answer: it may hold etcd data, so nothing is founded.",
+      next: "Bring the machine back, or give it up with talos-operator.dev/abandon-machine and its UUID.",
+    },
+    EtcdDataFound: {
+      status: "False",
+      when: "A control plane has etcd data that the record knows nothing of.",
+      next: "Find out which cluster it belonged to; reset the machine if it may go.",
+    },
+    IntentOpen: {
+      status: "False",
+      when: "The intent is written; what the machine shows decides whether the call took effect.",
+      next: "Nothing; the message names the machine and the deadline.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** Whether etcd serves with all its members. */
+export const etcdHealthy = {
+  meaning: "Every control plane is a started voter of etcd, a majority answers, no alarm is raised.",
+  kinds: ["TalosCluster", "TalosControlPlane"],
+  reasons: {
+    AllMembersHealthy: { status: "True", when: "Every control plane is a healthy voter.", next: "-" },
+    NotBootstrapped: { status: "False", when: "Etcd is not founded yet.", next: "See the condition Bootstrapped." },
+    MemberMissing: {
+      status: "False",
+      when: "A control plane is not yet, or no longer, a member.",
+      next: "Look at the machine the message names.",
+    },
+    MemberUnhealthy: { status: "False", when: "A member does not serve.", next: "Look at the machine the message names." },
+    MemberUnexpected: { status: "False", when: "A member belongs to no machine of this cluster.", next: "Find out where it came from." },
+    AlarmRaised: { status: "False", when: "Etcd raised an alarm such as NOSPACE.", next: "See the alarm in the message." },
+    NoAnswer: { status: "Unknown", when: "No control plane could be asked.", next: "See the condition MachinesReady." },
+  },
+} as const satisfies ConditionEntry;
+
+/** Whether all machines of an object are configured and answer. */
+export const machinesReady = {
+  meaning: "Every machine of the object is configured and answers with its recorded identity.",
+  kinds: ["TalosControlPlane", "TalosWorker"],
+  reasons: {
+    AllMachinesReady: { status: "True", when: "Every machine answers.", next: "-" },
+    MachinesNotReady: {
+      status: "False",
+      when: "Some machines do not answer or are not configured yet.",
+      next: "See the TalosMachines the message names.",
+    },
+    NoMachines: { status: "False", when: "The object lists no machine.", next: "List machines, or delete the object." },
+    Unobserved: { status: "Unknown", when: "No machine was looked at yet.", next: "-" },
+  },
+} as const satisfies ConditionEntry;
+
+/** Whether all machines are ready Kubernetes nodes. */
+export const nodesReady = {
+  meaning: "Every machine is registered as a Kubernetes node and ready.",
+  kinds: ["TalosControlPlane", "TalosWorker"],
+  reasons: {
+    AllNodesReady: { status: "True", when: "Every node is ready.", next: "-" },
+    NodesNotReady: {
+      status: "False",
+      when: "Nodes are missing or not ready; the message names each with its unmet condition.",
+      next: "Look at the nodes named.",
+    },
+    ApiUnreachable: {
+      status: "Unknown",
+      when: "The cluster's Kubernetes API does not answer.",
+      next: "Look at the control planes and the endpoint.",
+    },
+    NotBootstrapped: { status: "False", when: "There is no Kubernetes yet: etcd is not founded.", next: "See the condition Bootstrapped." },
+    Unobserved: { status: "Unknown", when: "No node was looked at yet.", next: "-" },
+  },
+} as const satisfies ConditionEntry;

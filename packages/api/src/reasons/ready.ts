@@ -1,0 +1,164 @@
+import type { ConditionEntry } from "./entry.ts";
+
+/** Reasons why an object is not ready that lie in what its author wrote. Nothing is sent to a machine while one of them holds. */
+const authorReasons = {
+  SpecMissing: { status: "False", when: "The object has no spec, or a TalosCluster names no control plane.", next: "Write the spec." },
+  InvalidName: {
+    status: "False",
+    when: "The object's name cannot serve as cluster or machine name, or names made from it are too long.",
+    next: "Create the object under a shorter name that is a DNS label.",
+  },
+  InvalidEndpoint: {
+    status: "False",
+    when: "spec.endpoint is no plain https URL of host and port, or points to an address no cluster can have.",
+    next: "Correct spec.endpoint.",
+  },
+  InvalidAddress: {
+    status: "False",
+    when: "A machine's address is no canonical IP address or DNS name, or lies in a range no machine can have.",
+    next: "Correct the address the message names.",
+  },
+  AddressInClusterRange: {
+    status: "False",
+    when: "A machine's address lies inside the pod or service networks: etcd would wait for an address for ever.",
+    next: "Move the machine, or choose other podCIDR or serviceCIDR before the cluster is made.",
+  },
+  DuplicateAddress: {
+    status: "False",
+    when: "Two machines have one address, within the object or across control plane and workers.",
+    next: "Give each machine its own address.",
+  },
+  InvalidNetwork: {
+    status: "False",
+    when: "podCIDR or serviceCIDR holds something that is no network, two that overlap, or one too small.",
+    next: "Correct the network the message names.",
+  },
+  UnsupportedReplicas: {
+    status: "False",
+    when: "The number of control planes is even, zero or above seven.",
+    next: "List 1, 3, 5 or 7 control planes.",
+  },
+  VersionUnsupported: {
+    status: "False",
+    when: "The Talos version is not supported, or does not go with the Kubernetes version.",
+    next: "Choose a pair from the list in the message.",
+  },
+  ModeNotSupported: { status: "False", when: "spec.mode is one this release does not act on.", next: "Use mode metal." },
+  FieldNotSupported: {
+    status: "False",
+    when: "A field is set that this release does not act on, and ignoring it would give another cluster than was asked for.",
+    next: "Remove the field the message names.",
+  },
+  InvalidConfig: {
+    status: "False",
+    when: "A patch, an additional document or the referenced config does not give a valid machine config.",
+    next: "Correct the document and path the message names.",
+  },
+  ConfigRefNotFound: {
+    status: "False",
+    when: "The ConfigMap or key of spec.configRef is not there.",
+    next: "Create it, or remove spec.configRef.",
+  },
+  ControlPlaneNotFound: {
+    status: "False",
+    when: "The referenced TalosControlPlane does not exist or is not named.",
+    next: "Create it, or correct controlPlaneRef.",
+  },
+  WorkerNotFound: { status: "False", when: "The referenced TalosWorker does not exist.", next: "Create it, or correct workerRef." },
+  NameConflict: {
+    status: "False",
+    when: "An object of the name needed exists and belongs to another owner or role.",
+    next: "Rename one of them, or wait until the other is gone.",
+  },
+  ClusterMismatch: {
+    status: "False",
+    when: "A fixed property of the cluster (endpoint, networks, a machine's role) was changed after it was made.",
+    next: "Set the value back to what the message names.",
+  },
+} as const satisfies ConditionEntry["reasons"];
+
+/** Reasons that lie in the world: what machines show, or do not. */
+const worldReasons = {
+  WaitingForMachines: {
+    status: "False",
+    when: "Machines have not answered yet, or are being configured.",
+    next: "Boot the machines the message names into maintenance mode.",
+  },
+  MachineUnreachable: {
+    status: "False",
+    when: "A machine that is part of the cluster does not answer.",
+    next: "Look at its power and network; the operator keeps asking.",
+  },
+  NotTalos: {
+    status: "False",
+    when: "Something answers at a machine's address that is not Talos.",
+    next: "Correct the address, or boot Talos there.",
+  },
+  IdentityMismatch: {
+    status: "False",
+    when: "A machine shows another identity than was recorded: a foreign certificate, UUID or key. Nothing is sent to it.",
+    next: "Find out what stands at the address. If it is the machine you mean, annotate talos-operator.dev/accept-identity.",
+  },
+  MaintenanceUnexpected: {
+    status: "False",
+    when: "A machine that was configured answers in maintenance mode: it was wiped, or something else took its address.",
+    next: "If it may be configured again, annotate talos-operator.dev/approve-reprovision with its UUID.",
+  },
+  ForeignCluster: {
+    status: "False",
+    when: "A machine listed here is already configured and does not accept this cluster's certificates.",
+    next: "Reset that machine into maintenance mode, or remove it from the list.",
+  },
+  MachineInUse: {
+    status: "False",
+    when: "A machine with this identity already belongs to another cluster or list entry.",
+    next: "Remove one of the two entries.",
+  },
+  ConfigRejected: {
+    status: "False",
+    when: "A machine refused its configuration.",
+    next: "Read the machine's answer in the message and correct the patches or settings.",
+  },
+  Bootstrapping: {
+    status: "False",
+    when: "Etcd is being founded, or waits to be.",
+    next: "Nothing; the condition Bootstrapped says what is waited for.",
+  },
+  EtcdUnhealthy: { status: "False", when: "Etcd lacks a member or a healthy majority.", next: "See the condition EtcdHealthy." },
+  NodesNotReady: {
+    status: "False",
+    when: "Kubernetes nodes are missing or not ready; the message names each with its unmet condition.",
+    next: "Often a network plugin to install, or an image that cannot be pulled; look at the nodes named.",
+  },
+  ControlPlaneNotReady: { status: "False", when: "The control plane is not ready.", next: "See the TalosControlPlane's conditions." },
+  WorkersNotReady: { status: "False", when: "The worker pool is not ready.", next: "See the TalosWorker's conditions." },
+  SecretsLost: {
+    status: "False",
+    when: "The secrets bundle is gone or is not the recorded one. Everything is read-only.",
+    next: "Restore the Secret the ClusterRecord names; it is never made anew.",
+  },
+  AdoptionRequired: {
+    status: "False",
+    when: "A cluster of this name exists whose record belongs to an object with another UID. Everything is read-only.",
+    next: "Annotate talos-operator.dev/adopt with the cluster.id, or use another name.",
+  },
+  Paused: { status: "False", when: "The annotation reconcile-mode keeps the operator from acting.", next: "Remove the annotation." },
+  Deleting: { status: "False", when: "The object is being deleted.", next: "See the condition Deleting." },
+  Orphaned: { status: "False", when: "The object that this machine belongs to is gone.", next: "Bring it back, or delete the machine." },
+} as const satisfies ConditionEntry["reasons"];
+
+/** The summary that `kubectl wait --for=condition=Ready` waits for. */
+export const ready = {
+  meaning: "The object does what its spec asks for: machines configured, etcd healthy, nodes ready.",
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  reasons: {
+    AllReady: { status: "True", when: "Everything asked for was observed.", next: "-" },
+    ...authorReasons,
+    ...worldReasons,
+    Unobserved: {
+      status: "Unknown",
+      when: "Nothing was observed yet, or the last observation failed.",
+      next: "Nothing; the operator looks again.",
+    },
+  },
+} as const satisfies ConditionEntry;

@@ -1,0 +1,106 @@
+import type { ConditionEntry } from "./entry.ts";
+
+/** Fields that are set and do nothing. */
+export const fieldNotSupported = {
+  meaning: "A field is set that this release does not act on; the message names it.",
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  reasons: {
+    FieldNotSupported: { status: "True", when: "Such a field is set.", next: "Remove it, or accept that it has no effect." },
+  },
+} as const satisfies ConditionEntry;
+
+/** A version in the spec that differs from the running one. */
+export const upgradePending = {
+  meaning: "The spec asks for another version than runs; running machines are left as they are.",
+  kinds: ["TalosControlPlane", "TalosWorker", "TalosMachine"],
+  reasons: {
+    VersionDiffers: {
+      status: "True",
+      when: "Spec and running version differ; the message names both.",
+      next: "Set the spec back, or upgrade by other means.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** A record that belongs to an earlier object of the same name. */
+export const adoptionRequired = {
+  meaning: "A cluster of this name exists already; everything is read-only until a person says that it is this one.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    ControlPlaneReplaced: {
+      status: "True",
+      when: "The record names another UID: the object was moved, restored or created again.",
+      next: "Annotate talos-operator.dev/adopt with the cluster.id, or use another name.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** Keys that are gone or changed. */
+export const secretsLost = {
+  meaning: "The secrets bundle cannot be used; everything is read-only.",
+  kinds: ["TalosControlPlane", "ClusterRecord"],
+  reasons: {
+    BundleMissing: { status: "True", when: "The Secret the record names does not exist.", next: "Restore the Secret from a backup." },
+    BundleChanged: {
+      status: "True",
+      when: "The Secret's content has another fingerprint than the record.",
+      next: "Restore the original content.",
+    },
+    BundleUnreadable: { status: "True", when: "The Secret's content is no secrets bundle.", next: "Restore the original content." },
+  },
+} as const satisfies ConditionEntry;
+
+/** Keys that are kept although their object goes. */
+export const bundleHeld = {
+  meaning: "The secrets bundle is kept because machines still trust it.",
+  kinds: ["ClusterRecord"],
+  reasons: {
+    WipesNotConfirmed: {
+      status: "True",
+      when: "Machines were not proved wiped.",
+      next: "Bring the machines back, give them up with abandon-machine, or annotate release-bundle with the cluster.id.",
+    },
+    NamespaceTerminating: {
+      status: "True",
+      when: "The namespace is going away while machines still run.",
+      next: "Annotate release-bundle with the cluster.id to let the keys go.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** Deletion on its way. */
+export const deleting = {
+  meaning: "The object is being deleted; the message says what is waited for.",
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  reasons: {
+    WaitingForChildren: { status: "True", when: "Objects made for this one are still there.", next: "-" },
+    WaitingForWorkers: { status: "True", when: "Workers go before the control plane.", next: "-" },
+    Resetting: { status: "True", when: "A machine is being wiped, or the proof of it is awaited.", next: "-" },
+    MachineUnreachable: {
+      status: "True",
+      when: "A machine that must be wiped does not answer.",
+      next: "Bring it back, or give it up with abandon-machine and its UUID.",
+    },
+    ConfirmationRequired: {
+      status: "True",
+      when: "The namespace or the CRD is going away, so nothing is wiped without a word.",
+      next: "Annotate confirm-reset with the object's name, or set deletionPolicy to preserve.",
+    },
+    Blocked: { status: "True", when: "Something forbids going on.", next: "See the message." },
+  },
+} as const satisfies ConditionEntry;
+
+/** An object that is left alone. */
+export const paused = {
+  meaning: "The annotation reconcile-mode keeps the operator from acting on the object.",
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  reasons: {
+    ReconcileModeDisable: { status: "True", when: "The annotation says disable.", next: "Remove the annotation." },
+    ReconcileModeDryRun: { status: "True", when: "The annotation says dryrun.", next: "Remove the annotation." },
+    ReconcileModeImport: {
+      status: "True",
+      when: "The annotation says import, which this release does not act on.",
+      next: "Remove the annotation.",
+    },
+  },
+} as const satisfies ConditionEntry;
