@@ -34,6 +34,8 @@ const knownMachine = object(
   {
     ...identityFields,
     serial: string({ description: "Serial number the machine reported.", maxLength: 128 }),
+    platform: string({ description: "Platform the machine reported, for example metal or container.", maxLength: 64 }),
+    installDisk: string({ description: "Disk chosen for the installation; kept, so that a disk added later changes nothing.", maxLength: 256 }),
     pinnedAt: required(time("When the identity was first written down, before anything was sent.")),
     configuredAt: time("When a configuration was first sent, or may have been: from then on the machine may hold etcd data."),
     configHash: string({ description: "Hash of the configuration last known to be on the machine.", maxLength: 128 }),
@@ -134,9 +136,11 @@ const spec = object(
       {
         secretName: required(string({ description: "Name of the immutable Secret with the secrets bundle in force.", maxLength: 253 })),
         fingerprint: required(string({ description: "Fingerprint of its content; another content stops everything.", maxLength: 128 })),
+        foundAt: time("Set when the Secret was there before this record: machines may have been configured that the record does not know."),
       },
       { description: "The secrets bundle in force. Absent only before the first one was made." },
     ),
+    endpoint: string({ description: "URL of the Kubernetes API in every machine config; chosen once.", maxLength: 512 }),
     bootstrap: object(
       { intent: bootstrapIntent as Field<BootstrapIntent, false>, done: bootstrapFact as Field<BootstrapFact, false> },
       { description: "The founding of etcd, which takes place once in the life of a cluster." },

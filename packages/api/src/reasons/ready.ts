@@ -114,6 +114,11 @@ const worldReasons = {
     when: "A machine with this identity already belongs to another cluster or list entry.",
     next: "Remove one of the two entries.",
   },
+  InstallDiskUnclear: {
+    status: "False",
+    when: "The disk to install on is absent, holds data, or cannot be chosen safely.",
+    next: "Name an empty disk in machineSpec.installDisk, or set machineSpec.wipe.",
+  },
   ConfigRejected: {
     status: "False",
     when: "A machine refused its configuration.",
