@@ -35,7 +35,10 @@ const knownMachine = object(
     ...identityFields,
     serial: string({ description: "Serial number the machine reported.", maxLength: 128 }),
     platform: string({ description: "Platform the machine reported, for example metal or container.", maxLength: 64 }),
-    installDisk: string({ description: "Disk chosen for the installation; kept, so that a disk added later changes nothing.", maxLength: 256 }),
+    installDisk: string({
+      description: "Disk chosen for the installation; kept, so that a disk added later changes nothing.",
+      maxLength: 256,
+    }),
     pinnedAt: required(time("When the identity was first written down, before anything was sent.")),
     configuredAt: time("When a configuration was first sent, or may have been: from then on the machine may hold etcd data."),
     configHash: string({ description: "Hash of the configuration last known to be on the machine.", maxLength: 128 }),
@@ -142,7 +145,7 @@ const spec = object(
     ),
     endpoint: string({ description: "URL of the Kubernetes API in every machine config; chosen once.", maxLength: 512 }),
     bootstrap: object(
-      { intent: bootstrapIntent as Field<BootstrapIntent, false>, done: bootstrapFact as Field<BootstrapFact, false> },
+      { intent: bootstrapIntent, done: bootstrapFact },
       { description: "The founding of etcd, which takes place once in the life of a cluster." },
     ),
     knownControlPlanes: list<KnownMachine>(knownMachine, {

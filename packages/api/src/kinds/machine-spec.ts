@@ -35,7 +35,7 @@ const machineSpec = object(
     image: string({
       description: "Installer image; the Talos version is added as tag when it has none. Default: ghcr.io/siderolabs/installer.",
     }),
-    meta: meta as Field<MachineMeta, false>,
+    meta: meta,
     airGap: boolean({ description: "True turns off NTP and the public cluster discovery service. Default: false.", default: false }),
     imageCache: boolean({ description: "True turns on the local image cache and gives it a volume. Default: false.", default: false }),
     allowSchedulingOnControlPlanes: boolean({ description: "True lets pods run on control-plane nodes. Default: false.", default: false }),

@@ -29,7 +29,7 @@ const spec = object(
     controlPlaneRef: described(localReferenceField, "An existing TalosControlPlane. Not together with controlPlane."),
     worker: described(workerSpecField, "The worker pool, made as a TalosWorker of the cluster's name. Not together with workerRef."),
     workerRef: described(localReferenceField, "An existing TalosWorker. Not together with worker."),
-    pxeServerSpec: pxeServerSpec as Field<PxeServerSpec, false>,
+    pxeServerSpec: pxeServerSpec,
   },
   {
     description: "The cluster as it should be.",

@@ -57,7 +57,7 @@ const spec = object(
       "Networks of services. No machine may have its address inside. Cannot change once the cluster exists. Default: 10.96.0.0/12.",
     ),
     configRef: configMapKeyField,
-    cni: cni as Field<Cni, false>,
+    cni: cni,
     deletionPolicy: deletionPolicyField,
     rolloutStrategy: rolloutStrategyField,
   },

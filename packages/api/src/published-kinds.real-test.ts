@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { crds } from "./index.ts";
+import { loadManifestCorpus, runManifestCorpus } from "./testing/index.ts";
+import { startRealApiServer } from "./testing/real-api-server.ts";
+import type { RealApiServer } from "./testing/real-api-server.ts";
+
+const publishedKinds = ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"];
+const pluralOf = (kind: string) => crds.find((crd) => crd.spec.names.kind === kind)?.spec.names.plural ?? kind.toLowerCase();
+
+describe("the CRDs on a genuine kube-apiserver", () => {
+  let server: RealApiServer;
+
+  before(async () => {
+    const tools = process.env.TALOS_OPERATOR_TOOLS;
+    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
+    server = await startRealApiServer(tools);
+  });
+  after(() => server.close());
+
+  it("installs every CRD from config/crd without a warning", async () => {
+    const folder = join(import.meta.dirname, "../../../config/crd");
+    await server.kubectl("apply", "--warnings-as-errors", "--server-side", "-f", folder);
+    await server.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", folder);
+    for (const crd of crds) {
+      const stored = JSON.parse(await server.kubectl("get", "crd", crd.metadata.name, "-o", "json")) as {
+        status: { conditions: { type: string; status: string }[] };
+      };
+      assert.equal(
+        stored.status.conditions.find((condition) => condition.type === "NonStructuralSchema"),
+        undefined,
+        crd.metadata.name,
+      );
+    }
+  });
+
+  it("gives every manifest the verdict and the stored spec of the published CRDs", async () => {
+    const subject = { transport: server.transport, namespace: "default", pluralOf };
+    assert.deepEqual(await runManifestCorpus(subject, loadManifestCorpus()), []);
+  });
+
+  it("gives the manifests of MANIFEST_DIR their verdict", { skip: process.env.MANIFEST_DIR === undefined }, async () => {
+    const subject = { transport: server.transport, namespace: "default", pluralOf };
+    const cases = loadManifestCorpus(process.env.MANIFEST_DIR, publishedKinds);
+    assert.ok(cases.length > 0);
+    assert.deepEqual(await runManifestCorpus(subject, cases), []);
+  });
+
+  it("lists the kinds with the published columns", async () => {
+    await server.kubectl(
+      "apply",
+      "--server-side",
+      "-f",
+      join(import.meta.dirname, "../testdata/manifests/own-accept.cp-metal.TalosControlPlane.yaml"),
+    );
+    const table = await server.kubectl("get", "tcp");
+    assert.match(table.split("\n")[0] ?? "", /^NAME +STATE +VERSION +KUBEVERSION +MODE +AGE$/);
+  });
+});

@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { KubeRequest, KubeResponse, KubeTransport } from "@talos-operator/ports";
+
+const run = promisify(execFile);
+const scripts = join(import.meta.dirname, "../../../../hack/tools");
+
+/** A genuine kube-apiserver with its own etcd on loopback, for one test file. */
+export interface RealApiServer {
+  readonly transport: KubeTransport;
+  /** Runs the genuine kubectl and returns its stdout; rejects when it exits non-zero, its stderr in the error. */
+  kubectl(...args: readonly string[]): Promise<string>;
+  /** Stops both processes and deletes their data. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts etcd and kube-apiserver on free ports.
+ *
+ * @param tools folder with `etcd`, `kube-apiserver` and `kubectl`
+ */
+export async function startRealApiServer(tools: string): Promise<RealApiServer> {
+  const folder = mkdtempSync(join(tmpdir(), "talos-operator-api-"));
+  const env = { ...process.env, BIN: tools, PATH: `${join(process.execPath, "..")}:${process.env.PATH}` };
+  // What the script leaves running keeps its output open, so its own output goes to a file and is not waited for.
+  await run("bash", ["-c", `"${scripts}/start-apiserver.sh" "${folder}" > "${folder}/start.log" 2>&1`], { env });
+  const url = /https:\/\/127\.0\.0\.1:\d+/.exec(readFileSync(join(folder, "kubeconfig"), "utf8"))?.[0];
+  if (url === undefined) throw new Error(`no server address in ${folder}/kubeconfig: see ${folder}/start.log`);
+  const agent = new Agent({
+    keepAlive: true,
+    ca: readFileSync(join(folder, "pki/ca.crt")),
+    cert: readFileSync(join(folder, "pki/admin.crt")),
+    key: readFileSync(join(folder, "pki/admin.key")),
+  });
+  return {
+    transport: {
+      send: (wanted) => sendHttps(agent, url, wanted),
+      watch: () => Promise.reject(new Error("this transport does not watch")),
+      close: () => agent.destroy(),
+    },
+    kubectl: async (...args) => (await run(join(tools, "kubectl"), ["--kubeconfig", join(folder, "kubeconfig"), ...args])).stdout,
+    close: async () => {
+      agent.destroy();
+      await run("bash", [join(scripts, "stop-apiserver.sh"), folder]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function sendHttps(agent: Agent, url: string, { method, path, query, headers, body }: KubeRequest): Promise<KubeResponse> {
+  const search = query === undefined ? "" : `?${new URLSearchParams(query).toString()}`;
+  const { promise, resolve, reject } = Promise.withResolvers<KubeResponse>();
+  const call = request(
+    `${url}${path}${search}`,
+    { method, agent, headers: { "content-type": "application/json", ...headers } },
+    (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("error", reject);
+      answer.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        const isJson = answer.headers["content-type"]?.startsWith("application/json") === true;
+        resolve({ status: answer.statusCode ?? 0, headers: {}, body: isJson ? (JSON.parse(text) as unknown) : text });
+      });
+    },
+  );
+  call.on("error", reject);
+  call.end(body === undefined ? undefined : JSON.stringify(body));
+  return promise;
+}
