@@ -35,3 +35,35 @@ export type {
 } from "./resources/kinds.ts";
 export type { EncodedSpec, Resource, ResourceEvent, ResourceKind } from "./resources/resource.ts";
 export type { ResourceCalls } from "./resources/resource-calls.ts";
+
+// Secrets, machine config, talosconfig, versions.
+export { ConfigError, isConfigError } from "./config/errors.ts";
+export { describeMachineConfig } from "./config/describe.ts";
+export { generateMachineConfig } from "./config/generate/generate.ts";
+export { parseEndpoint } from "./config/generate/check-input.ts";
+export { generateSecretsBundle } from "./secrets/generate.ts";
+export { parseSecretsBundle } from "./secrets/parse.ts";
+export { fingerprintSecretsBundle, printSecretsBundle } from "./secrets/print.ts";
+export { compareContracts, contractFor, featuresOf } from "./versions/contract.ts";
+export { defaultInstallerImage, defaultSchematicId, defaultTalosImage, kubernetesImages } from "./versions/images.ts";
+export { defaultKubernetesFor, isKnownTalos, supportsKubernetes, supportsTalosUpgrade } from "./versions/matrix.ts";
+export { compareVersions, parseVersion, tryParseVersion } from "./versions/version.ts";
+
+export type { AuthorityFacts, MachineConfigFacts } from "./config/describe.ts";
+export type { ConfigErrorCode, ConfigPosition } from "./config/errors.ts";
+export type { Endpoint } from "./config/generate/check-input.ts";
+export type {
+  CniInput,
+  InstallInput,
+  MachineConfigInput,
+  MachineRole,
+  NetworkInput,
+  NetworkInterfaceInput,
+  RegistryTlsInput,
+  UserDiskInput,
+} from "./config/generate/input.ts";
+export type { SecretsBundle } from "./secrets/bundle.ts";
+export type { SecretsBundleInput } from "./secrets/generate.ts";
+export type { Contract, ContractFeatures } from "./versions/contract.ts";
+export type { Verdict } from "./versions/matrix.ts";
+export type { Version } from "./versions/version.ts";

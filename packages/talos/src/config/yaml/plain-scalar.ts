@@ -1,0 +1,10 @@
+/**
+ * A scalar that is printed exactly as given, without quotes: a number, a boolean or a file mode, whose text must not be mistaken for a string.
+ */
+export class PlainScalar {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}

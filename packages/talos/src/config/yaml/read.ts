@@ -1,0 +1,223 @@
+import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException, type Event } from "js-yaml";
+import { ConfigError } from "../errors.ts";
+import { kindOfPlain, type ScalarKind } from "./resolve.ts";
+
+/** One node of a YAML text, with its place. Lines and columns count from 1. */
+export type YamlNode = YamlScalarNode | YamlSequenceNode | YamlMappingNode;
+
+interface Placed {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface YamlScalarNode extends Placed {
+  readonly type: "scalar";
+  /** The text after unescaping; for a plain scalar exactly what was written. */
+  readonly text: string;
+  /** What Go reads it as. Quoted and block scalars are strings. */
+  readonly kind: ScalarKind;
+}
+
+export interface YamlSequenceNode extends Placed {
+  readonly type: "sequence";
+  readonly items: readonly YamlNode[];
+}
+
+export interface YamlMappingNode extends Placed {
+  readonly type: "mapping";
+  readonly entries: readonly YamlEntry[];
+}
+
+export interface YamlEntry {
+  readonly key: string;
+  readonly keyNode: YamlScalarNode;
+  readonly value: YamlNode;
+}
+
+/** One document of a text; `root` is `undefined` when it holds nothing but comments. */
+export interface YamlDocument {
+  readonly root: YamlNode | undefined;
+  /** Line of the first content, 1 for an empty document. */
+  readonly line: number;
+}
+
+/** Upper limits of what is read; a text beyond them is refused, not cut. */
+export interface ReadLimits {
+  /** Default 4 MiB: a whole machine config with its manifests. */
+  readonly maxBytes?: number;
+  /** Default 64 levels. */
+  readonly maxDepth?: number;
+  /** Default 1,000. */
+  readonly maxDocuments?: number;
+  /** Aliases that may be followed, default 0: Talos configs need none, and an alias bomb is a few hundred bytes. */
+  readonly maxAliases?: number;
+}
+
+/**
+ * Reads all documents of a text into nodes that know their place and keep the text of every scalar.
+ *
+ * Refused: more than the limits allow, aliases, tags, duplicate keys, keys that are not scalars, control characters, lone surrogates.
+ *
+ * @throws ConfigError `YAML_SYNTAX`, `YAML_LIMIT`, `YAML_ALIAS`, `YAML_TAG`, `YAML_ENCODING`, `DUPLICATE_KEY`
+ */
+export function readYaml(text: string, limits: ReadLimits = {}): readonly YamlDocument[] {
+  const source = checkText(text, limits.maxBytes ?? 4 * 1024 * 1024);
+  let events: Event[];
+  try {
+    events = parseEvents(source, { maxDepth: limits.maxDepth ?? 64 });
+  } catch (error) {
+    throw syntaxError(error);
+  }
+  return new Composer(source, events, limits).documents();
+}
+
+/** Characters that YAML forbids: they would reach the node as something else. */
+// eslint-disable-next-line no-control-regex
+const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]|\p{Surrogate}/u;
+
+function checkText(text: string, maxBytes: number): string {
+  if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes)
+    throw new ConfigError("YAML_LIMIT", `the text is larger than ${maxBytes} bytes`);
+  const source = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const bad = forbidden.exec(source);
+  if (bad !== null) {
+    const line = source.slice(0, bad.index).split("\n").length;
+    throw new ConfigError("YAML_ENCODING", "the text holds a character that YAML does not allow", { line });
+  }
+  return source;
+}
+
+function syntaxError(error: unknown): ConfigError {
+  if (!(error instanceof YAMLException)) return new ConfigError("YAML_SYNTAX", "the text is not YAML", {}, { cause: error });
+  const position = error.mark === undefined ? {} : { line: error.mark.line + 1, column: error.mark.column + 1 };
+  const isDepth = /depth/i.test(error.reason);
+  // The library's own message shows the lines around the error, which may hold secrets: only its reason is kept.
+  return new ConfigError(isDepth ? "YAML_LIMIT" : "YAML_SYNTAX", `yaml: ${error.reason}`, position);
+}
+
+class Composer {
+  readonly #source: string;
+  readonly #events: readonly Event[];
+  readonly #lineStarts: number[] = [0];
+  readonly #maxDocuments: number;
+  readonly #maxAliases: number;
+  readonly #anchors = new Map<string, YamlNode>();
+  #aliases = 0;
+  #at = 0;
+  /** Where an empty value is said to be: nothing of it is in the text. */
+  #last: Placed = { line: 1, column: 1 };
+
+  constructor(source: string, events: readonly Event[], limits: ReadLimits) {
+    this.#source = source;
+    this.#events = events;
+    this.#maxDocuments = limits.maxDocuments ?? 1000;
+    this.#maxAliases = limits.maxAliases ?? 0;
+    for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
+  }
+
+  documents(): readonly YamlDocument[] {
+    const out: YamlDocument[] = [];
+    while (this.#at < this.#events.length) {
+      this.#at++; // the document event
+      if (out.length >= this.#maxDocuments) throw new ConfigError("YAML_LIMIT", `the text holds more than ${this.#maxDocuments} documents`);
+      this.#anchors.clear();
+      const root = this.#isPop() || this.#isNothing() ? undefined : this.#node();
+      if (root === undefined && !this.#isPop()) this.#at++; // the empty scalar
+      this.#at++; // its end
+      out.push({ root, line: root?.line ?? 1 });
+    }
+    return out;
+  }
+
+  #isPop(): boolean {
+    return this.#events[this.#at]?.type === EVENT_ID.POP;
+  }
+
+  /** A document of comments only. */
+  #isNothing(): boolean {
+    const event = this.#events[this.#at];
+    return event?.type === EVENT_ID.SCALAR && event.valueStart < 0 && event.tagStart < 0 && event.anchorStart < 0;
+  }
+
+  #node(): YamlNode {
+    const event = this.#events[this.#at++];
+    if (event === undefined) throw new ConfigError("YAML_SYNTAX", "yaml: unexpected end of the text");
+    if (event.type === EVENT_ID.ALIAS) return this.#alias(event.anchorStart, event.anchorEnd);
+    if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP)
+      throw new ConfigError("YAML_SYNTAX", "yaml: did not find expected node content");
+    const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.start;
+    if (event.tagStart >= 0) throw new ConfigError("YAML_TAG", "tags are not allowed", this.#place(event.tagStart));
+    const node = this.#content(event, start);
+    if (event.anchorStart >= 0) this.#anchors.set(this.#source.slice(event.anchorStart, event.anchorEnd), node);
+    return node;
+  }
+
+  #content(
+    event: Exclude<Event, { type: typeof EVENT_ID.DOCUMENT | typeof EVENT_ID.POP | typeof EVENT_ID.ALIAS }>,
+    start: number,
+  ): YamlNode {
+    switch (event.type) {
+      case EVENT_ID.SCALAR: {
+        const text = event.valueStart < 0 ? "" : getScalarValue(this.#source, event);
+        const isPlain = event.style === SCALAR_STYLE.PLAIN;
+        return { type: "scalar", text, kind: isPlain ? kindOfPlain(text) : "str", ...this.#place(this.#scalarStart(start, event.style)) };
+      }
+      case EVENT_ID.SEQUENCE: {
+        const items: YamlNode[] = [];
+        while (!this.#isPop()) items.push(this.#node());
+        this.#at++;
+        return { type: "sequence", items, ...this.#place(start) };
+      }
+      case EVENT_ID.MAPPING:
+        return this.#mapping(start);
+      default:
+        throw new ConfigError("YAML_SYNTAX", "yaml: did not find expected node content");
+    }
+  }
+
+  #mapping(start: number): YamlMappingNode {
+    const entries: YamlEntry[] = [];
+    const seen = new Map<string, number>();
+    while (!this.#isPop()) {
+      const keyNode = this.#node();
+      if (keyNode.type !== "scalar")
+        throw new ConfigError("WRONG_TYPE", "a key must be a scalar", { line: keyNode.line, column: keyNode.column });
+      const value = this.#node();
+      const earlier = seen.get(keyNode.text);
+      if (earlier !== undefined) {
+        const detail = `line ${keyNode.line}: mapping key ${JSON.stringify(keyNode.text)} already defined at line ${earlier}`;
+        throw new ConfigError("DUPLICATE_KEY", detail, { line: keyNode.line, column: keyNode.column });
+      }
+      seen.set(keyNode.text, keyNode.line);
+      entries.push({ key: keyNode.text, keyNode, value });
+    }
+    this.#at++;
+    return { type: "mapping", entries, ...this.#place(start) };
+  }
+
+  #alias(start: number, end: number): YamlNode {
+    const place = this.#place(start);
+    if (++this.#aliases > this.#maxAliases) throw new ConfigError("YAML_ALIAS", "aliases are not allowed", place);
+    const node = this.#anchors.get(this.#source.slice(start, end));
+    if (node === undefined) throw new ConfigError("YAML_SYNTAX", "yaml: unknown anchor", place);
+    return node;
+  }
+
+  /** The library reports where the content of a quoted scalar starts; people count from the quote. */
+  #scalarStart(start: number, style: number): number {
+    return style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED ? start - 1 : start;
+  }
+
+  #place(offset: number): Placed {
+    if (offset < 0) return this.#last;
+    let low = 0;
+    let high = this.#lineStarts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#lineStarts[middle] as number) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    this.#last = { line: low + 1, column: offset - (this.#lineStarts[low] as number) + 1 };
+    return this.#last;
+  }
+}

@@ -1,0 +1,47 @@
+import { isOldBoolean, isSexagesimal, kindOfPlain } from "./resolve.ts";
+
+/** How a string is written. */
+export type ScalarStyle = "plain" | "single" | "double" | "literal";
+
+/**
+ * The two generations of the Go library differ in one point: Talos 1.13 and older quote `yes`, `on`, `n` with double quotes, newer ones with
+ * single quotes.
+ */
+export type QuoteStyle = "double" | "single";
+
+/** The style that Go's emitter picks for a string value or key. */
+export function styleOf(text: string, isKey: boolean, oldBooleanQuotes: QuoteStyle): ScalarStyle {
+  if (text.includes("\n")) return isKey || !isBlockAllowed(text) ? "double" : "literal";
+  if (kindOfPlain(text) !== "str" || isSexagesimal(text)) return "double";
+  const wanted = isOldBoolean(text) ? oldBooleanQuotes : "plain";
+  if (wanted === "double") return "double";
+  const facts = analyse(text);
+  if (facts.needsDouble) return "double";
+  return wanted === "single" || facts.needsQuotes ? "single" : "plain";
+}
+
+interface ScalarFacts {
+  readonly needsQuotes: boolean;
+  readonly needsDouble: boolean;
+}
+
+const startsAsIndicator = /^(?:[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|---|\.\.\.)/;
+const indicatorInside = /:(?:[ \t]|$)|[ \t]#/;
+// eslint-disable-next-line no-control-regex
+const unprintable = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff\ud800-\udfff]/u;
+
+function analyse(text: string): ScalarFacts {
+  return {
+    needsQuotes:
+      startsAsIndicator.test(text) ||
+      indicatorInside.test(text) ||
+      text.startsWith(" ") ||
+      text.endsWith(" ") ||
+      /[\u0085\u2028\u2029]/.test(text),
+    needsDouble: text.includes("\t") || unprintable.test(text) || /[\u0085\u2028\u2029]/.test(text),
+  };
+}
+
+function isBlockAllowed(text: string): boolean {
+  return !text.endsWith(" ") && !/ [\n\r\u0085\u2028\u2029]/.test(text) && !/\r/.test(text) && !unprintable.test(text);
+}

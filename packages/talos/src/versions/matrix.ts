@@ -1,0 +1,99 @@
+import { ConfigError } from "../config/errors.ts";
+import { parseVersion, type Version } from "./version.ts";
+
+/** What one Talos minor works with. Kubernetes minors are of major 1, Talos minors too. */
+interface TalosMinor {
+  readonly kubernetes: readonly [oldest: number, newest: number];
+  /** Oldest Talos minor that may upgrade to this one. */
+  readonly oldestHost: number;
+  /** First Talos minor that may not come back down to this one. */
+  readonly refusedHost: number;
+  /** Kubernetes that the newest patch of this minor installs by default. */
+  readonly defaultKubernetes: string;
+}
+
+/** From the compatibility tables of the Talos releases. */
+const minors: ReadonlyMap<number, TalosMinor> = new Map([
+  [2, { kubernetes: [23, 25], oldestHost: 0, refusedHost: 3, defaultKubernetes: "1.25.4" }],
+  [3, { kubernetes: [24, 26], oldestHost: 0, refusedHost: 5, defaultKubernetes: "1.26.3" }],
+  [4, { kubernetes: [25, 27], oldestHost: 0, refusedHost: 6, defaultKubernetes: "1.27.4" }],
+  [5, { kubernetes: [26, 28], oldestHost: 2, refusedHost: 7, defaultKubernetes: "1.28.3" }],
+  [6, { kubernetes: [24, 29], oldestHost: 3, refusedHost: 8, defaultKubernetes: "1.29.7" }],
+  [7, { kubernetes: [25, 30], oldestHost: 4, refusedHost: 9, defaultKubernetes: "1.30.5" }],
+  [8, { kubernetes: [26, 31], oldestHost: 5, refusedHost: 10, defaultKubernetes: "1.31.4" }],
+  [9, { kubernetes: [27, 32], oldestHost: 8, refusedHost: 11, defaultKubernetes: "1.32.4" }],
+  [10, { kubernetes: [28, 33], oldestHost: 8, refusedHost: 12, defaultKubernetes: "1.33.6" }],
+  [11, { kubernetes: [29, 34], oldestHost: 9, refusedHost: 13, defaultKubernetes: "1.34.1" }],
+  [12, { kubernetes: [30, 35], oldestHost: 10, refusedHost: 14, defaultKubernetes: "1.35.4" }],
+  [13, { kubernetes: [31, 36], oldestHost: 11, refusedHost: 15, defaultKubernetes: "1.36.3" }],
+  [14, { kubernetes: [32, 37], oldestHost: 12, refusedHost: 16, defaultKubernetes: "1.37.0-rc.0" }],
+  [15, { kubernetes: [33, 38], oldestHost: 13, refusedHost: 17, defaultKubernetes: "1.37.0-rc.1" }],
+]);
+
+/** A yes, or a no with the sentence that Talos itself would give. */
+export type Verdict = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Whether a Talos version runs a Kubernetes version. Pre-releases count as their release.
+ *
+ * @throws ConfigError `INVALID_VERSION`
+ */
+export function supportsKubernetes(talosVersion: string, kubernetesVersion: string): Verdict {
+  const talos = parseVersion(talosVersion);
+  const kubernetes = parseVersion(kubernetesVersion);
+  const minor = talos.major === 1 ? minors.get(talos.minor) : undefined;
+  if (minor === undefined) return no(`compatibility with version ${number(talos)} is not supported`);
+  const [oldest, newest] = minor.kubernetes;
+  if (kubernetes.major < 1 || (kubernetes.major === 1 && kubernetes.minor < oldest)) {
+    return no(`version of Kubernetes ${number(kubernetes)} is too old to be used with Talos ${number(talos)}`);
+  }
+  if (kubernetes.major > 1 || kubernetes.minor > newest) {
+    return no(`version of Kubernetes ${number(kubernetes)} is too new to be used with Talos ${number(talos)}`);
+  }
+  return { ok: true };
+}
+
+/**
+ * Whether a machine that runs `from` may install `to`: the check that the installer makes, in both directions.
+ *
+ * @throws ConfigError `INVALID_VERSION`
+ */
+export function supportsTalosUpgrade(from: string, to: string): Verdict {
+  const host = parseVersion(from);
+  const target = parseVersion(to);
+  const minor = target.major === 1 ? minors.get(target.minor) : undefined;
+  if (minor === undefined) return no(`upgrades to version ${number(target)} are not supported`);
+  if (host.major < 1 || (host.major === 1 && host.minor < minor.oldestHost)) {
+    return no(`host version ${number(host)} is too old to upgrade to Talos ${number(target)}`);
+  }
+  if (host.major > 1 || host.minor >= minor.refusedHost) {
+    return no(`host version ${number(host)} is too new to downgrade to Talos ${number(target)}`);
+  }
+  return { ok: true };
+}
+
+/** Whether this version of the library knows the Talos minor. */
+export function isKnownTalos(talosVersion: string): boolean {
+  const { major, minor } = parseVersion(talosVersion);
+  return major === 1 && minors.has(minor);
+}
+
+/**
+ * The Kubernetes version that the newest patch of a Talos minor installs when nobody asks for another, without `v`.
+ *
+ * @throws ConfigError `INVALID_VERSION` also for a Talos minor that is not known
+ */
+export function defaultKubernetesFor(talosVersion: string): string {
+  const talos = parseVersion(talosVersion);
+  const minor = talos.major === 1 ? minors.get(talos.minor) : undefined;
+  if (minor === undefined) throw new ConfigError("INVALID_VERSION", `Talos ${number(talos)} is not known to this version`);
+  return minor.defaultKubernetes;
+}
+
+function no(reason: string): Verdict {
+  return { ok: false, reason };
+}
+
+function number({ major, minor, patch }: Version): string {
+  return `${major}.${minor}.${patch}`;
+}
