@@ -1,0 +1,54 @@
+/** One flag, declared as data: parsing, help and the reference page come from it. */
+export interface FlagSpec {
+  /** Without dashes, for example `data-dir`. */
+  readonly name: string;
+  readonly kind: "string" | "number" | "boolean";
+  /** Shown as the value's placeholder in help; absent for booleans. */
+  readonly value?: string;
+  readonly summary: string;
+  /** A boolean whose default is true is switched off with `--no-<name>`. */
+  readonly default?: string | number | boolean;
+  readonly required?: boolean;
+  /** Smallest number that is accepted. */
+  readonly min?: number;
+}
+
+export interface CommandSpec {
+  readonly name: string;
+  readonly summary: string;
+  /** Paragraphs below the summary. */
+  readonly description?: string;
+  readonly flags: readonly FlagSpec[];
+  /** Runs until done, or until `context.signal` aborts for commands that stay. Failures that a user can mend are thrown as `CliError`. */
+  readonly run: (flags: FlagValues, context: CommandContext) => Promise<void>;
+}
+
+/** Values by flag name; use the typed readers below. */
+export type FlagValues = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface CommandContext {
+  /** Aborts on the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+export function stringFlag(flags: FlagValues, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function requiredString(flags: FlagValues, name: string): string {
+  const value = stringFlag(flags, name);
+  if (value === undefined) throw new Error(`flag --${name} was read but has no value; it needs a default or "required"`);
+  return value;
+}
+
+export function numberFlag(flags: FlagValues, name: string): number | undefined {
+  const value = flags[name];
+  return typeof value === "number" ? value : undefined;
+}
+
+export function booleanFlag(flags: FlagValues, name: string): boolean {
+  return flags[name] === true;
+}

@@ -1,0 +1,30 @@
+import { CliError } from "./cli-error.ts";
+import { commands } from "./commands/index.ts";
+import { createProgram, isUsageExit } from "./program.ts";
+
+const VERSION = "0.1.0";
+
+/** First signal: stop in order. Second: stop at once. */
+const stop = new AbortController();
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.on(name, () => {
+    if (stop.signal.aborted) process.exit(130);
+    stop.abort(new CliError("stopped by a signal", "Run the command again to go on."));
+  });
+}
+
+const context = { signal: stop.signal, stdout: process.stdout, stderr: process.stderr };
+try {
+  await createProgram(commands, VERSION, context).parseAsync(process.argv);
+} catch (error) {
+  if (isUsageExit(error)) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else if (error instanceof CliError) {
+    if (!stop.signal.aborted) process.stderr.write(`error: ${error.message}\n       ${error.remedy}\n`);
+    process.exitCode = stop.signal.aborted ? 130 : error.exitCode;
+  } else {
+    process.stderr.write(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+// Sockets that a peer keeps open are no reason to stay.
+process.exit();

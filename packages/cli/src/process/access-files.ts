@@ -1,0 +1,33 @@
+import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
+import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
+import type { NamedObject } from "./apply-object.ts";
+import type { DataFolder } from "./data-folder.ts";
+
+const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
+
+/** Copies of the access Secrets of one cluster, as files for the tools of a person at this machine. */
+export interface AccessFiles {
+  readonly cluster: string;
+  readonly kubeconfig: string;
+  readonly talosconfig: string;
+}
+
+/** Writes the access Secrets of an applied cluster into the data folder; `undefined` while they are not there. */
+export async function writeAccessFiles(client: KubeClient, folder: DataFolder, object: NamedObject): Promise<AccessFiles | undefined> {
+  const { name, namespace = "default" } = object.metadata;
+  const read = async (secret: string): Promise<string | undefined> => {
+    const found = await client.resource<KubeObject & { data?: Record<string, string> }>(secrets).tryGet({ name: secret, namespace });
+    const [value] = Object.values(found?.data ?? {});
+    return value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
+  };
+  const kubeconfig = await read(kubeconfigSecretName(name));
+  const talosconfig = await read(talosconfigSecretName(name));
+  if (kubeconfig === undefined || talosconfig === undefined) return undefined;
+  folder.write(kubeconfig, "clusters", namespace, name, "kubeconfig");
+  folder.write(talosconfig, "clusters", namespace, name, "talosconfig");
+  return {
+    cluster: `${namespace}/${name}`,
+    kubeconfig: folder.file("clusters", namespace, name, "kubeconfig"),
+    talosconfig: folder.file("clusters", namespace, name, "talosconfig"),
+  };
+}

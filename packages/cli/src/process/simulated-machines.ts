@@ -1,0 +1,96 @@
+import { readdirSync } from "node:fs";
+import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import type { Keys, Logger } from "@talos-operator/ports";
+import {
+  createDatacenter,
+  demoTimings,
+  instantTimings,
+  type Datacenter,
+  type DatacenterChange,
+  type DatacenterSnapshot,
+  type MachineSpec,
+} from "@talos-operator/simulator";
+import { serveDatacenter } from "@talos-operator/simulator/grpc";
+import { CliError, errorCode } from "../cli-error.ts";
+import type { DataFolder } from "./data-folder.ts";
+import { requireBindable } from "./loopback.ts";
+import { createEmbeddedWorkloads } from "./workload-api.ts";
+
+export interface SimulatedMachinesOptions {
+  /** `undefined` keeps nothing. */
+  readonly folder: DataFolder | undefined;
+  readonly addresses: readonly string[];
+  /** `v1.13.9` */
+  readonly talosVersion: string;
+  /** `demo` can be watched, `instant` answers at once (benchmarks). */
+  readonly pace: "demo" | "instant";
+  readonly keys: Keys;
+  readonly log: Logger;
+}
+
+export interface SimulatedMachines {
+  readonly datacenter: Datacenter;
+  close(): Promise<void>;
+}
+
+/** Starts simulated machines, each with a gRPC server on its own loopback address. State is on disk before a machine answers the call that changed it. */
+export async function startSimulatedMachines(options: SimulatedMachinesOptions): Promise<SimulatedMachines> {
+  await requireBindable(options.addresses);
+  const workload = createEmbeddedWorkloads(options.log);
+  const { folder } = options;
+  const snapshot = folder === undefined ? undefined : readSnapshot(folder);
+  const datacenter = createDatacenter({
+    clock: systemClock,
+    timers: systemTimers,
+    random: systemRandom,
+    keys: options.keys,
+    machines: options.addresses.map((address): MachineSpec => ({ address, talosVersion: options.talosVersion })),
+    timings: options.pace === "demo" ? demoTimings : instantTimings,
+    workload,
+    ...(snapshot === undefined ? {} : { snapshot }),
+    ...(folder === undefined ? {} : { onChange: (change) => writeChange(folder, change) }),
+  });
+  try {
+    const servers = await serveDatacenter(datacenter, { log: options.log });
+    return {
+      datacenter,
+      async close() {
+        await servers.close();
+        await datacenter.close();
+        await workload.close();
+      },
+    };
+  } catch (error) {
+    await datacenter.close();
+    await workload.close();
+    if (errorCode(error) === "EADDRINUSE") {
+      throw new CliError(
+        `a simulated machine's address is taken: ${(error as Error).message}`,
+        "Another demo or simulator runs on this machine: stop it first; simulated machines listen at 127.1.0.1 and up, port 50000.",
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+function writeChange(folder: DataFolder, change: DatacenterChange): void {
+  if (change.kind === "machine") folder.write(JSON.stringify(change.machine), "machines", `${change.machine.address}.json`);
+  else folder.write(JSON.stringify(change.cluster), "etcd", `${change.cluster.id}.json`);
+}
+
+function readSnapshot(folder: DataFolder): DatacenterSnapshot {
+  const all = <T>(name: string): T[] => jsonFiles(folder, name).map((file) => JSON.parse(folder.read(name, file) ?? "null") as T);
+  return { version: 1, machines: all("machines"), etcdClusters: all("etcd") };
+}
+
+function jsonFiles(folder: DataFolder, name: string): readonly string[] {
+  try {
+    return readdirSync(folder.file(name))
+      .filter((file) => file.endsWith(".json"))
+      .toSorted();
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}

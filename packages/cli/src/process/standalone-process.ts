@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
+import type { Keys, Logger } from "@talos-operator/ports";
+import { startEmbeddedApi, type EmbeddedApi, type EmbeddedApiOptions } from "./embedded-api.ts";
+import { startOperator, type OperatorProcess } from "./operator-process.ts";
+import { applyObject, type NamedObject } from "./apply-object.ts";
+import type { ManifestObject } from "./manifest.ts";
+
+export interface StandaloneOptions extends EmbeddedApiOptions {
+  readonly keys: Keys;
+  readonly log: Logger;
+}
+
+/** Embedded API and operator in one process. */
+export interface StandaloneProcess {
+  readonly api: EmbeddedApi;
+  readonly client: KubeClient;
+  readonly operator: OperatorProcess;
+  apply(objects: readonly ManifestObject[]): Promise<readonly NamedObject[]>;
+  close(): Promise<void>;
+}
+
+export async function startStandalone(options: StandaloneOptions): Promise<StandaloneProcess> {
+  const api = await startEmbeddedApi(options);
+  const operator = startOperator({
+    kube: api.transport,
+    keys: options.keys,
+    log: options.log,
+    options: {
+      allowLoopbackMachines: true,
+      // The data folder is locked by this process: whoever held the lease before is dead, and this name takes it over at once.
+      identity: `standalone-${createHash("sha256").update(options.folder.path).digest("hex").slice(0, 12)}`,
+    },
+  });
+  const client = createKubeClient(api.transport);
+  return {
+    api,
+    client,
+    operator,
+    async apply(objects) {
+      const applied: NamedObject[] = [];
+      for (const object of objects) applied.push(await applyObject(client, object, "talos-operator-cli"));
+      return applied;
+    },
+    async close() {
+      await operator.stop();
+      await api.close();
+    },
+  };
+}

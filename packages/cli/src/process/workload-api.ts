@@ -1,0 +1,62 @@
+import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
+import { serveHttps, type HttpsServer } from "@talos-operator/apiserver/https";
+import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import type { Logger } from "@talos-operator/ports";
+import type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest } from "@talos-operator/simulator";
+
+/**
+ * The Kubernetes APIs inside the simulated clusters: one embedded API each, in memory, served with the cluster's own keys.
+ *
+ * Contents are made anew after a restart: Nodes register again, as kubelets do.
+ */
+export function createEmbeddedWorkloads(log: Logger): WorkloadApi & { close(): Promise<void> } {
+  const open = new Map<string, Promise<WorkloadCluster>>();
+  return {
+    open(request) {
+      let cluster = open.get(request.key);
+      if (cluster === undefined) {
+        cluster = openCluster(request, log);
+        open.set(request.key, cluster);
+      }
+      return cluster;
+    },
+    async close() {
+      for (const cluster of open.values()) await (await cluster).close();
+      open.clear();
+    },
+  };
+}
+
+async function openCluster(request: WorkloadClusterRequest, log: Logger): Promise<WorkloadCluster> {
+  const server = await createApiServer({
+    store: createMemoryStore(),
+    clock: systemClock,
+    timers: systemTimers,
+    random: systemRandom,
+    log,
+    kubernetesVersion: request.kubernetesVersion,
+  });
+  const listeners = new Map<string, HttpsServer>();
+  const key = (address: string, port: number): string => `${address}|${port}`;
+  const unserve = async (address: string, port: number): Promise<void> => {
+    const listener = listeners.get(key(address, port));
+    listeners.delete(key(address, port));
+    await listener?.close();
+  };
+  return {
+    transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
+    async serve(address, port, certificate) {
+      await unserve(address, port);
+      listeners.set(
+        key(address, port),
+        await serveHttps(server, { address, port, certificate, clientAuthorities: [request.authority.certificate] }),
+      );
+    },
+    unserve,
+    async close() {
+      for (const listener of listeners.values()) await listener.close();
+      listeners.clear();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type { KubeRequest } from "@talos-operator/ports";
+
+/**
+ * Points where the operator can die, lose a reply or be doubled: the rows of the effect inventory that creation meets.
+ *
+ * K1 bundle Secret, K2 ClusterRecord, K4 access Secrets (they carry minted certificates), K5 child objects, K6 status, K7 finalizers and other
+ * metadata, K8 lease, K9 events; T2 configuration in maintenance mode, T3 authenticated configuration, T4 bootstrap, T9 reset.
+ */
+export type EffectId =
+  "K1" | "K2" | "K3" | "K4" | "K5" | "K6" | "K7" | "K8" | "K9" | "T2" | "T3" | "T4" | "T6" | "T7" | "T8" | "T9" | "T10" | "T11" | "T13";
+
+/** The effect that a request to the Kubernetes API has, `undefined` for reads. */
+export function kubeEffect(request: KubeRequest): EffectId | undefined {
+  if (request.method === "GET") return undefined;
+  const resource = resourceOf(request.path);
+  switch (resource.plural) {
+    case "leases":
+      return "K8";
+    case "events":
+      return "K9";
+    case "clusterrecords":
+      return resource.subresource === "status" ? "K6" : "K2";
+    case "secrets":
+      return secretEffect(resource.name ?? nameInBody(request.body), request.method);
+    default:
+      if (resource.subresource === "status") return "K6";
+      return request.method === "POST" || (request.method === "PATCH" && isApplyOfSpec(request)) || request.method === "DELETE"
+        ? "K5"
+        : "K7";
+  }
+}
+
+/** The effect of a Talos call, `undefined` for reads. */
+export function talosEffect(path: string, isMaintenance: boolean): EffectId | undefined {
+  switch (path.slice(path.lastIndexOf("/") + 1)) {
+    case "ApplyConfiguration":
+      return isMaintenance ? "T2" : "T3";
+    case "Bootstrap":
+      return "T4";
+    case "EtcdForfeitLeadership":
+      return "T6";
+    case "EtcdLeaveCluster":
+      return "T7";
+    case "EtcdRemoveMemberByID":
+      return "T8";
+    case "Reset":
+      return "T9";
+    case "Upgrade":
+    case "Install":
+      return "T10";
+    case "Reboot":
+    case "Shutdown":
+      return "T11";
+    case "EtcdDefragment":
+    case "EtcdAlarmDisarm":
+      return "T13";
+    default:
+      return undefined;
+  }
+}
+
+interface ResourcePath {
+  readonly plural: string;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+function resourceOf(path: string): ResourcePath {
+  const segments = path.split("/").filter((segment) => segment !== "");
+  const rest = segments.slice(segments[0] === "api" ? 2 : 3);
+  const inNamespace = rest[0] === "namespaces" && rest.length > 2;
+  const [plural = "", name, subresource] = inNamespace ? rest.slice(2) : rest;
+  return { plural, name, subresource };
+}
+
+function nameInBody(body: unknown): string {
+  return (body as { metadata?: { name?: string } } | undefined)?.metadata?.name ?? "";
+}
+
+function secretEffect(name: string, method: string): EffectId {
+  if (/-bundle-\d+$/.test(name)) return method === "POST" ? "K1" : "K7";
+  if (/-applied-/.test(name)) return "K3";
+  return "K4";
+}
+
+function isApplyOfSpec(request: KubeRequest): boolean {
+  return (
+    (request.headers?.["content-type"] ?? "").startsWith("application/apply-patch") &&
+    (request.body as { spec?: unknown } | undefined)?.spec !== undefined
+  );
+}

@@ -1,0 +1,68 @@
+import type { RandomSource } from "@talos-operator/ports";
+import type { EffectId } from "./effects.ts";
+
+/**
+ * What befalls one effect.
+ *
+ * C0 crash before the send; C1 crash after the effect, reply lost; C2 crash after the send, no effect; C3 crash after the reply, before anything else
+ * is sent; D sent twice; R the reply comes late, after others; L the caller gives up, the effect happens later; E the call fails without effect;
+ * X the effect happens and the caller sees a failure, without a crash.
+ */
+export type FaultClass = "C0" | "C1" | "C2" | "C3" | "D" | "R" | "L" | "E" | "X";
+
+export const CRASHES: readonly FaultClass[] = ["C0", "C1", "C2", "C3"];
+const NUISANCES: readonly FaultClass[] = ["D", "R", "L", "E", "X"];
+
+/** One planned crash: the `occurrence`-th time that the effect is about to be sent in a run, counted from 0. */
+export interface PlannedCrash {
+  readonly effect: EffectId;
+  readonly fault: FaultClass;
+  readonly occurrence: number;
+}
+
+export interface FaultPlan {
+  /** Asked once for every effect, just before it would be sent. */
+  next(effect: EffectId): FaultClass | undefined;
+  /** From now on nothing goes wrong. */
+  stop(): void;
+  readonly isStopped: boolean;
+}
+
+export interface FaultPlanOptions {
+  readonly random: RandomSource;
+  /** Crashes that this run must meet if their effect occurs often enough. */
+  readonly crashes: readonly PlannedCrash[];
+  /** Chance that an effect which no planned crash claims meets a nuisance. */
+  readonly nuisanceRate: number;
+  readonly onFault: (effect: EffectId, fault: FaultClass) => void;
+}
+
+export function createFaultPlan(options: FaultPlanOptions): FaultPlan {
+  const seen = new Map<EffectId, number>();
+  const open = [...options.crashes];
+  let isStopped = false;
+  return {
+    next(effect) {
+      if (isStopped) return undefined;
+      const occurrence = seen.get(effect) ?? 0;
+      seen.set(effect, occurrence + 1);
+      const index = open.findIndex((crash) => crash.effect === effect && crash.occurrence <= occurrence);
+      const planned = index < 0 ? undefined : open.splice(index, 1)[0]?.fault;
+      const fault = planned ?? (options.random.fraction() < options.nuisanceRate ? pick(NUISANCES, options.random) : undefined);
+      if (fault !== undefined) options.onFault(effect, fault);
+      return fault;
+    },
+    stop() {
+      isStopped = true;
+    },
+    get isStopped() {
+      return isStopped;
+    },
+  };
+}
+
+export function pick<T>(items: readonly T[], random: RandomSource): T {
+  const item = items[Math.floor(random.fraction() * items.length)];
+  if (item === undefined) throw new Error("cannot pick from nothing");
+  return item;
+}

@@ -1,0 +1,199 @@
+import type {
+  KubeTransport,
+  RandomSource,
+  TalosCallFailure,
+  TalosCallOptions,
+  TalosChannel,
+  TalosDialer,
+  TalosMethod,
+  Timers,
+} from "@talos-operator/ports";
+import { kubeEffect, talosEffect, type EffectId } from "./effects.ts";
+import type { FaultPlan } from "./fault.ts";
+import { never, type Life } from "./life.ts";
+
+export interface FaultyPortOptions {
+  readonly life: Life;
+  readonly plan: FaultPlan;
+  readonly random: RandomSource;
+  readonly timers: Timers;
+  /** `tookEffect` is asked after the answer: a refused call changed nothing. */
+  readonly onSent: (effect: EffectId, detail: string) => void;
+  readonly onEffect: (effect: EffectId, detail: string) => void;
+}
+
+/** Longest time after which a late effect still happens. */
+const LATEST_MS = 10 * 60_000;
+
+/** The Kubernetes API as an unlucky operator sees it. */
+export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): KubeTransport {
+  const { life } = options;
+  return {
+    async send(request, callOptions) {
+      if (!life.maySend()) return never();
+      const effect = kubeEffect(request);
+      if (effect === undefined) return life.deliver(await inner.send(request, callOptions));
+      const detail = `${request.method} ${request.path}`;
+      options.onSent(effect, detail);
+      return withFault(effect, options, {
+        perform: async () => {
+          const reply = await inner.send(request, withoutSignal(callOptions));
+          if (reply.status < 300) options.onEffect(effect, detail);
+          return reply;
+        },
+        fail: () => kubeFailure("connection reset"),
+      });
+    },
+    async watch(request, callOptions) {
+      if (!life.maySend()) return never();
+      const answer = await inner.watch(request, callOptions);
+      return life.deliver({ ...answer, events: whileAlive(answer.events, life) });
+    },
+    close: () => inner.close(),
+  };
+}
+
+/** The machines as an unlucky operator sees them. */
+export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): TalosDialer {
+  const { life } = options;
+  return {
+    dial(target, credentials) {
+      const channel = inner.dial(target, credentials);
+      const wrapped: TalosChannel = {
+        target,
+        async unary<I, O>(method: TalosMethod<I, O>, request: I, callOptions: TalosCallOptions): Promise<O> {
+          if (!life.maySend()) return never();
+          const effect = talosEffect(method.path, credentials.kind === "maintenance");
+          if (effect === undefined) return settled(life, channel.unary(method, request, callOptions));
+          const detail = `${method.path} ${target.address}`;
+          options.onSent(effect, detail);
+          return withFault(effect, options, {
+            perform: async () => {
+              const reply = await channel.unary(method, request, withoutSignal(callOptions));
+              options.onEffect(effect, detail);
+              return reply;
+            },
+            fail: () => talosFailure(14, "connection reset by peer"),
+          });
+        },
+        serverStream<I, O>(method: TalosMethod<I, O>, request: I, callOptions: TalosCallOptions): AsyncIterable<O> {
+          return whileAlive(channel.serverStream(method, request, callOptions), life);
+        },
+        peerSpki: () => channel.peerSpki(),
+        close: () => channel.close(),
+      };
+      return wrapped;
+    },
+  };
+}
+
+interface Attempt<T> {
+  readonly perform: () => Promise<T>;
+  readonly fail: () => Error;
+}
+
+async function withFault<T>(effect: EffectId, options: FaultyPortOptions, attempt: Attempt<T>): Promise<T> {
+  const { life, plan, random, timers } = options;
+  switch (plan.next(effect)) {
+    case "C0":
+    case "C2":
+      // Nobody can tell a request that was never sent from one that was lost on the way, but both are planned and counted.
+      life.crash();
+      return never();
+    case "C1":
+      // The reply may be a refusal; either way nobody hears it.
+      await settledQuietly(attempt.perform());
+      life.crash();
+      return never();
+    case "C3": {
+      const reply = await settled(life, attempt.perform());
+      life.crashAtNextSend();
+      return reply;
+    }
+    case "D": {
+      const first = await settled(life, attempt.perform());
+      await settledQuietly(attempt.perform());
+      return life.deliver(first);
+    }
+    case "R": {
+      const reply = attempt.perform();
+      // A refusal is handed on late like any answer.
+      await settledQuietly(reply);
+      await timers.sleep(1 + Math.floor(random.fraction() * 3000));
+      return settled(life, reply);
+    }
+    case "L": {
+      timers.schedule(1000 + Math.floor(random.fraction() * LATEST_MS), () => void settledQuietly(attempt.perform()));
+      await timers.sleep(1000);
+      return settled(life, Promise.reject(attempt.fail()));
+    }
+    case "E":
+      return settled(life, Promise.reject(attempt.fail()));
+    case "X":
+      await settledQuietly(attempt.perform());
+      return settled(life, Promise.reject(attempt.fail()));
+    case undefined:
+      return settled(life, attempt.perform());
+  }
+}
+
+/** A dead instance hears neither answers nor failures. */
+async function settled<T>(life: Life, answer: Promise<T>): Promise<T> {
+  try {
+    const value = await answer;
+    return await life.deliver(value);
+  } catch (error) {
+    if (!life.isAlive) return never();
+    throw error;
+  }
+}
+
+async function settledQuietly(answer: Promise<unknown>): Promise<void> {
+  await answer.then(
+    () => undefined,
+    // Whoever asked is not listening: that is the fault being played.
+    () => undefined,
+  );
+}
+
+async function* whileAlive<T>(items: AsyncIterable<T>, life: Life): AsyncIterable<T> {
+  if (!life.maySend()) await never();
+  for await (const item of items) {
+    if (!life.isAlive) await never();
+    yield item;
+  }
+  if (!life.isAlive) await never();
+}
+
+/** What was sent takes effect even when the caller stops waiting for it. */
+function withoutSignal<O extends { readonly signal?: AbortSignal }>(options: O): O;
+function withoutSignal<O extends { readonly signal?: AbortSignal }>(options: O | undefined): O | undefined;
+function withoutSignal<O extends { readonly signal?: AbortSignal }>(options: O | undefined): O | undefined {
+  if (options === undefined) return undefined;
+  const { signal: _signal, ...rest } = options;
+  return rest as O;
+}
+
+/** Timers of one instance: those of a dead one never fire. */
+export function mortalTimers(inner: Timers, life: Life): Timers {
+  return {
+    sleep: async (delayMs, signal) => {
+      await inner.sleep(delayMs, signal);
+      if (!life.isAlive) await never();
+    },
+    schedule: (delayMs, callback) =>
+      inner.schedule(delayMs, () => {
+        if (life.isAlive) callback();
+      }),
+  };
+}
+
+function kubeFailure(message: string): Error {
+  const error = new Error(message);
+  error.name = "KubeTransportFailure";
+  return error;
+}
+
+function talosFailure(code: number, message: string): TalosCallFailure {
+  return Object.assign(new Error(message), { name: "TalosCallFailure" as const, code });
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import type { EffectId } from "./effects.ts";
+import type { FaultClass } from "./fault.ts";
+
+/** One broken invariant. */
+export interface Violation {
+  /** Seed of the run. */
+  readonly seed: number;
+  /** Number of the trace line after which it was seen. */
+  readonly step: number;
+  /** For example `S1`; the list is in `invariants.ts`. */
+  readonly invariant: string;
+  readonly detail: string;
+  /** Repeats the run alone. */
+  readonly replay: string;
+  /** The last lines of the trace. */
+  readonly trace: readonly string[];
+}
+
+/** How often an effect was sent, took effect, and met each class of fault. */
+export type EffectCounts = { sent: number; tookEffect: number } & Record<FaultClass, number>;
+
+export interface RunResult {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly reachedGoal: boolean;
+  readonly virtualMs: number;
+  /** Passes of the brain that were observed as writes of a decision. */
+  readonly decisions: number;
+  readonly effects: ReadonlyMap<EffectId, EffectCounts>;
+  readonly traceHash: string;
+}
+
+/** The JSON of `npm run simulate -- --json`. */
+export interface Report {
+  readonly seed: number;
+  readonly runs: number;
+  readonly workload: string;
+  readonly mutant: string | undefined;
+  readonly violations: readonly Violation[];
+  /** SHA-256 over the hashes of all runs, in order. */
+  readonly traceHash: string;
+  readonly reachedGoal: number;
+  readonly virtualSeconds: number;
+  readonly decisions: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly effects: Readonly<Record<string, EffectCounts>>;
+}
+
+export function emptyCounts(): EffectCounts {
+  return { sent: 0, tookEffect: 0, C0: 0, C1: 0, C2: 0, C3: 0, D: 0, R: 0, L: 0, E: 0, X: 0 };
+}
+
+export interface ReportSubject {
+  readonly seed: number;
+  readonly workload: string;
+  readonly mutant: string | undefined;
+}
+
+export function createReport(subject: ReportSubject, results: readonly RunResult[]): Report {
+  const hash = createHash("sha256");
+  const effects: Record<string, EffectCounts> = {};
+  const faults: Record<string, number> = {};
+  for (const result of results) {
+    hash.update(result.traceHash);
+    for (const [effect, counts] of result.effects) {
+      const sum = (effects[effect] ??= emptyCounts());
+      for (const key of Object.keys(counts) as (keyof EffectCounts)[]) {
+        sum[key] += counts[key];
+        if (key !== "sent" && key !== "tookEffect") faults[key] = (faults[key] ?? 0) + counts[key];
+      }
+    }
+  }
+  return {
+    ...subject,
+    runs: results.length,
+    violations: results.flatMap((result) => result.violations),
+    traceHash: hash.digest("hex"),
+    reachedGoal: results.filter((result) => result.reachedGoal).length,
+    virtualSeconds: Math.round(results.reduce((sum, result) => sum + result.virtualMs, 0) / 1000),
+    decisions: results.reduce((sum, result) => sum + result.decisions, 0),
+    faults: sorted(faults),
+    effects: sorted(effects),
+  };
+}
+
+function sorted<T>(record: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true })));
+}

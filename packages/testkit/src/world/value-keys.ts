@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import type { CertificateFacts, KeyPair, Keys, RandomSource } from "@talos-operator/ports";
+
+/**
+ * Keys as value tokens: the same questions get the same answers as with X.509 (who signed, for whom, until when, does the key belong to it),
+ * but nothing is computed, so a seed gives the same bytes every time. A token looks like PEM because code around it carries PEM.
+ */
+export function createValueKeys(random: RandomSource): Keys {
+  const newId = (): string => Buffer.from(random.bytes(12)).toString("hex");
+
+  const certificateOf = (token: CertificateToken): string => armour("CERTIFICATE", token);
+
+  return {
+    createAuthority: async ({ kind, organization, notBefore }) => {
+      const id = newId();
+      const token: CertificateToken = {
+        id,
+        issuer: id,
+        isAuthority: true,
+        organizations: organization === undefined ? [] : [organization],
+        commonName: undefined,
+        notBefore,
+        notAfter: notBefore + 87_600 * 3_600_000,
+      };
+      return { certificate: certificateOf(token), key: armour(kind === "ed25519" ? "ED25519 PRIVATE KEY" : "EC PRIVATE KEY", { id }) };
+    },
+    createPrivateKey: async (kind) => {
+      const label = kind === "rsa4096" ? "RSA PRIVATE KEY" : kind === "p256" ? "EC PRIVATE KEY" : "ED25519 PRIVATE KEY";
+      return armour(label, { id: newId() });
+    },
+    signCertificate: async (authority: KeyPair, request) => {
+      const issuer = readCertificate(authority.certificate);
+      if (readKey(authority.key).id !== issuer.id) throw new Error("the authority's key does not belong to its certificate");
+      const id = newId();
+      const token: CertificateToken = {
+        id,
+        issuer: issuer.id,
+        isAuthority: false,
+        organizations: request.organizations ?? [],
+        commonName: request.commonName,
+        notBefore: request.notBefore,
+        notAfter: request.notBefore + request.lifetimeMs,
+      };
+      return { certificate: certificateOf(token), key: armour("EC PRIVATE KEY", { id }) };
+    },
+    describeCertificate: (certificate): CertificateFacts => {
+      const token = readCertificate(certificate);
+      return {
+        organizations: token.organizations,
+        commonName: token.commonName,
+        notBefore: token.notBefore,
+        notAfter: token.notAfter,
+        spki: createHash("sha256").update(token.id).digest("base64"),
+        serial: token.id,
+      };
+    },
+    verifyCertificate: (certificate, authority, at) => {
+      const token = readCertificate(certificate);
+      const issuer = readCertificate(authority);
+      return issuer.isAuthority && token.issuer === issuer.id && token.notBefore <= at && at < token.notAfter;
+    },
+    isPair: (pair) => readCertificate(pair.certificate).id === readKey(pair.key).id,
+  };
+}
+
+interface CertificateToken {
+  readonly id: string;
+  readonly issuer: string;
+  readonly isAuthority: boolean;
+  readonly organizations: readonly string[];
+  readonly commonName: string | undefined;
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+function armour(label: string, value: unknown): string {
+  const body = Buffer.from(JSON.stringify(value)).toString("base64");
+  return `-----BEGIN ${label}-----\n${body.replaceAll(/.{64}(?=.)/g, "$&\n")}\n-----END ${label}-----\n`;
+}
+
+function unarmour(text: string): unknown {
+  const match = /-----BEGIN [A-Z0-9 ]+-----\n([\s\S]+?)\n-----END/.exec(text);
+  if (match?.[1] === undefined) throw new Error("this is no value token");
+  return JSON.parse(Buffer.from(match[1].replaceAll("\n", ""), "base64").toString("utf8"));
+}
+
+function readCertificate(text: string): CertificateToken {
+  return unarmour(text) as CertificateToken;
+}
+
+function readKey(text: string): { readonly id: string } {
+  return unarmour(text) as { readonly id: string };
+}

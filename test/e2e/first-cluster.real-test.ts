@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
+
+/** The first-cluster story on a genuine kube-apiserver and etcd, with genuine kubectl and talosctl. */
+describe("a first cluster on a genuine Kubernetes API", () => {
+  const folder = temporaryFolder();
+  const api = join(folder.path, "api");
+  const kubeconfig = join(api, "kubeconfig");
+  let simulator: Running;
+  let manager: Running;
+  const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
+  const kubectl = (...args: string[]): Promise<string> =>
+    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 150_000 });
+
+  before(async () => {
+    mkdirSync(api, { recursive: true });
+    await must("bash", ["hack/tools/start-apiserver.sh", api], { env: scripts, timeoutMs: 120_000 });
+    await kubectl("apply", "--server-side", "-f", "config/crd");
+    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    simulator = startOurs("simulator", "--data-dir", join(folder.path, "machines"), "--log-level", "warn");
+    await simulator.says(/8 machines wait/);
+    manager = startOurs("manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--log-level", "info");
+  });
+
+  after(async () => {
+    await manager?.end();
+    await simulator?.end();
+    await run("bash", ["hack/tools/stop-apiserver.sh", api], { env: scripts });
+    folder[Symbol.dispose]();
+  });
+
+  it("becomes Ready", async () => {
+    await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml");
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=120s");
+    const table = await kubectl("get", "taloscontrolplanes");
+    assert.match(table, /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\n/);
+    assert.match(table, /Ready/);
+  });
+
+  it("gives a kubeconfig that shows six Ready nodes", async () => {
+    const nodes = await must(tool("kubectl"), ["--kubeconfig", await accessFile("kubeconfig"), "get", "nodes", "--no-headers"]);
+    const lines = nodes.trim().split("\n");
+    assert.equal(lines.length, 6);
+    for (const line of lines) assert.match(line, /\sReady\s/);
+  });
+
+  it("gives a talosconfig that genuine talosctl accepts", async () => {
+    const talosconfig = await accessFile("talosconfig");
+    const version = await must(tool("talosctl"), ["--talosconfig", talosconfig, "-n", "127.1.0.1", "version"]);
+    assert.match(version, /Tag:\s+v1\.13\.9/);
+    const members = await must(tool("talosctl"), ["--talosconfig", talosconfig, "-n", "127.1.0.1", "get", "members"]);
+    assert.equal(members.trim().split("\n").length, 7);
+    const etcd = await must(tool("talosctl"), ["--talosconfig", talosconfig, "-n", "127.1.0.1", "etcd", "members"]);
+    assert.equal(etcd.trim().split("\n").length, 4);
+  });
+
+  it("writes nothing but the lease afterwards", async () => {
+    const before = await versions();
+    // Two renewals of the lease pass: a write that settled state would cause shows by then.
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    assert.deepEqual(await versions(), before);
+  });
+
+  async function versions(): Promise<string> {
+    return kubectl(
+      "get",
+      "talosclusters,taloscontrolplanes,talosworkers,talosmachines,clusterrecords,secrets",
+      "-A",
+      "-o",
+      "jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{'\\n'}{end}",
+    );
+  }
+
+  async function accessFile(kind: "kubeconfig" | "talosconfig"): Promise<string> {
+    const name = (await kubectl("get", "talosclusters", "-o", "jsonpath={.items[0].metadata.name}")).trim();
+    const data = JSON.parse(await kubectl("get", "secret", `${name}-${kind}`, "-o", "jsonpath={.data}")) as Record<string, string>;
+    const [value = ""] = Object.values(data);
+    const path = join(folder.path, kind);
+    writeFileSync(path, Buffer.from(value, "base64"), { mode: 0o600 });
+    return path;
+  }
+});
