@@ -60,4 +60,6 @@ export interface TalosCallFailure extends Error {
   readonly name: "TalosCallFailure";
   readonly code: number;
   readonly tls?: "untrusted-server" | "unexpected-identity" | "client-refused" | "not-tls";
+  /** Set when whoever answered speaks another protocol inside TLS, for example plain HTTP. */
+  readonly peer?: "not-grpc";
 }

@@ -158,13 +158,13 @@ export class TalosError extends Error {
   /**
    * Any thrown value as a TalosError.
    *
-   * Rules: a TalosError stays itself; a TalosCallFailure is mapped by its `tls`, then by its gRPC code; an abort is `CANCELED`;
+   * Rules: a TalosError stays itself; a TalosCallFailure is mapped by its `tls`, then by its `peer`, then by its gRPC code; an abort is `CANCELED`;
    * anything else is a fault in decoding or in our code and becomes `MALFORMED_REPLY` with the value as `cause`.
    */
   static from(thrown: unknown, facts: TalosErrorFacts): TalosError {
     if (thrown instanceof TalosError) return thrown;
     if (isCallFailure(thrown)) {
-      const code = thrown.tls === undefined ? codeOfStatus(thrown.code, thrown.message) : CODE_BY_TLS[thrown.tls];
+      const code = codeOf(thrown);
       return new TalosError(code, facts, thrown.message, { grpcCode: thrown.code, cause: thrown });
     }
     if (thrown instanceof Error && thrown.name === "AbortError") {
@@ -189,14 +189,10 @@ export function isIdentityFailure(thrown: unknown): boolean {
   return isTalosError(thrown, "UNTRUSTED_SERVER", "UNEXPECTED_IDENTITY", "CLIENT_REFUSED");
 }
 
-/** Sizes beyond what any Talos message can have are bytes of another protocol read as a length, for example a proxy's "404 ". */
-const MAX_BELIEVABLE_BYTES = 256 * 1024 * 1024;
-
-function codeOfStatus(status: number, text: string): TalosErrorCode {
-  // grpc-js has no field for the announced size, only this text (1.14.7).
-  const announced = /larger than max \((\d+) vs/.exec(text)?.[1];
-  if (status === 8 && announced !== undefined && Number(announced) > MAX_BELIEVABLE_BYTES) return "NOT_GRPC";
-  return CODE_BY_STATUS[status] ?? "NODE_FAILED";
+function codeOf(failure: TalosCallFailure): TalosErrorCode {
+  if (failure.tls !== undefined) return CODE_BY_TLS[failure.tls];
+  if (failure.peer === "not-grpc") return "NOT_GRPC";
+  return CODE_BY_STATUS[failure.code] ?? "NODE_FAILED";
 }
 
 function isCallFailure(thrown: unknown): thrown is TalosCallFailure {

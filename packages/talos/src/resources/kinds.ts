@@ -230,17 +230,12 @@ export interface SystemInformationSpec {
 }
 
 /** What the firmware says. Absent in container mode. */
-const systemInformation = kind<SystemInformationSpec>(
-  "SystemInformations.hardware.talos.dev",
-  "hardware",
-  "systeminformation",
-  (spec) => ({
-    manufacturer: spec.text("manufacturer"),
-    productName: spec.text("productName"),
-    serialNumber: spec.text("serialnumber"),
-    uuid: spec.text("uuid").toLowerCase(),
-  }),
-);
+const systemInformation = kind<SystemInformationSpec>("SystemInformations.hardware.talos.dev", "hardware", "systeminformation", (spec) => ({
+  manufacturer: spec.text("manufacturer"),
+  productName: spec.text("productName"),
+  serialNumber: spec.text("serialnumber"),
+  uuid: spec.text("uuid").toLowerCase(),
+}));
 
 export interface NodeNameSpec {
   readonly nodeName: string;

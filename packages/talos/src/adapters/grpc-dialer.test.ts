@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import type { TalosCallFailure, TalosChannel, TalosCredentials } from "@talos-operator/ports";
+
+import { machine, methodOf } from "../protocol.ts";
+import { createGrpcDialer } from "./grpc-dialer.ts";
+import { startMachineServer } from "./testing/machine-server.ts";
+import type { MachineServer, MachineServerOptions } from "./testing/machine-server.ts";
+import { createTestPki } from "./testing/pki.ts";
+import type { TestPki } from "./testing/pki.ts";
+
+const VERSION = methodOf(machine.MachineService.method.version);
+const TIMEOUT_MS = 10_000;
+
+let pki: TestPki;
+const cleanups: (() => void)[] = [];
+before(async () => {
+  pki = await createTestPki();
+});
+after(() => {
+  for (const cleanup of cleanups) cleanup();
+});
+
+async function serve(options: MachineServerOptions): Promise<MachineServer> {
+  const server = await startMachineServer(options);
+  cleanups.push(() => server.close());
+  return server;
+}
+
+function dial(port: number, credentials: TalosCredentials, address = "127.0.0.1"): TalosChannel {
+  const channel = createGrpcDialer().dial({ address, port }, credentials);
+  cleanups.push(() => channel.close());
+  return channel;
+}
+
+async function mutual(overrides: Partial<Extract<TalosCredentials, { kind: "mutual" }>> = {}): Promise<TalosCredentials> {
+  const { certificate, key } = await pki.client();
+  return { kind: "mutual", ca: pki.authority.certificate, certificate, key, ...overrides };
+}
+
+async function version(channel: TalosChannel, timeoutMs = TIMEOUT_MS): Promise<string | undefined> {
+  const reply = await channel.unary(VERSION, create(EmptySchema), { timeoutMs });
+  return reply.messages[0]?.version?.tag;
+}
+
+async function failure(
+  promise: Promise<unknown>,
+): Promise<{ code: number; tls: string | undefined; peer: string | undefined; message: string }> {
+  const thrown = await promise.then(
+    () => assert.fail("the call succeeded"),
+    (error: unknown) => error as TalosCallFailure,
+  );
+  assert.equal(thrown.name, "TalosCallFailure", String(thrown));
+  return { code: thrown.code, tls: thrown.tls, peer: thrown.peer, message: thrown.message };
+}
+
+describe("mutual TLS", () => {
+  for (const [name, address] of [
+    ["an IPv4 address", "127.0.0.1"],
+    ["an IPv6 address", "::1"],
+    ["a DNS name", "localhost"],
+  ] as const) {
+    test(`reaches a machine by ${name}`, async () => {
+      const certificate = await pki.server();
+      const listen = address === "::1" ? "::1" : "127.0.0.1";
+      const server = await serve({ certificate, clientAuthority: pki.authority.certificate, address: listen });
+      const channel = dial(server.port, await mutual(), address);
+      assert.equal(channel.peerSpki(), undefined);
+      assert.equal(await version(channel), "v1.13.9");
+      assert.equal(channel.peerSpki(), pki.spkiOf(certificate.certificate));
+    });
+  }
+
+  const refusals: {
+    readonly name: string;
+    readonly server: () => Promise<Partial<MachineServerOptions>>;
+    readonly tls: string;
+  }[] = [
+    {
+      name: "refuses a server of another cluster's CA",
+      server: async () => ({ certificate: await pki.server({}, pki.foreignAuthority) }),
+      tls: "untrusted-server",
+    },
+    {
+      name: "refuses a server whose certificate has expired",
+      server: async () => ({ certificate: await pki.server({ notBefore: Date.now() - 7_200_000, lifetimeMs: 3_600_000 }) }),
+      tls: "untrusted-server",
+    },
+    {
+      name: "refuses a server whose certificate is not valid yet",
+      server: async () => ({ certificate: await pki.server({ notBefore: Date.now() + 3_600_000 }) }),
+      tls: "untrusted-server",
+    },
+    {
+      name: "refuses a server that shows a client's certificate",
+      server: async () => ({ certificate: await pki.client({ ipAddresses: ["127.0.0.1"] }) }),
+      tls: "untrusted-server",
+    },
+    {
+      name: "refuses a server whose certificate names another address",
+      server: async () => ({ certificate: await pki.server({ ipAddresses: ["127.0.0.2"] }) }),
+      tls: "unexpected-identity",
+    },
+  ];
+  for (const { name, server, tls } of refusals) {
+    test(name, async () => {
+      const listening = await serve({
+        certificate: await pki.server(),
+        clientAuthority: pki.authority.certificate,
+        ...(await server()),
+      });
+      const channel = dial(listening.port, await mutual());
+      const seen = await failure(version(channel));
+      assert.deepEqual({ code: seen.code, tls: seen.tls }, { code: 14, tls }, seen.message);
+      const again = await failure(version(channel));
+      assert.equal(again.tls, tls, "a second call is not less strict");
+      assert.deepEqual(listening.calls, []);
+      assert.equal(channel.peerSpki(), undefined);
+    });
+  }
+});
+
+describe("maintenance TLS", () => {
+  test("takes any certificate without a pin and tells its key", async () => {
+    const certificate = await pki.server({}, pki.foreignAuthority);
+    const server = await serve({ certificate });
+    const channel = dial(server.port, { kind: "maintenance" });
+    assert.equal(await version(channel), "v1.13.9");
+    assert.equal(channel.peerSpki(), pki.spkiOf(certificate.certificate));
+  });
+
+  test("calls a machine that presents the pinned key", async () => {
+    const certificate = await pki.server({}, pki.foreignAuthority);
+    const server = await serve({ certificate });
+    const channel = dial(server.port, { kind: "maintenance", expectedSpki: pki.spkiOf(certificate.certificate) });
+    assert.equal(await version(channel), "v1.13.9");
+  });
+
+  test("sends nothing to a machine that presents another key than the pinned one", async () => {
+    const expected = pki.spkiOf((await pki.server()).certificate);
+    const server = await serve({ certificate: await pki.server() });
+    const channel = dial(server.port, { kind: "maintenance", expectedSpki: expected });
+    const seen = await failure(version(channel));
+    assert.deepEqual({ code: seen.code, tls: seen.tls }, { code: 14, tls: "unexpected-identity" });
+    assert.deepEqual(server.calls, []);
+    assert.equal(channel.peerSpki(), undefined);
+  });
+
+  test("says that a configured machine wants a client certificate", async () => {
+    const server = await serve({ certificate: await pki.server(), clientAuthority: pki.authority.certificate });
+    const channel = dial(server.port, { kind: "maintenance" });
+    const seen = await failure(version(channel));
+    assert.deepEqual({ code: seen.code, tls: seen.tls }, { code: 14, tls: "client-refused" }, seen.message);
+    assert.deepEqual(server.calls, []);
+  });
+});
+
+test("says nothing about TLS when nobody listens", async () => {
+  const server = await serve({ certificate: await pki.server() });
+  server.close();
+  const seen = await failure(version(dial(server.port, { kind: "maintenance" })));
+  assert.deepEqual({ code: seen.code, tls: seen.tls }, { code: 14, tls: undefined });
+  assert.match(seen.message, /^connect ECONNREFUSED/);
+});

@@ -1,0 +1,1 @@
+export { createGrpcDialer } from "./grpc-dialer.ts";

@@ -1,0 +1,96 @@
+/** A gRPC server on a loopback port that answers `Version`, streams `Read`, and counts what reaches it. For tests. */
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
+import type { KeyPair } from "@talos-operator/ports";
+
+import { opensslKey } from "../pem.ts";
+import { machine } from "../../protocol.ts";
+
+export interface MachineServer {
+  readonly port: number;
+  /** Paths of the calls that arrived. */
+  readonly calls: string[];
+  /** `node` metadata of each call that arrived. */
+  readonly nodes: (string | undefined)[];
+  /** Streams that a client left before they ended. */
+  readonly canceled: string[];
+  close(): void;
+}
+
+export interface MachineServerOptions {
+  readonly certificate: KeyPair;
+  /** With it a client certificate is required. */
+  readonly clientAuthority?: string;
+  readonly address?: string;
+  /** Port 0 asks the system for one. */
+  readonly port?: number;
+  /** Bytes of the answer to `Version`; default a valid one. */
+  readonly versionReply?: () => Uint8Array | "never";
+  /** Answer of `Read`: chunks, endless when "endless". */
+  readonly readReply?: readonly Uint8Array[] | "endless";
+}
+
+const VERSION_REPLY = toBinary(
+  machine.VersionResponseSchema,
+  create(machine.VersionResponseSchema, { messages: [{ version: { tag: "v1.13.9", os: "linux", arch: "amd64" } }] }),
+);
+
+export async function startMachineServer(options: MachineServerOptions): Promise<MachineServer> {
+  const calls: string[] = [];
+  const nodes: (string | undefined)[] = [];
+  const canceled: string[] = [];
+  const server = new Server({ "grpc.max_send_message_length": -1 });
+  const asIs = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+  const definition = (path: string, responseStream: boolean) => ({
+    path,
+    requestStream: false,
+    responseStream,
+    requestSerialize: asIs,
+    requestDeserialize: asIs,
+    responseSerialize: asIs,
+    responseDeserialize: asIs,
+  });
+  const note = (path: string, call: { readonly metadata: { get(key: string): unknown[] } }): void => {
+    calls.push(path);
+    nodes.push(call.metadata.get("node")[0] as string | undefined);
+  };
+  server.addService(
+    { version: definition("/machine.MachineService/Version", false), read: definition("/machine.MachineService/Read", true) },
+    {
+      version: (call: ServerUnaryCall<Buffer, Uint8Array>, callback: sendUnaryData<Uint8Array>) => {
+        note("Version", call);
+        const reply = options.versionReply?.() ?? VERSION_REPLY;
+        if (reply !== "never") callback(null, reply);
+      },
+      read: (call: ServerWritableStream<Buffer, Uint8Array>) => {
+        note("Read", call);
+        call.on("cancelled", () => canceled.push("Read"));
+        const chunks = options.readReply ?? [];
+        if (chunks === "endless") {
+          const chunk = toBinary(machine.VersionResponseSchema, create(machine.VersionResponseSchema));
+          const more = (): void => {
+            while (!call.cancelled && call.write(chunk));
+            if (!call.cancelled) call.once("drain", more);
+          };
+          more();
+          return;
+        }
+        for (const chunk of chunks) call.write(chunk);
+        call.end();
+      },
+    },
+  );
+  const pair = { cert_chain: Buffer.from(options.certificate.certificate), private_key: Buffer.from(opensslKey(options.certificate.key)) };
+  const credentials = ServerCredentials.createSsl(
+    options.clientAuthority === undefined ? null : Buffer.from(options.clientAuthority),
+    [pair],
+    options.clientAuthority !== undefined,
+  );
+  const host = options.address ?? "127.0.0.1";
+  const address = `${host.includes(":") ? `[${host}]` : host}:${options.port ?? 0}`;
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
+  });
+  return { port, calls, nodes, canceled, close: () => server.forceShutdown() };
+}
