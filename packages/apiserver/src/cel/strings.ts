@@ -1,0 +1,71 @@
+import type { Environment } from "@marcbachmann/cel-js";
+import { compileRe2 } from "../schema/re2.ts";
+
+/** Adds the string functions that the engine lacks. Positions count code points, as in CEL. */
+export function registerStrings(environment: Environment): void {
+  const add = (signature: string, handler: (...args: never[]) => unknown): unknown => environment.registerFunction(signature, handler);
+  add("string.matchesRe2(string): bool", (text: string, pattern: string) => compileRe2(pattern).test(text));
+  add("string.charAt(int): string", (text: string, index: bigint) => {
+    const characters = [...text];
+    if (index < 0n || index > characters.length) throw new Error(`index out of range: ${index}`);
+    return characters[Number(index)] ?? "";
+  });
+  add("string.replace(string, string): string", (text: string, from: string, to: string) => text.replaceAll(from, () => to));
+  add("string.replace(string, string, int): string", (text: string, from: string, to: string, limit: bigint) => {
+    if (limit < 0n) return text.replaceAll(from, () => to);
+    let left = Number(limit);
+    return text.replaceAll(from, (found) => (left-- > 0 ? to : found));
+  });
+  add("string.find(string): string", (text: string, pattern: string) => compileRe2(pattern).exec(text)?.[0] ?? "");
+  add("string.findAll(string): list<string>", (text: string, pattern: string) => findAll(text, pattern, -1));
+  add("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) => findAll(text, pattern, Number(limit)));
+  add("string.reverse(): string", (text: string) => [...text].reverse().join(""));
+  add("string.format(list): string", (text: string, args: readonly unknown[]) => format(text, args));
+}
+
+function findAll(text: string, pattern: string, limit: number): string[] {
+  const regular = compileRe2(pattern);
+  const found = Array.from(text.matchAll(new RegExp(regular.source, `${regular.flags}g`)), (match) => match[0]);
+  return limit < 0 ? found : found.slice(0, limit);
+}
+
+/** CEL's `format`: %s, %d, %f, %e, %b, %x, %X, %o and %%. */
+function format(text: string, args: readonly unknown[]): string {
+  let next = 0;
+  return text.replaceAll(/%(?:\.(\d+))?([sdfebxXo%])/gu, (_, precision: string | undefined, verb: string) => {
+    if (verb === "%") return "%";
+    if (next >= args.length) throw new Error(`index ${next} out of range`);
+    const value = args[next++];
+    switch (verb) {
+      case "s":
+        return print(value);
+      case "d":
+        return print(value);
+      case "f":
+        return Number(value).toFixed(precision === undefined ? 6 : Number(precision));
+      case "e":
+        return Number(value).toExponential(precision === undefined ? 6 : Number(precision));
+      case "b":
+        return typeof value === "boolean" ? (value ? "1" : "0") : BigInt(value as bigint).toString(2);
+      case "o":
+        return BigInt(value as bigint).toString(8);
+      default: {
+        const hex = typeof value === "string" ? Buffer.from(value).toString("hex") : BigInt(value as bigint).toString(16);
+        return verb === "X" ? hex.toUpperCase() : hex;
+      }
+    }
+  });
+}
+
+/** A CEL value as `%s` prints it. */
+function print(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === null) return "null";
+  if (value instanceof Date) return value.toISOString().replace(".000Z", "Z");
+  if (Array.isArray(value)) return `[${value.map((item) => print(item)).join(", ")}]`;
+  if (typeof value === "object" && Object.getPrototypeOf(value) === null) {
+    const pairs = Object.entries(value).map(([key, item]) => `${key}: ${print(item)}`);
+    return `{${pairs.sort().join(", ")}}`;
+  }
+  return String(value as string | number | bigint | boolean);
+}

@@ -1,0 +1,174 @@
+import { checkRulesOfSchema } from "../cel/check-schema.ts";
+import { getOwn, isObject, type JsonObject } from "../json.ts";
+import { fieldError } from "./field-error.ts";
+import { checkStructural } from "./structural.ts";
+import type { CompiledCrd, CompiledVersion, FieldError, JsonSchema, KindNames, PrinterColumn, Subresources } from "./types.ts";
+import { createCompiledVersion } from "./version.ts";
+
+/** What became of a CRD: something that can be served, or why not, with field paths. */
+export type CompileOutcome =
+  { readonly ok: true; readonly crd: CompiledCrd } | { readonly ok: false; readonly errors: readonly FieldError[] };
+
+/**
+ * Compiles a CustomResourceDefinition (apiextensions.k8s.io/v1, a plain object): names, structural-schema rules, CEL.
+ *
+ * The CRD is not changed and is kept by reference. Costs milliseconds; compile once per change of the CRD.
+ */
+export function compileCrd(crd: unknown): CompileOutcome {
+  const errors: FieldError[] = [];
+  const object = asObject(crd);
+  const spec = asObject(getOwn(object, "spec"));
+  const names = readNames(asObject(getOwn(spec, "names")), errors);
+  const group = text(spec, "group");
+  const name = text(asObject(getOwn(object, "metadata")), "name");
+  if (group === "") errors.push(fieldError("FieldValueRequired", "spec.group", undefined, ""));
+  else if (!isSubdomain(group)) errors.push(fieldError("FieldValueInvalid", "spec.group", group, dnsSubdomainText));
+  else if (!group.includes("."))
+    errors.push(fieldError("FieldValueInvalid", "spec.group", group, "should be a domain with at least one dot"));
+  if (name !== `${names.plural}.${group}`) {
+    errors.push(fieldError("FieldValueInvalid", "metadata.name", name, `must be spec.names.plural+"."+spec.group`));
+  }
+  const scope = text(spec, "scope");
+  if (scope === "") errors.push(fieldError("FieldValueRequired", "spec.scope", undefined, ""));
+  else if (scope !== "Cluster" && scope !== "Namespaced") {
+    errors.push(fieldError("FieldValueNotSupported", "spec.scope", scope, `supported values: "Cluster", "Namespaced"`));
+  }
+  const conversion = text(asObject(getOwn(spec, "conversion")), "strategy");
+  if (conversion !== "" && conversion !== "None") {
+    errors.push(
+      fieldError(
+        "FieldValueForbidden",
+        "spec.conversion.strategy",
+        undefined,
+        "this server converts between versions with the strategy None only",
+      ),
+    );
+  }
+  const declared = getOwn(spec, "versions");
+  const versions = Array.isArray(declared) ? declared.map(asObject) : [];
+  checkVersions(versions, errors);
+  if (errors.length > 0) return { ok: false, errors };
+
+  const compiled = new Map<string, CompiledVersion>();
+  const shared = versions.every((version) => JSON.stringify(version["schema"]) === JSON.stringify(versions[0]?.["schema"]));
+  const facts = { group, names, namespaced: scope === "Namespaced" };
+  versions.forEach((version, index) => {
+    // The genuine server hoists a schema that all versions share, and its errors name that place, once.
+    const path = shared ? "spec.validation.openAPIV3Schema" : `spec.versions[${index}].schema.openAPIV3Schema`;
+    const schema = getOwn(asObject(getOwn(version, "schema")), "openAPIV3Schema") as JsonSchema;
+    const found = checkStructural(schema, path);
+    if (found.length > 0) {
+      if (!shared || index === 0) errors.push(...found);
+      return;
+    }
+    const result = createCompiledVersion({ ...facts, ...readVersion(version, names.kind, group) }, schema);
+    const broken = checkRulesOfSchema(schema, path);
+    if (!shared || index === 0) errors.push(...broken);
+    if (broken.length === 0) compiled.set(result.version, result);
+  });
+  if (errors.length > 0) return { ok: false, errors };
+  const storage = versions.find((version) => version["storage"] === true);
+  return { ok: true, crd: { name, ...facts, versions: compiled, storageVersion: text(storage ?? {}, "name") } };
+}
+
+function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function text(object: JsonObject, key: string): string {
+  const value = getOwn(object, key);
+  return typeof value === "string" ? value : "";
+}
+
+function texts(object: JsonObject, key: string): string[] {
+  const value = getOwn(object, key);
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}
+
+const label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/u;
+const dnsSubdomainText =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const dnsLabelText =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+function isSubdomain(value: string): boolean {
+  return value.length <= 253 && value.split(".").every((part) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u.test(part));
+}
+
+function readNames(names: JsonObject, errors: FieldError[]): KindNames {
+  const kind = text(names, "kind");
+  const plural = text(names, "plural");
+  const result: KindNames = {
+    plural,
+    kind,
+    singular: text(names, "singular") === "" ? kind.toLowerCase() : text(names, "singular"),
+    listKind: text(names, "listKind") === "" ? `${kind}List` : text(names, "listKind"),
+    shortNames: texts(names, "shortNames"),
+    categories: texts(names, "categories"),
+  };
+  const lowercase: [string, string][] = [
+    ["plural", plural],
+    ["singular", result.singular],
+    ["kind", kind.toLowerCase()],
+    ["listKind", result.listKind.toLowerCase()],
+  ];
+  for (const [field, value] of lowercase) {
+    if (value === "" || (field === "listKind" && kind === ""))
+      errors.push(fieldError("FieldValueRequired", `spec.names.${field}`, undefined, ""));
+    else if (value.length > 63 || !label.test(value))
+      errors.push(fieldError("FieldValueInvalid", `spec.names.${field}`, value, dnsLabelText));
+  }
+  result.shortNames.forEach((short, index) => {
+    if (!label.test(short)) errors.push(fieldError("FieldValueInvalid", `spec.names.shortNames[${index}]`, short, dnsLabelText));
+  });
+  if (kind !== "" && kind === result.listKind)
+    errors.push(fieldError("FieldValueInvalid", "spec.names.listKind", kind, "kind and listKind may not be the same"));
+  return result;
+}
+
+function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): void {
+  const storing = versions.filter((version) => version["storage"] === true).length;
+  if (storing !== 1) {
+    errors.push(fieldError("FieldValueInvalid", "spec.versions", versions, "must have exactly one version marked as storage version"));
+  }
+  const seen = new Set<string>();
+  versions.forEach((version, index) => {
+    const name = text(version, "name");
+    if (!label.test(name)) errors.push(fieldError("FieldValueInvalid", `spec.versions[${index}].name`, name, dnsLabelText));
+    if (seen.has(name)) errors.push(fieldError("FieldValueInvalid", "spec.versions", versions, "must contain unique version names"));
+    seen.add(name);
+    if (!isObject(getOwn(asObject(getOwn(version, "schema")), "openAPIV3Schema"))) {
+      errors.push(fieldError("FieldValueRequired", `spec.versions[${index}].schema.openAPIV3Schema`, undefined, "schemas are required"));
+    }
+  });
+}
+
+function readVersion(version: JsonObject, kind: string, group: string) {
+  const name = text(version, "name");
+  const subresources = asObject(getOwn(version, "subresources"));
+  const scale = getOwn(subresources, "scale");
+  const columns = getOwn(version, "additionalPrinterColumns");
+  const fields = getOwn(version, "selectableFields");
+  const deprecated = getOwn(version, "deprecated") === true;
+  return {
+    version: name,
+    served: getOwn(version, "served") === true,
+    storage: getOwn(version, "storage") === true,
+    ...(deprecated ? { deprecationWarning: text(version, "deprecationWarning") || `${group}/${name} ${kind} is deprecated` } : {}),
+    subresources: {
+      status: isObject(getOwn(subresources, "status")),
+      ...(isObject(scale) ? { scale: scale as unknown as NonNullable<Subresources["scale"]> } : {}),
+    },
+    columns: Array.isArray(columns) && columns.length > 0 ? (columns as PrinterColumn[]) : defaultColumns,
+    selectableFields: Array.isArray(fields) ? fields.map((field) => text(asObject(field), "jsonPath")) : [],
+  };
+}
+
+const defaultColumns: readonly PrinterColumn[] = [
+  {
+    name: "Age",
+    type: "date",
+    description: "Time since the object was created.",
+    jsonPath: ".metadata.creationTimestamp",
+  },
+];

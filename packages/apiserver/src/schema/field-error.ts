@@ -1,0 +1,47 @@
+import type { FieldError, FieldErrorReason } from "./types.ts";
+
+const titles: Readonly<Record<FieldErrorReason, string>> = {
+  FieldValueNotFound: "Not found",
+  FieldValueRequired: "Required value",
+  FieldValueDuplicate: "Duplicate value",
+  FieldValueInvalid: "Invalid value",
+  FieldValueNotSupported: "Unsupported value",
+  FieldValueForbidden: "Forbidden",
+  FieldValueTooLong: "Too long",
+  FieldValueTooMany: "Too many",
+  FieldValueTypeInvalid: "Invalid value",
+};
+
+/** Marks that an error shows no value, because the value is an object or a list and would say nothing. */
+export const omitValue: unique symbol = Symbol("omit value");
+
+/** Builds a field error with the wording of `field.Error` of Kubernetes. `value` is `omitValue` where none is shown. */
+export function fieldError(reason: FieldErrorReason, field: string, value: unknown, detail: string): FieldError {
+  const title = titles[reason];
+  const silent =
+    value === omitValue || ["FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "FieldValueTooMany"].includes(reason);
+  const head = silent ? title : `${title}: ${printValue(value)}`;
+  return { reason, field, message: detail === "" ? head : `${head}: ${detail}` };
+}
+
+/** A value as field errors show it: JSON. */
+export function printValue(value: unknown): string {
+  if (value === undefined) return "null";
+  return JSON.stringify(value);
+}
+
+/** "Unsupported value" with the list of what is supported. */
+export function notSupported(field: string, value: unknown, supported: readonly unknown[]): FieldError {
+  const list = supported.map((item) => JSON.stringify(typeof item === "string" ? item : JSON.stringify(item))).join(", ");
+  return fieldError("FieldValueNotSupported", field, value, list === "" ? "" : `supported values: ${list}`);
+}
+
+/**
+ * The message of a 422 Status: `Foo.example.com "name" is invalid: spec.a: Required value`, a list in brackets when there are several.
+ *
+ * @param qualifiedKind kind and group joined by a dot; the bare kind in the core group
+ */
+export function invalidMessage(qualifiedKind: string, name: string, errors: readonly FieldError[]): string {
+  const lines = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))];
+  return `${qualifiedKind} ${JSON.stringify(name)} is invalid: ${lines.length === 1 ? (lines[0] ?? "") : `[${lines.join(", ")}]`}`;
+}

@@ -1,0 +1,74 @@
+import { isIP, isIPv4, isIPv6 } from "../net-address.ts";
+
+/**
+ * True when `value` breaks a string format that kube-apiserver enforces in CRDs. Formats it does not know are never broken.
+ */
+export function formatError(format: string, value: string): boolean {
+  const check = checks.get(format.replaceAll("-", ""));
+  return check !== undefined && !check(value);
+}
+
+const uuid = (version: string): RegExp => new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`, "iu");
+const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u;
+
+const checks: ReadonlyMap<string, (value: string) => boolean> = new Map<string, (value: string) => boolean>([
+  ["datetime", isDateTime],
+  ["date", (value) => /^\d{4}-\d{2}-\d{2}$/u.test(value) && isRealDate(value)],
+  ["duration", isDuration],
+  ["byte", (value) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u.test(value) && value !== ""],
+  ["ipv4", isIPv4],
+  ["ipv6", isIPv6],
+  ["ip", isIP],
+  ["cidr", isCidr],
+  ["mac", (value) => /^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$|^([0-9a-f]{2}[:-]){7}[0-9a-f]{2}$/iu.test(value)],
+  ["uuid", (value) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/iu.test(value)],
+  ["uuid3", (value) => uuid("3").test(value)],
+  ["uuid4", (value) => uuid("4").test(value)],
+  ["uuid5", (value) => uuid("5").test(value)],
+  ["uri", isRequestUri],
+  ["hostname", isHostname],
+  ["email", (value) => /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u.test(value)],
+  ["hexcolor", (value) => /^#?([0-9a-f]{3}|[0-9a-f]{6})$/iu.test(value)],
+  ["bsonobjectid", (value) => /^[0-9a-f]{24}$/iu.test(value)],
+  ["k8sshortname", (value) => value.length <= 63 && dnsLabel.test(value)],
+  ["k8slongname", (value) => value.length <= 253 && value.split(".").every((label) => dnsLabel.test(label))],
+]);
+
+function isRealDate(text: string): boolean {
+  const parsed = new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text.slice(0, 10));
+}
+
+function isDateTime(value: string): boolean {
+  const parts = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})?$/u.exec(value);
+  if (parts === null || !isRealDate(parts[1] ?? "")) return false;
+  return Number(parts[2]) <= 23 && Number(parts[3]) <= 59 && Number(parts[4]) <= 59;
+}
+
+/** Go durations (`1h30m`) and the words of the strfmt package (`3 days`). */
+function isDuration(value: string): boolean {
+  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/u.test(value)) return true;
+  return /^(?:\d+\s*(?:nanoseconds?|nanos?|ns|microseconds?|micros?|us|µs|milliseconds?|millis?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|wks?|w))+$/iu.test(
+    value,
+  );
+}
+
+/** `address/bits` with a mask that fits the family. */
+function isCidr(value: string): boolean {
+  const slash = value.lastIndexOf("/");
+  const address = value.slice(0, slash);
+  const bits = value.slice(slash + 1);
+  return slash > 0 && /^\d{1,3}$/u.test(bits) && ((isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128));
+}
+
+/** What Go's `url.ParseRequestURI` takes: an absolute URI or an absolute path. */
+function isRequestUri(value: string): boolean {
+  if (value.startsWith("/")) return true;
+  return /^[a-z][a-z0-9+.-]*:/iu.test(value) && !/[\s\u0000-\u001f\u007f]/u.test(value);
+}
+
+function isHostname(value: string): boolean {
+  return (
+    value.length <= 255 && /^([a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)(\.[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)*\.?$/u.test(value)
+  );
+}

@@ -1,0 +1,38 @@
+import { isObject } from "../json.ts";
+import type { SchemaNode } from "./types.ts";
+
+/**
+ * Removes undeclared fields, in place, and returns their paths (`spec.foo`, `spec.list[0].bar`), sorted.
+ * Nothing below `x-kubernetes-preserve-unknown-fields` is removed unless a property there is declared and closed again.
+ */
+export function prune(value: unknown, node: SchemaNode): readonly string[] {
+  const unknown: string[] = [];
+  pruneInto(value, node, "", unknown);
+  return unknown.length > 1 ? unknown.sort(byCodeUnit) : unknown;
+}
+
+function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function pruneInto(value: unknown, node: SchemaNode, path: string, unknown: string[]): void {
+  if (Array.isArray(value)) {
+    if (node.items === undefined) return;
+    for (let index = 0; index < value.length; index++) pruneInto(value[index], node.items, `${path}[${index}]`, unknown);
+    return;
+  }
+  if (!isObject(value)) return;
+  // A schema without any word about its fields (an untyped node of a built-in kind) closes nothing.
+  if (node.type === "" && node.properties.size === 0 && node.additional === undefined) return;
+  for (const key of Object.keys(value)) {
+    const childPath = path === "" ? key : `${path}.${key}`;
+    const child = node.properties.get(key);
+    if (child !== undefined) pruneInto(value[key], child, childPath, unknown);
+    else if (node.additional !== undefined) {
+      if (node.additional !== true) pruneInto(value[key], node.additional, childPath, unknown);
+    } else if (!node.preserveUnknown) {
+      delete value[key];
+      unknown.push(childPath);
+    }
+  }
+}
