@@ -1,0 +1,123 @@
+import { isObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { metadataOf, objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
+import { compileCrd } from "../schema/index.ts";
+import type { FieldError } from "../schema/index.ts";
+import type { KindRegistry } from "./registry.ts";
+
+/** Where CRDs are stored. */
+export const crdResource = "apiextensions.k8s.io/customresourcedefinitions";
+
+/** Fills in the names that a CRD may leave out, and the first status. */
+export function prepareCrd(crd: JsonObject, old: JsonObject | undefined): JsonObject {
+  const spec = objectAt(crd, "spec");
+  const names = objectAt(spec, "names");
+  const kind = stringAt(names, "kind") ?? "";
+  const filled: JsonObject = {
+    ...spec,
+    conversion: isObject(spec["conversion"]) ? spec["conversion"] : { strategy: "None" },
+    names: {
+      ...names,
+      listKind: stringAt(names, "listKind") || `${kind}List`,
+      singular: stringAt(names, "singular") || kind.toLowerCase(),
+    },
+  };
+  if (old !== undefined) {
+    return { ...crd, spec: filled };
+  }
+  return {
+    ...crd,
+    spec: filled,
+    status: { acceptedNames: { kind: "", plural: "" }, conditions: [], storedVersions: storageVersions(spec) },
+  };
+}
+
+/** Why a CRD cannot be served, with field paths. */
+export function validateCrd(crd: JsonObject): readonly FieldError[] {
+  const spec = objectAt(crd, "spec");
+  const wanted = `${stringAt(objectAt(spec, "names"), "plural") ?? ""}.${stringAt(spec, "group") ?? ""}`;
+  const name = stringAt(metadataOf(crd), "name") ?? "";
+  if (name !== wanted) {
+    return [
+      {
+        reason: "FieldValueInvalid",
+        field: "metadata.name",
+        message: `Invalid value: ${JSON.stringify(name)}: must be spec.names.plural+"."+spec.group`,
+      },
+    ];
+  }
+  if (stringAt(objectAt(spec, "conversion"), "strategy") === "Webhook") {
+    return [
+      {
+        reason: "FieldValueNotSupported",
+        field: "spec.conversion.strategy",
+        message: 'Unsupported value: "Webhook": supported values: "None"',
+      },
+    ];
+  }
+  const outcome = compileCrd(crd);
+  return outcome.ok ? [] : outcome.errors;
+}
+
+/**
+ * Serves a stored CRD and returns the status that says so. Names that another CRD of the group has make it wait with `NamesAccepted=False`.
+ * A CRD that is being deleted is still served, so that finalizers of its objects can be worked off.
+ */
+export function establishCrd(kinds: KindRegistry, crd: JsonObject, now: string): JsonObject {
+  const spec = objectAt(crd, "spec");
+  const names = objectAt(spec, "names");
+  const group = stringAt(spec, "group") ?? "";
+  const rival = kinds
+    .all()
+    .find(
+      (kind) =>
+        kind.group === group &&
+        kind.plural !== names["plural"] &&
+        (kind.names.kind === names["kind"] || kind.names.singular === names["singular"]),
+    );
+  const status = objectAt(crd, "status");
+  if (rival !== undefined) {
+    const why = `${JSON.stringify(names["kind"])} is already in use`;
+    return withConditions(status, now, [
+      { type: "NamesAccepted", status: "False", reason: "KindConflict", message: why },
+      { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
+    ]);
+  }
+  const outcome = compileCrd(crd);
+  if (!outcome.ok) {
+    return withConditions(status, now, [
+      {
+        type: "NonStructuralSchema",
+        status: "True",
+        reason: "Violations",
+        message: outcome.errors.map((error) => `${error.field}: ${error.message}`).join("; "),
+      },
+    ]);
+  }
+  kinds.register(outcome.crd);
+  return withConditions(
+    { ...status, acceptedNames: names, storedVersions: [...new Set([...stringsAt(status, "storedVersions"), ...storageVersions(spec)])] },
+    now,
+    [
+      { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" },
+      { type: "Established", status: "True", reason: "InitialNamesAccepted", message: "the initial names have been accepted" },
+    ],
+  );
+}
+
+function storageVersions(spec: JsonObject): readonly string[] {
+  return objectsAt(spec, "versions")
+    .filter((version) => version["storage"] === true)
+    .map((version) => stringAt(version, "name") ?? "");
+}
+
+function withConditions(status: JsonObject, now: string, wanted: readonly JsonObject[]): JsonObject {
+  const conditions = [...objectsAt(status, "conditions")];
+  for (const condition of wanted) {
+    const index = conditions.findIndex((existing) => existing["type"] === condition["type"]);
+    const existing = conditions[index];
+    const since = existing !== undefined && existing["status"] === condition["status"] ? existing["lastTransitionTime"] : now;
+    conditions.splice(index === -1 ? conditions.length : index, 1, { lastTransitionTime: since, ...condition });
+  }
+  return { ...status, conditions };
+}

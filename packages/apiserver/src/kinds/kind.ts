@@ -1,0 +1,75 @@
+import type { JsonObject } from "../json.ts";
+import type { CompiledVersion, FieldError, KindNames } from "../schema/index.ts";
+
+/** What a rule about a write may know besides the object. */
+export interface WriteFacts {
+  /** RFC 3339, seconds. */
+  readonly now: string;
+}
+
+/** What is particular about one kind. Everything here is pure; objects are in the stored version and are never changed in place. */
+export interface Strategy {
+  /** As discovery lists them. */
+  readonly verbs: readonly string[];
+  /** `metadata.generation` counts changes outside metadata and status. */
+  readonly hasGeneration: boolean;
+  /** A PUT without resourceVersion replaces whatever is there; else it is refused with 422. */
+  readonly allowsUnconditionalUpdate: boolean;
+  /** A PUT to a missing name creates. */
+  readonly createsOnUpdate: boolean;
+  /** DELETE answers with the object instead of a Status. */
+  readonly answersDeletedObject: boolean;
+  /** A write to `/status` leaves labels, annotations, finalizers and owners alone (custom resources). */
+  readonly statusKeepsMetadata: boolean;
+  /** Why a name is refused; `undefined` for a good one. */
+  readonly refuseName: (name: string) => string | undefined;
+  /** Fields besides `metadata.name` and `metadata.namespace` that field selectors may use. */
+  readonly selectableFields: readonly string[];
+  /** Brings a created or updated object into shape before validation. */
+  readonly prepare?: (object: JsonObject, old: JsonObject | undefined, facts: WriteFacts) => JsonObject;
+  /** Rules beyond the schema. */
+  readonly validate?: (object: JsonObject, old: JsonObject | undefined) => readonly FieldError[];
+  /** For kinds served in a form other than the stored one. */
+  readonly toServed?: (object: JsonObject) => JsonObject;
+  readonly toStored?: (object: JsonObject) => JsonObject;
+}
+
+/** One kind with all its served versions. */
+export interface ServedKind {
+  readonly group: string;
+  readonly names: KindNames;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly custom: boolean;
+  /** Where the store keeps it: `<group>/<plural>`; two groups may share one. */
+  readonly resource: string;
+  /** Served versions, most preferred first. */
+  readonly versions: ReadonlyMap<string, CompiledVersion>;
+  /** `apiVersion` that stored objects carry. */
+  readonly storedApiVersion: string;
+  /** False for requests that are answered and forgotten (reviews). */
+  readonly persistent: boolean;
+  readonly strategy: Strategy;
+}
+
+/** The key under which the store keeps an object. */
+export function keyOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+/** The object as a served version shows it. Shares structure with the stored one. */
+export function toServedVersion(kind: ServedKind, version: CompiledVersion, stored: JsonObject): JsonObject {
+  const object = kind.strategy.toServed === undefined ? stored : kind.strategy.toServed(stored);
+  return object["apiVersion"] === version.apiVersion && object["kind"] === version.names.kind
+    ? object
+    : { ...object, apiVersion: version.apiVersion, kind: version.names.kind };
+}
+
+/** The object as it is stored, from what a client sent in a served version. */
+export function toStoredVersion(kind: ServedKind, object: JsonObject): JsonObject {
+  const stored = kind.strategy.toStored === undefined ? object : kind.strategy.toStored(object);
+  return stored["apiVersion"] === kind.storedApiVersion ? stored : { ...stored, apiVersion: kind.storedApiVersion };
+}
+
+/** The verbs of an ordinary stored kind. */
+export const storedVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;

@@ -1,0 +1,215 @@
+import { isObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { equalJson } from "../json.ts";
+import { metadataOf, objectAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
+import type { FieldError } from "../schema/index.ts";
+import { prepareCrd, validateCrd } from "./custom.ts";
+import { eventToCoreApi, eventToNewApi } from "./events.ts";
+import { storedVerbs } from "./kind.ts";
+import type { Strategy } from "./kind.ts";
+import { refuseLabel, refusePathSegment, refuseServiceName, refuseSubdomain } from "./names.ts";
+
+const ordinary: Strategy = {
+  verbs: storedVerbs,
+  hasGeneration: false,
+  allowsUnconditionalUpdate: true,
+  createsOnUpdate: false,
+  answersDeletedObject: false,
+  statusKeepsMetadata: false,
+  refuseName: refuseSubdomain,
+  selectableFields: [],
+};
+
+/** Custom resources: status is a world of its own, generation counts, a PUT must say what it replaces. */
+export function customStrategy(selectableFields: readonly string[]): Strategy {
+  return {
+    ...ordinary,
+    hasGeneration: true,
+    allowsUnconditionalUpdate: false,
+    statusKeepsMetadata: true,
+    selectableFields: selectableFields.map((path) => path.replace(/^\./, "")),
+  };
+}
+
+const maxSecretBytes = 1024 * 1024;
+
+/** What is particular about a built-in kind, by `<group>/<plural>`; everything not named here is ordinary. */
+export function builtinStrategy(resource: string): Strategy {
+  return strategies[resource] ?? ordinary;
+}
+
+const answeredOnly: Strategy = { ...ordinary, verbs: ["create"] };
+const workload: Strategy = { ...ordinary, hasGeneration: true };
+const permission: Strategy = { ...ordinary, refuseName: refusePathSegment };
+
+const strategies: Readonly<Record<string, Strategy>> = {
+  "/namespaces": {
+    ...ordinary,
+    verbs: storedVerbs.filter((verb) => verb !== "deletecollection"),
+    refuseName: refuseLabel,
+    selectableFields: ["status.phase"],
+    prepare: prepareNamespace,
+  },
+  "/secrets": { ...ordinary, selectableFields: ["type"], prepare: prepareSecret, validate: validateSecret },
+  "/configmaps": { ...ordinary, validate: validateConfigMap },
+  "/events": {
+    ...ordinary,
+    createsOnUpdate: true,
+    selectableFields: [
+      ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((field) => `involvedObject.${field}`),
+      ...["reason", "reportingComponent", "source", "type"],
+    ],
+  },
+  "events.k8s.io/events": {
+    ...ordinary,
+    createsOnUpdate: true,
+    selectableFields: [
+      ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((field) => `regarding.${field}`),
+      ...["reason", "reportingController", "type"],
+    ],
+    toServed: eventToNewApi,
+    toStored: eventToCoreApi,
+  },
+  "/serviceaccounts": { ...ordinary, answersDeletedObject: true },
+  "/nodes": { ...ordinary, selectableFields: ["spec.unschedulable"] },
+  "/pods": {
+    ...ordinary,
+    hasGeneration: true,
+    answersDeletedObject: true,
+    selectableFields: [
+      "spec.nodeName",
+      "spec.restartPolicy",
+      "spec.schedulerName",
+      "spec.serviceAccountName",
+      "spec.hostNetwork",
+      "status.phase",
+      "status.podIP",
+      "status.nominatedNodeName",
+    ],
+    prepare: (pod, old) =>
+      old === undefined ? { ...pod, status: { phase: "Pending", qosClass: "BestEffort", ...objectAt(pod, "status") } } : pod,
+  },
+  "/services": {
+    ...ordinary,
+    answersDeletedObject: true,
+    refuseName: refuseServiceName,
+    selectableFields: ["spec.clusterIP", "spec.type"],
+  },
+  "/endpoints": { ...ordinary, createsOnUpdate: true },
+  "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true },
+  "apps/deployments": workload,
+  "apps/daemonsets": workload,
+  "apps/statefulsets": workload,
+  "apps/replicasets": { ...workload, selectableFields: ["status.replicas"] },
+  "batch/jobs": { ...workload, selectableFields: ["status.successful"] },
+  "policy/poddisruptionbudgets": workload,
+  "apiextensions.k8s.io/customresourcedefinitions": {
+    ...workload,
+    allowsUnconditionalUpdate: false,
+    prepare: prepareCrd,
+    validate: validateCrd,
+  },
+  "rbac.authorization.k8s.io/roles": permission,
+  "rbac.authorization.k8s.io/rolebindings": permission,
+  "rbac.authorization.k8s.io/clusterroles": permission,
+  "rbac.authorization.k8s.io/clusterrolebindings": permission,
+  "authentication.k8s.io/tokenreviews": answeredOnly,
+  "authentication.k8s.io/selfsubjectreviews": answeredOnly,
+  "authorization.k8s.io/subjectaccessreviews": answeredOnly,
+  "authorization.k8s.io/localsubjectaccessreviews": answeredOnly,
+  "authorization.k8s.io/selfsubjectaccessreviews": answeredOnly,
+  "authorization.k8s.io/selfsubjectrulesreviews": answeredOnly,
+};
+
+/** True for kinds that are answered and never stored. */
+export function isAnsweredOnly(resource: string): boolean {
+  return strategies[resource] === answeredOnly;
+}
+
+function prepareNamespace(namespace: JsonObject, old: JsonObject | undefined): JsonObject {
+  const name = stringAt(metadataOf(namespace), "name") ?? "";
+  const labels = { ...objectAt(metadataOf(namespace), "labels"), "kubernetes.io/metadata.name": name };
+  const labelled = withMetadata(namespace, { labels });
+  if (old === undefined) {
+    return { ...labelled, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
+  }
+  // The finalizers in spec belong to the namespace's own deletion and change through `/finalize` only.
+  return { ...labelled, spec: { ...objectAt(namespace, "spec"), finalizers: stringsAt(old["spec"], "finalizers") } };
+}
+
+function prepareSecret(secret: JsonObject): JsonObject {
+  const plain = objectAt(secret, "stringData");
+  const data: JsonObject = { ...objectAt(secret, "data") };
+  for (const [key, value] of Object.entries(plain)) {
+    data[key] = typeof value === "string" ? Buffer.from(value, "utf8").toString("base64") : value;
+  }
+  const rest = without(secret, "stringData", "data");
+  const hasData = secret["data"] !== undefined || Object.keys(plain).length > 0;
+  return { ...rest, ...(hasData ? { data } : {}), type: stringAt(secret, "type") || "Opaque" };
+}
+
+const dataKey = /^[-._a-zA-Z0-9]+$/;
+
+function refuseKeys(object: JsonObject, field: string): readonly FieldError[] {
+  return Object.keys(objectAt(object, field))
+    .filter((key) => !dataKey.test(key) || key.length > 253 || key === "." || key.startsWith(".."))
+    .map((key) => ({
+      reason: "FieldValueInvalid",
+      field: `${field}[${key}]`,
+      message: `Invalid value: ${JSON.stringify(key)}: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`,
+    }));
+}
+
+function validateSecret(secret: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
+  const errors: FieldError[] = [...refuseKeys(secret, "data")];
+  let bytes = 0;
+  for (const value of Object.values(objectAt(secret, "data"))) {
+    bytes += typeof value === "string" ? Math.floor((value.length * 3) / 4) : 0;
+  }
+  if (bytes > maxSecretBytes) {
+    errors.push({ reason: "FieldValueTooLong", field: "data", message: `Too long: may not be more than ${maxSecretBytes} bytes` });
+  }
+  if (old !== undefined) {
+    if (stringAt(old, "type") !== stringAt(secret, "type")) {
+      errors.push({
+        reason: "FieldValueInvalid",
+        field: "type",
+        message: `Invalid value: ${JSON.stringify(stringAt(secret, "type") ?? "")}: field is immutable`,
+      });
+    }
+    errors.push(...refuseImmutableChange(secret, old, ["data"]));
+  }
+  return errors;
+}
+
+function validateConfigMap(configMap: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
+  const errors: FieldError[] = [...refuseKeys(configMap, "data"), ...refuseKeys(configMap, "binaryData")];
+  let bytes = 0;
+  for (const value of [...Object.values(objectAt(configMap, "data")), ...Object.values(objectAt(configMap, "binaryData"))]) {
+    bytes += typeof value === "string" ? value.length : 0;
+  }
+  if (bytes > maxSecretBytes) {
+    errors.push({ reason: "FieldValueTooLong", field: "", message: `Too long: may not be more than ${maxSecretBytes} bytes` });
+  }
+  return old === undefined ? errors : [...errors, ...refuseImmutableChange(configMap, old, ["data", "binaryData"])];
+}
+
+function refuseImmutableChange(object: JsonObject, old: JsonObject, fields: readonly string[]): readonly FieldError[] {
+  if (old["immutable"] !== true) {
+    return [];
+  }
+  const forbidden = (field: string): FieldError => ({
+    reason: "FieldValueForbidden",
+    field,
+    message: "Forbidden: field is immutable when `immutable` is set",
+  });
+  const errors = object["immutable"] === true ? [] : [forbidden("immutable")];
+  for (const field of fields) {
+    const before = isObject(old[field]) ? old[field] : {};
+    const after = isObject(object[field]) ? object[field] : {};
+    if (!equalJson(before, after)) {
+      errors.push(forbidden(field));
+    }
+  }
+  return errors;
+}

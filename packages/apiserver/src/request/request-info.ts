@@ -1,0 +1,62 @@
+import { badRequest } from "./status.ts";
+
+/** What a path names. */
+export type RequestInfo =
+  | { readonly kind: "other"; readonly path: string }
+  | {
+      readonly kind: "resource";
+      readonly group: string;
+      readonly version: string;
+      /** Empty for cluster-scoped paths and lists over all namespaces. */
+      readonly namespace: string;
+      readonly plural: string;
+      /** Empty for collections. */
+      readonly name: string;
+      /** Empty for the object itself. */
+      readonly subresource: string;
+    };
+
+/** Reads `/api/v1/...` and `/apis/<group>/<version>/...`; everything else, discovery included, is `other`. */
+export function parseRequestInfo(path: string): RequestInfo {
+  const segments = path.split("/").slice(1).map(decodeSegment);
+  if (segments.at(-1) === "") {
+    segments.pop();
+  }
+  const isCore = segments[0] === "api";
+  if (!isCore && segments[0] !== "apis") {
+    return { kind: "other", path };
+  }
+  const group = isCore ? "" : (segments[1] ?? "");
+  const rest = segments.slice(isCore ? 1 : 2);
+  const version = rest[0] ?? "";
+  let parts = rest.slice(1);
+  if (parts.length === 0) {
+    return { kind: "other", path };
+  }
+  let namespace = "";
+  // `/namespaces/<name>` itself, and its subresources, are about the Namespace object.
+  const namespaceSubresources = ["status", "finalize"];
+  if (parts[0] === "namespaces" && parts.length > 2 && !(parts.length === 3 && isCore && namespaceSubresources.includes(parts[2] ?? ""))) {
+    namespace = parts[1] ?? "";
+    parts = parts.slice(2);
+  }
+  if (parts.length > 3) {
+    return { kind: "other", path };
+  }
+  return { kind: "resource", group, version, namespace, plural: parts[0] ?? "", name: parts[1] ?? "", subresource: parts[2] ?? "" };
+}
+
+function decodeSegment(segment: string): string {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(segment);
+  } catch (cause) {
+    throw Object.assign(badRequest(`the path segment ${JSON.stringify(segment.slice(0, 100))} is not valid percent-encoding`), { cause });
+  }
+  if (decoded === "." || decoded === ".." || decoded.includes("/") || decoded.includes("%") || decoded.includes("\0")) {
+    throw badRequest(
+      `the path segment ${JSON.stringify(decoded.slice(0, 100))} may not be used in a URL: it may not be '.' or '..' or contain '/' or '%'`,
+    );
+  }
+  return decoded;
+}

@@ -1,0 +1,276 @@
+import { isAllowed } from "../auth/authorize.ts";
+import type { AccessAttributes } from "../auth/authorize.ts";
+import { depthExceeds, isObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { chooseForm } from "../request/accept.ts";
+import type { AnswerForm } from "../request/accept.ts";
+import { maxNestingDepth, metadataOf, objectAt, stringAt } from "../request/json.ts";
+import { parseRequestInfo } from "../request/request-info.ts";
+import type { RequestInfo } from "../request/request-info.ts";
+import type { ApiAnswer, ApiRequest, ApiStream, ApiWatchEvent } from "../request/request.ts";
+import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } from "../request/status.ts";
+import { toPartialObjectMetadata, toPartialObjectMetadataList, toTable } from "../table/index.ts";
+import { prepareWatch } from "../watch/watch.ts";
+import type { ApiContext, ResourceCall } from "./context.ts";
+import { deleteObject, deleteRoute, parseDeleteOptions } from "./delete.ts";
+import { listPage } from "./list.ts";
+import type { NonResourceRoutes } from "./non-resource.ts";
+import { createRoute, patchRoute, readLive, updateRoute } from "./resource-routes.ts";
+import { reviewRoute } from "./reviews.ts";
+import { scaleRoute } from "./scale-route.ts";
+import { finalizeRoute } from "./finalize.ts";
+
+/** What was asked, for audit and authorization. */
+export interface ResolvedRequest {
+  readonly verb: string;
+  readonly info: RequestInfo;
+}
+
+/** Names the verb as authorization does: `list` and `watch` differ from `get`, a DELETE of a collection is `deletecollection`. */
+export function resolveRequest(request: ApiRequest): ResolvedRequest {
+  const info = parseRequestInfo(request.path);
+  if (info.kind === "other") {
+    return { info, verb: request.method.toLowerCase() };
+  }
+  const watches = request.query["watch"] === "true" || request.query["watch"] === "1";
+  switch (request.method) {
+    case "GET":
+    case "HEAD":
+      return { info, verb: watches ? "watch" : info.name === "" ? "list" : "get" };
+    case "POST":
+      return { info, verb: "create" };
+    case "PUT":
+      return { info, verb: "update" };
+    case "PATCH":
+      return { info, verb: "patch" };
+    case "DELETE":
+      return { info, verb: info.name === "" ? "deletecollection" : "delete" };
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+/**
+ * Answers one request. Synchronous: everything that a request changes is visible when it returns.
+ *
+ * @throws StatusError for every refusal
+ */
+export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, request: ApiRequest): ApiAnswer | ApiStream {
+  const resolved = resolveRequest(request);
+  authorizeRequest(context, request, resolved);
+  const { info } = resolved;
+  if (info.kind === "other") {
+    return nonResource.answer(request);
+  }
+  const kind = context.kinds.find(info.group, info.plural);
+  const version = kind?.versions.get(info.version);
+  const isScopeWrong = kind !== undefined && (kind.namespaced ? info.namespace === "" && info.name !== "" : info.namespace !== "");
+  if (kind === undefined || version === undefined || isScopeWrong) {
+    throw unknownResource();
+  }
+  const call: ResourceCall = {
+    request,
+    kind,
+    version,
+    namespace: info.namespace,
+    name: info.name,
+    subresource: info.subresource,
+    warnings: [],
+  };
+  if (version.deprecationWarning !== undefined) {
+    call.warnings.push(version.deprecationWarning);
+  }
+  if (call.subresource !== "") {
+    return answerSubresource(context, call, resolved.verb);
+  }
+  if (!kind.strategy.verbs.includes(resolved.verb)) {
+    throw methodNotAllowed();
+  }
+  return answerResource(context, call, resolved.verb);
+}
+
+function authorizeRequest(context: ApiContext, request: ApiRequest, { verb, info }: ResolvedRequest): void {
+  const attributes: AccessAttributes =
+    info.kind === "other"
+      ? { user: request.user, verb, group: "", version: "", resource: "", subresource: "", namespace: "", name: "", path: info.path }
+      : {
+          user: request.user,
+          verb,
+          group: info.group,
+          version: info.version,
+          resource: info.plural,
+          subresource: info.subresource,
+          namespace: info.namespace,
+          name: info.name,
+          path: "",
+        };
+  const verdict = isAllowed(attributes, context.authorize);
+  if (verdict.allowed) {
+    return;
+  }
+  const why = verdict.reason === "" ? "" : `: ${verdict.reason}`;
+  if (info.kind === "other") {
+    throw new StatusError(
+      403,
+      "Forbidden",
+      `forbidden: User ${JSON.stringify(request.user.name)} cannot ${verb} path ${JSON.stringify(info.path)}${why}`,
+      {},
+    );
+  }
+  const resource = info.subresource === "" ? info.plural : `${info.plural}/${info.subresource}`;
+  const qualified = info.group === "" ? info.plural : `${info.plural}.${info.group}`;
+  const where = info.namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(info.namespace)}`;
+  throw new StatusError(
+    403,
+    "Forbidden",
+    `${qualified}${info.name === "" ? "" : ` ${JSON.stringify(info.name)}`} is forbidden: User ${JSON.stringify(request.user.name)} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(info.group)} ${where}${why}`,
+    { ...(info.name === "" ? {} : { name: info.name }), ...(info.group === "" ? {} : { group: info.group }), kind: info.plural },
+  );
+}
+
+function answerResource(context: ApiContext, call: ResourceCall, verb: string): ApiAnswer | ApiStream {
+  switch (verb) {
+    case "get":
+      return answer(context, call, 200, readLive(context, call));
+    case "list":
+      return answerList(context, call);
+    case "watch":
+      return answerWatch(context, call);
+    case "create": {
+      if (call.name !== "" || (call.kind.namespaced && call.namespace === "")) {
+        throw methodNotAllowed();
+      }
+      return call.kind.persistent
+        ? answer(context, call, 201, createRoute(context, call))
+        : { kind: "answer", status: 201, headers: headersOf(call), body: reviewRoute(context, call) };
+    }
+    case "update": {
+      const outcome = updateRoute(context, call);
+      return answer(context, call, outcome.created ? 201 : 200, outcome.object);
+    }
+    case "patch": {
+      const outcome = patchRoute(context, call);
+      return answer(context, call, outcome.created ? 201 : 200, outcome.object);
+    }
+    case "delete": {
+      const outcome = deleteRoute(context, call);
+      return { kind: "answer", status: outcome.status, headers: headersOf(call), body: outcome.body };
+    }
+    case "deletecollection":
+      return deleteCollection(context, call);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function answerSubresource(context: ApiContext, call: ResourceCall, verb: string): ApiAnswer {
+  const isStatus = call.subresource === "status" && call.version.subresources.status;
+  const isScale = call.subresource === "scale" && call.version.subresources.scale !== undefined;
+  if (isScale) {
+    return { kind: "answer", status: 200, headers: headersOf(call), body: scaleRoute(context, call, verb) };
+  }
+  if (call.subresource === "finalize" && call.kind.resource === "/namespaces" && verb === "update") {
+    return answer(context, call, 200, finalizeRoute(context, call));
+  }
+  if (!isStatus) {
+    throw unknownResource();
+  }
+  switch (verb) {
+    case "get":
+      return answer(context, call, 200, readLive(context, call));
+    case "update":
+      return answer(context, call, 200, updateRoute(context, call).object);
+    case "patch":
+      return answer(context, call, 200, patchRoute(context, call).object);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function deleteCollection(context: ApiContext, call: ResourceCall): ApiAnswer {
+  const options = parseDeleteOptions(call);
+  const page = listPage(context, { ...call, request: { ...call.request, query: { ...call.request.query, limit: "0" } } });
+  for (const object of page.items) {
+    const metadata = metadataOf(object);
+    const one = { kind: call.kind, namespace: stringAt(metadata, "namespace") ?? "", name: stringAt(metadata, "name") ?? "" };
+    deleteObject(context, one, options);
+  }
+  return { kind: "answer", status: 200, headers: headersOf(call), body: listBody(call, page.items, page.metadata) };
+}
+
+function listBody(call: ResourceCall, items: readonly JsonObject[], metadata: JsonObject): JsonObject {
+  return { kind: call.version.names.listKind, apiVersion: call.version.apiVersion, metadata, items };
+}
+
+function answerList(context: ApiContext, call: ResourceCall): ApiAnswer {
+  const form = chooseForm(call.request.headers["accept"]);
+  const page = listPage(context, call);
+  const body =
+    form.kind === "table"
+      ? tableOf(context, call, form, page.items, page.metadata, true)
+      : form.kind === "metadata"
+        ? toPartialObjectMetadataList(page.items, page.metadata)
+        : listBody(call, page.items, page.metadata);
+  return { kind: "answer", status: 200, headers: headersOf(call), body };
+}
+
+function answer(context: ApiContext, call: ResourceCall, status: number, object: JsonObject): ApiAnswer {
+  const form = chooseForm(call.request.headers["accept"]);
+  const body =
+    form.kind === "table"
+      ? tableOf(context, call, form, [object], { resourceVersion: metadataOf(object)["resourceVersion"] }, true)
+      : form.kind === "metadata"
+        ? toPartialObjectMetadata(object, form.version)
+        : object;
+  return { kind: "answer", status, headers: headersOf(call), body };
+}
+
+function answerWatch(context: ApiContext, call: ResourceCall): ApiStream {
+  const form = chooseForm(call.request.headers["accept"]);
+  const start = prepareWatch(context, call);
+  let isFirst = true;
+  const shape = (event: ApiWatchEvent): ApiWatchEvent => {
+    if (event.type === "ERROR" || form.kind === "plain" || form.kind === "aggregated") {
+      return event;
+    }
+    if (form.kind === "metadata") {
+      return { type: event.type, object: toPartialObjectMetadata(event.object, form.version) };
+    }
+    const listMeta = { resourceVersion: metadataOf(event.object)["resourceVersion"] };
+    const object = tableOf(context, call, form, event.type === "BOOKMARK" ? [] : [event.object], listMeta, isFirst);
+    isFirst = false;
+    return { type: event.type, object };
+  };
+  return {
+    kind: "stream",
+    status: 200,
+    headers: headersOf(call),
+    start: (onEvent, onEnd) => start((event) => onEvent(shape(event)), onEnd),
+  };
+}
+
+function tableOf(
+  context: ApiContext,
+  call: ResourceCall,
+  form: Extract<AnswerForm, { kind: "table" }>,
+  objects: readonly JsonObject[],
+  listMeta: JsonObject,
+  withColumns: boolean,
+): JsonObject {
+  const includeObject = call.request.query["includeObject"] ?? "Metadata";
+  if (includeObject !== "None" && includeObject !== "Metadata" && includeObject !== "Object") {
+    throw badRequest(`unrecognized includeObject value: ${JSON.stringify(includeObject)}`);
+  }
+  return toTable(call.version, objects, {
+    now: new Date(context.clock.now()),
+    includeObject,
+    listMeta,
+    version: form.version,
+    withColumns,
+  });
+}
+
+function headersOf(call: ResourceCall): Readonly<Record<string, string>> {
+  const warnings = [...new Set(call.warnings)].map((text) => `299 - "${text.replaceAll(/[\\"]/g, "\\$&").replaceAll(/[\r\n]+/g, " ")}"`);
+  return { "content-type": "application/json", ...(warnings.length === 0 ? {} : { warning: warnings.join(", ") }) };
+}

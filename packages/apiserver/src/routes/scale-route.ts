@@ -1,0 +1,59 @@
+import { applyJsonPatch, applyMergePatch } from "../patch/index.ts";
+import { depthExceeds, isObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { maxNestingDepth } from "../request/json.ts";
+import { badRequest, methodNotAllowed, unsupportedMediaType } from "../request/status.ts";
+import type { ApiContext, ResourceCall } from "./context.ts";
+import { parseWriteOptions } from "./options.ts";
+import { readLive } from "./resource-routes.ts";
+import { fromScale, toScale } from "./scale.ts";
+import { finishUpdate } from "./write.ts";
+
+/** GET, PUT and PATCH of `/scale`. */
+export function scaleRoute(context: ApiContext, call: ResourceCall, verb: string): JsonObject {
+  const live = readLive(context, call);
+  const before = toScale(call, live);
+  if (verb === "get") {
+    return before;
+  }
+  const { body } = call.request;
+  if (depthExceeds(body, maxNestingDepth)) {
+    throw badRequest(`the request body nests deeper than ${maxNestingDepth} levels; flatten it`);
+  }
+  const options = parseWriteOptions(call.request, verb === "update" ? "UpdateOptions" : "PatchOptions");
+  const next = finishUpdate(
+    context,
+    { ...call, subresource: "" },
+    live,
+    fromScale(call, live, wantedScale(call, verb, before, body)),
+    options,
+    "track",
+  );
+  return toScale(call, next);
+}
+
+function wantedScale(call: ResourceCall, verb: string, before: JsonObject, body: unknown): JsonObject {
+  if (verb === "update") {
+    if (!isObject(body)) {
+      throw badRequest("the request body must hold one Scale of autoscaling/v1");
+    }
+    return body;
+  }
+  if (verb !== "patch") {
+    throw methodNotAllowed();
+  }
+  const contentType = (call.request.headers["content-type"] ?? "").split(";")[0];
+  const outcome =
+    contentType === "application/json-patch+json"
+      ? applyJsonPatch(before, body)
+      : contentType === "application/merge-patch+json" || contentType === "application/strategic-merge-patch+json"
+        ? applyMergePatch(before, body)
+        : undefined;
+  if (outcome === undefined) {
+    throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json"]);
+  }
+  if (!outcome.ok) {
+    throw badRequest(outcome.message);
+  }
+  return outcome.object;
+}

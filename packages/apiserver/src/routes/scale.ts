@@ -1,0 +1,80 @@
+import { isObject, setOwn } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { metadataOf, objectAt } from "../request/json.ts";
+import { invalid, unknownResource } from "../request/status.ts";
+import type { ResourceCall } from "./context.ts";
+
+/** The `Scale` view of an object. @throws 404 when its kind has none */
+export function toScale(call: ResourceCall, object: JsonObject): JsonObject {
+  const paths = scalePathsOf(call);
+  const metadata = metadataOf(object);
+  const selector = paths.labelSelectorPath === undefined ? selectorOf(object) : valueAt(object, paths.labelSelectorPath);
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: {
+      name: metadata["name"],
+      ...(metadata["namespace"] === undefined ? {} : { namespace: metadata["namespace"] }),
+      uid: metadata["uid"],
+      resourceVersion: metadata["resourceVersion"],
+      creationTimestamp: metadata["creationTimestamp"],
+    },
+    spec: { replicas: Number(valueAt(object, paths.specReplicasPath) ?? 0) },
+    status: {
+      replicas: Number(valueAt(object, paths.statusReplicasPath) ?? 0),
+      ...(typeof selector === "string" && selector !== "" ? { selector } : {}),
+    },
+  };
+}
+
+/** The object with the replicas of a `Scale`. @throws 404, 422 */
+export function fromScale(call: ResourceCall, live: JsonObject, scale: JsonObject): JsonObject {
+  const replicas = objectAt(scale, "spec")["replicas"] ?? 0;
+  if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
+    throw invalid("autoscaling", "Scale", call.name, [
+      {
+        reason: "FieldValueInvalid",
+        field: "spec.replicas",
+        message: `Invalid value: ${JSON.stringify(replicas)}: should be a non-negative integer`,
+      },
+    ]);
+  }
+  const changed = withValueAt(live, segmentsOf(scalePathsOf(call).specReplicasPath), replicas);
+  const wantedVersion = metadataOf(scale)["resourceVersion"];
+  const resourceVersion = typeof wantedVersion === "string" && wantedVersion !== "" ? wantedVersion : metadataOf(live)["resourceVersion"];
+  return { ...changed, metadata: { ...metadataOf(live), resourceVersion } };
+}
+
+function scalePathsOf(call: ResourceCall): NonNullable<ResourceCall["version"]["subresources"]["scale"]> {
+  const paths = call.version.subresources.scale;
+  if (paths === undefined) {
+    throw unknownResource();
+  }
+  return paths;
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return path.replace(/^\./, "").split(".");
+}
+
+function valueAt(object: JsonObject, path: string): unknown {
+  let value: unknown = object;
+  for (const segment of segmentsOf(path)) {
+    value = isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
+  }
+  return value;
+}
+
+function withValueAt(object: JsonObject, [first = "", ...rest]: readonly string[], value: unknown): JsonObject {
+  const copy = { ...object };
+  setOwn(copy, first, rest.length === 0 ? value : withValueAt(objectAt(object, first), rest, value));
+  return copy;
+}
+
+function selectorOf(object: JsonObject): string {
+  const labels = objectAt(objectAt(objectAt(object, "spec"), "selector"), "matchLabels");
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${String(value)}`)
+    .sort()
+    .join(",");
+}

@@ -1,0 +1,308 @@
+import { validateMetadata } from "../admission/metadata.ts";
+import { admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
+import { trackUpdate } from "../apply/index.ts";
+import { cloneJson, equalJson } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { keyOf, toServedVersion, toStoredVersion } from "../kinds/kind.ts";
+import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
+import { alreadyExists, badRequest, conflict, invalid, StatusError } from "../request/status.ts";
+import { createNameSuffix, createUid, timestampOf } from "./context.ts";
+import type { ApiContext, ResourceCall } from "./context.ts";
+import type { WriteOptions } from "./options.ts";
+
+/** Whether field ownership is still to be worked out (create, update, patch) or was by server-side apply. */
+export type Ownership = "track" | "done";
+
+const maxObjectBytes = 1.5 * 1024 * 1024;
+
+/**
+ * The second half of every create: from a decoded, pruned object in the served version to a stored one.
+ *
+ * @returns the object as stored, in the served version
+ * @throws 400, 403, 404, 409, 422
+ */
+export function finishCreate(
+  context: ApiContext,
+  call: ResourceCall,
+  sent: JsonObject,
+  options: WriteOptions,
+  ownership: Ownership,
+): JsonObject {
+  const { kind, version } = call;
+  const now = timestampOf(context.clock.now());
+  const sentMeta = metadataOf(sent);
+  if ((stringAt(sentMeta, "resourceVersion") ?? "") !== "") {
+    throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
+  }
+  const namespace = namespaceOf(call, sentMeta);
+  const name = nameForCreate(context, call, sentMeta, namespace);
+  let object = withMetadata(sent, {
+    name: name === "" ? undefined : name,
+    namespace: kind.namespaced ? namespace : undefined,
+    uid: createUid(context.random),
+    creationTimestamp: now,
+    generation: kind.strategy.hasGeneration ? 1 : undefined,
+    resourceVersion: undefined,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+    selfLink: undefined,
+  });
+  if (version.subresources.status) {
+    object = without(object, "status");
+  }
+  version.applyDefaults(object);
+  object = shape(call, object, undefined, now);
+  if (ownership === "track") {
+    object = trackUpdate({
+      kind: version,
+      manager: options.manager,
+      subresource: "",
+      apiVersion: version.apiVersion,
+      now: new Date(context.clock.now()),
+      live: undefined,
+      updated: object,
+    });
+  }
+  admitIntoNamespace(context.state, kind, namespace, name);
+  refuseInvalid(call, object, undefined, "");
+  const key = keyOf(namespace, name);
+  if (context.state.get(kind.resource, key) !== undefined) {
+    throw alreadyExists(kind, name);
+  }
+  if (options.dryRun) {
+    return object;
+  }
+  const stored = context.state.put(kind.resource, key, toStoredVersion(kind, object));
+  context.log?.debug(
+    { resource: kind.resource, namespace, name, resourceVersion: metadataOf(stored)["resourceVersion"] },
+    "Object created",
+  );
+  return toServedVersion(kind, version, stored);
+}
+
+/**
+ * The second half of every update, patch and apply to something that exists.
+ *
+ * @param live the stored object in the served version
+ * @param next what the client wants, decoded and pruned
+ * @returns the object as stored, in the served version; the live one when nothing changed
+ * @throws 400, 403, 409, 422
+ */
+export function finishUpdate(
+  context: ApiContext,
+  call: ResourceCall,
+  live: JsonObject,
+  next: JsonObject,
+  options: WriteOptions,
+  ownership: Ownership,
+): JsonObject {
+  const { kind, version, subresource } = call;
+  const now = timestampOf(context.clock.now());
+  refuseStale(call, live, next);
+  let object = restrictToSubresource(call, live, keepServerMetadata(live, next));
+  version.applyDefaults(object);
+  object = shape(call, object, live, now);
+  if (ownership === "track") {
+    object = trackUpdate({
+      kind: version,
+      manager: options.manager,
+      subresource,
+      apiVersion: version.apiVersion,
+      now: new Date(context.clock.now()),
+      live,
+      updated: object,
+    });
+  }
+  object = withGeneration(call, live, object);
+  refuseInvalid(call, object, live, subresource === "status" ? "status" : "");
+  const key = keyOf(call.namespace, call.name);
+  const isFinished = isReadyToGo(object);
+  if (options.dryRun) {
+    return object;
+  }
+  if (isFinished && subresource === "") {
+    return toServedVersion(kind, version, context.state.remove(kind.resource, key, toStoredVersion(kind, object)));
+  }
+  if (isUnchanged(live, object)) {
+    return live;
+  }
+  const stored = context.state.put(kind.resource, key, toStoredVersion(kind, object));
+  context.log?.debug(
+    { resource: kind.resource, namespace: call.namespace, name: call.name, resourceVersion: metadataOf(stored)["resourceVersion"] },
+    "Object updated",
+  );
+  return toServedVersion(kind, version, stored);
+}
+
+/** True when an object that is being deleted waits for nobody any more. */
+export function isReadyToGo(object: JsonObject): boolean {
+  const metadata = metadataOf(object);
+  if (metadata["deletionTimestamp"] === undefined || stringsAt(metadata, "finalizers").length > 0) {
+    return false;
+  }
+  const isNamespace = object["kind"] === "Namespace" && object["apiVersion"] === "v1";
+  return !isNamespace || stringsAt(object["spec"], "finalizers").length === 0;
+}
+
+function namespaceOf(call: ResourceCall, metadata: JsonObject): string {
+  const sent = stringAt(metadata, "namespace") ?? "";
+  if (!call.kind.namespaced) {
+    if (sent !== "") {
+      throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+    }
+    return "";
+  }
+  if (sent !== "" && sent !== call.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  return call.namespace;
+}
+
+function nameForCreate(context: ApiContext, call: ResourceCall, metadata: JsonObject, namespace: string): string {
+  const name = stringAt(metadata, "name") ?? "";
+  if (name !== "") {
+    if (call.name !== "" && call.name !== name) {
+      throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
+    }
+    return name;
+  }
+  const prefix = stringAt(metadata, "generateName") ?? "";
+  if (prefix === "") {
+    return call.name;
+  }
+  // 63 - 5: the generated name stays a label even when the prefix is too long for one.
+  for (let attempt = 0; attempt < 8; attempt++) {
+    const candidate = `${prefix.slice(0, 58)}${createNameSuffix(context.random)}`;
+    if (context.state.get(call.kind.resource, keyOf(namespace, candidate)) === undefined) {
+      return candidate;
+    }
+  }
+  throw alreadyExists(call.kind, prefix);
+}
+
+function refuseStale(call: ResourceCall, live: JsonObject, next: JsonObject): void {
+  const liveMeta = metadataOf(live);
+  const nextMeta = metadataOf(next);
+  const name = stringAt(nextMeta, "name") ?? "";
+  if (name !== "" && name !== call.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
+  }
+  const namespace = stringAt(nextMeta, "namespace") ?? "";
+  if (namespace !== "" && namespace !== call.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  const uid = stringAt(nextMeta, "uid") ?? "";
+  if (uid !== "" && uid !== liveMeta["uid"]) {
+    throw conflict(
+      call.kind,
+      call.name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(liveMeta["uid"])}`,
+    );
+  }
+  const wanted = stringAt(nextMeta, "resourceVersion") ?? "";
+  if (wanted === "" || wanted === "0") {
+    if (!call.kind.strategy.allowsUnconditionalUpdate) {
+      throw invalid(call.kind.group, call.version.names.kind, call.name, [
+        { reason: "FieldValueInvalid", field: "metadata.resourceVersion", message: "Invalid value: 0x0: must be specified for an update" },
+      ]);
+    }
+    return;
+  }
+  if (wanted !== liveMeta["resourceVersion"]) {
+    throw conflict(call.kind, call.name);
+  }
+}
+
+// These belong to the server; what a client sends for them does not count.
+function keepServerMetadata(live: JsonObject, next: JsonObject): JsonObject {
+  const before = metadataOf(live);
+  return withMetadata(next, {
+    name: before["name"],
+    namespace: before["namespace"],
+    uid: before["uid"],
+    creationTimestamp: before["creationTimestamp"],
+    generation: before["generation"],
+    deletionTimestamp: before["deletionTimestamp"],
+    deletionGracePeriodSeconds: before["deletionGracePeriodSeconds"],
+    resourceVersion: before["resourceVersion"],
+    generateName: before["generateName"],
+    selfLink: undefined,
+  });
+}
+
+function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonObject): JsonObject {
+  if (call.subresource === "status") {
+    const status = next["status"] === undefined ? {} : { status: next["status"] };
+    const managedFields = metadataOf(next)["managedFields"];
+    // Copied, because defaulting works in place and the stored object must stay as it is.
+    const rest = cloneJson(without(live, "status"));
+    return call.kind.strategy.statusKeepsMetadata
+      ? { ...withMetadata(rest, { managedFields }), ...status }
+      : { ...rest, metadata: next["metadata"], ...status };
+  }
+  if (!call.version.subresources.status) {
+    return { ...next };
+  }
+  return { ...without(next, "status"), ...(live["status"] === undefined ? {} : { status: cloneJson(live["status"]) }) };
+}
+
+function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, now: string): JsonObject {
+  const prepare = call.kind.strategy.prepare;
+  if (prepare === undefined || call.subresource === "status") {
+    return object;
+  }
+  return prepare(object, live, { now });
+}
+
+function withGeneration(call: ResourceCall, live: JsonObject, object: JsonObject): JsonObject {
+  const { strategy } = call.kind;
+  if (!strategy.hasGeneration || call.subresource === "status") {
+    return object;
+  }
+  const ignored = call.version.subresources.status || !call.kind.custom ? ["metadata", "status", "apiVersion"] : ["metadata", "apiVersion"];
+  const generation = Number(metadataOf(live)["generation"] ?? 1);
+  return equalJson(without(live, ...ignored), without(object, ...ignored)) ? object : withMetadata(object, { generation: generation + 1 });
+}
+
+function refuseInvalid(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, subresource: "" | "status"): void {
+  const validated = call.version.validate(object, live, { subresource });
+  call.warnings.push(...validated.warnings);
+  const errors = [...validateMetadata(call.kind, object, live), ...validated.errors];
+  if (errors.length === 0 && subresource === "") {
+    errors.push(...(call.kind.strategy.validate?.(object, live) ?? []));
+  }
+  if (errors.length > 0) {
+    throw invalid(call.kind.group, call.version.names.kind, stringAt(metadataOf(object), "name") ?? "", errors);
+  }
+  if (isLargerThan(object, maxObjectBytes)) {
+    throw new StatusError(413, "RequestEntityTooLarge", `Request entity too large: an object may hold ${maxObjectBytes} bytes; split it`);
+  }
+}
+
+/** Adds up texts only, and stops as soon as it knows: cheap enough for every write. */
+function isLargerThan(value: unknown, limitBytes: number): boolean {
+  let left = limitBytes;
+  const pending: unknown[] = [value];
+  while (pending.length > 0 && left >= 0) {
+    const item = pending.pop();
+    if (typeof item === "string") {
+      left -= item.length;
+    } else if (typeof item === "object" && item !== null) {
+      for (const [key, child] of Object.entries(item)) {
+        left -= key.length + 4;
+        pending.push(child);
+      }
+    }
+  }
+  return left < 0;
+}
+
+/** Equal but for the times in managedFields: such a write is answered and not stored. */
+function isUnchanged(live: JsonObject, next: JsonObject): boolean {
+  const timeless = (object: JsonObject): unknown => objectsAt(metadataOf(object), "managedFields").map((entry) => without(entry, "time"));
+  return (
+    equalJson(without(live, "metadata"), without(next, "metadata")) &&
+    equalJson(without(objectAt(live, "metadata"), "managedFields"), without(objectAt(next, "metadata"), "managedFields")) &&
+    equalJson(timeless(live), timeless(next))
+  );
+}

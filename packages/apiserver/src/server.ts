@@ -1,0 +1,224 @@
+import type { Clock, KubeTransport, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { systemNamespaces } from "./admission/namespace-lifecycle.ts";
+import type { AuthenticateToken, Authorize } from "./auth/authorize.ts";
+import { builtinKinds } from "./builtin/index.ts";
+import { GarbageCollector } from "./garbage/collector.ts";
+import type { JsonObject } from "./json.ts";
+import { crdResource, establishCrd } from "./kinds/custom.ts";
+import { keyOf } from "./kinds/kind.ts";
+import { KindRegistry } from "./kinds/registry.ts";
+import { equalJson } from "./json.ts";
+import { metadataOf, objectAt, stringAt } from "./request/json.ts";
+import type { ApiAnswer, ApiRequest, ApiStream, ApiUser } from "./request/request.ts";
+import { internalError, StatusError } from "./request/status.ts";
+import { createUid, timestampOf } from "./routes/context.ts";
+import type { ApiContext } from "./routes/context.ts";
+import { dispatch, resolveRequest } from "./routes/dispatch.ts";
+import { NonResourceRoutes } from "./routes/non-resource.ts";
+import { ObjectState } from "./store/state.ts";
+import type { Store } from "./store/store.ts";
+import { createInProcessTransport } from "./transport.ts";
+
+/** What one request was, for counting and audit. Bodies are not in it. */
+export interface RequestRecord {
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or the method of a path that is no resource. */
+  readonly verb: string;
+  readonly path: string;
+  /** Name of the user. */
+  readonly user: string;
+  readonly status: number;
+}
+
+/** What a server is made of. */
+export interface ApiServerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly log?: Logger;
+  /** Asked for everyone but `system:masters`. Without it, whoever is authenticated may do everything. */
+  readonly authorize?: Authorize;
+  /** Finds the user of a bearer token, for TokenReview. */
+  readonly authenticateToken?: AuthenticateToken;
+  /** Called once per request, when its status is known. */
+  readonly onRequest?: (record: RequestRecord) => void;
+  /** Changes that stay available to watches and pages, default 5,000; up to twice as many are held in memory. */
+  readonly historyLimit?: number;
+  /** Time between bookmarks, default 60,000 ms. */
+  readonly bookmarkIntervalMs?: number;
+  /** Reported by `/version`, default `1.36.3`. */
+  readonly kubernetesVersion?: string;
+}
+
+/** A Kubernetes API. */
+export interface ApiServer {
+  /** A transport in this process that acts as `user`. Its promises resolve by microtasks alone; closing it does not close the server. */
+  transport(user: ApiUser): KubeTransport;
+  /** Answers one parsed, authenticated request: what the HTTPS front end calls. Never throws. */
+  handle(request: ApiRequest): ApiAnswer | ApiStream;
+  /** Forgets the changes up to and including this revision; watches and pages from before get 410. Default: everything there is. */
+  compact(revision?: number): void;
+  /** The newest revision. */
+  revision(): number;
+  /** Ends all watches, then closes the store. May be repeated. */
+  close(): void;
+}
+
+/**
+ * Creates a Kubernetes API on a store. Objects, kinds and the revision counter go on where the store left off; what always exists
+ * (the system namespaces, the `kubernetes` Service) is created when it is missing.
+ *
+ * Resolves by microtasks alone when the store is synchronous, as all of ours are.
+ *
+ * @throws what the store throws while it loads
+ */
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const closing = new AbortController();
+  const { clock, random, timers, log } = options;
+  const context: ApiContext = {
+    state: new ObjectState(options.store, options.historyLimit ?? 5000),
+    kinds: new KindRegistry(builtinKinds()),
+    clock,
+    timers,
+    random,
+    log,
+    authorize: options.authorize,
+    authenticateToken: options.authenticateToken,
+    kubernetesVersion: options.kubernetesVersion ?? "1.36.3",
+    bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
+    closing: closing.signal,
+    newMetadata: (given) => ({ ...given, uid: createUid(random), creationTimestamp: timestampOf(clock.now()) }),
+  };
+  const changedCrds = serveStoredCrds(context);
+  createDefaults(context);
+  const collector = new GarbageCollector(context);
+  const nonResource = new NonResourceRoutes(context);
+  let isClosed = false;
+
+  const handle = (request: ApiRequest): ApiAnswer | ApiStream => {
+    const result = answerOrRefuse(context, nonResource, request);
+    settleCrds(context, changedCrds);
+    options.onRequest?.({ verb: verbOf(request), path: request.path, user: request.user.name, status: result.status });
+    return result;
+  };
+  const server: ApiServer = {
+    transport: (user) => createInProcessTransport(handle, user),
+    handle,
+    compact: (revision = context.state.revision) => context.state.compact(revision),
+    revision: () => context.state.revision,
+    close: () => {
+      if (isClosed) return;
+      isClosed = true;
+      collector.close();
+      closing.abort();
+      options.store.close();
+    },
+  };
+  await Promise.resolve();
+  return server;
+}
+
+function answerOrRefuse(context: ApiContext, nonResource: NonResourceRoutes, request: ApiRequest): ApiAnswer | ApiStream {
+  try {
+    if (context.closing.aborted) {
+      throw new StatusError(503, "ServiceUnavailable", "the server is shutting down; connect again");
+    }
+    return dispatch(context, nonResource, request);
+  } catch (err) {
+    const refusal = err instanceof StatusError ? err : brokenInside(context, request, err);
+    const retryAfter = refusal.details?.["retryAfterSeconds"];
+    return {
+      kind: "answer",
+      status: refusal.code,
+      headers: { "content-type": "application/json", ...(typeof retryAfter === "number" ? { "retry-after": String(retryAfter) } : {}) },
+      body: refusal.toStatus(),
+    };
+  }
+}
+
+// The message goes to the client, so it names the failure and never the object.
+function brokenInside(context: ApiContext, request: ApiRequest, err: unknown): StatusError {
+  context.log?.error({ err, method: request.method, path: request.path }, "Request failed inside the API server");
+  const code = err instanceof Error && "code" in err && typeof err.code === "string" ? err.code : undefined;
+  return internalError(
+    code === undefined
+      ? "the request failed; nothing was stored, the server's log has the cause"
+      : err instanceof Error
+        ? err.message
+        : code,
+  );
+}
+
+function verbOf(request: ApiRequest): string {
+  try {
+    return resolveRequest(request).verb;
+  } catch {
+    // A path that cannot be read was refused already; the record still counts it.
+    return request.method.toLowerCase();
+  }
+}
+
+/** Serves the CRDs in the store and remembers from now on which ones changed. */
+function serveStoredCrds(context: ApiContext): Set<string> {
+  const changed = new Set<string>(context.state.list(crdResource).map((entry) => entry.key));
+  settleCrds(context, changed);
+  context.state.subscribe(crdResource, (change) => {
+    const before = objectAt(change.previous, "spec");
+    if (change.type === "DELETED") {
+      context.kinds.unregister(stringAt(before, "group") ?? "", stringAt(objectAt(before, "names"), "plural") ?? "");
+    } else if (!equalJson(before, objectAt(change.object, "spec"))) {
+      changed.add(change.key);
+    }
+  });
+  return changed;
+}
+
+/** Serves what changed CRDs say and writes it into their status, before the next request is looked at. */
+function settleCrds(context: ApiContext, changed: Set<string>): void {
+  for (const key of changed) {
+    changed.delete(key);
+    const entry = context.state.get(crdResource, key);
+    if (entry === undefined) continue;
+    const status = establishCrd(context.kinds, entry.object, timestampOf(context.clock.now()));
+    if (!equalJson(status, entry.object["status"])) {
+      try {
+        context.state.put(crdResource, key, { ...entry.object, status });
+      } catch (err) {
+        // The kind is served; only its status could not be stored. It is written with the next change or start.
+        context.log?.error({ err, resource: crdResource, key }, "Status of a CustomResourceDefinition not stored");
+      }
+    }
+  }
+}
+
+function createDefaults(context: ApiContext): void {
+  const { state } = context;
+  const ensure = (resource: string, namespace: string, name: string, make: () => JsonObject): void => {
+    if (state.get(resource, keyOf(namespace, name)) === undefined) state.put(resource, keyOf(namespace, name), make());
+  };
+  for (const name of systemNamespaces) {
+    ensure("/namespaces", "", name, () => ({
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: context.newMetadata({ name, labels: { "kubernetes.io/metadata.name": name } }),
+      spec: { finalizers: ["kubernetes"] },
+      status: { phase: "Active" },
+    }));
+  }
+  ensure("/services", "default", "kubernetes", () => ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: context.newMetadata({ name: "kubernetes", namespace: "default", labels: { component: "apiserver", provider: "kubernetes" } }),
+    spec: {
+      clusterIP: "10.96.0.1",
+      clusterIPs: ["10.96.0.1"],
+      internalTrafficPolicy: "Cluster",
+      ipFamilies: ["IPv4"],
+      ipFamilyPolicy: "SingleStack",
+      ports: [{ name: "https", port: 443, protocol: "TCP", targetPort: 6443 }],
+      sessionAffinity: "None",
+      type: "ClusterIP",
+    },
+    status: { loadBalancer: {} },
+  }));
+}
