@@ -46,3 +46,11 @@ export type {
 } from "./controller/types.ts";
 export type { EventInput, EventRecorder, EventRecorderOptions } from "./events/types.ts";
 export type { FencingToken, Leadership, LeadershipEnd, LeaseElector, LeaseElectorOptions } from "./lease/types.ts";
+export { createInformer } from "./watch/create-informer.ts";
+export { createWorkqueue } from "./queue/workqueue.ts";
+export { createController } from "./controller/create-controller.ts";
+export { toOwner, watchOf } from "./controller/watch-declaration.ts";
+export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from "./objects/finalizers.ts";
+export { controllerOf, controllerReference, isControlledBy, ownerReference } from "./objects/owner-references.ts";
+export { createEventRecorder } from "./events/create-event-recorder.ts";
+export { createLeaseElector } from "./lease/create-lease-elector.ts";

@@ -1,0 +1,60 @@
+import type { RequestOptions } from "node:https";
+import { createFileSource } from "./file-source.ts";
+import type { HttpsTransportConfig } from "./https-config.ts";
+
+/** TLS options and headers of the next request. */
+export interface RequestIdentity {
+  readonly tls: Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized" | "minVersion">;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Follows the files and providers of a configuration. */
+export interface Credentials {
+  /** @throws KubeApiError `CREDENTIALS_UNAVAILABLE` */
+  current(): Promise<RequestIdentity>;
+  /** The server said 401: look at the files again. True when that may change anything. */
+  expire(): boolean;
+}
+
+/** Credentials as a configuration describes them. */
+export function createCredentials(config: HttpsTransportConfig): Credentials {
+  const source = (path: string | undefined) => (path === undefined ? undefined : createFileSource(path, config.reloadIntervalMs ?? 10_000));
+  const files = {
+    ca: source(config.caFile),
+    certificate: source(config.certificateFile),
+    key: source(config.keyFile),
+    token: source(config.tokenFile),
+  };
+  return {
+    async current() {
+      const provided = await config.provider?.();
+      const [ca, cert, key, token] = await Promise.all([
+        files.ca?.read() ?? config.ca,
+        files.certificate?.read() ?? provided?.certificate ?? config.certificate,
+        files.key?.read() ?? provided?.key ?? config.key,
+        files.token?.read() ?? config.token,
+      ]);
+      return {
+        tls: {
+          minVersion: config.minVersion ?? "TLSv1.2",
+          rejectUnauthorized: config.insecureSkipTlsVerify !== true,
+          ...(ca === undefined ? {} : { ca }),
+          ...(cert === undefined ? {} : { cert }),
+          ...(key === undefined ? {} : { key }),
+          ...(config.serverName === undefined ? {} : { servername: config.serverName }),
+        },
+        headers: { ...authorization(token, config.basicAuth), ...provided?.headers },
+      };
+    },
+    expire() {
+      for (const file of Object.values(files)) file?.expire();
+      return files.token !== undefined || files.certificate !== undefined;
+    },
+  };
+}
+
+function authorization(token: string | undefined, basic: HttpsTransportConfig["basicAuth"]): Record<string, string> {
+  if (token !== undefined && token.trim() !== "") return { authorization: `Bearer ${token.trim()}` };
+  if (basic === undefined) return {};
+  return { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}` };
+}

@@ -1,0 +1,43 @@
+import type { SecureVersion } from "node:tls";
+
+/** Where a Kubernetes API is and who we are there. Texts in PEM. */
+export interface HttpsTransportConfig {
+  /** `https://host:port`, optionally with a path prefix; `http://` only for a local proxy that authenticates for us. */
+  readonly server: string;
+  /** Who signed the server's certificate; default is the system's list. */
+  readonly ca?: string;
+  /** As `ca`, read again when the file changes. Wins over `ca`. */
+  readonly caFile?: string;
+  readonly certificate?: string;
+  readonly key?: string;
+  /** As `certificate` and `key`, read again when they change (short-lived certificates). Win over the texts. */
+  readonly certificateFile?: string;
+  readonly keyFile?: string;
+  /** Bearer token. */
+  readonly token?: string;
+  /** Bearer token from a file that is replaced before the token expires. Wins over `token`. */
+  readonly tokenFile?: string;
+  readonly basicAuth?: { readonly username: string; readonly password: string };
+  /** Name that the server certificate must carry, when it is not the host of `server`. */
+  readonly serverName?: string;
+  /** Do not verify the server. Only ever by explicit configuration. Default false. */
+  readonly insecureSkipTlsVerify?: boolean;
+  /** Lowest TLS version. Default `TLSv1.2`. */
+  readonly minVersion?: SecureVersion;
+  /** Credentials that a program or a login provider hands out; asked before each request, so it must cache. Added to the above. */
+  readonly provider?: () => Promise<ProvidedCredentials>;
+  /** Default `talos-operator`. */
+  readonly userAgent?: string;
+  /** Requests in flight at once, watches not counted. Default 32. */
+  readonly maxConcurrentRequests?: number;
+  /** For how long a file's content is used without looking whether it changed. Default 10_000. */
+  readonly reloadIntervalMs?: number;
+}
+
+/** What a credential provider gives. */
+export interface ProvidedCredentials {
+  /** Lower-case header names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly certificate?: string;
+  readonly key?: string;
+}

@@ -1,0 +1,220 @@
+import type { KubeWatchEvent, KubeWatchResponse } from "@talos-operator/ports";
+import { errorOfResponse, parseStatus } from "../client/error-of-response.ts";
+import { KubeApiError } from "../client/kube-api-error.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
+import { buildWatch } from "../request/build.ts";
+import { createCacheWaiters } from "./cache-waiters.ts";
+import { createIndexedStore, type Indexers } from "./indexed-store.ts";
+import type { Delta, Informer, InformerOptions } from "./informer-types.ts";
+import type { Change } from "./relist-diff.ts";
+import { compareResourceVersions } from "./resource-version.ts";
+import { type InformerInput, type InformerOrder, type InformerState, stepInformer } from "./step.ts";
+import { stripManagedFields } from "./strip.ts";
+
+const listTimeoutMs = 60_000;
+const silenceGraceMs = 10_000;
+
+/**
+ * Makes an informer. It does nothing before `run`; handlers may subscribe and waits may begin earlier.
+ */
+export function createInformer<T extends KubeObject = KubeObject>(options: InformerOptions<T>): Informer<T> {
+  const { client, type, timers, random, log, pageSize = 500, watchTimeoutSeconds = 180 } = options;
+  const store = createIndexedStore<T>(guardedIndexers());
+  const waiters = createCacheWaiters(timers);
+  const resource = client.resource<T>(type);
+  const selected = { namespace: options.namespace, labelSelector: options.labelSelector, fieldSelector: options.fieldSelector };
+  let handlers: readonly ((delta: Delta<T>) => void)[] = [];
+  let state: InformerState<T> = { phase: "empty" };
+  let isSynced = false;
+  let lastError: KubeApiError | undefined;
+  let lists = 0;
+  let watches = 0;
+
+  function take(input: InformerInput<T>): InformerOrder {
+    const result = stepInformer(state, input, store.objects);
+    const isFirst = !isSynced;
+    const wasListing = state.phase === "listing";
+    state = result.state;
+    for (const change of result.changes) {
+      store.apply(change);
+      for (const handler of handlers) tell(handler, deltaOf(change, isFirst));
+    }
+    if (wasListing && state.phase === "watching") {
+      lists += 1;
+      isSynced = true;
+    }
+    if (waiters.size > 0) waiters.check();
+    return result.order;
+  }
+
+  function tell(handler: (delta: Delta<T>) => void, delta: Delta<T>): void {
+    try {
+      handler(delta);
+    } catch (err) {
+      log?.error({ err, kind: type.kind }, "Informer handler failed");
+    }
+  }
+
+  /** A transform that throws must not stop the cache: the object is kept as the default transform leaves it. */
+  function transform(object: T): T {
+    try {
+      return options.transform === undefined ? stripManagedFields(object) : options.transform(object);
+    } catch (err) {
+      log?.error({ err, kind: type.kind }, "Informer transform failed");
+      return stripManagedFields(object);
+    }
+  }
+
+  function guardedIndexers(): Indexers<T> {
+    const guard = (name: string, index: (object: T) => readonly string[]) => (object: T) => {
+      try {
+        return index(object);
+      } catch (err) {
+        log?.error({ err, kind: type.kind, index: name }, "Informer index function failed");
+        return [];
+      }
+    };
+    return Object.fromEntries(Object.entries(options.indexers ?? {}).map(([name, index]) => [name, guard(name, index)]));
+  }
+
+  function failed(error: KubeApiError, doing: string): void {
+    lastError = error;
+    log?.debug({ err: error, kind: type.kind, doing }, "Informer will try again");
+  }
+
+  async function list(order: InformerOrder & { do: "list" }, signal: AbortSignal): Promise<InformerInput<T>> {
+    try {
+      const page = await resource.listPage({
+        ...selected,
+        ...(order.isPaged ? { limit: pageSize } : {}),
+        ...(order.next === undefined ? {} : { continue: order.next }),
+        signal,
+        timeoutMs: listTimeoutMs,
+      });
+      return { kind: "page", items: page.items.map((item) => transform(item)), resourceVersion: page.resourceVersion, next: page.continue };
+    } catch (thrown) {
+      const error = KubeApiError.from(thrown, `list ${type.plural}`);
+      failed(error, "list");
+      return { kind: "list-failed", status: error.status, retryAfterMs: error.retryAfterMs };
+    }
+  }
+
+  /** Opens a watch and follows it to its end. Returns the input that ended it, or the order that an event gave. */
+  async function follow(order: InformerOrder & { do: "watch" }, outer: AbortSignal): Promise<InformerOrder> {
+    const timeoutSeconds = Math.ceil(watchTimeoutSeconds * (1 + random.fraction() / 2));
+    const abort = new AbortController();
+    const onOuter = (): void => abort.abort(outer.reason);
+    outer.addEventListener("abort", onOuter, { once: true });
+    if (outer.aborted) onOuter();
+    // A connection on which nobody answers any more looks like a quiet one; the server must end the watch by itself, so its end is overdue.
+    const overdue = timers.schedule(timeoutSeconds * 1000 + silenceGraceMs, () => abort.abort(new Error("the watch did not end in time")));
+    let hasLived = false;
+    const lived = timers.schedule(5_000, () => {
+      hasLived = true;
+    });
+    try {
+      const request = buildWatch(type, { ...selected, resourceVersion: order.resourceVersion, timeoutSeconds });
+      const response = await client.transport.watch(request, { signal: abort.signal });
+      if (response.status !== 200) return take(refusal(response));
+      watches += 1;
+      take({ kind: "watch-opened" });
+      for await (const event of response.events) {
+        const next = take({ kind: "event", event: transformed(event) });
+        if (next.do !== "read") {
+          if (event.type === "ERROR") failed(errorOfEvent(event.object), "watch");
+          return next;
+        }
+      }
+      return take({ kind: "watch-ended", isClean: true, livedMs: hasLived ? 5_000 : 0 });
+    } catch (thrown) {
+      if (!outer.aborted) failed(KubeApiError.from(thrown, `watch ${type.plural}`), "watch");
+      return take({ kind: "watch-ended", isClean: false, livedMs: hasLived ? 5_000 : 0 });
+    } finally {
+      overdue.cancel();
+      lived.cancel();
+      outer.removeEventListener("abort", onOuter);
+      abort.abort();
+    }
+  }
+
+  function transformed(event: KubeWatchEvent): KubeWatchEvent {
+    return event.type === "ERROR" || event.type === "BOOKMARK" ? event : { type: event.type, object: transform(event.object as T) };
+  }
+
+  function refusal(response: KubeWatchResponse): InformerInput<T> {
+    const error = errorOfResponse(response, { verb: "watch", plural: type.plural, key: options.namespace ?? "" });
+    failed(error, "watch");
+    const isVersionTooNew = error.causes.some((cause) => cause.reason === "ResourceVersionTooLarge");
+    return { kind: "watch-refused", status: response.status, retryAfterMs: error.retryAfterMs, isVersionTooNew };
+  }
+
+  function errorOfEvent(object: unknown): KubeApiError {
+    const status = parseStatus(object)?.code ?? 500;
+    return errorOfResponse({ status, headers: {}, body: object }, { verb: "watch", plural: type.plural, key: options.namespace ?? "" });
+  }
+
+  const completeUpTo = (): string | undefined =>
+    state.phase === "watching" ? state.resourceVersion : state.phase === "listing" ? state.previous : undefined;
+
+  return {
+    type,
+    store,
+    get isSynced() {
+      return isSynced;
+    },
+    async run(signal) {
+      let order = take({ kind: "start" });
+      while (!signal.aborted) {
+        if (order.do === "read") throw new Error(`informer of ${type.plural}: an order to read came without an open watch`);
+        const delayMs = order.wait.atLeastMs + Math.round(order.wait.jitterMs * random.fraction());
+        if (delayMs > 0) {
+          try {
+            await timers.sleep(delayMs, signal);
+          } catch {
+            return; // the signal ended the sleep
+          }
+        }
+        order = order.do === "list" ? take(await list(order, signal)) : await follow(order, signal);
+      }
+    },
+    waitForSync: (wait) => waiters.wait(() => isSynced, `first list of ${type.plural}`, wait),
+    waitForResourceVersion: (resourceVersion, wait) =>
+      waiters.wait(
+        () => {
+          const seen = completeUpTo();
+          return seen !== undefined && (compareResourceVersions(seen, resourceVersion) ?? -1) >= 0;
+        },
+        `cache of ${type.plural} at resourceVersion ${resourceVersion}`,
+        wait,
+      ),
+    subscribe(handler) {
+      for (const object of store.list()) tell(handler, { type: "added", object, isInitial: true });
+      const own = (delta: Delta<T>): void => handler(delta);
+      handlers = [...handlers, own];
+      return () => {
+        handlers = handlers.filter((other) => other !== own);
+      };
+    },
+    status: () => ({
+      phase: state.phase,
+      isSynced,
+      resourceVersion: completeUpTo(),
+      objects: store.size,
+      failures: state.phase === "empty" ? 0 : state.failures,
+      lastError,
+      lists,
+      watches,
+    }),
+  };
+}
+
+function deltaOf<T>(change: Change<T>, isInitial: boolean): Delta<T> {
+  switch (change.type) {
+    case "added":
+      return { type: "added", object: change.object, isInitial };
+    case "updated":
+      return { type: "updated", object: change.object, previous: change.previous };
+    case "deleted":
+      return { type: "deleted", object: change.object };
+  }
+}
