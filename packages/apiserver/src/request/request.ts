@@ -19,8 +19,6 @@ export interface ApiRequest {
   /** JSON value that the caller will not change any more; `undefined` without a body. */
   readonly body: unknown;
   readonly user: ApiUser;
-  /** Warnings found while the body was parsed (fields given twice), and errors when `fieldValidation=Strict`. */
-  readonly duplicateFields?: readonly string[];
 }
 
 /** A complete answer. `body` may be shared with the store: whoever hands it on copies or serialises it. */

@@ -68,8 +68,7 @@ function excerpt(body: JsonObject): string {
  * @returns texts of strict decoding errors, to be refused by the caller
  */
 export function pruneUnknown(call: ResourceCall, object: JsonObject, fieldValidation: FieldValidation): readonly string[] {
-  const unknown = call.version.prune(object).map((path) => `unknown field ${JSON.stringify(path)}`);
-  const found = [...(call.request.duplicateFields ?? []).map((path) => `duplicate field ${JSON.stringify(path)}`), ...unknown];
+  const found = call.version.prune(object).map((path) => `unknown field ${JSON.stringify(path)}`);
   if (fieldValidation === "Strict") {
     return found;
   }

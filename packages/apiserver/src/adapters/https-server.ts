@@ -1,0 +1,229 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { KeyPair } from "@talos-operator/ports";
+import { ApiServerError } from "../api-server-error.ts";
+import { anonymousUser } from "../auth/authorize.ts";
+import type { ApiAnswer, ApiStream, ApiUser } from "../request/request.ts";
+import { internalError, StatusError, unauthorized } from "../request/status.ts";
+import type { ApiServer } from "../server.ts";
+import { parseBody, readBody } from "./read-body.ts";
+
+/** Where and how to serve. */
+export interface HttpsOptions {
+  /** IP address to listen on, for example `127.0.0.1`. */
+  readonly address: string;
+  /** 0 lets the operating system choose; see `HttpsFrontEnd.port`. */
+  readonly port: number;
+  /** Server certificate and key, PEM. */
+  readonly certificate: KeyPair;
+  /** CAs (PEM) whose client certificates are believed: CN is the user, each O a group. */
+  readonly clientAuthorities: readonly string[];
+  /** Users by bearer token. */
+  readonly tokens?: ReadonlyMap<string, ApiUser>;
+  /** The flag that chose the port, named when the port is taken. Default `--listen`. */
+  readonly portFlag?: string;
+}
+
+/** A listening front end. */
+export interface HttpsFrontEnd {
+  readonly address: string;
+  readonly port: number;
+  /** `https://<address>:<port>`. */
+  readonly url: string;
+  /** Stops accepting, ends watches cleanly, lets requests in flight finish for 2 s, then cuts what is left. May be repeated. */
+  close(): Promise<void>;
+}
+
+/** How long requests in flight may go on after `close`. */
+const graceMs = 2000;
+/** A watch whose client does not read is cut when this much waits for it; the client lists again. */
+const maxWatchBacklogBytes = 64 * 1024 * 1024;
+
+/**
+ * Serves the API over HTTPS (HTTP/1.1).
+ *
+ * @throws ApiServerError `PORT_IN_USE`, `ADDRESS_NOT_AVAILABLE`, `CERTIFICATE_UNUSABLE`
+ */
+export async function serveHttps(apiServer: ApiServer, options: HttpsOptions): Promise<HttpsFrontEnd> {
+  const watches = new Set<() => void>();
+  const tokens = new Map([...(options.tokens ?? [])].map(([token, user]) => [hash(token), user]));
+  const server = createTlsServer(options, (request, response) => {
+    serveRequest(apiServer, tokens, watches, request, response).catch((err: unknown) => {
+      // The client went away or a stream broke: nobody is left to answer.
+      response.destroy(err instanceof Error ? err : undefined);
+    });
+  });
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
+  const host = options.address.includes(":") ? `[${options.address}]` : options.address;
+  let closed: Promise<void> | undefined;
+  return {
+    address: options.address,
+    port,
+    url: `https://${host}:${port}`,
+    close: () => (closed ??= shutDown(server, watches)),
+  };
+}
+
+function createTlsServer(options: HttpsOptions, onRequest: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  try {
+    return createServer(
+      {
+        cert: options.certificate.certificate,
+        // OpenSSL knows Talos's Ed25519 keys under the common label only; the bytes are the same.
+        key: options.certificate.key.replaceAll("ED25519 PRIVATE KEY", "PRIVATE KEY"),
+        ca: [...options.clientAuthorities],
+        // Everyone may connect; who presents a certificate must prove it, see `userOf`.
+        requestCert: true,
+        rejectUnauthorized: false,
+        minVersion: "TLSv1.2",
+        keepAliveTimeout: 120_000,
+      },
+      onRequest,
+    );
+  } catch (cause) {
+    throw new ApiServerError("CERTIFICATE_UNUSABLE", "the server certificate, its key or a client CA cannot be used for TLS; give matching PEM texts", { cause });
+  }
+}
+
+function listen(server: Server, options: HttpsOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: NodeJS.ErrnoException): void => {
+      const place = `${options.address}:${options.port}`;
+      const flag = options.portFlag ?? "--listen";
+      reject(
+        cause.code === "EADDRINUSE"
+          ? new ApiServerError("PORT_IN_USE", `another process listens on ${place}; stop it, or choose another port with ${flag}`, { cause })
+          : new ApiServerError(
+              "ADDRESS_NOT_AVAILABLE",
+              `cannot listen on ${place} (${cause.code ?? cause.message}); choose an address of this machine and a port you may use with ${flag}`,
+              { cause },
+            ),
+      );
+    };
+    server.once("error", onError);
+    server.listen(options.port, options.address, () => {
+      server.off("error", onError);
+      resolve();
+    });
+  });
+}
+
+async function shutDown(server: Server, watches: Set<() => void>): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  for (const end of watches) end();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+}
+
+async function serveRequest(
+  apiServer: ApiServer,
+  tokens: ReadonlyMap<string, ApiUser>,
+  watches: Set<() => void>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  let result: ApiAnswer | ApiStream;
+  try {
+    const user = userOf(request, tokens);
+    const body = await readBody(request);
+    const url = new URL(request.url ?? "/", "https://localhost");
+    const headers = headersOf(request);
+    result = apiServer.handle({
+      method: request.method ?? "GET",
+      // Not `url.pathname`, which resolves `..` before anybody could refuse it.
+      path: (request.url ?? "/").split("?")[0] ?? "/",
+      query: Object.fromEntries(url.searchParams),
+      headers,
+      body: parseBody(headers["content-type"], body),
+      user,
+    });
+  } catch (err) {
+    const refusal = err instanceof StatusError ? err : internalError("the request could not be read");
+    result = { kind: "answer", status: refusal.code, headers: { "content-type": "application/json" }, body: refusal.toStatus() };
+  }
+  if (result.kind === "answer") {
+    sendAnswer(response, result);
+  } else {
+    sendStream(response, result, watches);
+  }
+}
+
+function sendAnswer(response: ServerResponse, answer: ApiAnswer): void {
+  const isText = typeof answer.body === "string";
+  const body = isText ? String(answer.body) : `${JSON.stringify(answer.body)}\n`;
+  response.writeHead(answer.status, { ...answer.headers, "cache-control": "no-cache, private", "content-length": String(Buffer.byteLength(body)) });
+  response.end(body);
+}
+
+function sendStream(response: ServerResponse, stream: ApiStream, watches: Set<() => void>): void {
+  response.writeHead(200, { ...stream.headers, "cache-control": "no-cache, private" });
+  response.flushHeaders();
+  response.socket?.setNoDelay(true);
+  let stop = (): void => undefined;
+  const end = (): void => {
+    stop();
+    watches.delete(end);
+    response.end();
+  };
+  watches.add(end);
+  response.on("close", () => {
+    stop();
+    watches.delete(end);
+  });
+  stop = stream.start((event) => {
+    response.write(`${JSON.stringify(event)}\n`);
+    if (response.writableLength > maxWatchBacklogBytes) response.destroy();
+  }, end);
+  if (response.destroyed || response.writableEnded) stop();
+}
+
+function headersOf(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return headers;
+}
+
+/**
+ * Who sent the request: a client certificate that chains to a given CA, else a bearer token, else nobody.
+ *
+ * @throws 401 for a certificate or token that is presented and not good: a wrong credential is never treated as none
+ */
+function userOf(request: IncomingMessage, tokens: ReadonlyMap<string, ApiUser>): ApiUser {
+  const socket = request.socket as TLSSocket;
+  const certificate = socket.getPeerCertificate();
+  if (Object.keys(certificate).length > 0) {
+    if (!socket.authorized) throw unauthorized();
+    const subject = certificate.subject as unknown as { readonly CN?: string | readonly string[]; readonly O?: string | readonly string[] };
+    const names = asList(subject.CN);
+    if (names.length !== 1 || names[0] === "") throw unauthorized();
+    return { name: names[0] ?? "", groups: [...asList(subject.O), "system:authenticated"] };
+  }
+  const authorization = request.headers.authorization;
+  if (authorization === undefined) {
+    return anonymousUser;
+  }
+  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  const user = token === undefined ? undefined : tokens.get(hash(token));
+  if (user === undefined) throw unauthorized();
+  return user.groups.includes("system:authenticated") ? user : { ...user, groups: [...user.groups, "system:authenticated"] };
+}
+
+function asList(value: string | readonly string[] | undefined): readonly string[] {
+  return value === undefined ? [] : typeof value === "string" ? [value] : value;
+}
+
+// Tokens are compared by hash, so the time of a look-up says nothing about a token.
+function hash(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage } from "node:http";
+import { CORE_SCHEMA, boolYaml11Tag, defineScalarTag, intCoreTag, load, NOT_RESOLVED } from "js-yaml";
+import { depthExceeds } from "../json.ts";
+import { maxNestingDepth } from "../request/json.ts";
+import { badRequest, tooLarge, unsupportedMediaType } from "../request/status.ts";
+
+/** Largest request body. kube-apiserver has the same limit. */
+export const maxBodyBytes = 3 * 1024 * 1024;
+
+/** What is read and thrown away behind a refused body, so that the connection can go on; beyond it the connection is cut. */
+const maxDrainBytes = 64 * 1024 * 1024;
+
+/** Anchors may be used this often in one document; a person never comes near it, an alias bomb does at once. */
+const maxAliases = 50;
+
+/**
+ * Reads a whole body.
+ *
+ * @throws StatusError 413 above the limit; the rest is drained, so the connection survives
+ */
+export function readBody(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let isRefused = false;
+    const refuse = (): void => {
+      isRefused = true;
+      chunks.length = 0;
+      reject(tooLarge(maxBodyBytes));
+    };
+    if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) refuse();
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (!isRefused && size > maxBodyBytes) refuse();
+      if (!isRefused) chunks.push(chunk);
+      if (size > maxDrainBytes) request.destroy();
+    });
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+    request.on("error", reject);
+    request.on("close", () => reject(new Error("the client closed the connection inside the body")));
+  });
+}
+
+const jsonTypes = ["application/json", "application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json"];
+const yamlTypes = ["application/yaml", "application/apply-patch+yaml"];
+
+/**
+ * Parses a body as its content type says. Apply patches may be YAML or JSON.
+ *
+ * @throws StatusError 400 for what cannot be parsed or nests too deep, 415 for other content types, protobuf among them
+ */
+export function parseBody(contentType: string | undefined, body: Buffer): unknown {
+  if (body.length === 0) {
+    return undefined;
+  }
+  const type = (contentType ?? "application/json").split(";")[0]?.trim().toLowerCase() ?? "";
+  const text = decodeUtf8(body);
+  const parsed = jsonTypes.includes(type) ? parseJson(text) : yamlTypes.includes(type) ? parseYaml(text) : refuseType();
+  if (depthExceeds(parsed, maxNestingDepth)) {
+    throw badRequest(`the request body nests deeper than ${maxNestingDepth} levels; flatten it`);
+  }
+  return parsed;
+}
+
+function refuseType(): never {
+  throw unsupportedMediaType(["application/json", "application/yaml"]);
+}
+
+function decodeUtf8(body: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch (cause) {
+    throw Object.assign(badRequest("the request body is not valid UTF-8"), { cause });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // V8 quotes the text around the error, and that may be a Secret.
+    throw badRequest("the request body is not valid JSON; check it with a JSON parser");
+  }
+}
+
+// Kubernetes reads YAML 1.1 words for true and false and a leading zero as octal; everything else is as in YAML 1.2's core schema.
+const kubernetesInt = defineScalarTag("tag:yaml.org,2002:int", {
+  implicit: true,
+  resolve: (source) => {
+    const match = /^([-+]?)(?:0b([01]+)|0o?([0-7]+)|0x([0-9a-fA-F]+)|(0|[1-9][0-9]*))$/.exec(source);
+    if (match === null) {
+      return NOT_RESOLVED;
+    }
+    const [, sign, binary, octal, hex, decimal] = match;
+    const value =
+      decimal !== undefined ? Number(decimal) : binary !== undefined ? parseInt(binary, 2) : octal !== undefined ? parseInt(octal, 8) : parseInt(hex ?? "", 16);
+    return sign === "-" ? -value : value;
+  },
+  identify: (value) => intCoreTag.identify(value),
+});
+const kubernetesSchema = CORE_SCHEMA.withTags([boolYaml11Tag, kubernetesInt]);
+
+function parseYaml(text: string): unknown {
+  // kubectl sends JSON under the YAML type; the JSON parser is many times faster.
+  if (text.trimStart().startsWith("{")) {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      // A YAML flow mapping also begins with a brace.
+    }
+  }
+  try {
+    return load(text, { schema: kubernetesSchema, maxAliases });
+  } catch (cause) {
+    const where = cause instanceof Error && "reason" in cause ? `: ${String(cause.reason)}` : "";
+    throw badRequest(`the request body is not acceptable YAML${where}`);
+  }
+}
