@@ -144,6 +144,8 @@ const spec = object(
       { description: "The secrets bundle in force. Absent only before the first one was made." },
     ),
     endpoint: string({ description: "URL of the Kubernetes API in every machine config; chosen once.", maxLength: 512 }),
+    talosVersion: string({ description: "Talos version the control planes were made with; what joins gets the same.", maxLength: 64 }),
+    kubernetesVersion: string({ description: "Kubernetes version the cluster was made with; what joins gets the same.", maxLength: 64 }),
     bootstrap: object(
       { intent: bootstrapIntent, done: bootstrapFact },
       { description: "The founding of etcd, which takes place once in the life of a cluster." },
