@@ -7,6 +7,7 @@ export {
   bundleSecretName,
   derivedName,
   kubeconfigSecretName,
+  labelValueFor,
   machineNameFor,
   talosconfigKey,
   talosconfigSecretName,
@@ -54,6 +55,19 @@ export type { Resource } from "./meta/resource.ts";
 export { conditionCatalogue, conditionFor, statusOf } from "./reasons/catalogue.ts";
 export type { ConditionReason, ConditionType, ReadyReason, ReasonOf } from "./reasons/catalogue.ts";
 export type { ConditionEntry, ConditionKind, ReasonEntry } from "./reasons/entry.ts";
+
+export { validateAddress, validateAddresses } from "./validation/addresses.ts";
+export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";
+export { endpointOf, parseEndpoint } from "./validation/endpoint.ts";
+export type { Endpoint } from "./validation/endpoint.ts";
+export { findingsMessage } from "./validation/finding.ts";
+export type { Finding } from "./validation/finding.ts";
+export { canonicalAddress } from "./validation/host.ts";
+export type { HostOptions } from "./validation/host.ts";
+export { DEFAULT_POD_NETWORKS, DEFAULT_SERVICE_NETWORKS, clusterNetworks, validateNetworks } from "./validation/networks.ts";
+export type { ClusterNetwork, NetworkSpec } from "./validation/networks.ts";
+export { MAX_CONTROL_PLANES, machineAddresses, validateControlPlaneSpec, validateWorkerSpec } from "./validation/pools.ts";
+export type { NamedSpec, PoolOptions } from "./validation/pools.ts";
 
 export { crds } from "./crds.ts";
 export type { CustomResourceDefinition, CustomResourceVersion, PrinterColumn } from "./schema/crd.ts";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { canonicalAddress } from "./validation/host.ts";
 
 /** Longest name of a Kubernetes object (DNS-1123 subdomain). */
 export const MAX_NAME_LENGTH = 253;
@@ -12,12 +13,12 @@ const IPV4 = /^(\d{1,3}\.){3}\d{1,3}$/;
  * Name of the TalosMachine for a machine of `owner` (a TalosControlPlane or TalosWorker).
  *
  * An IPv4 address gives `<owner>-<address>` as published, a reference `<owner>-<referenced name>`, any other address
- * `<owner>-<first 8 hex digits of its SHA-256>`. The name stays when the address changes later.
+ * `<owner>-<first 8 hex digits of its SHA-256>`, taken from the one spelling of the address. The name stays when the address changes later.
  * One that would exceed 253 characters is cut and ends in 8 hex digits of the SHA-256 of the whole, so no two names meet by being cut.
  */
 export function machineNameFor(owner: string, source: MachineSource): string {
   if (source.kind === "machineRef") return derivedName(owner, source.name);
-  return IPV4.test(source.address) ? derivedName(owner, source.address) : derivedName(owner, shortHash(source.address.toLowerCase()));
+  return IPV4.test(source.address) ? derivedName(owner, source.address) : derivedName(owner, shortHash(canonicalAddress(source.address)));
 }
 
 /** Name of the Secret with generation `n` (from 1) of a control plane's secrets bundle. */
@@ -55,4 +56,9 @@ export function derivedName(owner: string, suffix: string): string {
 
 function shortHash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 8);
+}
+
+/** A name as a label value: as it is up to 63 characters, else cut with a hash, so that two long names do not meet. */
+export function labelValueFor(name: string): string {
+  return name.length <= 63 ? name : `${name.slice(0, 54).replace(/[^a-z0-9]+$/, "")}-${shortHash(name)}`;
 }

@@ -47,6 +47,11 @@ describe("the CRDs on a genuine kube-apiserver", () => {
     assert.deepEqual(await runManifestCorpus(subject, cases), []);
   });
 
+  it("takes every example", async () => {
+    for (const folder of ["first-cluster", "real-hardware"])
+      await server.kubectl("apply", "--server-side", "--dry-run=server", "-f", join(import.meta.dirname, "../../../examples", folder));
+  });
+
   it("lists the kinds with the published columns", async () => {
     await server.kubectl(
       "apply",

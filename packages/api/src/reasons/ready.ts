@@ -3,11 +3,6 @@ import type { ConditionEntry } from "./entry.ts";
 /** Reasons why an object is not ready that lie in what its author wrote. Nothing is sent to a machine while one of them holds. */
 const authorReasons = {
   SpecMissing: { status: "False", when: "The object has no spec, or a TalosCluster names no control plane.", next: "Write the spec." },
-  InvalidName: {
-    status: "False",
-    when: "The object's name cannot serve as cluster or machine name, or names made from it are too long.",
-    next: "Create the object under a shorter name that is a DNS label.",
-  },
   InvalidEndpoint: {
     status: "False",
     when: "spec.endpoint is no plain https URL of host and port, or points to an address no cluster can have.",

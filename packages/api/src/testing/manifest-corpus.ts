@@ -149,8 +149,8 @@ function inNamespace({ namespace }: CorpusSubject, object: KubeManifest): KubeMa
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-function withoutStatus({ status: _, ...object }: KubeManifest): KubeManifest {
-  return object;
+function withoutStatus({ apiVersion, kind, metadata, spec }: KubeManifest): KubeManifest {
+  return { apiVersion, kind, metadata, spec };
 }
 
 function versionOf(resourceVersion: string | undefined): { readonly resourceVersion?: string } {

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { crds } from "./index.ts";
+import type { JsonSchema } from "./index.ts";
+
+/** One field of a published CRD, as recorded. `anyOf` and the like are compared as they stand. */
+interface PublishedField {
+  readonly kind: string;
+  readonly path: string;
+  readonly required: boolean;
+  readonly requiredChildren?: readonly string[];
+  readonly xValidation?: readonly { readonly message: string; readonly rule: string }[];
+  readonly [keyword: string]: unknown;
+}
+
+interface PublishedKind {
+  readonly kind: string;
+  readonly group: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly scope: string;
+  readonly version: string;
+  readonly subresources: unknown;
+  readonly printerColumns: readonly unknown[];
+  readonly rootRequired: readonly string[];
+}
+
+const published = join(import.meta.dirname, "../testdata/published");
+const fields = JSON.parse(readFileSync(join(published, "fields.json"), "utf8")) as readonly PublishedField[];
+const kinds = JSON.parse(readFileSync(join(published, "kinds.json"), "utf8")) as readonly PublishedKind[];
+
+const crdOf = (kind: string) => {
+  const crd = crds.find(({ spec }) => spec.names.kind === kind);
+  assert.ok(crd, `no CRD for ${kind}`);
+  return crd;
+};
+const rootOf = (kind: string) => {
+  const [version] = crdOf(kind).spec.versions;
+  assert.ok(version);
+  return version.schema.openAPIV3Schema;
+};
+
+/** Every field below `spec` and `status`, by path in the notation of the recording. */
+function fieldsOf(kind: string): ReadonlyMap<string, Record<string, unknown>> {
+  const found = new Map<string, Record<string, unknown>>();
+  const visit = (path: string, schema: JsonSchema, isRequired: boolean): void => {
+    const { description: _, properties, items, required, "x-kubernetes-validations": rules, type, ...keywords } = schema;
+    found.set(path, {
+      ...keywords,
+      type: type ?? "int-or-string",
+      required: isRequired,
+      ...(required && { requiredChildren: required }),
+      ...(rules && { xValidation: rules.map(({ message, rule }) => ({ message, rule })) }),
+    });
+    for (const [name, child] of Object.entries(properties ?? {})) visit(`${path}.${name}`, child, required?.includes(name) === true);
+    if (items) visit(`${path}[]`, items, false);
+  };
+  const root = rootOf(kind);
+  for (const name of ["spec", "status"]) visit(name, root.properties?.[name] ?? {}, root.required?.includes(name) === true);
+  return found;
+}
+
+describe("the published kinds", () => {
+  for (const want of kinds) {
+    it(`gives ${want.kind} the published names, scope, subresources and columns`, () => {
+      const { spec } = crdOf(want.kind);
+      const [version] = spec.versions;
+      assert.deepEqual(
+        {
+          kind: spec.names.kind,
+          group: spec.group,
+          plural: spec.names.plural,
+          singular: spec.names.singular,
+          listKind: spec.names.listKind,
+          shortNames: spec.names.shortNames,
+          categories: [],
+          scope: spec.scope,
+          version: version?.name,
+          served: version?.served,
+          storage: version?.storage,
+          subresources: version?.subresources,
+          printerColumns: version?.additionalPrinterColumns ?? [],
+          rootRequired: rootOf(want.kind).required ?? [],
+          fields: fieldsOf(want.kind).size,
+        },
+        want,
+      );
+    });
+
+    it(`gives ${want.kind} every published field with its type, default and rules, and no other`, () => {
+      const ours = fieldsOf(want.kind);
+      const theirs = fields.filter(({ kind }) => kind === want.kind);
+      for (const { kind: _, version: __, path, ...keywords } of theirs) assert.deepEqual(ours.get(path), keywords, `${want.kind} ${path}`);
+      assert.deepEqual([...ours.keys()].toSorted(), theirs.map(({ path }) => path).toSorted());
+    });
+  }
+});
