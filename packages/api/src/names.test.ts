@@ -34,6 +34,14 @@ describe("derived names", () => {
     assert.equal(appliedTemplateSecretName("demo", "worker", "abc"), "demo-worker-applied-abc");
   });
 
+  it("are cut at 253 characters exactly when longer", () => {
+    const fits = derivedName("a".repeat(243), "10.0.0.11");
+    assert.equal(fits, `${"a".repeat(243)}-10.0.0.11`);
+    const cut = derivedName("a".repeat(250), "10.0.0.11");
+    assert.match(cut, /^a{244}-[0-9a-f]{8}$/);
+    assert.equal(cut.length, 253);
+  });
+
   const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,250}[a-z0-9])?$/);
 
   it("stay within 253 characters, begin and end as Kubernetes wants, and never meet by being cut", () => {
