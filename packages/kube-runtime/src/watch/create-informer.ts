@@ -127,7 +127,8 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
       }
       return take({ kind: "watch-ended", isClean: true, livedMs: hasLived ? 5_000 : 0 });
     } catch (thrown) {
-      if (!outer.aborted) failed(KubeApiError.from(thrown, `watch ${type.plural}`), "watch");
+      if (outer.aborted) return order;
+      failed(KubeApiError.from(thrown, `watch ${type.plural}`), "watch");
       return take({ kind: "watch-ended", isClean: false, livedMs: hasLived ? 5_000 : 0 });
     } finally {
       overdue.cancel();

@@ -1,0 +1,307 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { KubeWatchEvent } from "@talos-operator/ports";
+import type { KubeObject } from "../objects/kube-object.ts";
+import { statusObject } from "../testing/index.ts";
+import { type InformerInput, type InformerState, type InformerStep, stepInformer } from "./step.ts";
+
+const thing = (name: string, resourceVersion: string, uid = `uid-${name}`): KubeObject => ({
+  metadata: { name, namespace: "ns", uid, resourceVersion },
+});
+const cache = (...objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> =>
+  new Map(objects.map((object) => [`ns/${object.metadata?.name ?? ""}`, object]));
+const watching = (resourceVersion: string, more: Partial<{ failures: number; hasProgress: boolean }> = {}): InformerState<KubeObject> => ({
+  phase: "watching",
+  resourceVersion,
+  failures: 0,
+  hasProgress: false,
+  ...more,
+});
+const listing = (more: Partial<Extract<InformerState<KubeObject>, { phase: "listing" }>> = {}): InformerState<KubeObject> => ({
+  phase: "listing",
+  previous: undefined,
+  pages: [],
+  next: undefined,
+  expiredPages: 0,
+  doubts: 0,
+  failures: 0,
+  ...more,
+});
+const event = (type: KubeWatchEvent["type"], object: unknown): InformerInput<KubeObject> => ({ kind: "event", event: { type, object } });
+const bookmark = (resourceVersion: string): InformerInput<KubeObject> => event("BOOKMARK", { metadata: { resourceVersion } });
+const page = (items: readonly KubeObject[], resourceVersion: string, next?: string): InformerInput<KubeObject> => ({
+  kind: "page",
+  items,
+  resourceVersion,
+  next,
+});
+const ended = (isClean: boolean, livedMs = 60_000): InformerInput<KubeObject> => ({ kind: "watch-ended", isClean, livedMs });
+const refused = (status: number, retryAfterMs?: number): InformerInput<KubeObject> => ({
+  kind: "watch-refused",
+  status,
+  retryAfterMs,
+  isVersionTooNew: false,
+});
+
+/** One line per step: where it stands, what it tells, what it does next. */
+function summary({ state, changes, order }: InformerStep<KubeObject>): string {
+  const where = state.phase === "watching" ? `watching@${state.resourceVersion}` : state.phase;
+  const told = changes.map(
+    (change) => `${change.type} ${change.object.metadata?.name ?? ""}@${change.object.metadata?.resourceVersion ?? ""}`,
+  );
+  const wait =
+    order.do === "read" || order.wait.atLeastMs + order.wait.jitterMs === 0 ? "" : ` in ${order.wait.atLeastMs}+${order.wait.jitterMs} ms`;
+  const next = order.do === "list" && order.next !== undefined ? ` after ${order.next}` : "";
+  const whole = order.do === "list" && !order.isPaged ? " whole" : "";
+  return `${where}; ${told.join(", ") || "-"}; ${order.do}${next}${whole}${wait}`;
+}
+
+const a1 = thing("a", "11");
+const b1 = thing("b", "12");
+
+describe("informer step", () => {
+  const cases: readonly {
+    readonly name: string;
+    readonly state: InformerState<KubeObject>;
+    readonly known?: ReadonlyMap<string, KubeObject>;
+    readonly inputs: readonly InformerInput<KubeObject>[];
+    readonly want: string;
+  }[] = [
+    { name: "begins with a list", state: { phase: "empty" }, inputs: [{ kind: "start" }], want: "listing; -; list" },
+    {
+      name: "asks for the next page with its token",
+      state: listing(),
+      inputs: [page([a1], "20", "t1")],
+      want: "listing; -; list after t1",
+    },
+    {
+      name: "tells all pages at once when the last one is there",
+      state: listing(),
+      inputs: [page([a1], "20", "t1"), page([b1], "20")],
+      want: "watching@20; added a@11, added b@12; watch",
+    },
+    { name: "is complete with an empty first list", state: listing(), inputs: [page([], "20")], want: "watching@20; -; watch" },
+    {
+      name: "does not believe an empty list when the cache holds objects",
+      state: listing({ previous: "20" }),
+      known: cache(a1),
+      inputs: [page([], "30")],
+      want: "listing; -; list in 1000+500 ms",
+    },
+    {
+      name: "believes an empty list the third time",
+      state: listing({ previous: "20" }),
+      known: cache(a1),
+      inputs: [page([], "30"), page([], "30"), page([], "31")],
+      want: "watching@31; deleted a@11; watch",
+    },
+    {
+      name: "does not believe a list that is older than the cache",
+      state: listing({ previous: "30" }),
+      known: cache(a1),
+      inputs: [page([thing("a", "9")], "25")],
+      want: "listing; -; list in 1000+500 ms",
+    },
+    {
+      name: "follows a store that went back once it is sure",
+      state: listing({ previous: "30" }),
+      known: cache(a1),
+      inputs: [page([thing("a", "9")], "25"), page([thing("a", "9")], "25"), page([thing("a", "9")], "25")],
+      want: "watching@25; updated a@9; watch",
+    },
+    {
+      name: "tells after a relist only what differs: gone, changed, new, created again",
+      state: listing({ previous: "20" }),
+      known: cache(a1, b1, thing("c", "13"), thing("d", "14")),
+      inputs: [page([a1, thing("b", "25"), thing("d", "26", "uid-d2"), thing("e", "27")], "30")],
+      want: "watching@30; deleted c@13, deleted d@14, updated b@25, added d@26, added e@27; watch",
+    },
+    {
+      name: "repeats the failed page and not the whole list",
+      state: listing({ pages: [[a1]], next: "t1" }),
+      inputs: [{ kind: "list-failed", status: 503, retryAfterMs: undefined }],
+      want: "listing; -; list after t1 in 50+50 ms",
+    },
+    {
+      name: "waits as long as the server asks, but never longer than a minute",
+      state: listing(),
+      inputs: [{ kind: "list-failed", status: 429, retryAfterMs: 3_600_000 }],
+      want: "listing; -; list in 60000+50 ms",
+    },
+    {
+      name: "begins again when the continue token expired",
+      state: listing({ pages: [[a1]], next: "t1" }),
+      inputs: [{ kind: "list-failed", status: 410, retryAfterMs: undefined }],
+      want: "listing; -; list in 50+50 ms",
+    },
+    {
+      name: "reads the list in one piece when tokens keep expiring",
+      state: listing({ pages: [[a1]], next: "t1", expiredPages: 1, failures: 1 }),
+      inputs: [{ kind: "list-failed", status: 410, retryAfterMs: undefined }],
+      want: "listing; -; list whole in 100+100 ms",
+    },
+    { name: "reads an opened watch", state: watching("20"), inputs: [{ kind: "watch-opened" }], want: "watching@20; -; read" },
+    {
+      name: "tells an added object",
+      state: watching("20"),
+      inputs: [event("ADDED", thing("a", "21"))],
+      want: "watching@21; added a@21; read",
+    },
+    {
+      name: "tells a modified object that it did not know as added",
+      state: watching("20"),
+      inputs: [event("MODIFIED", thing("a", "21"))],
+      want: "watching@21; added a@21; read",
+    },
+    {
+      name: "tells a modified object",
+      state: watching("20"),
+      known: cache(a1),
+      inputs: [event("MODIFIED", thing("a", "21"))],
+      want: "watching@21; updated a@21; read",
+    },
+    {
+      name: "tells a deletion with the last state",
+      state: watching("20"),
+      known: cache(a1),
+      inputs: [event("DELETED", thing("a", "21"))],
+      want: "watching@21; deleted a@21; read",
+    },
+    {
+      name: "says nothing about a deletion of what it never knew",
+      state: watching("20"),
+      inputs: [event("DELETED", thing("x", "21"))],
+      want: "watching@21; -; read",
+    },
+    {
+      name: "takes another uid under the same name for deleted and created again",
+      state: watching("20"),
+      known: cache(a1),
+      inputs: [event("ADDED", thing("a", "21", "uid-a2"))],
+      want: "watching@21; deleted a@11, added a@21; read",
+    },
+    {
+      name: "ignores an event that the cache has already seen",
+      state: watching("20"),
+      known: cache(a1),
+      inputs: [event("ADDED", a1)],
+      want: "watching@20; -; read",
+    },
+    {
+      name: "ignores a late event with an older resourceVersion of the object",
+      state: watching("20"),
+      known: cache(thing("a", "18")),
+      inputs: [event("MODIFIED", thing("a", "15"))],
+      want: "watching@20; -; read",
+    },
+    {
+      name: "ignores a repeated deletion",
+      state: watching("20"),
+      inputs: [event("DELETED", thing("a", "15"))],
+      want: "watching@20; -; read",
+    },
+    {
+      name: "delivers nothing from an old event about an unknown object, and lists to learn the truth",
+      state: watching("20"),
+      inputs: [event("ADDED", thing("x", "15"))],
+      want: "listing; -; list in 50+50 ms",
+    },
+    { name: "moves on with a bookmark", state: watching("20"), inputs: [bookmark("25")], want: "watching@25; -; read" },
+    { name: "lists when a bookmark goes back", state: watching("20"), inputs: [bookmark("15")], want: "listing; -; list in 50+50 ms" },
+    {
+      name: "watches on from the last event when no bookmark came",
+      state: watching("20"),
+      inputs: [{ kind: "watch-opened" }, event("ADDED", thing("a", "21")), ended(true)],
+      want: "watching@21; -; watch",
+    },
+    { name: "opens the next watch at once after a clean end", state: watching("20"), inputs: [ended(true)], want: "watching@20; -; watch" },
+    { name: "waits a little after a drop", state: watching("20"), inputs: [ended(false)], want: "watching@20; -; watch in 50+50 ms" },
+    {
+      name: "does not ask in a tight loop when each watch ends at once in good order",
+      state: watching("20", { failures: 2 }),
+      inputs: [ended(true, 0)],
+      want: "watching@20; -; watch in 200+200 ms",
+    },
+    {
+      name: "lists after five failures without progress",
+      state: watching("20", { failures: 4 }),
+      inputs: [ended(false, 0)],
+      want: "listing; -; list in 800+800 ms",
+    },
+    {
+      name: "lists when the watch is refused with 410",
+      state: watching("20"),
+      inputs: [refused(410)],
+      want: "listing; -; list in 50+50 ms",
+    },
+    {
+      name: "lists when the watch brings a 410 event",
+      state: watching("20", { hasProgress: true }),
+      inputs: [event("ERROR", statusObject(410, "Expired", "too old resource version"))],
+      want: "listing; -; list in 50+50 ms",
+    },
+    {
+      name: "slows down when every watch ends with a 410 event",
+      state: watching("20", { failures: 6 }),
+      inputs: [event("ERROR", statusObject(410, "Expired", "too old resource version"))],
+      want: "listing; -; list in 3200+3200 ms",
+    },
+    {
+      name: "resumes after another error event",
+      state: watching("20"),
+      inputs: [event("ERROR", statusObject(500, "InternalError", "etcd is away"))],
+      want: "watching@20; -; watch in 50+50 ms",
+    },
+    {
+      name: "keeps its version when the watch is refused for overload",
+      state: watching("20"),
+      inputs: [refused(429, 7_000)],
+      want: "watching@20; -; watch in 7000+50 ms",
+    },
+    {
+      name: "keeps trying when it is not allowed to watch",
+      state: watching("20"),
+      inputs: [refused(403)],
+      want: "watching@20; -; watch in 50+50 ms",
+    },
+    {
+      name: "lists when the kind is not served any more",
+      state: watching("20"),
+      inputs: [refused(404)],
+      want: "listing; -; list in 50+50 ms",
+    },
+    {
+      name: "lists when its version is newer than the server's",
+      state: watching("20"),
+      inputs: [{ kind: "watch-refused", status: 504, retryAfterMs: undefined, isVersionTooNew: true }],
+      want: "listing; -; list in 50+50 ms",
+    },
+    {
+      name: "takes an event without resourceVersion for a broken watch",
+      state: watching("20"),
+      inputs: [event("ADDED", { metadata: { name: "a" } })],
+      want: "watching@20; -; watch in 50+50 ms",
+    },
+    {
+      name: "never waits longer than thirty seconds by itself",
+      state: watching("20", { failures: 40 }),
+      inputs: [refused(503)],
+      want: "watching@20; -; watch in 15000+15000 ms",
+    },
+  ];
+  for (const { name, state, known = cache(), inputs, want } of cases) {
+    it(name, () => {
+      let result: InformerStep<KubeObject> | undefined;
+      for (const input of inputs) result = stepInformer(result?.state ?? state, input, known);
+      assert.ok(result);
+      assert.equal(summary(result), want);
+    });
+  }
+
+  it("keeps the cached object for what did not change, so that a relist needs no second copy", () => {
+    const again = structuredClone(a1);
+    const { state } = stepInformer(listing({ previous: "20" }), page([again, b1], "30", "t1"), cache(a1));
+    assert.equal(state.phase, "listing");
+    if (state.phase === "listing") assert.equal(state.pages[0]?.[0], a1);
+  });
+});
