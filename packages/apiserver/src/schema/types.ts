@@ -130,8 +130,11 @@ export interface CompiledVersion {
    * rules run, and errors of values that did not change are forgiven (ratcheting).
    */
   validate(object: JsonObject, old: JsonObject | undefined, options: { readonly subresource: "" | "status" }): ValidationResult;
-  /** Fills defaults into `object`, in place. */
-  applyDefaults(object: JsonObject): void;
+  /**
+   * Fills defaults into `object`, in place, and drops nulls that the schema does not allow. With `keepNulls` (after server-side apply) those
+   * stay and validation reports them.
+   */
+  applyDefaults(object: JsonObject, options?: { readonly keepNulls?: boolean }): void;
   /** Removes undeclared fields from `object`, in place. Returns their paths as `unknown field "spec.foo"` wants them, in order of occurrence. */
   prune(object: JsonObject): readonly string[];
 }

@@ -24,8 +24,8 @@ export function createCompiledVersion(facts: VersionFacts, schema: JsonSchema): 
     root,
     schema,
     validate: (object, old) => validateObject(object, old, validated),
-    applyDefaults: (object) => {
-      applyDefaults(object, root);
+    applyDefaults: (object, options) => {
+      applyDefaults(object, root, options?.keepNulls);
     },
     prune: (object) => prune(object, root),
   };
