@@ -110,6 +110,14 @@ describe("validateAddresses", () => {
     assert.match(findings[0]?.message ?? "", /TalosControlPlane\/a spec\.metalSpec\.machines\[0\]\.address/);
   });
 
+  it("names few places when one address fills a list, and stays quick", () => {
+    const machines = Array.from({ length: 20_000 }, (_, n) => ({ field: `m[${n}]`, address: "10.0.0.1" }));
+    const findings = validateAddresses(machines);
+    assert.equal(findings.length, 20_000);
+    assert.equal(findings[0]?.message, '"10.0.0.1" is also at m[1], m[2], m[3], 19996 more places');
+    assert.equal(findings[9]?.message, '"10.0.0.1" is also at m[0], m[1], m[2], 19996 more places');
+  });
+
   it("takes a thousand different addresses", () => {
     const machines = Array.from({ length: 1000 }, (_, n) => ({ field: `m[${n}]`, address: `10.0.${n >> 8}.${n & 255}` }));
     assert.deepEqual(validateAddresses(machines, { networks: clusterNetworks({}) }), []);

@@ -22,6 +22,9 @@ export interface AddressOptions extends HostOptions {
   readonly others?: readonly MachineAddress[];
 }
 
+/** Places named for an address that is there twice or more: enough to find them, and bounded when a list repeats one a thousand times. */
+const MAX_PLACES = 3;
+
 /**
  * What is wrong with the addresses of machines: not understood, in a range no machine can have, inside the cluster's own networks,
  * or the same twice, also among `options.others`. Findings come in the order of the machines.
@@ -30,9 +33,14 @@ export function validateAddresses(machines: readonly MachineAddress[], options: 
   const places = Map.groupBy([...machines, ...(options.others ?? [])], ({ address }) => canonicalAddress(address));
   return machines.flatMap((machine) => {
     const own = validateAddress(machine, options);
-    const others = (places.get(canonicalAddress(machine.address)) ?? []).filter((other) => other !== machine);
-    if (others.length === 0) return own;
-    const where = others.map((other) => placeOf(other, machine)).join(", ");
+    const group = places.get(canonicalAddress(machine.address)) ?? [];
+    if (group.length < 2) return own;
+    const shown = group
+      .slice(0, MAX_PLACES + 1)
+      .filter((other) => other !== machine)
+      .slice(0, MAX_PLACES);
+    const unnamed = group.length - 1 - shown.length;
+    const where = [...shown.map((other) => placeOf(other, machine)), ...(unnamed > 0 ? [`${unnamed} more places`] : [])].join(", ");
     return [
       ...own,
       {

@@ -101,7 +101,7 @@ describe("validateControlPlaneSpec", () => {
     ]);
   });
 
-  it("counts a million machines without slowing to a crawl", () => {
+  it("takes twenty thousand machines in its stride", () => {
     const many = Array.from({ length: 20_001 }, (_, n) => ({ address: `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}` }));
     assert.deepEqual(short(validateControlPlaneSpec("demo", controlPlane({ metalSpec: { machines: many }, endpoint: "https://x" }))), [
       "UnsupportedReplicas spec.metalSpec.machines",
