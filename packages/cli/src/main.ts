@@ -4,6 +4,16 @@ import { createProgram, isUsageExit } from "./program.ts";
 
 const VERSION = "0.1.0";
 
+/** Failures whose message says what happened and what to do: a stack would only hide it. */
+const OUR_ERRORS: ReadonlySet<string> = new Set([
+  "ApiServerError",
+  "KubeApiError",
+  "TalosError",
+  "ConfigError",
+  "SimulatorError",
+  "OperatorError",
+]);
+
 /** First signal: stop in order. Second: stop at once. */
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -21,6 +31,9 @@ try {
   else if (error instanceof CliError) {
     if (!stop.signal.aborted) process.stderr.write(`error: ${error.message}\n       ${error.remedy}\n`);
     process.exitCode = stop.signal.aborted ? 130 : error.exitCode;
+  } else if (error instanceof Error && OUR_ERRORS.has(error.name)) {
+    process.stderr.write(`error: ${error.message}\n`);
+    process.exitCode = 1;
   } else {
     process.stderr.write(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exitCode = 1;

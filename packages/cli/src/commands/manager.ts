@@ -1,10 +1,4 @@
-import { createLogger, createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
-import { createHttpsTransport, inClusterConfig, loadKubeconfig } from "@talos-operator/kube-runtime/https";
-import { hostname } from "node:os";
-import { booleanFlag, requiredString, stringFlag, type CommandSpec } from "../command.ts";
-import { parseLogLevel } from "../process/log-level.ts";
-import { startOperator } from "../process/operator-process.ts";
-import { untilAborted } from "../process/until-aborted.ts";
+import type { CommandSpec } from "../command.ts";
 import { logLevelFlag } from "./shared-flags.ts";
 
 export const managerCommand: CommandSpec = {
@@ -29,24 +23,5 @@ export const managerCommand: CommandSpec = {
     },
     logLevelFlag,
   ],
-  async run(flags, context) {
-    const log = createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) });
-    const path = stringFlag(flags, "kubeconfig");
-    const kube = createHttpsTransport(path === undefined ? await inClusterConfig() : await loadKubeconfig(path));
-    const operator = startOperator({
-      kube,
-      keys: createX509Keys({ rsaPoolSize: 2 }),
-      log,
-      options: {
-        allowLoopbackMachines: booleanFlag(flags, "allow-loopback-machines"),
-        identity: `${hostname()}-${process.pid}-${Buffer.from(systemRandom.bytes(4)).toString("hex")}`,
-      },
-    });
-    try {
-      await Promise.race([untilAborted(context.signal), operator.done]);
-    } finally {
-      await operator.stop();
-      kube.close();
-    }
-  },
+  run: async (flags, context) => (await import("./run-manager.ts")).runManager(flags, context),
 };

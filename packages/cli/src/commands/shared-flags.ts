@@ -27,7 +27,7 @@ export const logLevelFlag: FlagSpec = {
 export const durabilityFlag: FlagSpec = {
   name: "durability",
   kind: "string",
-  value: "process|power-loss",
-  summary: "process: acknowledged writes survive kill -9; power-loss: they also survive a power cut, and cost a disk flush each",
-  default: "process",
+  value: "process-crash|power-loss",
+  summary: "process-crash: acknowledged writes survive kill -9; power-loss: they also survive a power cut, and cost a disk flush each",
+  default: "process-crash",
 };

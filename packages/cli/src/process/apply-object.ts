@@ -13,7 +13,7 @@ export async function applyObject(client: KubeClient, object: NamedObject, field
   const type = await resourceTypeOf(client, object.apiVersion, object.kind);
   const namespace = type.namespaced ? (object.metadata.namespace ?? "default") : undefined;
   const complete = { ...object, metadata: { ...object.metadata, ...(namespace === undefined ? {} : { namespace }) } };
-  const applied = await client.resource<KubeObject>(type).apply(complete, { fieldManager, force: true });
+  const applied = await client.resource(type).apply(complete, { fieldManager, force: true });
   return applied as unknown as NamedObject;
 }
 

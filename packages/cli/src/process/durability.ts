@@ -1,8 +1,7 @@
+import type { Durability } from "@talos-operator/apiserver/https";
 import { CliError } from "../cli-error.ts";
 
-export type Durability = "process" | "power-loss";
-
 export function parseDurability(text: string): Durability {
-  if (text === "process" || text === "power-loss") return text;
-  throw new CliError(`"${text}" is no durability`, "Use process or power-loss.", { exitCode: 2 });
+  if (text === "process-crash" || text === "power-loss") return text;
+  throw new CliError(`"${text}" is no durability`, "Use process-crash or power-loss.", { exitCode: 2 });
 }

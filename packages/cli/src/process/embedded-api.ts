@@ -1,6 +1,6 @@
 import { crds } from "@talos-operator/api";
-import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
-import { createSqliteStore, serveHttps } from "@talos-operator/apiserver/https";
+import { createApiServer, createMemoryStore, type RequestRecord } from "@talos-operator/apiserver";
+import { createSqliteStore, type Durability, serveHttps } from "@talos-operator/apiserver/https";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeTransport, Keys, Logger } from "@talos-operator/ports";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
@@ -14,10 +14,12 @@ export interface EmbeddedApiOptions {
   readonly folder: DataFolder;
   /** False keeps objects in memory; the CA and the kubeconfig are written all the same. */
   readonly persist: boolean;
-  readonly durability: "process" | "power-loss";
+  readonly durability: Durability;
   readonly listen: ListenAddress;
   readonly keys: Keys;
   readonly log: Logger;
+  /** Called once per request, when its status is known. */
+  readonly onRequest?: (record: RequestRecord) => void;
 }
 
 export interface EmbeddedApi {
@@ -32,10 +34,15 @@ export interface EmbeddedApi {
 /** Starts the Kubernetes API of a local process: store, kinds of ours, HTTPS with client certificates, kubeconfig. */
 export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
   const { folder, listen, keys, log } = options;
-  const store = options.persist
-    ? createSqliteStore(folder.file("api.db"), { durability: options.durability, clock: systemClock })
-    : createMemoryStore();
-  const server = await createApiServer({ store, clock: systemClock, timers: systemTimers, random: systemRandom, log });
+  const store = options.persist ? createSqliteStore(folder.file("api.db"), { durability: options.durability }) : createMemoryStore();
+  const server = await createApiServer({
+    store,
+    clock: systemClock,
+    timers: systemTimers,
+    random: systemRandom,
+    log,
+    ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+  });
   const pki = await openApiAuthority(keys, systemClock, folder, listen.address);
   const transport = server.transport({ name: "system:talos-operator", groups: ["system:masters"] });
   const client = createKubeClient(transport);
@@ -64,7 +71,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     kubeconfigPath: folder.file("kubeconfig"),
     async close() {
       await https.close();
-      await server.close();
+      server.close();
     },
   };
 }

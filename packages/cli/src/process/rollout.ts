@@ -36,9 +36,9 @@ export async function takePicture({ client, applied, addresses }: RolloutOptions
   for (const object of applied.filter(({ kind }) => GOAL_KINDS.has(kind))) {
     const type = await resourceTypeOf(client, object.apiVersion, object.kind);
     const { name, namespace = "default" } = object.metadata;
-    const seen = await client.resource<KubeObject>(type).tryGet({ name, namespace });
+    const seen = await client.resource(type).tryGet({ name, namespace });
     if (seen !== undefined) goals.push({ ...(seen as unknown as WatchedObject), kind: object.kind });
   }
-  const machines = await client.resource<KubeObject>(talosMachineResource).list();
+  const machines = await client.resource(talosMachineResource).list();
   return pictureOf({ goals, machines: machines.items as unknown as WatchedObject[], addresses });
 }

@@ -3,6 +3,7 @@ import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapter
 import type { Keys, Logger } from "@talos-operator/ports";
 import {
   createDatacenter,
+  type CallEvent,
   demoTimings,
   instantTimings,
   type Datacenter,
@@ -26,6 +27,8 @@ export interface SimulatedMachinesOptions {
   readonly pace: "demo" | "instant";
   readonly keys: Keys;
   readonly log: Logger;
+  /** Every call, when it arrives and when it was answered. */
+  readonly onCall?: (event: CallEvent) => void;
 }
 
 export interface SimulatedMachines {
@@ -47,6 +50,7 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     machines: options.addresses.map((address): MachineSpec => ({ address, talosVersion: options.talosVersion })),
     timings: options.pace === "demo" ? demoTimings : instantTimings,
     workload,
+    ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
     ...(snapshot === undefined ? {} : { snapshot }),
     ...(folder === undefined ? {} : { onChange: (change) => writeChange(folder, change) }),
   });

@@ -1,5 +1,5 @@
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
-import { serveHttps, type HttpsServer } from "@talos-operator/apiserver/https";
+import { serveHttps, type HttpsFrontEnd } from "@talos-operator/apiserver/https";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { Logger } from "@talos-operator/ports";
 import type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest } from "@talos-operator/simulator";
@@ -36,7 +36,7 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger): Promis
     log,
     kubernetesVersion: request.kubernetesVersion,
   });
-  const listeners = new Map<string, HttpsServer>();
+  const listeners = new Map<string, HttpsFrontEnd>();
   const key = (address: string, port: number): string => `${address}|${port}`;
   const unserve = async (address: string, port: number): Promise<void> => {
     const listener = listeners.get(key(address, port));
@@ -56,7 +56,7 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger): Promis
     async close() {
       for (const listener of listeners.values()) await listener.close();
       listeners.clear();
-      await server.close();
+      server.close();
     },
   };
 }

@@ -1,4 +1,5 @@
 import type {
+  KubeRequest,
   KubeTransport,
   RandomSource,
   TalosCallFailure,
@@ -17,9 +18,12 @@ export interface FaultyPortOptions {
   readonly plan: FaultPlan;
   readonly random: RandomSource;
   readonly timers: Timers;
-  /** `tookEffect` is asked after the answer: a refused call changed nothing. */
-  readonly onSent: (effect: EffectId, detail: string) => void;
-  readonly onEffect: (effect: EffectId, detail: string) => void;
+  /** Before an effect is sent, whatever becomes of it. `address` is that of the machine, for Talos calls. */
+  readonly onSent: (effect: EffectId, detail: string, address: string | undefined) => Promise<void>;
+  /** After an effect took place; a refused call changed nothing. */
+  readonly onEffect: (effect: EffectId, detail: string) => Promise<void>;
+  /** Everything that is written to the Kubernetes API. */
+  readonly inspect: (request: KubeRequest) => void;
 }
 
 /** Longest time after which a late effect still happens. */
@@ -34,11 +38,12 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
       const effect = kubeEffect(request);
       if (effect === undefined) return life.deliver(await inner.send(request, callOptions));
       const detail = `${request.method} ${request.path}`;
-      options.onSent(effect, detail);
+      options.inspect(request);
+      await options.onSent(effect, detail, undefined);
       return withFault(effect, options, {
         perform: async () => {
           const reply = await inner.send(request, withoutSignal(callOptions));
-          if (reply.status < 300) options.onEffect(effect, detail);
+          if (reply.status < 300) await options.onEffect(effect, detail);
           return reply;
         },
         fail: () => kubeFailure("connection reset"),
@@ -66,11 +71,11 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
           const effect = talosEffect(method.path, credentials.kind === "maintenance");
           if (effect === undefined) return settled(life, channel.unary(method, request, callOptions));
           const detail = `${method.path} ${target.address}`;
-          options.onSent(effect, detail);
+          await options.onSent(effect, detail, target.address);
           return withFault(effect, options, {
             perform: async () => {
               const reply = await channel.unary(method, request, withoutSignal(callOptions));
-              options.onEffect(effect, detail);
+              await options.onEffect(effect, detail);
               return reply;
             },
             fail: () => talosFailure(14, "connection reset by peer"),

@@ -1,0 +1,159 @@
+import { createWriteStream } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
+import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { CliError } from "../cli-error.ts";
+import { waitingLines, type Picture } from "../live/picture.ts";
+import { createScreen } from "../live/screen.ts";
+import { seconds } from "../live/render.ts";
+import { writeAccessFiles, type AccessFiles } from "../process/access-files.ts";
+import type { NamedObject } from "../process/apply-object.ts";
+import { openDataFolder } from "../process/data-folder.ts";
+import { parseListen } from "../process/listen.ts";
+import { isLoopback, simulatedAddress } from "../process/loopback.ts";
+import { machineAddresses, readManifest } from "../process/manifest.ts";
+import { followRollout, takePicture, type RolloutOptions } from "../process/rollout.ts";
+import { startSimulatedMachines } from "../process/simulated-machines.ts";
+import { startStandalone, type StandaloneProcess } from "../process/standalone-process.ts";
+import { untilAborted } from "../process/until-aborted.ts";
+
+const EXAMPLE = fileURLToPath(new URL("../../../../examples/first-cluster/cluster.yaml", import.meta.url));
+
+/** Runs the demo until it is Ready (with `--exit-when-ready`) or until it is stopped. */
+export async function runDemo(flags: FlagValues, context: CommandContext): Promise<void> {
+  const begunAt = systemClock.now();
+  const objects = readManifest(stringFlag(flags, "manifest") ?? EXAMPLE);
+  const folder = openDataFolder(requiredString(flags, "data-dir"));
+  const persist = booleanFlag(flags, "persist");
+  const log = createLogger({
+    level: "debug",
+    destination: createWriteStream(folder.file("demo.log"), { flags: persist ? "a" : "w", mode: 0o600 }),
+  });
+  const keys = createX509Keys({ rsaPoolSize: 1 });
+  // The service account's RSA key takes a second to find: begun now, it is there when the first cluster asks for it.
+  keys.warm();
+
+  const standalone = await startStandalone({
+    folder,
+    persist,
+    durability: "process-crash",
+    listen: parseListen(requiredString(flags, "listen")),
+    keys,
+    log,
+  });
+  try {
+    const addresses = simulatedAddresses(flags, machineAddresses(objects));
+    const machines = await startSimulatedMachines({
+      folder: persist ? folder : undefined,
+      addresses,
+      talosVersion: requiredString(flags, "talos-version"),
+      pace: "demo",
+      keys,
+      log,
+    });
+    try {
+      const applied = await standalone.apply(objects);
+      const elapsedMs = (): number => systemClock.now() - begunAt;
+      const screen = createScreen(context.stderr);
+      await waitUntilReady({ flags, context, standalone, applied, addresses, show: (picture) => screen.show(picture, elapsedMs()) });
+      screen.finish([`\nReady after ${seconds(elapsedMs())}.`]);
+      context.stdout.write(`${summary(standalone, await accessFiles(standalone, folder, applied))}\n`);
+      if (booleanFlag(flags, "exit-when-ready")) return;
+      context.stderr.write("Ctrl-C stops it; the next start goes on where this one ends.\n");
+      await Promise.race([untilAborted(context.signal), standalone.operator.done]);
+    } finally {
+      await machines.close();
+    }
+  } finally {
+    await standalone.close();
+    keys.close();
+  }
+}
+
+/** Machines that the manifest names at loopback addresses, then as many more as were asked for. */
+function simulatedAddresses(flags: FlagValues, named: readonly string[]): readonly string[] {
+  const outside = named.filter((address) => !isLoopback(address));
+  if (outside.length > 0) {
+    throw new CliError(
+      `the demo cannot simulate machines at ${outside.join(", ")}`,
+      "Use loopback addresses such as 127.1.0.1 in the manifest, or reach real machines with the standalone command.",
+    );
+  }
+  const count = numberFlag(flags, "machines") ?? 8;
+  const addresses = new Set(named);
+  for (let n = 1; addresses.size < count; n += 1) addresses.add(simulatedAddress(n));
+  return [...addresses];
+}
+
+interface Wait {
+  readonly flags: FlagValues;
+  readonly context: CommandContext;
+  readonly standalone: StandaloneProcess;
+  readonly applied: readonly NamedObject[];
+  readonly addresses: readonly string[];
+  readonly show: (picture: Picture) => void;
+}
+
+async function waitUntilReady({ flags, context, standalone, applied, addresses, show }: Wait): Promise<void> {
+  const timeoutSeconds = numberFlag(flags, "timeout");
+  let last: Picture | undefined;
+  const giveUp = new AbortController();
+  const timer =
+    timeoutSeconds === undefined ? undefined : systemTimers.schedule(timeoutSeconds * 1000, () => giveUp.abort(new Error("time is up")));
+  const options: RolloutOptions = {
+    client: standalone.client,
+    timers: systemTimers,
+    applied,
+    addresses,
+    show: (picture) => {
+      last = picture;
+      show(picture);
+    },
+  };
+  const rollout = followRollout(options, AbortSignal.any([giveUp.signal, context.signal]));
+  try {
+    await Promise.race([rollout, standalone.operator.done.then(() => Promise.reject(new Error("the operator stopped")))]);
+  } catch (error) {
+    if (!giveUp.signal.aborted) throw error;
+    const waiting = waitingLines(last ?? (await takePicture(options)));
+    throw new CliError(
+      `not Ready after ${timeoutSeconds} s; still waits for:\n${waiting.map((line) => `  - ${line}`).join("\n")}`,
+      "Allow more time with --timeout, or look at demo.log in the data folder.",
+      { exitCode: 3, cause: error },
+    );
+  } finally {
+    timer?.cancel();
+  }
+}
+
+async function accessFiles(
+  standalone: StandaloneProcess,
+  folder: ReturnType<typeof openDataFolder>,
+  applied: readonly NamedObject[],
+): Promise<readonly AccessFiles[]> {
+  const owners = applied.filter(({ kind }) => kind === "TalosCluster" || kind === "TalosControlPlane");
+  const files: AccessFiles[] = [];
+  for (const owner of owners) {
+    const written = await writeAccessFiles(standalone.client, folder, owner);
+    if (written !== undefined) files.push(written);
+  }
+  return files;
+}
+
+function summary(standalone: StandaloneProcess, files: readonly AccessFiles[]): string {
+  const lines = [
+    "",
+    "The operator's Kubernetes API:",
+    `  export KUBECONFIG=${standalone.api.kubeconfigPath}`,
+    "  kubectl get talosclusters,taloscontrolplanes,talosworkers,talosmachines",
+  ];
+  for (const { cluster, kubeconfig, talosconfig } of files) {
+    lines.push(
+      "",
+      `Cluster ${cluster}:`,
+      `  kubectl --kubeconfig ${kubeconfig} get nodes -o wide`,
+      `  talosctl --talosconfig ${talosconfig} get members`,
+    );
+  }
+  return lines.join("\n");
+}

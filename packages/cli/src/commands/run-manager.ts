@@ -1,0 +1,29 @@
+import { createLogger, createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createHttpsTransport, inClusterConfig, loadKubeconfig } from "@talos-operator/kube-runtime/https";
+import { hostname } from "node:os";
+import { booleanFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { parseLogLevel } from "../process/log-level.ts";
+import { startOperator } from "../process/operator-process.ts";
+import { untilAborted } from "../process/until-aborted.ts";
+
+export async function runManager(flags: FlagValues, context: CommandContext): Promise<void> {
+  const log = createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) });
+  const path = stringFlag(flags, "kubeconfig");
+  const { config, namespace } = path === undefined ? await inClusterConfig() : await loadKubeconfig({ path });
+  const kube = createHttpsTransport(config);
+  const operator = startOperator({
+    kube,
+    keys: createX509Keys({ rsaPoolSize: 2 }),
+    log,
+    options: {
+      allowLoopbackMachines: booleanFlag(flags, "allow-loopback-machines"),
+      identity: `${hostname()}-${process.pid}-${Buffer.from(systemRandom.bytes(4)).toString("hex")}`,
+    },
+  });
+  try {
+    await Promise.race([untilAborted(context.signal), operator.done]);
+  } finally {
+    await operator.stop();
+    kube.close();
+  }
+}

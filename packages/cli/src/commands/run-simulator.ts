@@ -1,0 +1,32 @@
+import { createLogger, createX509Keys } from "@talos-operator/adapters";
+import { numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { CliError } from "../cli-error.ts";
+import { openDataFolder } from "../process/data-folder.ts";
+import { openLineLog } from "../process/line-log.ts";
+import { parseLogLevel } from "../process/log-level.ts";
+import { simulatedAddress } from "../process/loopback.ts";
+import { startSimulatedMachines } from "../process/simulated-machines.ts";
+import { untilAborted } from "../process/until-aborted.ts";
+
+export async function runSimulator(flags: FlagValues, context: CommandContext): Promise<void> {
+  const pace = requiredString(flags, "pace");
+  if (pace !== "demo" && pace !== "instant") throw new CliError(`"${pace}" is no pace`, "Use demo or instant.", { exitCode: 2 });
+  const count = numberFlag(flags, "machines") ?? 8;
+  const callLogPath = stringFlag(flags, "call-log");
+  const calls = callLogPath === undefined ? undefined : await openLineLog(callLogPath);
+  const machines = await startSimulatedMachines({
+    folder: openDataFolder(requiredString(flags, "data-dir")),
+    addresses: Array.from({ length: count }, (_, index) => simulatedAddress(index + 1)),
+    talosVersion: requiredString(flags, "talos-version"),
+    pace,
+    keys: createX509Keys(),
+    log: createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) }),
+    onCall: ({ phase, at, machine, path, mutating, code }) => {
+      if (phase === "answered") calls?.write({ at, machine, path, mutating, code });
+    },
+  });
+  context.stderr.write(`${count} machines wait at ${simulatedAddress(1)} ... ${simulatedAddress(count)}, port 50000\n`);
+  await untilAborted(context.signal);
+  await machines.close();
+  await calls?.close();
+}

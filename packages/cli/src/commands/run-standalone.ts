@@ -1,0 +1,29 @@
+import { createLogger, createX509Keys } from "@talos-operator/adapters";
+import { requiredString, type CommandContext, type FlagValues } from "../command.ts";
+import { openDataFolder } from "../process/data-folder.ts";
+import { parseDurability } from "../process/durability.ts";
+import { parseListen } from "../process/listen.ts";
+import { parseLogLevel } from "../process/log-level.ts";
+import { readManifest } from "../process/manifest.ts";
+import { startStandalone } from "../process/standalone-process.ts";
+import { untilAborted } from "../process/until-aborted.ts";
+
+export async function runStandalone(flags: FlagValues, context: CommandContext): Promise<void> {
+  const objects = readManifest(requiredString(flags, "manifest"));
+  const standalone = await startStandalone({
+    folder: openDataFolder(requiredString(flags, "data-dir")),
+    persist: true,
+    durability: parseDurability(requiredString(flags, "durability")),
+    listen: parseListen(requiredString(flags, "listen")),
+    keys: createX509Keys({ rsaPoolSize: 1 }),
+    log: createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) }),
+  });
+  try {
+    const applied = await standalone.apply(objects);
+    context.stderr.write(`Kubernetes API at ${standalone.api.url}, kubeconfig ${standalone.api.kubeconfigPath}\n`);
+    for (const { kind, metadata } of applied) context.stderr.write(`applied ${kind} ${metadata.namespace ?? "default"}/${metadata.name}\n`);
+    await Promise.race([untilAborted(context.signal), standalone.operator.done]);
+  } finally {
+    await standalone.close();
+  }
+}

@@ -1,0 +1,90 @@
+import { parseArgs } from "node:util";
+import { mutants, type Mutant } from "./mutants.ts";
+import { plantMutant } from "./plant.ts";
+import { createReport, type Report, type RunResult } from "./report.ts";
+
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload create] [--mutant NAME|list] [--only I] [--json]
+
+Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
+Exit code 1 when an invariant was broken or a run did not reach its goal.
+`;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: "1" },
+    runs: { type: "string", default: "100" },
+    workload: { type: "string", default: "create" },
+    mutant: { type: "string" },
+    only: { type: "string" },
+    json: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (values.help) process.stdout.write(HELP);
+else if (values.mutant === "list") listMutants();
+else await simulate();
+
+function listMutants(): void {
+  if (values.json) process.stdout.write(`${JSON.stringify(mutants.map(({ name, about }) => ({ name, about })))}\n`);
+  else for (const { name, about } of mutants) process.stdout.write(`${name.padEnd(30)} ${about}\n`);
+}
+
+async function simulate(): Promise<void> {
+  if (values.workload !== "create") fail(`there is no workload "${values.workload}"; use create`);
+  const mutant = findMutant();
+  // Only now may the product be imported: a mutant is planted while it loads.
+  if (mutant !== undefined) plantMutant(mutant);
+  const { planRuns } = await import("./plan-runs.ts");
+  const { runCreate } = await import("./run.ts");
+
+  const subject = { seed: integer("seed"), workload: values.workload, mutant: mutant?.name };
+  const planned = planRuns({ ...subject, runs: integer("runs") });
+  const chosen = values.only === undefined ? planned : planned.slice(integer("only"), integer("only") + 1);
+  const results: RunResult[] = [];
+  const begunAt = Date.now();
+  for (const options of chosen) {
+    results.push(await runCreate(options));
+    if (process.stderr.isTTY)
+      process.stderr.write(`\r${results.length}/${chosen.length} runs, ${((Date.now() - begunAt) / 1000).toFixed(0)} s`);
+  }
+  if (process.stderr.isTTY) process.stderr.write("\n");
+  const report = createReport(subject, results);
+  process.stdout.write(values.json ? `${JSON.stringify(report, undefined, 2)}\n` : describe(report));
+  process.exitCode = report.violations.length > 0 || report.reachedGoal < report.runs ? 1 : 0;
+}
+
+function findMutant(): Mutant | undefined {
+  if (values.mutant === undefined) return undefined;
+  const found = mutants.find(({ name }) => name === values.mutant);
+  if (found === undefined) fail(`there is no mutant "${values.mutant}"; --mutant list names them`);
+  return found;
+}
+
+function integer(name: "seed" | "runs" | "only"): number {
+  const value = Number(values[name]);
+  if (!Number.isInteger(value) || value < 0) fail(`--${name} takes a whole number, not "${values[name] ?? ""}"`);
+  return value;
+}
+
+function fail(message: string): never {
+  process.stderr.write(`error: ${message}\n`);
+  process.exit(2);
+}
+
+function describe(report: Report): string {
+  const lines = [
+    `seed ${report.seed}, ${report.runs} runs of ${report.workload}${report.mutant === undefined ? "" : `, mutant ${report.mutant}`}: ${report.violations.length} violations, ${report.reachedGoal} reached the goal, ${report.virtualSeconds} virtual seconds`,
+    `trace ${report.traceHash}`,
+    "",
+    "effect    sent  effect    C0    C1    C2    C3     D     R     L     E     X",
+    ...Object.entries(report.effects).map(
+      ([effect, counts]) =>
+        `${effect.padEnd(6)}${[counts.sent, counts.tookEffect, counts.C0, counts.C1, counts.C2, counts.C3, counts.D, counts.R, counts.L, counts.E, counts.X].map((n, index) => String(n).padStart(index < 2 ? 8 : 6)).join("")}`,
+    ),
+  ];
+  for (const violation of report.violations) {
+    lines.push("", `${violation.invariant}: ${violation.detail}`, `  ${violation.replay}`, ...violation.trace.map((line) => `    ${line}`));
+  }
+  return `${lines.join("\n")}\n`;
+}

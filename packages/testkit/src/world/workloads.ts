@@ -1,0 +1,29 @@
+import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
+import type { Clock, RandomSource, Timers } from "@talos-operator/ports";
+import type { WorkloadApi, WorkloadCluster } from "@talos-operator/simulator";
+
+/** Kubernetes APIs of simulated clusters that nobody dials: Nodes are stored, nothing listens. */
+export function createSilentWorkloads(ports: {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+}): WorkloadApi {
+  const open = new Map<string, Promise<WorkloadCluster>>();
+  return {
+    open({ key, kubernetesVersion }) {
+      const known = open.get(key);
+      if (known !== undefined) return known;
+      const created = (async (): Promise<WorkloadCluster> => {
+        const server = await createApiServer({ store: createMemoryStore(), kubernetesVersion, ...ports });
+        return {
+          transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
+          serve: async () => undefined,
+          unserve: async () => undefined,
+          close: async () => server.close(),
+        };
+      })();
+      open.set(key, created);
+      return created;
+    },
+  };
+}
