@@ -86,7 +86,11 @@ function createTlsServer(options: HttpsOptions, onRequest: (request: IncomingMes
       onRequest,
     );
   } catch (cause) {
-    throw new ApiServerError("CERTIFICATE_UNUSABLE", "the server certificate, its key or a client CA cannot be used for TLS; give matching PEM texts", { cause });
+    throw new ApiServerError(
+      "CERTIFICATE_UNUSABLE",
+      "the server certificate, its key or a client CA cannot be used for TLS; give matching PEM texts",
+      { cause },
+    );
   }
 }
 
@@ -97,7 +101,9 @@ function listen(server: Server, options: HttpsOptions): Promise<void> {
       const flag = options.portFlag ?? "--listen";
       reject(
         cause.code === "EADDRINUSE"
-          ? new ApiServerError("PORT_IN_USE", `another process listens on ${place}; stop it, or choose another port with ${flag}`, { cause })
+          ? new ApiServerError("PORT_IN_USE", `another process listens on ${place}; stop it, or choose another port with ${flag}`, {
+              cause,
+            })
           : new ApiServerError(
               "ADDRESS_NOT_AVAILABLE",
               `cannot listen on ${place} (${cause.code ?? cause.message}); choose an address of this machine and a port you may use with ${flag}`,
@@ -158,9 +164,12 @@ async function serveRequest(
 }
 
 function sendAnswer(response: ServerResponse, answer: ApiAnswer): void {
-  const isText = typeof answer.body === "string";
-  const body = isText ? String(answer.body) : `${JSON.stringify(answer.body)}\n`;
-  response.writeHead(answer.status, { ...answer.headers, "cache-control": "no-cache, private", "content-length": String(Buffer.byteLength(body)) });
+  const body = typeof answer.body === "string" ? answer.body : `${JSON.stringify(answer.body)}\n`;
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    "cache-control": "no-cache, private",
+    "content-length": String(Buffer.byteLength(body)),
+  });
   response.end(body);
 }
 

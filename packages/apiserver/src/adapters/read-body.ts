@@ -41,7 +41,12 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-const jsonTypes = ["application/json", "application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json"];
+const jsonTypes = [
+  "application/json",
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+];
 const yamlTypes = ["application/yaml", "application/apply-patch+yaml"];
 
 /**
@@ -93,7 +98,13 @@ const kubernetesInt = defineScalarTag("tag:yaml.org,2002:int", {
     }
     const [, sign, binary, octal, hex, decimal] = match;
     const value =
-      decimal !== undefined ? Number(decimal) : binary !== undefined ? parseInt(binary, 2) : octal !== undefined ? parseInt(octal, 8) : parseInt(hex ?? "", 16);
+      decimal !== undefined
+        ? Number(decimal)
+        : binary !== undefined
+          ? parseInt(binary, 2)
+          : octal !== undefined
+            ? parseInt(octal, 8)
+            : parseInt(hex ?? "", 16);
     return sign === "-" ? -value : value;
   },
   identify: (value) => intCoreTag.identify(value),

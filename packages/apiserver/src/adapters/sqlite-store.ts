@@ -62,7 +62,9 @@ function prepareFile(database: DatabaseSync, path: string, durability: Durabilit
   if (found !== 0 && owner !== applicationId) {
     throw new ApiServerError("DATA_FILE_DAMAGED", `${path} is an SQLite file of another program; name another data folder`);
   }
-  database.exec("CREATE TABLE IF NOT EXISTS objects (resource TEXT, key TEXT, revision INTEGER NOT NULL, object TEXT NOT NULL, PRIMARY KEY (resource, key)) WITHOUT ROWID");
+  database.exec(
+    "CREATE TABLE IF NOT EXISTS objects (resource TEXT, key TEXT, revision INTEGER NOT NULL, object TEXT NOT NULL, PRIMARY KEY (resource, key)) WITHOUT ROWID",
+  );
   database.exec("CREATE TABLE IF NOT EXISTS counter (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL)");
   database.exec("INSERT OR IGNORE INTO counter (id, revision) VALUES (1, 0)");
   database.exec(`PRAGMA application_id=${applicationId}`);
@@ -84,14 +86,16 @@ function resultCodeOf(cause: unknown): number {
 function openingFailed(path: string, cause: unknown): ApiServerError {
   switch (resultCodeOf(cause)) {
     case resultCodes.busy:
-      return new ApiServerError(
-        "DATA_FOLDER_IN_USE",
-        `another process works on ${path}; stop it, or name another folder with --data-dir`,
-        { cause },
-      );
+      return new ApiServerError("DATA_FOLDER_IN_USE", `another process works on ${path}; stop it, or name another folder with --data-dir`, {
+        cause,
+      });
     case resultCodes.corrupt:
     case resultCodes.notADatabase:
-      return new ApiServerError("DATA_FILE_DAMAGED", `${path} cannot be read as a data file; move it away or restore a copy, then start again`, { cause });
+      return new ApiServerError(
+        "DATA_FILE_DAMAGED",
+        `${path} cannot be read as a data file; move it away or restore a copy, then start again`,
+        { cause },
+      );
     default: {
       const why = cause instanceof Error ? cause.message : String(cause);
       return new ApiServerError(

@@ -173,7 +173,7 @@ export class GarbageCollector {
 
   #orphanDependents(owner: JsonObject): void {
     const uid = uidOf(owner);
-    for (const item of this.#dependents.get(uid)?.values() ?? []) {
+    for (const item of this.#dependentsOf(uid)) {
       const entry = this.#context.state.get(item.resource, item.key);
       if (entry === undefined) continue;
       const left = objectsAt(metadataOf(entry.object), "ownerReferences").filter((reference) => reference["uid"] !== uid);
@@ -189,7 +189,7 @@ export class GarbageCollector {
   #deleteDependents(owner: JsonObject): boolean {
     const uid = uidOf(owner);
     let isFree = true;
-    for (const item of [...(this.#dependents.get(uid)?.values() ?? [])]) {
+    for (const item of this.#dependentsOf(uid)) {
       const entry = this.#context.state.get(item.resource, item.key);
       const kind = entry === undefined ? undefined : this.#context.kinds.ofStored(item.resource, entry.object);
       if (entry === undefined || kind === undefined) continue;
@@ -294,6 +294,11 @@ export class GarbageCollector {
 
   #delete(kind: ServedKind, namespace: string, name: string, uid: string, policy: PropagationPolicy | undefined): void {
     deleteObject(this.#context, { kind, namespace, name }, { policy, uid, resourceVersion: undefined, dryRun: false });
+  }
+
+  /** A list of its own: the index changes while dependents are worked on. */
+  #dependentsOf(uid: string): readonly Item[] {
+    return [...(this.#dependents.get(uid)?.values() ?? [])];
   }
 
   #index(item: Item, object: JsonObject): void {

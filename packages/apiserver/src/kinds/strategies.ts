@@ -42,6 +42,11 @@ const answeredOnly: Strategy = { ...ordinary, verbs: ["create"] };
 const workload: Strategy = { ...ordinary, hasGeneration: true };
 const permission: Strategy = { ...ordinary, refuseName: refusePathSegment };
 
+/** The parts of an object reference that events can be selected by. */
+function objectFields(reference: string): readonly string[] {
+  return ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((field) => `${reference}.${field}`);
+}
+
 const strategies: Readonly<Record<string, Strategy>> = {
   "/namespaces": {
     ...ordinary,
@@ -55,18 +60,12 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "/events": {
     ...ordinary,
     createsOnUpdate: true,
-    selectableFields: [
-      ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((field) => `involvedObject.${field}`),
-      ...["reason", "reportingComponent", "source", "type"],
-    ],
+    selectableFields: [...objectFields("involvedObject"), "reason", "reportingComponent", "source", "type"],
   },
   "events.k8s.io/events": {
     ...ordinary,
     createsOnUpdate: true,
-    selectableFields: [
-      ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((field) => `regarding.${field}`),
-      ...["reason", "reportingController", "type"],
-    ],
+    selectableFields: [...objectFields("regarding"), "reason", "reportingController", "type"],
     toServed: eventToNewApi,
     toStored: eventToCoreApi,
   },

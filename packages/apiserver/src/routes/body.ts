@@ -1,6 +1,6 @@
 import { depthExceeds, isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { maxNestingDepth, stringAt } from "../request/json.ts";
+import { maxNestingDepth, stringAt, without } from "../request/json.ts";
 import { badRequest } from "../request/status.ts";
 import type { ResourceCall } from "./context.ts";
 import type { FieldValidation } from "./options.ts";
@@ -38,20 +38,13 @@ export function checkType(call: ResourceCall, body: JsonObject): JsonObject {
       `${bodyKind} in version ${JSON.stringify(version.version)} cannot be handled as a ${version.names.kind}: the object provided is unrecognized (must be of type ${version.names.kind})`,
     );
   }
-  for (const field of ["metadata", "spec", "status"]) {
-    const value = body[field];
-    if (value !== undefined && value !== null && !isObject(value) && field === "metadata") {
-      throw badRequest(
-        `${version.names.kind} in version ${JSON.stringify(version.version)} cannot be handled as a ${version.names.kind}: ${field} must be an object`,
-      );
-    }
+  const metadata = body["metadata"] ?? {};
+  if (!isObject(metadata)) {
+    throw badRequest(
+      `${version.names.kind} in version ${JSON.stringify(version.version)} cannot be handled as a ${version.names.kind}: metadata must be an object`,
+    );
   }
-  return {
-    ...body,
-    apiVersion: version.apiVersion,
-    kind: version.names.kind,
-    metadata: isObject(body["metadata"]) ? body["metadata"] : {},
-  };
+  return { apiVersion: version.apiVersion, kind: version.names.kind, metadata, ...without(body, "apiVersion", "kind", "metadata") };
 }
 
 // The answer names the shape, never the values: the body may be a Secret.

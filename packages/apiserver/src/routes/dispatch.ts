@@ -1,14 +1,13 @@
 import { isAllowed } from "../auth/authorize.ts";
 import type { AccessAttributes } from "../auth/authorize.ts";
-import { depthExceeds, isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { chooseForm } from "../request/accept.ts";
 import type { AnswerForm } from "../request/accept.ts";
-import { maxNestingDepth, metadataOf, objectAt, stringAt } from "../request/json.ts";
+import { metadataOf, stringAt } from "../request/json.ts";
 import { parseRequestInfo } from "../request/request-info.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { ApiAnswer, ApiRequest, ApiStream, ApiWatchEvent } from "../request/request.ts";
-import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } from "../request/status.ts";
+import { badRequest, methodNotAllowed, StatusError, unknownResource } from "../request/status.ts";
 import { toPartialObjectMetadata, toPartialObjectMetadataList, toTable } from "../table/index.ts";
 import { prepareWatch } from "../watch/watch.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";

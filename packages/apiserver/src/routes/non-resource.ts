@@ -93,9 +93,9 @@ export class NonResourceRoutes {
     const etag = this.#cached(`${path} ${form.version} etag`, () => `"${hash(body)}"`);
     const contentType = `application/json;g=apidiscovery.k8s.io;v=${form.version};as=APIGroupDiscoveryList`;
     if (request.headers["if-none-match"] === etag) {
-      return { kind: "answer", status: 304, headers: { etag: String(etag), vary: "Accept" }, body: "" };
+      return { kind: "answer", status: 304, headers: { etag, vary: "Accept" }, body: "" };
     }
-    return { kind: "answer", status: 200, headers: { "content-type": contentType, vary: "Accept", etag: String(etag) }, body };
+    return { kind: "answer", status: 200, headers: { "content-type": contentType, vary: "Accept", etag }, body };
   }
 
   #document(groupVersion: string): unknown {

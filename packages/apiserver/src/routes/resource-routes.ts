@@ -156,7 +156,7 @@ function applyRoute(
     case "invalid":
       throw new StatusError(
         outcome.status,
-        outcome.status === 400 ? "BadRequest" : outcome.status === 422 ? "Invalid" : "",
+        outcome.status === 400 ? "BadRequest" : "",
         outcome.message,
       );
     case "applied":
