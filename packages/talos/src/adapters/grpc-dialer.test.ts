@@ -1,60 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 
-import { create } from "@bufbuild/protobuf";
-import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import type { TalosCallFailure, TalosChannel, TalosCredentials } from "@talos-operator/ports";
+import type { TalosCredentials } from "@talos-operator/ports";
 
-import { machine, methodOf } from "../protocol.ts";
-import { createGrpcDialer } from "./grpc-dialer.ts";
-import { startMachineServer } from "./testing/machine-server.ts";
-import type { MachineServer, MachineServerOptions } from "./testing/machine-server.ts";
+import { dial, failure, serve, version } from "./testing/harness.ts";
+import type { MachineServerOptions } from "./testing/machine-server.ts";
 import { createTestPki } from "./testing/pki.ts";
 import type { TestPki } from "./testing/pki.ts";
 
-const VERSION = methodOf(machine.MachineService.method.version);
-const TIMEOUT_MS = 10_000;
-
 let pki: TestPki;
-const cleanups: (() => void)[] = [];
 before(async () => {
   pki = await createTestPki();
 });
-after(() => {
-  for (const cleanup of cleanups) cleanup();
-});
 
-async function serve(options: MachineServerOptions): Promise<MachineServer> {
-  const server = await startMachineServer(options);
-  cleanups.push(() => server.close());
-  return server;
-}
-
-function dial(port: number, credentials: TalosCredentials, address = "127.0.0.1"): TalosChannel {
-  const channel = createGrpcDialer().dial({ address, port }, credentials);
-  cleanups.push(() => channel.close());
-  return channel;
-}
-
-async function mutual(overrides: Partial<Extract<TalosCredentials, { kind: "mutual" }>> = {}): Promise<TalosCredentials> {
-  const { certificate, key } = await pki.client();
-  return { kind: "mutual", ca: pki.authority.certificate, certificate, key, ...overrides };
-}
-
-async function version(channel: TalosChannel, timeoutMs = TIMEOUT_MS): Promise<string | undefined> {
-  const reply = await channel.unary(VERSION, create(EmptySchema), { timeoutMs });
-  return reply.messages[0]?.version?.tag;
-}
-
-async function failure(
-  promise: Promise<unknown>,
-): Promise<{ code: number; tls: string | undefined; peer: string | undefined; message: string }> {
-  const thrown = await promise.then(
-    () => assert.fail("the call succeeded"),
-    (error: unknown) => error as TalosCallFailure,
-  );
-  assert.equal(thrown.name, "TalosCallFailure", String(thrown));
-  return { code: thrown.code, tls: thrown.tls, peer: thrown.peer, message: thrown.message };
+async function mutual(): Promise<TalosCredentials> {
+  return { kind: "mutual", ca: pki.authority.certificate, ...(await pki.client()) };
 }
 
 describe("mutual TLS", () => {

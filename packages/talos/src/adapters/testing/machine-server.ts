@@ -1,4 +1,6 @@
 /** A gRPC server on a loopback port that answers `Version`, streams `Read`, and counts what reaches it. For tests. */
+import { EventEmitter } from "node:events";
+
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
@@ -15,6 +17,10 @@ export interface MachineServer {
   readonly nodes: (string | undefined)[];
   /** Streams that a client left before they ended. */
   readonly canceled: string[];
+  /** Emits `canceled` with each of them. */
+  readonly events: EventEmitter;
+  /** Connections that carried a call. */
+  connections(): number;
   close(): void;
 }
 
@@ -40,6 +46,8 @@ export async function startMachineServer(options: MachineServerOptions): Promise
   const calls: string[] = [];
   const nodes: (string | undefined)[] = [];
   const canceled: string[] = [];
+  const events = new EventEmitter();
+  const peers = new Set<string>();
   const server = new Server({ "grpc.max_send_message_length": -1 });
   const asIs = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
   const definition = (path: string, responseStream: boolean) => ({
@@ -51,8 +59,9 @@ export async function startMachineServer(options: MachineServerOptions): Promise
     responseSerialize: asIs,
     responseDeserialize: asIs,
   });
-  const note = (path: string, call: { readonly metadata: { get(key: string): unknown[] } }): void => {
+  const note = (path: string, call: { readonly metadata: { get(key: string): unknown[] }; getPeer(): string }): void => {
     calls.push(path);
+    peers.add(call.getPeer());
     nodes.push(call.metadata.get("node")[0] as string | undefined);
   };
   server.addService(
@@ -65,7 +74,10 @@ export async function startMachineServer(options: MachineServerOptions): Promise
       },
       read: (call: ServerWritableStream<Buffer, Uint8Array>) => {
         note("Read", call);
-        call.on("cancelled", () => canceled.push("Read"));
+        call.on("cancelled", () => {
+          canceled.push("Read");
+          events.emit("canceled");
+        });
         const chunks = options.readReply ?? [];
         if (chunks === "endless") {
           const chunk = toBinary(machine.VersionResponseSchema, create(machine.VersionResponseSchema));
@@ -92,5 +104,5 @@ export async function startMachineServer(options: MachineServerOptions): Promise
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(address, credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
   });
-  return { port, calls, nodes, canceled, close: () => server.forceShutdown() };
+  return { port, calls, nodes, canceled, events, connections: () => peers.size, close: () => server.forceShutdown() };
 }
