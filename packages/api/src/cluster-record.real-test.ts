@@ -1,69 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { clusterRecordResource } from "./index.ts";
-import type { ClusterRecord, ClusterRecordSpec, MachineIdentity, OpenIntent } from "./index.ts";
+import { assertRecordRule, recordRuleCases } from "./testing/index.ts";
 import { startRealApiServer } from "./testing/real-api-server.ts";
 import type { RealApiServer } from "./testing/real-api-server.ts";
-
-const path = `/apis/${clusterRecordResource.group}/${clusterRecordResource.version}/namespaces/default/${clusterRecordResource.plural}`;
-const machine: MachineIdentity = { name: "demo-10.0.0.11", uuid: "11111111-0000-4000-8000-000000000001", address: "10.0.0.11" };
-const intent: OpenIntent = {
-  id: "1",
-  what: "Reset",
-  why: "the machine left the list",
-  machine,
-  at: "2026-01-02T03:04:05Z",
-  by: "operator-0",
-  deadline: "2026-01-02T03:05:05Z",
-  fencingToken: "lease/1",
-};
-const { id: _id, what: _what, why: _why, ...bootstrapIntent } = intent;
-const done = { at: "2026-01-02T03:06:05Z", machine, evidence: "member list of demo-10.0.0.11" };
-const full: ClusterRecordSpec = {
-  controlPlaneUid: "uid-1",
-  clusterId: "abc=",
-  bundle: { secretName: "demo-bundle-1", fingerprint: "sha256:1" },
-  bootstrap: { intent: bootstrapIntent, done },
-  knownControlPlanes: [{ ...machine, spki: "x=", macs: ["00:00:5e:00:53:01"], pinnedAt: done.at, configuredAt: done.at }],
-  openControlPlaneIntent: intent,
-};
-const without = (...keys: readonly (keyof ClusterRecordSpec)[]) =>
-  Object.fromEntries(Object.entries(full).filter(([key]) => !(keys as readonly string[]).includes(key))) as unknown as ClusterRecordSpec;
-
-/** Each case writes `full`, then tries to replace it. */
-const cases: readonly { name: string; from?: ClusterRecordSpec; to: ClusterRecordSpec; refused?: RegExp }[] = [
-  { name: "takes the same again", to: full },
-  { name: "closes an intent", to: without("openControlPlaneIntent") },
-  { name: "opens an intent when none is open", from: without("openControlPlaneIntent"), to: full },
-  {
-    name: "refuses a second intent while one is open",
-    to: { ...full, openControlPlaneIntent: { ...intent, id: "2" } },
-    refused: /intent is open/,
-  },
-  { name: "names the cluster once", from: { controlPlaneUid: "uid-1" }, to: full },
-  { name: "refuses another cluster.id", to: { ...full, clusterId: "def=" }, refused: /clusterId is set once/ },
-  { name: "refuses to forget the cluster.id", to: without("clusterId"), refused: /clusterId is set once/ },
-  { name: "takes the next bundle of a rotation", to: { ...full, bundle: { secretName: "demo-bundle-2", fingerprint: "sha256:2" } } },
-  { name: "refuses to forget the bundle", to: without("bundle"), refused: /bundle cannot be removed/ },
-  { name: "refuses to forget the bootstrap", to: without("bootstrap"), refused: /etcd is founded once/ },
-  {
-    name: "refuses to take the bootstrap back to an intent",
-    to: { ...full, bootstrap: { intent: bootstrapIntent } },
-    refused: /etcd is founded once/,
-  },
-  {
-    name: "refuses another bootstrap",
-    to: { ...full, bootstrap: { done: { ...done, at: "2026-02-02T03:06:05Z" } } },
-    refused: /etcd is founded once/,
-  },
-  { name: "may drop the intent once the fact stands", to: { ...full, bootstrap: { done } } },
-  {
-    name: "refuses more decisions than it keeps",
-    to: { ...full, decisions: Array.from({ length: 51 }, () => ({ at: done.at, action: "A", reason: "B" })) },
-    refused: /must have at most 50 items/,
-  },
-];
 
 describe("ClusterRecord on a genuine kube-apiserver", () => {
   let server: RealApiServer;
@@ -78,25 +18,6 @@ describe("ClusterRecord on a genuine kube-apiserver", () => {
   });
   after(() => server.close());
 
-  for (const [index, { name, from = full, to, refused }] of cases.entries())
-    it(name, async () => {
-      const record: ClusterRecord = {
-        apiVersion: "talos-operator.dev/v1alpha1",
-        kind: "ClusterRecord",
-        metadata: { name: `demo-${index}` },
-        spec: from,
-      };
-      const query = { fieldValidation: "Strict" };
-      const created = await server.transport.send({ method: "POST", path, query, body: record });
-      assert.equal(created.status, 201, JSON.stringify(created.body));
-      const { metadata } = created.body as ClusterRecord;
-      const updated = await server.transport.send({
-        method: "PUT",
-        path: `${path}/demo-${index}`,
-        query,
-        body: { ...record, metadata, spec: to },
-      });
-      assert.equal(updated.status, refused === undefined ? 200 : 422, JSON.stringify(updated.body));
-      if (refused !== undefined) assert.match((updated.body as { message: string }).message, refused);
-    });
+  for (const [index, ruleCase] of recordRuleCases.entries())
+    it(ruleCase.name, () => assertRecordRule(server.transport, `demo-${index}`, ruleCase));
 });

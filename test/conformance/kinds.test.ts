@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import { crds } from "@talos-operator/api";
-import { loadManifestCorpus, runManifestCorpus } from "@talos-operator/api/testing";
+import { assertRecordRule, loadManifestCorpus, recordRuleCases, runManifestCorpus } from "@talos-operator/api/testing";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import type { ApiServer } from "@talos-operator/apiserver";
 import type { KubeTransport } from "@talos-operator/ports";
@@ -32,4 +32,7 @@ describe("the CRDs on the embedded Kubernetes API", () => {
     assert.ok(cases.length > 0);
     assert.deepEqual(await runManifestCorpus({ transport, namespace: "default", pluralOf }, cases), []);
   });
+
+  for (const [index, ruleCase] of recordRuleCases.entries())
+    it(`ClusterRecord ${ruleCase.name}`, () => assertRecordRule(transport, `demo-${index}`, ruleCase));
 });
