@@ -132,8 +132,9 @@ function newFinalizerErrors(metadata: JsonObject, old: JsonObject): readonly Fie
 function ownerErrors(metadata: JsonObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   const owners = objectsAt(metadata, "ownerReferences");
-  for (const [index, owner] of owners.entries()) {
-    const field = `metadata.ownerReferences[${index}]`;
+  // kube-apiserver names these fields without the index.
+  const field = "metadata.ownerReferences";
+  for (const owner of owners) {
     const required: readonly (readonly [string, string])[] = [
       ["apiVersion", "version must not be empty"],
       ["kind", "must not be empty"],

@@ -1,6 +1,8 @@
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf } from "../request/json.ts";
+import { badRequest } from "../request/status.ts";
+import type { StatusError } from "../request/status.ts";
 import type { ServedKind } from "./kind.ts";
 
 /** Values of an object's selectable fields, for one field selector. */
@@ -35,4 +37,12 @@ function valueAt(object: JsonObject, path: string): unknown {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
+/** The refusal of any other field, in the words that kube-apiserver has for this kind. */
+export function refuseSelector(kind: ServedKind, field: string): StatusError {
+  if (kind.custom || kind.strategy.selectableFields.length > 0) {
+    return badRequest(`field label not supported: ${field}`);
+  }
+  return badRequest(`${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
 }

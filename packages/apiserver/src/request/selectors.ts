@@ -1,4 +1,5 @@
 import { badRequest } from "./status.ts";
+import type { StatusError } from "./status.ts";
 
 /** Decides about one object by its labels or by its selectable fields. */
 export type Selector = (values: Readonly<Record<string, unknown>>) => boolean;
@@ -65,9 +66,9 @@ function labelTest(part: string, whole: string): Selector {
  * Parses a field selector: `path=value`, `==`, `!=`, joined by commas; `\\`, `\,` and `\=` are escapes in the value.
  *
  * @param supported the fields that this kind can be selected by
- * @throws 400 for any other field
+ * @param refuse the answer for any other field
  */
-export function parseFieldSelector(text: string, supported: (field: string) => boolean): Selector {
+export function parseFieldSelector(text: string, supported: (field: string) => boolean, refuse: (field: string) => StatusError): Selector {
   const tests: Selector[] = [];
   for (const part of text.match(/(?:\\.|[^,\\])+/g) ?? []) {
     const match = /^([^=!]+)(==|=|!=)(.*)$/s.exec(part.trim());
@@ -76,7 +77,7 @@ export function parseFieldSelector(text: string, supported: (field: string) => b
     }
     const field = match[1] ?? "";
     if (!supported(field)) {
-      throw badRequest(`field label not supported: ${field}`);
+      throw refuse(field);
     }
     const wanted = (match[3] ?? "").replaceAll(/\\(.)/g, "$1");
     tests.push(match[2] === "!=" ? (fields) => (fields[field] ?? "") !== wanted : (fields) => (fields[field] ?? "") === wanted);

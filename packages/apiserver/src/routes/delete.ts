@@ -77,8 +77,8 @@ export function deleteRoute(context: ApiContext, call: ResourceCall): { readonly
   const outcome = deleteObject(context, call, options);
   const { kind, version } = call;
   if (!outcome.removed || kind.strategy.answersDeletedObject) {
-    // 202 only where the client asked to wait; answering it always would break old clients, as kube-apiserver remarks.
-    const asksToWait = options.policy === "Foreground" || (isObject(call.request.body) && call.request.body["orphanDependents"] === false);
+    // 202 only for those who say it in the oldest way; answering it always would break old clients, as kube-apiserver remarks.
+    const asksToWait = isObject(call.request.body) && call.request.body["orphanDependents"] === false;
     return { status: !outcome.removed && asksToWait ? 202 : 200, body: toServedVersion(kind, version, outcome.object) };
   }
   return {

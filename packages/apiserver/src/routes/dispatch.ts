@@ -82,7 +82,8 @@ export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, re
   if (call.subresource !== "") {
     return answerSubresource(context, call, resolved.verb);
   }
-  if (!kind.strategy.verbs.includes(resolved.verb)) {
+  const needsName = resolved.verb === "update" || resolved.verb === "patch";
+  if (!kind.strategy.verbs.includes(resolved.verb) || (needsName && call.name === "")) {
     throw methodNotAllowed();
   }
   return answerResource(context, call, resolved.verb);

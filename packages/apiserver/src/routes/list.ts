@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import { toServedVersion } from "../kinds/kind.ts";
-import { isSelectable, selectableFieldsOf } from "../kinds/selectable.ts";
+import { isSelectable, refuseSelector, selectableFieldsOf } from "../kinds/selectable.ts";
 import { metadataOf, objectAt } from "../request/json.ts";
 import { parseFieldSelector, parseLabelSelector } from "../request/selectors.ts";
 import { badRequest, expired, invalid, StatusError, tooLargeResourceVersion } from "../request/status.ts";
@@ -17,7 +17,14 @@ export interface ListPage {
 export function matcherOf(call: ResourceCall): (object: JsonObject) => boolean {
   const { labelSelector = "", fieldSelector = "" } = call.request.query;
   const byLabel = labelSelector === "" ? undefined : parseLabelSelector(labelSelector);
-  const byField = fieldSelector === "" ? undefined : parseFieldSelector(fieldSelector, (field) => isSelectable(call.kind, field));
+  const byField =
+    fieldSelector === ""
+      ? undefined
+      : parseFieldSelector(
+          fieldSelector,
+          (field) => isSelectable(call.kind, field),
+          (field) => refuseSelector(call.kind, field),
+        );
   return (object) =>
     (call.name === "" || metadataOf(object)["name"] === call.name) &&
     (byLabel === undefined || byLabel(objectAt(metadataOf(object), "labels"))) &&

@@ -154,11 +154,7 @@ function applyRoute(
         outcome.message,
       );
     case "invalid":
-      throw new StatusError(
-        outcome.status,
-        outcome.status === 400 ? "BadRequest" : "",
-        outcome.message,
-      );
+      throw new StatusError(outcome.status, outcome.status === 400 ? "BadRequest" : "", outcome.message);
     case "applied":
       break;
   }
