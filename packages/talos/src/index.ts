@@ -39,6 +39,8 @@ export type { ResourceCalls } from "./resources/resource-calls.ts";
 // Secrets, machine config, talosconfig, versions.
 export { ConfigError, isConfigError } from "./config/errors.ts";
 export { describeMachineConfig } from "./config/describe.ts";
+export { patchMachineConfig } from "./config/patch/patch.ts";
+export { cidrContains, cidrsOverlap } from "./config/scalars/ip.ts";
 export { generateMachineConfig } from "./config/generate/generate.ts";
 export { parseEndpoint } from "./config/generate/check-input.ts";
 export { generateSecretsBundle } from "./secrets/generate.ts";
@@ -62,6 +64,7 @@ export type {
   RegistryTlsInput,
   UserDiskInput,
 } from "./config/generate/input.ts";
+export type { PatchOptions } from "./config/patch/patch.ts";
 export type { SecretsBundle } from "./secrets/bundle.ts";
 export type { SecretsBundleInput } from "./secrets/generate.ts";
 export type { Contract, ContractFeatures } from "./versions/contract.ts";

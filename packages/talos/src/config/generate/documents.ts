@@ -1,6 +1,6 @@
 import { featuresOf } from "../../versions/contract.ts";
 import type { YamlMapping, YamlValue } from "../yaml/emit.ts";
-import { sortedByKey } from "../yaml/key-order.ts";
+import { sortedByBytes } from "../yaml/key-order.ts";
 import type { Endpoint } from "./check-input.ts";
 import {
   auditPolicy,
@@ -49,7 +49,7 @@ function machineDocuments(input: MachineConfigInput): readonly YamlMapping[] {
           }),
         ]),
     document("ResolverConfig", { hostDNS: { enabled: true, forwardKubeDNSToHost: input.forwardKubeDnsToHost ?? true } }),
-    ...(Object.keys(sysctls).length === 0 ? [] : [document("SysctlConfig", { params: sortedByKey(sysctls) })]),
+    ...(Object.keys(sysctls).length === 0 ? [] : [document("SysctlConfig", { params: sortedByBytes(sysctls) })]),
     document("VolumeConfig", { name: "EPHEMERAL", mount: { secure: true } }),
     document("FilesystemTrimConfig", { interval: "168h0m0s" }),
     document("SecurityProfileConfig", { workloadIsolation: true }),
@@ -57,8 +57,8 @@ function machineDocuments(input: MachineConfigInput): readonly YamlMapping[] {
 }
 
 function registryDocuments(input: MachineConfigInput): readonly YamlMapping[] {
-  const mirrors = [...sortedByKey(input.registryMirrors ?? {})];
-  const tls = [...sortedByKey(input.registryTls ?? {})];
+  const mirrors = [...sortedByBytes(input.registryMirrors ?? {})];
+  const tls = [...sortedByBytes(input.registryTls ?? {})];
   return [
     ...mirrors.map(([name, endpoints]) => document("RegistryMirrorConfig", { name, endpoints: endpoints.map((url) => ({ url })) })),
     ...tls.map(([name, { ca, insecureSkipVerify }]) => document("RegistryTLSConfig", { name, ca, insecureSkipVerify })),

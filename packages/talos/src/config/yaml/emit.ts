@@ -12,6 +12,8 @@ export interface EmitOptions {
   readonly oldBooleanQuotes?: QuoteStyle;
   /** Spaces per level, default 4. */
   readonly indent?: number;
+  /** Lists as far left as their key, as the older library prints them. Default false. */
+  readonly listsAtKey?: boolean;
 }
 
 /**
@@ -19,7 +21,12 @@ export interface EmitOptions {
  * item, no line folding, a newline at the end.
  */
 export function emitYaml(value: YamlValue, options: EmitOptions = {}): string {
-  const writer: Writer = { out: "", step: options.indent ?? 4, quotes: options.oldBooleanQuotes ?? "double" };
+  const writer: Writer = {
+    out: "",
+    step: options.indent ?? 4,
+    listsAtKey: options.listsAtKey ?? false,
+    quotes: options.oldBooleanQuotes ?? "double",
+  };
   if (isMapping(value) && hasMembers(value)) writeMapping(writer, value, 0, false);
   else if (Array.isArray(value) && value.length > 0) writeSequence(writer, value as readonly YamlValue[], 0, false);
   else writer.out += `${inline(writer, value, 0)}\n`;
@@ -34,6 +41,7 @@ export function emitYamlDocuments(documents: readonly YamlValue[], options: Emit
 interface Writer {
   out: string;
   readonly step: number;
+  readonly listsAtKey: boolean;
   readonly quotes: QuoteStyle;
 }
 
@@ -58,7 +66,7 @@ function writeMapping(writer: Writer, mapping: YamlMapping, indent: number, star
 function writeValue(writer: Writer, value: YamlValue, indent: number): void {
   if (Array.isArray(value) && value.length > 0) {
     writer.out += "\n";
-    writeSequence(writer, value as readonly YamlValue[], deeper(writer, indent, false), false);
+    writeSequence(writer, value as readonly YamlValue[], writer.listsAtKey ? indent : deeper(writer, indent, false), false);
   } else if (isMapping(value) && hasMembers(value)) {
     writer.out += "\n";
     writeMapping(writer, value, deeper(writer, indent, false), false);

@@ -33,6 +33,18 @@ export function sortedByKey<T>(members: Readonly<Record<string, T>> | ReadonlyMa
   return new Map(entries.toSorted(([a], [b]) => compareKeys(a, b)));
 }
 
+/** The members of a mapping by the bytes of their keys: the order in which Talos prints its own maps. */
+export function sortedByBytes<T>(members: Readonly<Record<string, T>> | ReadonlyMap<string, T>): Map<string, T> {
+  const entries: [string, T][] = members instanceof Map ? [...members] : Object.entries(members);
+  return new Map(entries.toSorted(([a], [b]) => compareBytes(a, b)));
+}
+
+/** Order by UTF-8 bytes, which is the order of code points. */
+export function compareBytes(a: string, b: string): number {
+  if (a === b) return 0;
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
 /** A zero inside a number (`10` against `1`) counts, leading zeros do not. */
 function followsNonZeroDigit(chars: readonly string[], index: number): boolean {
   for (let at = index - 1; at >= 0 && isDigit(chars[at] as string); at--) if (chars[at] !== "0") return true;

@@ -1,6 +1,7 @@
-import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException, type Event } from "js-yaml";
+import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException, type Event } from "js-yaml";
 import { ConfigError } from "../errors.ts";
 import { kindOfPlain, type ScalarKind } from "./resolve.ts";
+import type { ScalarStyle } from "./scalar-style.ts";
 
 /** One node of a YAML text, with its place. Lines and columns count from 1. */
 export type YamlNode = YamlScalarNode | YamlSequenceNode | YamlMappingNode;
@@ -16,16 +17,21 @@ export interface YamlScalarNode extends Placed {
   readonly text: string;
   /** What Go reads it as. Quoted and block scalars are strings. */
   readonly kind: ScalarKind;
+  readonly style: ScalarStyle;
 }
 
 export interface YamlSequenceNode extends Placed {
   readonly type: "sequence";
   readonly items: readonly YamlNode[];
+  /** Written in brackets. */
+  readonly isFlow: boolean;
 }
 
 export interface YamlMappingNode extends Placed {
   readonly type: "mapping";
   readonly entries: readonly YamlEntry[];
+  /** Written in braces. */
+  readonly isFlow: boolean;
 }
 
 export interface YamlEntry {
@@ -92,8 +98,17 @@ function syntaxError(error: unknown): ConfigError {
   const position = error.mark === undefined ? {} : { line: error.mark.line + 1, column: error.mark.column + 1 };
   const isDepth = /depth/i.test(error.reason);
   // The library's own message shows the lines around the error, which may hold secrets: only its reason is kept.
-  return new ConfigError(isDepth ? "YAML_LIMIT" : "YAML_SYNTAX", `yaml: ${error.reason}`, position);
+  const line = error.mark === undefined ? "" : `line ${error.mark.line + 1}, column ${error.mark.column + 1}: `;
+  return new ConfigError(isDepth ? "YAML_LIMIT" : "YAML_SYNTAX", `decode error: yaml: ${line}${error.reason}`, position);
 }
+
+const styleNames = {
+  [SCALAR_STYLE.PLAIN]: "plain",
+  [SCALAR_STYLE.SINGLE_QUOTED]: "single",
+  [SCALAR_STYLE.DOUBLE_QUOTED]: "double",
+  [SCALAR_STYLE.LITERAL_BLOCK]: "literal",
+  [SCALAR_STYLE.FOLDED_BLOCK]: "literal",
+} as const satisfies Record<number, ScalarStyle>;
 
 class Composer {
   readonly #source: string;
@@ -106,6 +121,7 @@ class Composer {
   #at = 0;
   /** Where an empty value is said to be: nothing of it is in the text. */
   #last: Placed = { line: 1, column: 1 };
+  #documentLine = 0;
 
   constructor(source: string, events: readonly Event[], limits: ReadLimits) {
     this.#source = source;
@@ -121,6 +137,7 @@ class Composer {
       this.#at++; // the document event
       if (out.length >= this.#maxDocuments) throw new ConfigError("YAML_LIMIT", `the text holds more than ${this.#maxDocuments} documents`);
       this.#anchors.clear();
+      this.#documentLine = 0;
       const root = this.#isPop() || this.#isNothing() ? undefined : this.#node();
       if (root === undefined && !this.#isPop()) this.#at++; // the empty scalar
       this.#at++; // its end
@@ -160,22 +177,28 @@ class Composer {
       case EVENT_ID.SCALAR: {
         const text = event.valueStart < 0 ? "" : getScalarValue(this.#source, event);
         const isPlain = event.style === SCALAR_STYLE.PLAIN;
-        return { type: "scalar", text, kind: isPlain ? kindOfPlain(text) : "str", ...this.#place(this.#scalarStart(start, event.style)) };
+        return {
+          type: "scalar",
+          text,
+          kind: isPlain ? kindOfPlain(text) : "str",
+          style: styleNames[event.style],
+          ...this.#place(this.#scalarStart(start, event.style)),
+        };
       }
       case EVENT_ID.SEQUENCE: {
         const items: YamlNode[] = [];
         while (!this.#isPop()) items.push(this.#node());
         this.#at++;
-        return { type: "sequence", items, ...this.#place(start) };
+        return { type: "sequence", items, isFlow: event.style === COLLECTION_STYLE.FLOW, ...this.#place(start) };
       }
       case EVENT_ID.MAPPING:
-        return this.#mapping(start);
+        return this.#mapping(start, event.style === COLLECTION_STYLE.FLOW);
       default:
         throw new ConfigError("YAML_SYNTAX", "yaml: did not find expected node content");
     }
   }
 
-  #mapping(start: number): YamlMappingNode {
+  #mapping(start: number, isFlow: boolean): YamlMappingNode {
     const entries: YamlEntry[] = [];
     const seen = new Map<string, number>();
     while (!this.#isPop()) {
@@ -185,14 +208,15 @@ class Composer {
       const value = this.#node();
       const earlier = seen.get(keyNode.text);
       if (earlier !== undefined) {
-        const detail = `line ${keyNode.line}: mapping key ${JSON.stringify(keyNode.text)} already defined at line ${earlier}`;
+        const where = `error decoding document (line ${this.#documentLine}): yaml: construct errors:\n  line ${keyNode.line}`;
+        const detail = `${where}: mapping key ${JSON.stringify(keyNode.text)} already defined at line ${earlier}`;
         throw new ConfigError("DUPLICATE_KEY", detail, { line: keyNode.line, column: keyNode.column });
       }
       seen.set(keyNode.text, keyNode.line);
       entries.push({ key: keyNode.text, keyNode, value });
     }
     this.#at++;
-    return { type: "mapping", entries, ...this.#place(start) };
+    return { type: "mapping", entries, isFlow, ...this.#place(start) };
   }
 
   #alias(start: number, end: number): YamlNode {
@@ -217,6 +241,7 @@ class Composer {
       if ((this.#lineStarts[middle] as number) <= offset) low = middle;
       else high = middle - 1;
     }
+    if (this.#documentLine === 0) this.#documentLine = low + 1;
     this.#last = { line: low + 1, column: offset - (this.#lineStarts[low] as number) + 1 };
     return this.#last;
   }

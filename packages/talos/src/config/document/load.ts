@@ -1,0 +1,95 @@
+import { identityOf, identityText, legacyKind, type DocumentIdentity } from "../document-identity.ts";
+import { ConfigError } from "../errors.ts";
+import { schemaOf, type DocumentShape, type Generation } from "../schema/notation.ts";
+import { nodeAt, textAt } from "../yaml/navigate.ts";
+import { readYaml, type ReadLimits, type YamlNode } from "../yaml/read.ts";
+import { checkUnknownKeys } from "./unknown-keys.ts";
+import { decode } from "./decode.ts";
+import type { ConfigMap } from "./value.ts";
+
+/** One document of a config: what it is and what it holds. */
+export interface ConfigDocument {
+  readonly shape: DocumentShape;
+  readonly members: ConfigMap;
+}
+
+/** The name of the v1alpha1 document is empty, as is that of kinds without names. */
+export function identityOfDocument({ shape, members }: ConfigDocument): DocumentIdentity {
+  const name = members.get("name");
+  if (shape.kind === legacyKind) return { apiVersion: "", kind: legacyKind, name: "" };
+  return { apiVersion: "v1alpha1", kind: shape.kind, name: shape.isNamed && typeof name === "string" ? name : "" };
+}
+
+/**
+ * Reads all documents of a config strictly.
+ *
+ * @throws ConfigError with document, path, line and column
+ */
+export function loadDocuments(text: string, generation: Generation, limits?: ReadLimits): readonly ConfigDocument[] {
+  const seen = new Set<string>();
+  return readDocuments(text, limits).flatMap(({ root }) => {
+    if (root === undefined) return [];
+    const document = loadDocument(root, generation);
+    checkOnlyOnce(root, seen);
+    return [document];
+  });
+}
+
+/** Reads YAML with the prefix that Talos puts before errors of the YAML library. */
+export function readDocuments(text: string, limits?: ReadLimits): ReturnType<typeof readYaml> {
+  return readYaml(text, limits);
+}
+
+/** Refuses a second document of the same identity in one text. */
+export function checkOnlyOnce(root: YamlNode, seen: Set<string>): void {
+  const identity = claimedIdentity(root);
+  if (seen.has(identity)) {
+    throw new ConfigError("DUPLICATE_DOCUMENT", `duplicate document ${identity} is not allowed (line ${root.line})`, {
+      document: identity,
+      line: root.line,
+    });
+  }
+  seen.add(identity);
+}
+
+/** One document from its node. */
+export function loadDocument(root: YamlNode, generation: Generation): ConfigDocument {
+  if (root.type !== "mapping") {
+    throw new ConfigError("NOT_A_DOCUMENT", `expected a YAML document at line ${root.line}`, { line: root.line, column: root.column });
+  }
+  const document = claimedIdentity(root);
+  const prefix = `error decoding document ${document} (line ${root.line}): `;
+  try {
+    const shape = shapeOf(root, generation);
+    const members = decode(shape.type, root, "") as ConfigMap;
+    checkUnknownKeys(shape.type, root);
+    return { shape, members };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const position = { document, path: error.path, line: error.line ?? root.line, column: error.column };
+    throw new ConfigError(error.code, `${prefix}${error.detail}`, position, { cause: error });
+  }
+}
+
+function shapeOf(root: YamlNode, generation: Generation): DocumentShape {
+  const identity = identityOf(root);
+  const place = { line: root.line, column: root.column };
+  if (identity === undefined || identity.kind === "") throw new ConfigError("MISSING_KIND", "missing kind", place);
+  const isLegacy = identity.kind === legacyKind && nodeAt(root, "kind") === undefined;
+  if (!isLegacy && identity.apiVersion === "") throw new ConfigError("MISSING_KIND", "missing apiVersion", place);
+  const isKnownVersion = isLegacy ? identity.apiVersion === "" || identity.apiVersion === "v1alpha1" : identity.apiVersion === "v1alpha1";
+  const shape = isKnownVersion && (isLegacy || identity.kind !== legacyKind) ? schemaOf(generation).document(identity.kind) : undefined;
+  if (shape === undefined) {
+    throw new ConfigError("UNKNOWN_KIND", `${JSON.stringify(identity.kind)} ${JSON.stringify(identity.apiVersion)}: not registered`, place);
+  }
+  return shape;
+}
+
+/** What Talos prints for a document before it knows whether the kind exists. */
+function claimedIdentity(root: YamlNode): string {
+  return identityText({
+    apiVersion: textAt(root, "apiVersion") ?? "",
+    kind: textAt(root, "kind") ?? legacyKind,
+    name: textAt(root, "name") ?? "",
+  });
+}

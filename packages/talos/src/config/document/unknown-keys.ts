@@ -1,0 +1,67 @@
+import { ConfigError } from "../errors.ts";
+import type { Type } from "../schema/notation.ts";
+import { emitYaml, type YamlValue } from "../yaml/emit.ts";
+import { sortedByKey } from "../yaml/key-order.ts";
+import { PlainScalar } from "../yaml/plain-scalar.ts";
+import type { YamlNode } from "../yaml/read.ts";
+
+/**
+ * Refuses keys that the type does not have. The detail shows the unknown part of the tree, as Talos does.
+ *
+ * @throws ConfigError `UNKNOWN_FIELD` with the place of the first
+ */
+export function checkUnknownKeys(type: Type, node: YamlNode): void {
+  let first: { node: YamlNode; path: string } | undefined;
+  const unknown = unknownPart(type, node, "", (found, path) => {
+    if (first === undefined || found.line < first.node.line) first = { node: found, path };
+  });
+  if (unknown === undefined || first === undefined) return;
+  const detail = `unknown keys found during decoding:\n${emitYaml(unknown)}`;
+  throw new ConfigError("UNKNOWN_FIELD", detail, { path: first.path, line: first.node.line, column: first.node.column });
+}
+
+function unknownPart(type: Type, node: YamlNode, path: string, report: (node: YamlNode, path: string) => void): YamlValue | undefined {
+  if (type.kind === "pointer") return unknownPart(type.to, node, path, report);
+  if (type.kind === "list" && node.type === "sequence") {
+    const items = node.items.flatMap((item, index) => unknownPart(type.item, item, `${path}[${index}]`, report) ?? []);
+    return items.length === 0 ? undefined : items;
+  }
+  if ((type.kind !== "struct" && type.kind !== "map") || node.type !== "mapping") return undefined;
+  const found = new Map<string, YamlValue>();
+  for (const { key, keyNode, value } of node.entries) {
+    const inner = path === "" ? key : `${path}.${key}`;
+    const memberType = type.kind === "map" ? type.value : type.byName.get(key)?.type;
+    const part = memberType === undefined ? asWritten(value) : unknownPart(memberType, value, inner, report);
+    if (memberType === undefined) report(keyNode, inner);
+    if (part !== undefined) found.set(key, part);
+  }
+  return found.size === 0 ? undefined : sortedByKey(found);
+}
+
+/** A node as it stands in the text, brackets and quotes included. */
+function asWritten(node: YamlNode): YamlValue {
+  switch (node.type) {
+    case "scalar":
+      return node.style === "literal" ? node.text : new PlainScalar(scalarText(node.text, node.style));
+    case "sequence":
+      return node.isFlow ? new PlainScalar(flowText(node)) : node.items.map(asWritten);
+    case "mapping":
+      return node.isFlow ? new PlainScalar(flowText(node)) : new Map(node.entries.map(({ key, value }) => [key, asWritten(value)]));
+  }
+}
+
+function flowText(node: YamlNode): string {
+  switch (node.type) {
+    case "scalar":
+      return scalarText(node.text, node.style);
+    case "sequence":
+      return `[${node.items.map(flowText).join(", ")}]`;
+    case "mapping":
+      return `{${node.entries.map(({ key, value }) => `${key}: ${flowText(value)}`).join(", ")}}`;
+  }
+}
+
+function scalarText(text: string, style: string): string {
+  if (style === "single") return `'${text.replaceAll("'", "''")}'`;
+  return style === "plain" ? text : JSON.stringify(text);
+}

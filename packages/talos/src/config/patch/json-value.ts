@@ -1,0 +1,49 @@
+import { tryParseInteger } from "../scalars/integer.ts";
+import { isOldBoolean } from "../yaml/resolve.ts";
+import type { YamlNode, YamlScalarNode } from "../yaml/read.ts";
+
+/** A JSON document, with maps that keep keys as they are. */
+export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | Map<string, JsonValue>;
+
+/** A YAML node as JSON, by the rules of the older library that Talos uses for JSON patches: `yes` and `on` are booleans. */
+export function jsonOf(node: YamlNode): JsonValue {
+  switch (node.type) {
+    case "sequence":
+      return node.items.map(jsonOf);
+    case "mapping":
+      return new Map(node.entries.map(({ key, value }) => [key, jsonOf(value)]));
+    case "scalar":
+      return scalarOf(node);
+  }
+}
+
+function scalarOf({ text, kind, style }: YamlScalarNode): JsonValue {
+  if (style === "plain" && isOldBoolean(text) && text.length > 1) return /^(?:yes|on)$/i.test(text);
+  switch (kind) {
+    case "null":
+      return null;
+    case "bool":
+      return text.toLowerCase() === "true";
+    case "int":
+      return tryParseInteger(text) ?? text;
+    case "float": {
+      const number = Number(text.replaceAll("_", ""));
+      return Number.isNaN(number) ? text : number;
+    }
+    default:
+      return text;
+  }
+}
+
+/** Deep equality of JSON values; the order of members does not count. */
+export function isSameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]));
+  if (a instanceof Map && b instanceof Map)
+    return a.size === b.size && [...a].every(([key, value]) => b.has(key) && isSameJson(value, b.get(key)));
+  if (isNumber(a) && isNumber(b)) return Number(a) === Number(b);
+  return a === b;
+}
+
+function isNumber(value: JsonValue | undefined): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
+}

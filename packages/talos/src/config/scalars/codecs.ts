@@ -1,0 +1,204 @@
+import { formatDiskSize, parseBytes } from "./bytes.ts";
+import { tryParseInteger } from "./integer.ts";
+import { formatDuration, tryParseDuration } from "./duration.ts";
+import { formatAddress, formatPrefix, tryParseAddress, tryParsePrefix } from "./ip.ts";
+import { mergeUrls, tryNormalizeUrl } from "./url.ts";
+
+/** How a value that is more than a string is read and printed. Between the two it is its canonical text. */
+export interface Codec {
+  /** Text of the zero value: what is printed when nothing was given, and what counts as empty. */
+  readonly zero: string;
+  /** Whether a text is printed without quotes whatever it looks like; by default it is printed as a string. */
+  isPlain?(text: string): boolean;
+  /** The canonical text, or what is wrong with the input. */
+  parse(text: string): Parsed;
+  /** A patch that touches the struct around it erases the value unless it gives a new one. So it is in Talos: a volume's selector is lost this way. */
+  readonly isErasedByAbsence?: boolean;
+  /** How a patch changes a value that is there; by default it replaces it. */
+  merge?(left: string, right: string): string;
+}
+
+export type Parsed = { readonly text: string } | { readonly refusal: string };
+
+/** One of a list of texts, zero value first. */
+export function enumeration(texts: readonly string[]): Codec {
+  return {
+    zero: texts[0] ?? "",
+    parse: (text) =>
+      texts.includes(text)
+        ? { text }
+        : { refusal: `${JSON.stringify(text)} is not one of ${texts.filter((item) => item !== "").join(", ")}` },
+  };
+}
+
+function checked(name: string, tryParse: (text: string) => string | undefined): Codec {
+  return {
+    zero: "",
+    parse: (text) => {
+      if (text === "") return { text };
+      const parsed = tryParse(text);
+      return parsed === undefined ? { refusal: `${JSON.stringify(text)} is not ${name}` } : { text: parsed };
+    },
+  };
+}
+
+const address = checked("an IP address", (text) => {
+  const parsed = tryParseAddress(text);
+  return parsed === undefined ? undefined : formatAddress(parsed);
+});
+
+const prefix = checked("an address with prefix length", (text) => {
+  const parsed = tryParsePrefix(text);
+  return parsed === undefined ? undefined : formatPrefix(parsed);
+});
+
+const addressAndPort = checked("an address with port", (text) => {
+  const [, bracketed, plain, port = ""] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const parsed = tryParseAddress(bracketed ?? plain ?? "");
+  if (parsed === undefined || Number(port) > 65_535 || (parsed.family === 6) !== (bracketed !== undefined)) return undefined;
+  return parsed.family === 6 ? `[${formatAddress(parsed)}]:${Number(port)}` : `${formatAddress(parsed)}:${Number(port)}`;
+});
+
+const url: Codec = { ...checked("a URL", tryNormalizeUrl), merge: mergeUrls };
+
+/** Sizes keep their text: `10240MiB` stays so. */
+const byteSize: Codec = {
+  zero: "",
+  isErasedByAbsence: true,
+  parse: (text) => {
+    if (text === "") return { text };
+    const parsed = parseBytes(text.replace(/^-/, ""));
+    return "refusal" in parsed ? parsed : { text };
+  },
+};
+
+const percentage = /^-?\d+%$/;
+const size: Codec = {
+  zero: "",
+  parse: (text) => (percentage.test(text) ? { text } : byteSize.parse(text)),
+  // Talos keeps both forms side by side and prints the one in bytes.
+  merge: (left, right) => (percentage.test(right) && !percentage.test(left) ? left : right),
+};
+
+const diskSize: Codec = {
+  zero: "0 B",
+  isPlain: (text) => /^\d+$/.test(text),
+  parse: (text) => {
+    const parsed = parseBytes(text);
+    return "refusal" in parsed ? parsed : { text: formatDiskSize(parsed.bytes) };
+  },
+};
+
+/** `>= 100 GB`, `<= 1.5TB`, `100GB`: the text stays. */
+const sizeMatcher: Codec = {
+  zero: "",
+  parse: (text) => {
+    const [, operand = ""] = /^\s*(?:[><]?=?)\s*(.*)$/s.exec(text) ?? [];
+    const parsed = parseBytes(operand);
+    return "refusal" in parsed ? parsed : { text };
+  },
+};
+
+const duration: Codec = {
+  zero: "0s",
+  parse: (text) => {
+    const nanoseconds = tryParseDuration(text);
+    return nanoseconds === undefined
+      ? { refusal: `cannot construct !!str \`${text}\` into time.Duration` }
+      : { text: formatDuration(nanoseconds) };
+  },
+};
+
+const base64: Codec = {
+  zero: "",
+  parse: (text) => {
+    const packed = text.replace(/[\r\n]/g, "");
+    const bad = firstBadBase64(packed);
+    return bad === undefined ? { text: packed } : { refusal: `illegal base64 data at input byte ${bad}` };
+  },
+};
+
+function firstBadBase64(text: string): number | undefined {
+  const match = /^[A-Za-z0-9+/]*/.exec(text) as RegExpExecArray;
+  const rest = text.slice(match[0].length);
+  const isWhole = text.length % 4 === 0 && /^={0,2}$/.test(rest) && (match[0].length + rest.length) % 4 === 0;
+  return isWhole ? undefined : match[0].length;
+}
+
+const hardwareAddress = checked("a hardware address", (text) =>
+  /^[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2})*$/.test(text) ? text.toLowerCase().replaceAll("-", ":") : undefined,
+);
+
+const fileMode: Codec = {
+  zero: "0o0",
+  isPlain: () => true,
+  parse: (text) => {
+    const mode = tryParseInteger(text);
+    return mode === undefined || mode < 0n || mode > 0xffff_ffffn
+      ? { refusal: `${JSON.stringify(text)} is not a file mode` }
+      : { text: `0o${mode.toString(8)}` };
+  },
+};
+
+const portRange: Codec = {
+  zero: "0",
+  parse: (text) => {
+    const [, low = "", high] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
+    if (low === "" || Number(low) > 65_535 || Number(high ?? low) > 65_535)
+      return { refusal: `${JSON.stringify(text)} is not a port or a range of ports` };
+    return { text: high === undefined || Number(high) === Number(low) ? String(Number(low)) : `${Number(low)}-${Number(high)}` };
+  },
+};
+
+/** Numbers of routing tables have names. */
+const routingTable: Codec = {
+  zero: "unspec",
+  parse: (text) => {
+    const names: Readonly<Record<string, string>> = {
+      unspec: "unspec",
+      "0": "unspec",
+      default: "default",
+      "253": "default",
+      main: "main",
+      "254": "main",
+      local: "local",
+      "255": "local",
+    };
+    const known = names[text];
+    if (known !== undefined) return { text: known };
+    return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 4_294_967_295
+      ? { text }
+      : { refusal: `${JSON.stringify(text)} is not a routing table` };
+  },
+};
+
+/** Kept as written: expressions are compiled by the node. */
+const expression: Codec = { zero: "", isErasedByAbsence: true, parse: (text) => ({ text }) };
+
+const plainString: Codec = { zero: "", parse: (text) => ({ text }) };
+
+/** Types that write themselves, by the names that the schema gives them. */
+export const codecs: ReadonlyMap<string, Codec> = new Map<string, Codec>([
+  ["block.ByteSize", byteSize],
+  ["block.PercentageSize", size],
+  ["block.Size", size],
+  ["cel.Expression", expression],
+  ["netip.Addr", address],
+  ["netip.AddrPort", addressAndPort],
+  ["netip.Prefix", prefix],
+  ["network.Addr", address],
+  ["network.AddrPort", addressAndPort],
+  ["network.Prefix", prefix],
+  ["network.PortRange", portRange],
+  ["nethelpers.HardwareAddr", hardwareAddress],
+  ["nethelpers.RoutingTable", routingTable],
+  ["meta.URL", url],
+  ["time.Duration", duration],
+  ["v1alpha1.Endpoint", url],
+  ["v1alpha1.DiskSize", diskSize],
+  ["v1alpha1.InstallDiskSizeMatcher", sizeMatcher],
+  ["v1alpha1.InstallDiskType", plainString],
+  ["v1alpha1.FileMode", fileMode],
+  ["v1alpha1.Base64Bytes", base64],
+  ["base64", base64],
+]);
