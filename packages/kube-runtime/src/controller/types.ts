@@ -17,7 +17,7 @@ export interface ReconcileContext {
   /** Failures in a row of this key before this pass. */
   readonly failures: number;
   /** Says what the pass does now; shown in the report when it hangs. */
-  note(step: string): void;
+  readonly note: (step: string) => void;
 }
 
 /** One declared watch: `why` says why a change of that object wakes the controller. */

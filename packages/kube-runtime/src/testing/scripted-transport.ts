@@ -9,7 +9,7 @@ export type ScriptedAnswer =
   /** No answer at all until the caller gives up. */
   | { readonly hang: true }
   /** A watch: these events, then the end. */
-  | { readonly events: readonly KubeWatchEvent[]; readonly then: "end" | "break" | "stay" };
+  | { readonly events: readonly KubeWatchEvent[]; readonly after: "end" | "break" | "stay" };
 
 /** A transport that answers from a script and keeps what it was asked. */
 export interface ScriptedTransport extends KubeTransport {
@@ -48,7 +48,7 @@ export function createScriptedTransport(script: (request: KubeRequest, attempt: 
       const found = await answer(request, options);
       if ("status" in found) return { ...responseOf(found), events: eventsOf([], "end", options.signal) };
       if (!("events" in found)) throw brokenConnection(`no watch is scripted for ${request.path}`);
-      return { status: 200, headers: {}, body: undefined, events: eventsOf(found.events, found.then, options.signal) };
+      return { status: 200, headers: {}, body: undefined, events: eventsOf(found.events, found.after, options.signal) };
     },
     close() {
       isClosed = true;
@@ -82,10 +82,10 @@ function responseOf(found: {
 
 async function* eventsOf(
   events: readonly KubeWatchEvent[],
-  then: "end" | "break" | "stay",
+  after: "end" | "break" | "stay",
   signal: AbortSignal | undefined,
 ): AsyncGenerator<KubeWatchEvent> {
   yield* events;
-  if (then === "break") throw brokenConnection("the connection broke");
-  if (then === "stay") await untilAborted(signal);
+  if (after === "break") throw brokenConnection("the connection broke");
+  if (after === "stay") await untilAborted(signal);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { createKubeClient } from "../client/kube-client.ts";
 import { KubeApiError } from "../client/kube-api-error.ts";
 import { keyOf, type KubeObject } from "../objects/kube-object.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { compareResourceVersions } from "./resource-version.ts";
 
 it("orders resourceVersions as numbers, also beyond what a number holds", () => {

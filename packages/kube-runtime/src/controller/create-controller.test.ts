@@ -1,0 +1,275 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createKubeClient } from "../client/kube-client.ts";
+import { KubeApiError } from "../client/kube-api-error.ts";
+import { keyText, type KubeObject } from "../objects/kube-object.ts";
+import type { ResourceType } from "../request/resource-type.ts";
+import { createFakeApi, createMemoryLog, createSeededRandom, createVirtualTime } from "../testing/index.ts";
+import { createInformer } from "../watch/create-informer.ts";
+import { createController } from "./create-controller.ts";
+import type { ControllerOptions } from "./types.ts";
+import { toOwner, watchOf } from "./watch-declaration.ts";
+
+const type: ResourceType = { group: "example.dev", version: "v1", plural: "things", kind: "Thing", namespaced: true };
+const things = "/apis/example.dev/v1/things";
+const key = (name: string) => ({ namespace: "ns", name });
+const thing = (name: string, metadata: NonNullable<KubeObject["metadata"]> = {}): KubeObject => ({
+  metadata: { name, namespace: "ns", ...metadata },
+});
+
+function start(options: Pick<ControllerOptions, "reconcile"> & Partial<ControllerOptions>) {
+  const time = createVirtualTime();
+  const log = createMemoryLog();
+  const controller = createController({
+    name: "things",
+    watches: [],
+    clock: time.clock,
+    timers: time.timers,
+    random: createSeededRandom(1),
+    log,
+    ...options,
+  });
+  const abort = new AbortController();
+  const running = controller.run(abort.signal);
+  return {
+    time,
+    log,
+    controller,
+    stop: async () => {
+      abort.abort();
+      await time.settle();
+      await running;
+      assert.equal(time.pending(), 0, "the controller left timers behind");
+    },
+  };
+}
+
+/** A promise that the test settles. */
+function gate(): { readonly wait: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined;
+  const wait = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { wait, open: () => open() };
+}
+
+describe("controller", () => {
+  it("wakes on its own kind and, through a mapper, on what it owns", async () => {
+    const time = createVirtualTime();
+    const api = createFakeApi();
+    const random = createSeededRandom(1);
+    const client = createKubeClient(api.transport());
+    const ownedType: ResourceType = { ...type, plural: "parts", kind: "Part" };
+    const informer = createInformer({ client, type, timers: time.timers, random });
+    const parts = createInformer({ client, type: ownedType, timers: time.timers, random });
+    const seen: string[] = [];
+    const controller = createController({
+      name: "things",
+      watches: [
+        watchOf({ informer, why: "the object itself" }),
+        watchOf({
+          informer: parts,
+          why: "a part tells its owner how it is",
+          map: toOwner("Thing", "example.dev"),
+          predicate: (delta) => delta.type !== "deleted",
+        }),
+      ],
+      reconcile: async (woken) => {
+        seen.push(keyText(woken));
+        return Promise.resolve();
+      },
+      clock: time.clock,
+      timers: time.timers,
+      random,
+      log: createMemoryLog(),
+    });
+    api.put(things, thing("a"));
+    const abort = new AbortController();
+    const all = Promise.all([controller.run(abort.signal), informer.run(abort.signal), parts.run(abort.signal)]);
+    await time.settle();
+    assert.deepEqual(seen.splice(0), ["ns/a"]);
+    const ownerReferences = [{ apiVersion: "example.dev/v1", kind: "Thing", name: "b", uid: "1", controller: true }];
+    api.put("/apis/example.dev/v1/parts", thing("p", { ownerReferences }));
+    await time.settle();
+    assert.deepEqual(seen.splice(0), ["ns/b"]);
+    api.put("/apis/example.dev/v1/parts", thing("p", { ownerReferences: [] }));
+    await time.settle();
+    assert.deepEqual(seen.splice(0), ["ns/b"], "the owner that lost its part must look");
+    api.remove("/apis/example.dev/v1/parts", "ns", "p");
+    await time.settle();
+    assert.deepEqual(seen, [], "the predicate leaves deletions unheard");
+    abort.abort();
+    await time.settle();
+    await all;
+  });
+
+  it("does not begin before the caches are complete", async () => {
+    const time = createVirtualTime();
+    const api = createFakeApi();
+    const random = createSeededRandom(1);
+    api.onRequest = () => "break";
+    const informer = createInformer({ client: createKubeClient(api.transport()), type, timers: time.timers, random });
+    let passes = 0;
+    const controller = createController({
+      name: "things",
+      watches: [watchOf({ informer, why: "the object itself" })],
+      reconcile: async () => {
+        passes += 1;
+        return Promise.resolve();
+      },
+      clock: time.clock,
+      timers: time.timers,
+      random,
+      log: createMemoryLog(),
+    });
+    const abort = new AbortController();
+    const all = Promise.all([controller.run(abort.signal), informer.run(abort.signal)]);
+    controller.enqueue(key("a"));
+    await time.advance(3_600_000);
+    assert.equal(passes, 0);
+    api.onRequest = undefined;
+    await time.advance(60_000);
+    assert.equal(passes, 1);
+    abort.abort();
+    await time.settle();
+    await all;
+  });
+
+  it("reconciles one key one pass at a time and others beside it", async () => {
+    const gates = [gate(), gate(), gate()];
+    const began: string[] = [];
+    const { time, controller, stop } = start({
+      workers: 3,
+      reconcile: async ({ name }) => {
+        const mine = gates[began.push(name) - 1];
+        await mine?.wait;
+      },
+    });
+    controller.enqueue(key("a"));
+    controller.enqueue(key("b"));
+    await time.settle();
+    controller.enqueue(key("a"));
+    await time.settle();
+    assert.deepEqual(began, ["a", "b"]);
+    gates[0]?.open();
+    await time.settle();
+    assert.deepEqual(began, ["a", "b", "a"]);
+    for (const one of gates) one.open();
+    await stop();
+  });
+
+  it("keeps a failure to its key, repeats it with backoff, and starts afresh after success", async () => {
+    const passes: { readonly name: string; readonly at: number; readonly failures: number }[] = [];
+    const { time, controller, log, stop } = start({
+      reconcile: ({ name }, { failures }) => {
+        passes.push({ name, at: time.now(), failures });
+        if (name === "bad" && passes.filter((pass) => pass.name === "bad").length <= 3) throw new Error("boom");
+        return Promise.resolve(undefined);
+      },
+    });
+    controller.enqueue(key("bad"));
+    controller.enqueue(key("good"));
+    await time.advance(1_000);
+    assert.deepEqual(
+      passes.map(({ name, failures }) => `${name} ${failures}`),
+      ["bad 0", "good 0", "bad 1", "bad 2", "bad 3"],
+    );
+    assert.deepEqual(controller.stats(), {
+      queue: { ready: 0, delayed: 0, processing: 0, adds: 5, retries: 3, oldestReadyMs: 0 },
+      succeeded: 2,
+      failed: 3,
+    });
+    assert.equal(log.lines.filter((line) => line.level === "error").length, 3);
+    controller.enqueue(key("bad"));
+    await time.settle();
+    assert.equal(passes.at(-1)?.failures, 0);
+    await stop();
+  });
+
+  it("takes a conflict for everyday life and does not log it aloud", async () => {
+    let passes = 0;
+    const { time, controller, log, stop } = start({
+      reconcile: () => {
+        passes += 1;
+        if (passes === 1) throw new KubeApiError("CONFLICT", { call: "update things ns/a", detail: "changed" });
+        return Promise.resolve(undefined);
+      },
+    });
+    controller.enqueue(key("a"));
+    await time.advance(100);
+    assert.equal(passes, 2);
+    assert.deepEqual(
+      log.lines.map((line) => line.level),
+      ["debug"],
+    );
+    await stop();
+  });
+
+  it("looks again when the pass said so, and earlier when something changed", async () => {
+    const at: number[] = [];
+    const { time, controller, stop } = start({
+      reconcile: () => {
+        at.push(time.now());
+        return Promise.resolve({ requeueAfterMs: 10_000 });
+      },
+    });
+    const begin = time.now();
+    controller.enqueue(key("a"));
+    await time.advance(12_000);
+    controller.enqueue(key("a"));
+    await time.advance(10_000);
+    assert.deepEqual(
+      at.map((when) => when - begin),
+      [0, 10_000, 12_000, 22_000],
+    );
+    await stop();
+  });
+
+  it("reports a pass that hangs with what it was doing, aborts it, and never starts the key beside it", async () => {
+    const stuck = gate();
+    let passes = 0;
+    let isAborted = false;
+    const { time, controller, log, stop } = start({
+      passTimeoutMs: 1_000,
+      reconcile: async (_, { signal, note }) => {
+        passes += 1;
+        note("asking machine 127.1.0.1");
+        signal.addEventListener("abort", () => {
+          isAborted = true;
+        });
+        await stuck.wait;
+      },
+    });
+    controller.enqueue(key("a"));
+    await time.advance(999);
+    assert.deepEqual(controller.stuck(), []);
+    await time.advance(1_001);
+    controller.enqueue(key("a"));
+    await time.settle();
+    assert.deepEqual(controller.stuck(), [{ key: key("a"), runningForMs: 2_000, step: "asking machine 127.1.0.1" }]);
+    assert.ok(isAborted);
+    assert.equal(passes, 1);
+    assert.equal(log.lines[0]?.message, "Reconcile exceeds its deadline");
+    stuck.open();
+    await stop();
+    assert.deepEqual(controller.stuck(), []);
+  });
+
+  it("waits at stop for the pass that runs, tells it to end, and begins no other", async () => {
+    const began: string[] = [];
+    const ended: string[] = [];
+    const { time, controller, stop } = start({
+      workers: 1,
+      reconcile: async ({ name }, { signal }) => {
+        began.push(name);
+        await time.timers.sleep(60_000, signal).catch(() => undefined);
+        ended.push(name);
+      },
+    });
+    controller.enqueue(key("a"));
+    controller.enqueue(key("b"));
+    await time.settle();
+    await stop();
+    assert.deepEqual([began, ended], [["a"], ["a"]]);
+  });
+});
