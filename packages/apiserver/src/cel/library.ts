@@ -1,6 +1,7 @@
 import { Environment, Optional } from "@marcbachmann/cel-js";
 import { formatError } from "../schema/formats.ts";
 import { CidrBlock, IpAddress, tryParseAddress, tryParseBlock } from "./addresses.ts";
+import { sameCel } from "./equality.ts";
 import { registerLists } from "./lists.ts";
 import { registerMacros } from "./macros.ts";
 import { Quantity, tryParseQuantity } from "./quantity.ts";
@@ -177,15 +178,4 @@ function registerSets(environment: Environment): void {
   environment.registerFunction("SetsNamespace.intersects(list, list): bool", (_: unknown, a: unknown[], b: unknown[]) =>
     a.some((item) => has(b, item)),
   );
-}
-
-/** Equality of two CEL values, deep. */
-export function sameCel(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if ((typeof a === "bigint" && typeof b === "number") || (typeof a === "number" && typeof b === "bigint")) return Number(a) === Number(b);
-  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameCel(item, b[index]));
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
-  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameCel(value, right.get(key)));
 }

@@ -1,5 +1,5 @@
 import type { Environment } from "@marcbachmann/cel-js";
-import { sameCel } from "./library.ts";
+import { sameCel } from "./equality.ts";
 
 type Item = string | bigint | number | boolean | Date;
 

@@ -1,0 +1,153 @@
+// extract.ts KUBECTL KUBECONFIG OUT: writes definitions.ts and kinds.ts from what a kube-apiserver publishes. See update.sh.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { load } from "js-yaml";
+
+type Json = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any
+
+const [kubectl = "", kubeconfig = "", out = ""] = process.argv.slice(2);
+
+/** Kinds that the embedded API serves: group-version, then plurals. */
+const wanted: Record<string, string[]> = {
+  v1: ["namespaces", "nodes", "pods", "services", "endpoints", "secrets", "configmaps", "serviceaccounts", "events"],
+  "apps/v1": ["deployments", "daemonsets", "statefulsets", "replicasets"],
+  "batch/v1": ["jobs"],
+  "policy/v1": ["poddisruptionbudgets"],
+  "coordination.k8s.io/v1": ["leases"],
+  "events.k8s.io/v1": ["events"],
+  "apiextensions.k8s.io/v1": ["customresourcedefinitions"],
+  "rbac.authorization.k8s.io/v1": ["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
+  "authentication.k8s.io/v1": ["tokenreviews", "selfsubjectreviews"],
+  "authorization.k8s.io/v1": ["subjectaccessreviews", "localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+};
+
+function raw(path: string): Json {
+  const text = execFileSync(kubectl, ["--kubeconfig", kubeconfig, "get", "--raw", path], { encoding: "utf8", maxBuffer: 64 << 20 });
+  return JSON.parse(text) as Json;
+}
+
+/** kubectl cannot ask for a Table by raw path, so this one request is made by hand. */
+async function table(path: string): Promise<Json> {
+  const config = load(readFileSync(kubeconfig, "utf8")) as Json;
+  const bytes = (value: string): Buffer => Buffer.from(value, "base64");
+  const { cluster } = config["clusters"][0];
+  const { user } = config["users"][0];
+  return new Promise((resolve, reject) => {
+    const call = request(
+      `${cluster.server}${path}`,
+      {
+        ca: bytes(cluster["certificate-authority-data"]),
+        cert: bytes(user["client-certificate-data"]),
+        key: bytes(user["client-key-data"]),
+        headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" },
+      },
+      (response) => {
+        let body = "";
+        response.on("data", (chunk) => (body += String(chunk)));
+        response.on("end", () => resolve(JSON.parse(body) as Json));
+      },
+    );
+    call.on("error", reject);
+    call.end();
+  });
+}
+
+const definitions: Record<string, Json> = {};
+const kinds: Json[] = [];
+for (const [groupVersion, plurals] of Object.entries(wanted)) {
+  const root = groupVersion.includes("/") ? `apis/${groupVersion}` : `api/${groupVersion}`;
+  const document = raw(`/openapi/v3/${root}`);
+  const schemas = document["components"]["schemas"] as Json;
+  const resources = raw(`/${root}`)["resources"] as Json[];
+  for (const plural of plurals) {
+    const resource = resources.find((candidate) => candidate["name"] === plural) as Json;
+    const gvk = {
+      group: groupVersion.includes("/") ? groupVersion.split("/")[0] : "",
+      kind: resource["kind"],
+      version: groupVersion.split("/").at(-1),
+    };
+    const [name] = Object.entries(schemas).find(([, schema]) =>
+      ((schema as Json)["x-kubernetes-group-version-kind"] ?? []).some(
+        (x: Json) => x["kind"] === gvk.kind && x["group"] === gvk.group && x["version"] === gvk.version,
+      ),
+    ) as [string, Json];
+    collect(name, schemas);
+    const hasList = (resource["verbs"] as string[]).includes("list");
+    const columns = hasList ? (await table(`/${root}/${plural}?limit=1`))["columnDefinitions"] : [];
+    kinds.push({
+      ...gvk,
+      definition: name,
+      plural,
+      singular: resource["singularName"],
+      shortNames: resource["shortNames"] ?? [],
+      categories: resource["categories"] ?? [],
+      namespaced: resource["namespaced"],
+      status: resources.some((candidate) => candidate["name"] === `${plural}/status`),
+      scale: resources.some((candidate) => candidate["name"] === `${plural}/scale`),
+      columns: (columns as Json[]).map(({ name: column, type, format, priority }) => ({
+        name: column,
+        type,
+        ...(format ? { format } : {}),
+        ...(priority ? { priority } : {}),
+      })),
+    });
+  }
+}
+
+function collect(name: string, schemas: Json): void {
+  if (name in definitions) return;
+  definitions[name] = {};
+  definitions[name] = shape(schemas[name] as Json, schemas);
+}
+
+/** The schema without texts and Go zero values; references by bare name. */
+function shape(schema: Json, schemas: Json): Json {
+  const reference = schema["$ref"] ?? schema["allOf"]?.[0]?.["$ref"];
+  const kept: Json = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key.startsWith("x-kubernetes-") && !["x-kubernetes-group-version-kind", "x-kubernetes-unions"].includes(key)) kept[key] = value;
+  }
+  if (reference !== undefined) {
+    const name = String(reference).split("/").at(-1) as string;
+    if (name.endsWith(".IntOrString")) return { ...kept, "x-kubernetes-int-or-string": true };
+    if (name.endsWith(".Quantity")) return { ...kept, format: "quantity" };
+    if (name.endsWith(".Time")) return { ...kept, type: "string", format: "date-time", nullable: true };
+    if (name.endsWith(".MicroTime")) return { ...kept, type: "string", format: "date-time", nullable: true };
+    if (name.endsWith(".ObjectMeta") || name.endsWith(".FieldsV1") || name.endsWith(".RawExtension") || name.endsWith(".JSON"))
+      return { ...kept, $open: name.split(".").at(-1) };
+    if (name.includes(".JSONSchemaPropsOr")) {
+      // A schema, or a list of schemas, or a boolean: the server checks CRDs itself.
+      return { ...kept, $open: "JSON" };
+    }
+    collect(name, schemas);
+    return { ...kept, $ref: name };
+  }
+  for (const key of ["type", "format", "required", "enum"]) if (schema[key] !== undefined) kept[key] = schema[key];
+  if (schema["format"] === "int-or-string") return { ...kept, type: undefined, format: undefined, "x-kubernetes-int-or-string": true };
+  const zero = schema["default"];
+  if (zero !== undefined && zero !== "" && zero !== 0 && zero !== false && JSON.stringify(zero) !== "{}") kept["default"] = zero;
+  if (schema["properties"] !== undefined) {
+    kept["properties"] = Object.fromEntries(
+      Object.entries(schema["properties"] as Json).map(([key, child]) => [key, shape(child as Json, schemas)]),
+    );
+  }
+  if (schema["items"] !== undefined) kept["items"] = shape(schema["items"] as Json, schemas);
+  if (schema["additionalProperties"] !== undefined) kept["additionalProperties"] = shape(schema["additionalProperties"] as Json, schemas);
+  return kept;
+}
+
+const head = `// Generated by hack/openapi/update.sh from the OpenAPI of kube-apiserver ${(raw("/version") as { gitVersion: string }).gitVersion}. Do not edit.\n`;
+const print = (record: Record<string, unknown>): string =>
+  `{\n${Object.entries(record)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`)
+    .join("")}}`;
+writeFileSync(
+  `${out}/definitions.ts`,
+  `${head}import type { BuiltinSchema } from "../builtin-schema.ts";\n\nexport const definitions: Readonly<Record<string, BuiltinSchema>> = ${print(definitions)};\n`,
+);
+writeFileSync(
+  `${out}/kinds.ts`,
+  `${head}import type { BuiltinFacts } from "../builtin-schema.ts";\n\nexport const kinds: readonly BuiltinFacts[] = [\n${kinds.map((kind) => `  ${JSON.stringify(kind)},\n`).join("")}];\n`,
+);

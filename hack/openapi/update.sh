@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Refreshes packages/apiserver/src/builtin/gen from a genuine kube-apiserver: schemas of built-in kinds (shape only, no texts), names and
+# printer columns. Needs hack/tools/build.sh to have run.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tools=${TALOS_OPERATOR_TOOLS:-$HOME/.cache/talos-operator/tools}
+dir=$(mktemp -d)
+trap 'hack/tools/stop-apiserver.sh "$dir" > /dev/null; rm -rf "$dir"' EXIT
+BIN=$tools hack/tools/start-apiserver.sh "$dir" > /dev/null
+node_modules/.bin/node hack/openapi/extract.ts "$tools/kubectl" "$dir/kubeconfig" packages/apiserver/src/builtin/gen

@@ -1,0 +1,85 @@
+import { definitionNameOf, definitionOf } from "../builtin/index.ts";
+import { isObject, setOwn, type JsonObject } from "../json.ts";
+import type { CompiledVersion } from "../schema/index.ts";
+import { listMetaName, objectMetaName, sharedSchemas } from "./shared-schemas.ts";
+
+/** OpenAPI name of a kind: that of Kubernetes for built-in kinds, else the reversed group, version and kind. */
+export function schemaNameOf(kind: CompiledVersion): string {
+  return definitionNameOf(kind) ?? [...kind.group.split(".").reverse(), kind.version, kind.names.kind].join(".");
+}
+
+/** Schemas of the kinds, their lists and everything they refer to. `prefix` is put before referenced names. */
+export function collectSchemas(kinds: readonly CompiledVersion[], prefix: string): JsonObject {
+  const schemas: JsonObject = {};
+  for (const [name, schema] of Object.entries(sharedSchemas)) schemas[name] = schema;
+  const pending: string[] = [];
+  for (const kind of kinds) {
+    const gvk = { group: kind.group, version: kind.version, kind: kind.names.kind };
+    const name = schemaNameOf(kind);
+    const schema = definitionNameOf(kind) === undefined ? customRoot(kind, prefix) : rewrite(kind.schema, prefix, pending);
+    schemas[name] = { ...(schema as JsonObject), "x-kubernetes-group-version-kind": [gvk] };
+    schemas[`${name}List`] = listSchema(kind, prefix + name, prefix);
+  }
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (!Object.hasOwn(schemas, name)) schemas[name] = rewrite(definitionOf(name), prefix, pending);
+  }
+  return schemas;
+}
+
+const apiVersionSchema = { type: "string", description: "Group and version of this object's schema." };
+const kindSchema = { type: "string", description: "Kind of this object." };
+
+function customRoot(kind: CompiledVersion, prefix: string): JsonObject {
+  const schema = rewrite(kind.schema, prefix, []) as JsonObject;
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  return {
+    ...schema,
+    properties: {
+      ...properties,
+      apiVersion: properties["apiVersion"] ?? apiVersionSchema,
+      kind: properties["kind"] ?? kindSchema,
+      metadata: { description: "Standard object metadata.", allOf: [{ $ref: prefix + objectMetaName }] },
+    },
+  };
+}
+
+function listSchema(kind: CompiledVersion, reference: string, prefix: string): JsonObject {
+  return {
+    type: "object",
+    description: `${kind.names.listKind} is a list of ${kind.names.kind}.`,
+    required: ["items"],
+    properties: {
+      apiVersion: apiVersionSchema,
+      kind: kindSchema,
+      metadata: { description: "Standard list metadata.", allOf: [{ $ref: prefix + listMetaName }] },
+      items: { type: "array", items: { allOf: [{ $ref: reference }] } },
+    },
+    "x-kubernetes-group-version-kind": [{ group: kind.group, version: kind.version, kind: kind.names.listKind }],
+  };
+}
+
+/** A schema with references prefixed and notation that is ours alone removed. */
+function rewrite(schema: unknown, prefix: string, pending: string[]): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => rewrite(item, prefix, pending));
+  if (!isObject(schema)) return schema;
+  const reference = schema["$ref"];
+  if (typeof reference === "string") {
+    pending.push(reference);
+    const { $ref: _, ...rest } = schema;
+    return { ...(rewrite(rest, prefix, pending) as JsonObject), allOf: [{ $ref: prefix + reference }] };
+  }
+  const result: JsonObject = {};
+  for (const key of Object.keys(schema)) {
+    const value = schema[key];
+    if (key === "properties" && isObject(value)) {
+      const properties: JsonObject = {};
+      for (const name of Object.keys(value)) setOwn(properties, name, rewrite(value[name], prefix, pending));
+      result[key] = properties;
+    } else if (key === "default" || key === "enum" || key === "example") result[key] = value;
+    else if (key === "format" && value === "go-bytes") result[key] = "byte";
+    else result[key] = rewrite(value, prefix, pending);
+  }
+  if (result["x-kubernetes-int-or-string"] === true && result["type"] === undefined && result["anyOf"] === undefined)
+    result["format"] ??= "int-or-string";
+  return result;
+}
