@@ -1,0 +1,160 @@
+import type { MachineSpec, TalosControlPlaneSpec } from "@talos-operator/api";
+import {
+  compareContracts,
+  contractFor,
+  defaultInstallerImage,
+  describeMachineConfig,
+  generateMachineConfig,
+  patchMachineConfig,
+} from "@talos-operator/talos";
+import type { MachineConfigInput, SecretsBundle } from "@talos-operator/talos";
+import { ConfigRefusal } from "./refusal.ts";
+
+/** Everything that one machine's configuration is made from. */
+export interface RenderInput {
+  readonly role: "controlplane" | "worker";
+  readonly clusterName: string;
+  readonly endpoint: string;
+  /** The control plane decides what concerns the whole cluster. */
+  readonly controlPlane: TalosControlPlaneSpec;
+  readonly machineSpec: MachineSpec;
+  /** Talos version that is to be installed. */
+  readonly version: string;
+  /** Talos version that reads the configuration; `undefined` = the one that is to be installed. */
+  readonly readBy: string | undefined;
+  readonly platform: string | undefined;
+  readonly installDisk: string | undefined;
+  readonly addresses: readonly string[];
+  readonly secrets: SecretsBundle;
+}
+
+/**
+ * The machine config of one machine: generated for the version contract, then the shared patches, those of the machine, then additional documents.
+ *
+ * The contract is the older of what is installed and what reads the text, so a machine that booted an older image understands it.
+ *
+ * @throws ConfigError for a patch that does not fit, ConfigRefusal for one that would change the cluster's identity
+ */
+export function renderMachineConfig(input: RenderInput): string {
+  const plain = generateMachineConfig(generatorInput(input));
+  const texts = [...ownPatches(input), ...(input.machineSpec.configPatches ?? []), ...(input.machineSpec.additionalConfig ?? [])].map(
+    (patch) => JSON.stringify(patch),
+  );
+  if (texts.length === 0) return plain;
+  const patched = patchMachineConfig(plain, texts);
+  refuseIdentityChange(plain, patched);
+  return patched;
+}
+
+/** The contract that a machine's configuration is written for. */
+export function contractOf(version: string, readBy: string | undefined): string {
+  const wanted = contractFor(version);
+  if (readBy === undefined) return wanted;
+  const read = contractFor(readBy);
+  return compareContracts(read, wanted) < 0 ? read : wanted;
+}
+
+function generatorInput(input: RenderInput): MachineConfigInput {
+  const { controlPlane, machineSpec } = input;
+  const isContainer = input.platform === "container";
+  const mirrors = plainMirrors(machineSpec.registries);
+  const cni = controlPlane.cni;
+  return {
+    role: input.role,
+    clusterName: input.clusterName,
+    endpoint: input.endpoint,
+    contract: contractOf(input.version, input.readBy),
+    kubernetesVersion: controlPlane.kubeVersion,
+    secrets: input.secrets,
+    platform: isContainer ? "container" : "metal",
+    additionalSans: [...input.addresses],
+    ...(isContainer
+      ? {}
+      : {
+          install: {
+            ...(input.installDisk === undefined ? {} : { disk: input.installDisk }),
+            image: installerImage(machineSpec.image, input.version),
+            wipe: machineSpec.wipe === true,
+          },
+        }),
+    ...(controlPlane.clusterDomain === undefined ? {} : { dnsDomain: controlPlane.clusterDomain }),
+    ...(isEmpty(controlPlane.podCIDR) ? {} : { podSubnets: controlPlane.podCIDR ?? [] }),
+    ...(isEmpty(controlPlane.serviceCIDR) ? {} : { serviceSubnets: controlPlane.serviceCIDR ?? [] }),
+    ...(cni?.name === undefined
+      ? {}
+      : {
+          cni: {
+            name: cni.name,
+            ...(cni.name === "custom" && !isEmpty(cni.urls) ? { urls: cni.urls ?? [] } : {}),
+            ...(cni.name === "flannel" && !isEmpty(cni.flannel?.extraArgs) ? { flannel: { extraArgs: cni.flannel?.extraArgs ?? [] } } : {}),
+          },
+        }),
+    ...(machineSpec.allowSchedulingOnControlPlanes === true ? { allowSchedulingOnControlPlanes: true } : {}),
+    ...(machineSpec.airGap === true ? { discovery: false, timeSync: false } : {}),
+    ...(mirrors === undefined ? {} : { registryMirrors: mirrors }),
+  };
+}
+
+/** What the generator has no input for. */
+function ownPatches(input: RenderInput): readonly unknown[] {
+  const { registries } = input.machineSpec;
+  const isPlain = registries === undefined || plainMirrors(registries) !== undefined;
+  const patches: unknown[] = isPlain ? [] : [{ machine: { registries } }];
+  if (input.controlPlane.cni?.flannel?.kubeNetworkPoliciesEnabled === true && input.role === "controlplane")
+    patches.push(
+      compareContracts(contractOf(input.version, input.readBy), "1.14") < 0
+        ? { cluster: { network: { cni: { flannel: { kubeNetworkPoliciesEnabled: true } } } } }
+        : { apiVersion: "v1alpha1", kind: "KubeFlannelCNIConfig", kubeNetworkPoliciesEnabled: true },
+    );
+  return patches;
+}
+
+/** Mirrors as host to endpoints, when the section holds nothing else; `undefined` when it says more than that. */
+function plainMirrors(registries: MachineSpec["registries"]): Readonly<Record<string, readonly string[]>> | undefined {
+  if (registries === undefined) return undefined;
+  const { mirrors, ...rest } = registries;
+  if (Object.keys(rest).length > 0 || typeof mirrors !== "object" || mirrors === null) return undefined;
+  const plain: [string, readonly string[]][] = [];
+  for (const [host, value] of Object.entries(mirrors)) {
+    if (typeof value !== "object" || value === null) return undefined;
+    const { endpoints, ...more } = value as Readonly<Record<string, unknown>>;
+    if (Object.keys(more).length > 0 || !Array.isArray(endpoints) || !endpoints.every((one) => typeof one === "string")) return undefined;
+    plain.push([host, endpoints]);
+  }
+  return Object.fromEntries(plain);
+}
+
+/** The installer with its tag: `image` without one gets the version; no `image` means Talos's own. */
+export function installerImage(image: string | undefined, version: string): string {
+  if (image === undefined || image === "") return defaultInstallerImage(version);
+  return /:[^/]+$/.test(image) || image.includes("@") ? image : `${image}:${version}`;
+}
+
+/** Keys, tokens, identity and role are the operator's: a patch that changes them would make another cluster, or lock it out. */
+function refuseIdentityChange(plain: string, patched: string): void {
+  const before = describeMachineConfig(plain);
+  const after = describeMachineConfig(patched);
+  const fixed = [
+    ["machine.type", before.machineType, after.machineType],
+    ["cluster.id", before.clusterId, after.clusterId],
+    ["cluster.secret", before.clusterSecret, after.clusterSecret],
+    ["machine.token", before.machineToken, after.machineToken],
+    ["cluster.token", before.bootstrapToken, after.bootstrapToken],
+    ["machine.ca", before.osCa?.certificate, after.osCa?.certificate],
+    ["machine.ca.key", before.osCa?.key, after.osCa?.key],
+    ["cluster.ca", before.kubernetesCa?.certificate, after.kubernetesCa?.certificate],
+    ["cluster.aggregatorCA", before.aggregatorCa?.certificate, after.aggregatorCa?.certificate],
+    ["cluster.etcd.ca", before.etcdCa?.certificate, after.etcdCa?.certificate],
+    ["cluster.serviceAccount.key", before.serviceAccountKey, after.serviceAccountKey],
+    ["cluster.controlPlane.endpoint", before.endpoint, after.endpoint],
+  ] as const;
+  const changed = fixed.find(([, old, now]) => old !== now);
+  if (changed !== undefined)
+    throw new ConfigRefusal(
+      `a patch changes ${changed[0]}, which is fixed by the operator. Remove it from configPatches and additionalConfig`,
+    );
+}
+
+function isEmpty(list: readonly unknown[] | undefined): boolean {
+  return list === undefined || list.length === 0;
+}

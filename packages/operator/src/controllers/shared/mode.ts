@@ -1,0 +1,35 @@
+import { conditionFor, controllerOf, reconcileModeOf } from "@talos-operator/api";
+import type { ObjectMeta, ReconcileMode, TalosCluster } from "@talos-operator/api";
+import type { Store } from "@talos-operator/kube-runtime";
+import type { WantedStatus } from "./status-writer.ts";
+
+/** The mode of an object: its own annotation, else that of the TalosCluster that made it. */
+export function effectiveMode(metadata: ObjectMeta, clusters: Store<TalosCluster>): ReconcileMode {
+  const own = reconcileModeOf(metadata);
+  if (own !== "reconcile") return own;
+  const owner = controllerOf(metadata);
+  if (owner?.kind !== "TalosCluster") return "reconcile";
+  const cluster = clusters.get({ namespace: metadata.namespace, name: owner.name });
+  return cluster === undefined ? "reconcile" : reconcileModeOf(cluster.metadata);
+}
+
+const words = {
+  disable: {
+    reason: "ReconcileModeDisable",
+    message: "The annotation reconcile-mode says disable: nothing is changed until it is removed.",
+  },
+  dryrun: {
+    reason: "ReconcileModeDryRun",
+    message: "The annotation reconcile-mode says dryrun: nothing is written or sent until it is removed.",
+  },
+  import: {
+    reason: "ReconcileModeImport",
+    message:
+      "The annotation reconcile-mode says import, which this release does not act on: nothing is written or sent until it is removed.",
+  },
+} as const;
+
+/** The one word that a paused object hears. It carries no generation, so that it is written once. */
+export function pausedCondition(mode: Exclude<ReconcileMode, "reconcile">): WantedStatus["conditions"][number] {
+  return conditionFor("Paused", words[mode].reason, words[mode].message);
+}

@@ -1,0 +1,15 @@
+import type { Delta, KubeObject } from "@talos-operator/kube-runtime";
+
+/** True unless only the status changed: what a controller wrote itself must not wake it. A status that was taken away does. */
+export function specOrMetadataChanged<T extends KubeObject & { readonly spec?: unknown; readonly status?: unknown }>(
+  delta: Delta<T>,
+): boolean {
+  if (delta.type !== "updated") return true;
+  if (delta.previous.status !== undefined && delta.object.status === undefined) return true;
+  return textOf(delta.previous) !== textOf(delta.object);
+}
+
+/** Spec and metadata without bookkeeping. */
+function textOf({ metadata, spec }: KubeObject & { readonly spec?: unknown }): string {
+  return JSON.stringify([{ ...metadata, resourceVersion: "", managedFields: [] }, spec]);
+}

@@ -1,0 +1,118 @@
+import { conditionCatalogue, setCondition } from "@talos-operator/api";
+import type { Condition, ConditionInput } from "@talos-operator/api";
+import { apiVersionOf, keyOf } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { Clock } from "@talos-operator/ports";
+
+/** A status as all kinds have it. */
+export interface StatusShape {
+  readonly state?: string;
+  readonly conditions?: readonly Condition[];
+}
+
+/** What a pass wants the status to say. */
+export interface WantedStatus {
+  /** Fields beside the conditions; `undefined` ones are left as they are. */
+  readonly fields: Readonly<Record<string, string | undefined>>;
+  readonly conditions: readonly ConditionInput[];
+  /** True leaves the conditions that are not wanted in place: a paused object hears one word more. Default false: they go. */
+  readonly keepsOthers?: boolean;
+}
+
+/** An object whose status is written. */
+export type WithStatus = KubeObject & { readonly status?: StatusShape | undefined };
+
+/** Writes the status of one kind, and only what differs: a settled pass costs no request. */
+export interface StatusWriter<T extends WithStatus> {
+  /**
+   * @param everyMs least pause between two writes for one object, unless `state` changes; 0 writes at once
+   * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
+   */
+  write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
+  /** The object is gone. */
+  forget(key: string): void;
+}
+
+interface OwnWrite {
+  readonly uid: string | undefined;
+  readonly resourceVersion: string;
+  readonly status: StatusShape;
+  readonly at: number;
+}
+
+/** Status is applied server-side by one field manager per controller. */
+export function createStatusWriter<T extends WithStatus>(
+  client: KubeClient,
+  type: ResourceType,
+  clock: Clock,
+  fieldManager: string,
+): StatusWriter<T> {
+  const written = new Map<string, OwnWrite>();
+  return {
+    async write(object, wanted, everyMs = 0) {
+      const key = keyOf(object);
+      const own = written.get(key)?.uid === object.metadata?.uid ? written.get(key) : undefined;
+      const now = clock.now();
+      // The cache may lag behind our own last write.
+      const before =
+        own !== undefined && versionNumber(own.resourceVersion) > versionNumber(object.metadata?.resourceVersion)
+          ? own.status
+          : object.status;
+      const after = statusAfter(before, wanted, now);
+      if (after === before) return undefined;
+      const left = own === undefined || before?.state !== after.state ? 0 : own.at + everyMs - now;
+      if (left > 0) return left;
+      const { name = "", namespace } = object.metadata ?? {};
+      const types = new Set(wanted.conditions.map((condition) => condition.type));
+      const conditions = (after.conditions ?? []).filter(
+        (condition) => types.has(condition.type) || (wanted.keepsOthers === true && condition.type in conditionCatalogue),
+      );
+      const fields = Object.fromEntries(
+        Object.entries(wanted.keepsOthers === true ? { state: before?.state, ...wanted.fields } : wanted.fields).filter(
+          ([, value]) => value !== undefined,
+        ),
+      );
+      const applied = {
+        apiVersion: apiVersionOf(type),
+        kind: type.kind,
+        metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+        status: { ...fields, conditions },
+      };
+      const stored = await client.resource<WithStatus>(type).applyStatus(applied, { fieldManager, force: true });
+      written.set(key, {
+        uid: object.metadata?.uid,
+        resourceVersion: stored.metadata?.resourceVersion ?? "",
+        status: stored.status ?? after,
+        at: now,
+      });
+      return undefined;
+    },
+    forget: (key) => void written.delete(key),
+  };
+}
+
+/**
+ * The status after a pass. The same object when nothing differs.
+ *
+ * Conditions of the catalogue that are not wanted any more are gone; those of others are left alone.
+ */
+export function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, now: number): StatusShape {
+  const conditions = conditionsAfter(before?.conditions, wanted, now);
+  const old: Readonly<Record<string, unknown>> = { ...before };
+  const isSame = Object.entries(wanted.fields).every(([key, value]) => value === undefined || old[key] === value);
+  if (before !== undefined && isSame && before.conditions === conditions) return before;
+  return { ...before, ...Object.fromEntries(Object.entries(wanted.fields).filter(([, value]) => value !== undefined)), conditions };
+}
+
+function conditionsAfter(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {
+  const types = new Set(wanted.conditions.map((condition) => condition.type));
+  const old = before ?? [];
+  const kept =
+    wanted.keepsOthers === true ? old : old.filter((condition) => types.has(condition.type) || !(condition.type in conditionCatalogue));
+  const start = kept.length === old.length ? old : kept;
+  return wanted.conditions.reduce<readonly Condition[]>((conditions, condition) => setCondition(conditions, condition, now), start);
+}
+
+function versionNumber(resourceVersion: string | undefined): bigint {
+  return resourceVersion !== undefined && /^\d+$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
+}

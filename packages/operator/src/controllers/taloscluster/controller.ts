@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { finalizers, talosClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
+import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
+import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { effectiveMode, pausedCondition } from "../shared/mode.ts";
+import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { createStatusWriter } from "../shared/status-writer.ts";
+import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec-problems.ts";
+import { childrenOf, decideCluster } from "./decide.ts";
+
+const FIELD_MANAGER = "talos-operator/taloscluster";
+const STATUS_EVERY_MS = 500;
+
+/** What the controller of clusters needs. */
+export interface ClusterControllerOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly log: Logger;
+  readonly talosClusters: Informer<TalosCluster>;
+  readonly controlPlanes: Informer<TalosControlPlane>;
+  readonly workers: Informer<TalosWorker>;
+  readonly hosts: HostOptions;
+}
+
+/** Makes the control plane and the worker pool of a TalosCluster, and sums up how they are. */
+export function createClusterController(options: ClusterControllerOptions): Controller {
+  const { client, talosClusters, controlPlanes, workers } = options;
+  const statuses = createStatusWriter<TalosCluster>(client, talosClusterResource, options.clock, FIELD_MANAGER);
+  const clusters = client.resource<TalosCluster>(talosClusterResource);
+  // What was last applied to each child, and the generation that came of it: an equal wish for an untouched child costs no request.
+  const applied = new Map<string, { readonly wish: string; readonly generation: number | undefined }>();
+
+  const applyChild = async (
+    child: TalosControlPlane | TalosWorker,
+    existing: TalosControlPlane | TalosWorker | undefined,
+  ): Promise<void> => {
+    const key = `${child.kind}/${keyText(child.metadata)}`;
+    const wish = createHash("sha256")
+      .update(JSON.stringify([child.metadata.ownerReferences, child.spec]))
+      .digest("hex");
+    const last = applied.get(key);
+    if (existing !== undefined && last?.wish === wish && last.generation === existing.metadata.generation) return;
+    const stored =
+      child.kind === "TalosControlPlane"
+        ? await client.resource<TalosControlPlane>(talosControlPlaneResource).apply(child, { fieldManager: FIELD_MANAGER, force: true })
+        : await client.resource<TalosWorker>(talosWorkerResource).apply(child, { fieldManager: FIELD_MANAGER, force: true });
+    applied.set(key, { wish, generation: stored.metadata.generation });
+    const informer = child.kind === "TalosControlPlane" ? controlPlanes : workers;
+    await informer.waitForResourceVersion(stored.metadata.resourceVersion ?? "", { timeoutMs: 5_000 });
+  };
+
+  const problemsOf = (cluster: TalosCluster): readonly Finding[] => {
+    const { controlPlane, worker } = childrenOf(cluster);
+    const referenced = cluster.spec?.controlPlaneRef?.name ?? "";
+    const joined =
+      controlPlane ??
+      (referenced === "" ? undefined : controlPlanes.store.get({ namespace: cluster.metadata.namespace, name: referenced }));
+    const inside = (findings: readonly Finding[], field: string): readonly Finding[] =>
+      findings.map((finding) => ({ ...finding, field: finding.field.replace(/^spec\b/, field) }));
+    return [
+      ...(controlPlane === undefined ? [] : inside(controlPlaneProblems(controlPlane, [], options.hosts), "spec.controlPlane")),
+      ...(worker === undefined ? [] : inside(workerProblems(worker, joined, [], options.hosts), "spec.worker")),
+    ];
+  };
+
+  const reconcile = async (key: ObjectKey): Promise<{ readonly requeueAfterMs?: number | undefined } | undefined> => {
+    const cluster = talosClusters.store.get(key);
+    if (cluster === undefined) {
+      statuses.forget(keyText(key));
+      for (const kind of ["TalosControlPlane", "TalosWorker"]) applied.delete(`${kind}/${keyText(key)}`);
+      return undefined;
+    }
+    const mode = effectiveMode(cluster.metadata, talosClusters.store);
+    if (mode !== "reconcile") {
+      await statuses.write(cluster, { fields: {}, conditions: [pausedCondition(mode)], keepsOthers: true });
+      return undefined;
+    }
+    const { spec } = cluster;
+    const controlPlane = controlPlanes.store.get({
+      namespace: key.namespace,
+      name: spec?.controlPlane === undefined ? (spec?.controlPlaneRef?.name ?? key.name) : key.name,
+    });
+    const worker = workers.store.get({
+      namespace: key.namespace,
+      name: spec?.worker === undefined ? (spec?.workerRef?.name ?? key.name) : key.name,
+    });
+    const decision = decideCluster({ cluster, controlPlane, worker, problems: problemsOf(cluster) }, finalizers.talosCluster);
+    if (decision.addFinalizer) {
+      const stored = await addFinalizer(clusters, cluster, finalizers.talosCluster);
+      await talosClusters.waitForResourceVersion(stored.metadata.resourceVersion ?? "", { timeoutMs: 5_000 });
+      return { requeueAfterMs: 0 };
+    }
+    for (const child of decision.apply) await applyChild(child, child.kind === "TalosControlPlane" ? controlPlane : worker);
+    for (const child of decision.remove) {
+      try {
+        await client
+          .resource(child.kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource)
+          .delete({ namespace: key.namespace, name: child.name });
+      } catch (thrown) {
+        if (!isNotFound(thrown)) throw thrown;
+      }
+    }
+    if (decision.removeFinalizer) {
+      await removeFinalizer(clusters, cluster, finalizers.talosCluster);
+      return undefined;
+    }
+    return { requeueAfterMs: await statuses.write(cluster, { fields: {}, conditions: decision.conditions }, STATUS_EVERY_MS) };
+  };
+
+  const ownersAndReferrers = (child: TalosControlPlane | TalosWorker): readonly ObjectKey[] => [
+    ...toOwner("TalosCluster", talosClusterResource.group)(child),
+    ...talosClusters.store
+      .list(child.metadata.namespace)
+      .filter(
+        ({ spec }) => (child.kind === "TalosControlPlane" ? spec?.controlPlaneRef?.name : spec?.workerRef?.name) === child.metadata.name,
+      )
+      .map((cluster) => cluster.metadata),
+  ];
+
+  return createController({
+    name: "taloscluster",
+    clock: options.clock,
+    timers: options.timers,
+    random: options.random,
+    log: options.log,
+    backoff: { baseMs: 20, maxMs: 15_000 },
+    reconcile,
+    watches: [
+      watchOf({ informer: talosClusters, why: "the cluster is the work item", predicate: specOrMetadataChanged }),
+      watchOf({
+        informer: controlPlanes,
+        why: "the cluster sums up its control plane and brings back a spec that was changed",
+        map: ownersAndReferrers,
+      }),
+      watchOf({
+        informer: workers,
+        why: "the cluster sums up its worker pool and brings back a spec that was changed",
+        map: ownersAndReferrers,
+      }),
+    ],
+  });
+}

@@ -1,0 +1,315 @@
+import { talosControlPlaneResource } from "@talos-operator/api";
+import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
+import type {
+  Controller,
+  EventRecorder,
+  Informer,
+  KubeClient,
+  ObjectKey,
+  ReconcileContext,
+  ReconcileResult,
+} from "@talos-operator/kube-runtime";
+import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
+import { isEffectError } from "../../errors.ts";
+import type { Leading } from "../../leading.ts";
+import type { Look } from "../../looking/look.ts";
+import { createAccessStore } from "../../secrets/access-store.ts";
+import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
+import { decide, defaultRules } from "./decide.ts";
+import { executeAll } from "./execute.ts";
+import type { Effects } from "./execute.ts";
+import type { ClusterFacts } from "./facts.ts";
+import { machineFact } from "./facts.ts";
+import type { MachineFact } from "./facts.ts";
+import { readRecord } from "./facts-codec.ts";
+import { createGuard } from "./guard.ts";
+import type { Decision, Observed, Rule } from "./model.ts";
+import { observe } from "./observe.ts";
+import { ClusterSession } from "./session.ts";
+import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { effectiveMode } from "../shared/mode.ts";
+import { createStatusWriter } from "../shared/status-writer.ts";
+
+/** Field manager of the brain. */
+export const FIELD_MANAGER = "talos-operator/taloscontrolplane";
+
+/** While a cluster changes fast, its status is written at most this often; what stays is always written. */
+const STATUS_EVERY_MS = 500;
+
+/** What the brain needs. */
+export interface BrainOptions {
+  readonly client: KubeClient;
+  readonly dialer: TalosDialer;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly keys: Keys;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly leading: Leading;
+  readonly talosClusters: Informer<TalosCluster>;
+  readonly controlPlanes: Informer<TalosControlPlane>;
+  readonly workers: Informer<TalosWorker>;
+  readonly machines: Informer<TalosMachine>;
+  readonly hosts: HostOptions;
+  readonly requireFingerprint: boolean;
+  readonly rules?: readonly Rule[];
+  /** Clusters that are worked on at once. */
+  readonly concurrency: number;
+  /** Told when a look at a machine says something new. */
+  readonly onLook: (machine: ObjectKey) => void;
+}
+
+/** The brain: one work item per cluster; it alone decides and sends to machines. */
+export interface Brain {
+  readonly controller: Controller;
+  /** What is known of a machine: the newest look, and what the record says. */
+  machine(key: ObjectKey): { readonly look: Look; readonly fact: MachineFact | undefined } | undefined;
+  /** Decisions of each cluster's last pass, for people and tests. */
+  lastDecision(key: ObjectKey): Decision | undefined;
+  close(): void;
+}
+
+interface Cluster {
+  readonly session: ClusterSession;
+  readonly uid: string;
+  decision: Decision | undefined;
+  facts: ClusterFacts | undefined;
+}
+
+export function createBrain(options: BrainOptions): Brain {
+  const { client, clock, controlPlanes, workers, machines } = options;
+  const clusters = new Map<string, Cluster>();
+  const owners = new Map<string, string>();
+  const bundles = createBundleStore(client);
+  const access = createAccessStore(client, options.keys, FIELD_MANAGER);
+  const statuses = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, clock, FIELD_MANAGER);
+  const rules = options.rules ?? defaultRules;
+
+  const clusterOf = (key: ObjectKey, uid: string): Cluster => {
+    const text = keyText(key);
+    const known = clusters.get(text);
+    if (known?.uid === uid) return known;
+    known?.session.close();
+    const session = new ClusterSession({ dialer: options.dialer, clock, timers: options.timers, random: options.random }, (name) => {
+      controller.enqueue(key);
+      options.onLook({ namespace: key.namespace, name });
+    });
+    const made: Cluster = { session, uid, decision: undefined, facts: undefined };
+    clusters.set(text, made);
+    return made;
+  };
+
+  const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
+    const controlPlane = controlPlanes.store.get(key);
+    if (controlPlane === undefined) {
+      clusters.get(keyText(key))?.session.close();
+      clusters.delete(keyText(key));
+      statuses.forget(keyText(key));
+      return undefined;
+    }
+    const cluster = clusterOf(key, controlPlane.metadata.uid ?? "");
+    const { session } = cluster;
+    const workersOfIt = workers.store.byIndex("controlPlane", keyText(key));
+    const machineObjects = [
+      ...machines.store.byIndex("controlPlane", keyText(key)),
+      ...workersOfIt.flatMap((worker) => machines.store.byIndex("worker", `${key.namespace ?? ""}/${worker.metadata.name}`)),
+    ];
+    context.note("observe");
+    const cached = {
+      controlPlane,
+      mode: effectiveMode(controlPlane.metadata, options.talosClusters.store),
+      workers: workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
+      machineObjects,
+      otherPools: otherPools(controlPlane),
+    };
+    const seen = await observe(cached, session, {
+      client,
+      bundles,
+      access,
+      keys: options.keys,
+      clock,
+      hosts: options.hosts,
+      requireFingerprint: options.requireFingerprint,
+    });
+    for (const machine of seen.machines) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));
+    cluster.facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+    const decision = decide(seen, rules);
+    cluster.decision = decision;
+    if (decision.actions.length > 0)
+      options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
+    const isSettled = decision.actions.length === 0 && decision.state === "Ready";
+    session.setPace(isSettled ? "settled" : "eager");
+
+    context.note("execute");
+    const failure = await carryOut(decision, seen, cluster, key, context);
+    context.note("status");
+    const isDone = decision.actions.length === 0 || failure !== undefined;
+    const wait = await writeStatus(cluster, controlPlane, seen, decision, isDone);
+    if (failure !== undefined && !isExpected(failure)) throw failure;
+    if (decision.actions.length > 0) return { requeueAfterMs: failure === undefined ? 0 : 100 };
+    const requeueAfterMs =
+      decision.requeueAfterMs === undefined
+        ? undefined
+        : Math.round(decision.requeueAfterMs * (isSettled ? 1 + options.random.fraction() / 2 : 1));
+    return { requeueAfterMs: wait === undefined ? requeueAfterMs : Math.min(wait, requeueAfterMs ?? wait) };
+  };
+
+  const carryOut = async (
+    decision: Decision,
+    seen: Observed,
+    cluster: Cluster,
+    key: ObjectKey,
+    context: ReconcileContext,
+  ): Promise<unknown> => {
+    if (decision.actions.length === 0) return undefined;
+    const { session } = cluster;
+    let bundle: ReturnType<Effects["bundle"]> | undefined;
+    const facts = (): ClusterFacts => {
+      const record = session.record?.value;
+      const now = record === undefined || record === "absent" ? undefined : readRecord(record);
+      if (now === undefined) throw new TypeError("an effect needs a record, and there is none");
+      return now.facts;
+    };
+    const effects: Effects = {
+      client,
+      dialer: options.dialer,
+      bundles,
+      access,
+      keys: options.keys,
+      clock,
+      random: options.random,
+      seen,
+      session,
+      guard: createGuard(key, client, options.leading),
+      leading: options.leading,
+      log: options.log.child({ ...nameOf(key), rule: decision.rule }),
+      signal: context.signal,
+      facts,
+      bundle: () => {
+        bundle ??= bundles
+          .read({ namespace: key.namespace, name: facts().bundle.secretName })
+          .then((stored) => usableBundle(stored, facts().bundle));
+        return bundle;
+      },
+      event: (regarding, type, reason, action, note) => options.events.record(regarding, { type, reason, action, note }),
+      caughtUp: async (kind, resourceVersion) => {
+        if (resourceVersion === undefined) return;
+        await (kind === "TalosMachine" ? machines : controlPlanes).waitForResourceVersion(resourceVersion, {
+          signal: context.signal,
+          timeoutMs: 5_000,
+        });
+      },
+    };
+    try {
+      await executeAll(decision.actions, effects);
+      return undefined;
+    } catch (thrown) {
+      if (isEffectError(thrown, "RECORD_CHANGED", "PRECONDITION_GONE")) session.record = undefined;
+      if (isEffectError(thrown, "KEYS_UNUSABLE")) session.bundle = undefined;
+      return thrown;
+    }
+  };
+
+  /** @returns when the status should be looked at again because it was not written yet */
+  const writeStatus = async (
+    cluster: Cluster,
+    object: TalosControlPlane,
+    seen: Observed,
+    decision: Decision,
+    isDone: boolean,
+  ): Promise<number | undefined> => {
+    // A pass that acted is followed by another at once: that one says how it is.
+    if (!isDone) return undefined;
+    if (seen.mode !== "reconcile") return statuses.write(object, { fields: {}, conditions: decision.conditions, keepsOthers: true });
+    const kubernetes = cluster.facts?.bootstrapDone === undefined ? undefined : cluster.facts.kubernetesVersion;
+    const fields = { state: decision.state, observedKubeVersion: kubernetes === "" ? undefined : kubernetes };
+    return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);
+  };
+
+  /** Pools of other clusters that were there first: theirs is the machine. */
+  const otherPools = (own: TalosControlPlane): readonly (TalosControlPlane | TalosWorker)[] => {
+    const older = controlPlanes.store.list().filter((other) => other.metadata.uid !== own.metadata.uid && isOlder(other, own));
+    return older.flatMap((other) => [
+      other,
+      ...workers.store.byIndex("controlPlane", keyText({ namespace: other.metadata.namespace, name: other.metadata.name })),
+    ]);
+  };
+
+  const controller: Controller = createController({
+    name: "taloscontrolplane",
+    clock,
+    timers: options.timers,
+    random: options.random,
+    log: options.log,
+    workers: options.concurrency,
+    backoff: { baseMs: 20, maxMs: 15_000 },
+    reconcile,
+    watches: [
+      watchOf({
+        informer: controlPlanes,
+        why: "the control plane is the work item",
+        predicate: specOrMetadataChanged,
+      }),
+      watchOf({
+        informer: options.talosClusters,
+        why: "its annotation may pause the control plane it made",
+        map: (cluster) => [{ namespace: cluster.metadata.namespace, name: cluster.metadata.name }],
+        predicate: specOrMetadataChanged,
+      }),
+      watchOf({
+        informer: workers,
+        why: "a worker pool joins, changes or leaves",
+        map: (worker) => controlPlaneOf(worker),
+        predicate: specOrMetadataChanged,
+      }),
+      watchOf({
+        informer: machines,
+        why: "a machine object of the control plane or of a pool appeared or goes",
+        map: (machine) => [...toOwner("TalosControlPlane", talosControlPlaneResource.group)(machine), ...clusterOfMachine(machine)],
+        predicate: specOrMetadataChanged,
+      }),
+    ],
+  });
+
+  const controlPlaneOf = (worker: TalosWorker): readonly ObjectKey[] => {
+    const name = worker.spec?.controlPlaneRef?.name ?? "";
+    return name === "" ? [] : [{ namespace: worker.metadata.namespace, name }];
+  };
+  const clusterOfMachine = (machine: TalosMachine): readonly ObjectKey[] => {
+    const { controlPlaneRef, workerRef } = machine.spec ?? {};
+    const { namespace } = machine.metadata;
+    if (controlPlaneRef?.name !== undefined) return [{ namespace, name: controlPlaneRef.name }];
+    const worker = workerRef?.name === undefined ? undefined : workers.store.get({ namespace, name: workerRef.name });
+    return worker === undefined ? [] : controlPlaneOf(worker);
+  };
+
+  return {
+    controller,
+    machine: (key) => {
+      const cluster = clusters.get(owners.get(keyText(key)) ?? "");
+      return cluster === undefined ? undefined : { look: cluster.session.look(key.name), fact: machineFact(cluster.facts, key.name) };
+    },
+    lastDecision: (key) => clusters.get(keyText(key))?.decision,
+    close: () => {
+      for (const cluster of clusters.values()) cluster.session.close();
+      clusters.clear();
+    },
+  };
+}
+
+function isOlder(a: TalosControlPlane, b: TalosControlPlane): boolean {
+  const [x = "", y = ""] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+  return x < y || (x === y && (a.metadata.uid ?? "") < (b.metadata.uid ?? ""));
+}
+
+/** Failures that the next look answers: the world moved between decision and effect. */
+function isExpected(failure: unknown): boolean {
+  if (isEffectError(failure, "RECORD_CHANGED", "PRECONDITION_GONE")) return true;
+  return failure instanceof Error && "code" in failure && (failure.code === "CONFLICT" || failure.code === "ALREADY_EXISTS");
+}
+
+function nameOf(key: ObjectKey): { readonly namespace: string; readonly name: string } {
+  return { namespace: key.namespace ?? "", name: key.name };
+}

@@ -1,0 +1,107 @@
+import { conditionFor } from "@talos-operator/api";
+import type { ConditionInput, ControlPlaneState, ReasonOf } from "@talos-operator/api";
+import { describe } from "./describe.ts";
+import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
+import { keepAccess } from "./rules/access.ts";
+import { bootstrapOnce } from "./rules/bootstrap.ts";
+import { composeMachines } from "./rules/compose-machines.ts";
+import { configureMachines } from "./rules/configure-machines.ts";
+import { finishDeletion } from "./rules/deletion.ts";
+import { keepFinalizers } from "./rules/keep-finalizer.ts";
+import { keepKeys } from "./rules/keep-keys.ts";
+import { honourReconcileMode } from "./rules/reconcile-mode.ts";
+import { refuseUnsafeSpec } from "./rules/spec.ts";
+import { waitOrSettle } from "./rules/wait.ts";
+
+/** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
+export const defaultRules: readonly Rule[] = [
+  honourReconcileMode,
+  finishDeletion,
+  refuseUnsafeSpec,
+  keepFinalizers,
+  keepKeys,
+  composeMachines,
+  bootstrapOnce,
+  configureMachines,
+  keepAccess,
+  waitOrSettle,
+];
+
+/** Where a settled cluster is looked at again without an event. */
+const SETTLED_LOOK_MS = 60_000;
+
+/** Where a cluster that waits is looked at again without an event; changes that machines show wake the brain at once. */
+const WAITING_LOOK_MS = 10_000;
+
+/** The first rule that has something to say ends the pass; conditions always describe everything that was seen. Pure, total, synchronous. */
+export function decide(seen: Observed, rules: readonly Rule[] = defaultRules): Decision {
+  for (const rule of rules) {
+    const verdict = rule.decide(seen);
+    if (verdict !== undefined) return decisionOf(seen, rule.name, verdict);
+  }
+  return decisionOf(seen, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });
+}
+
+function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
+  const generation = seen.controlPlane.metadata.generation;
+  // A paused object hears one word and nothing else.
+  if (seen.mode !== "reconcile")
+    return { rule, actions: [], conditions: verdict.conditions ?? [], state: stateWord(seen, undefined), requeueAfterMs: undefined };
+  const isReady = verdict.waiting === undefined && verdict.actions.length === 0;
+  const ready = isReady
+    ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
+    : conditionFor("Ready", verdict.waiting?.reason ?? "Unobserved", verdict.waiting?.message ?? "The operator is at work.", generation);
+  const conditions: readonly ConditionInput[] = [
+    ready,
+    progressing(isReady, verdict.waiting, seen, generation),
+    ...describe(seen),
+    ...(verdict.conditions ?? []),
+  ];
+  return {
+    rule,
+    actions: verdict.actions,
+    conditions,
+    state: stateWord(seen, isReady ? "Ready" : undefined),
+    requeueAfterMs: verdict.requeueAfterMs ?? (isReady ? SETTLED_LOOK_MS : WAITING_LOOK_MS),
+  };
+}
+
+/** `Progressing` by what is waited for. */
+function progressing(isReady: boolean, waiting: Waiting | undefined, seen: Observed, generation: number | undefined): ConditionInput {
+  if (isReady) return conditionFor("Progressing", "Settled", "Nothing is left to do.", generation);
+  const reason = progressReason(waiting, seen);
+  return conditionFor(
+    "Progressing",
+    reason,
+    reason === "Blocked" ? "See the condition Ready." : (waiting?.message ?? "The operator is at work."),
+    generation,
+  );
+}
+
+function progressReason(waiting: Waiting | undefined, seen: Observed): ReasonOf<"Progressing"> {
+  switch (waiting?.reason) {
+    case undefined:
+    case "Unobserved":
+      return "Configuring";
+    case "WaitingForMachines":
+      return seen.record.kind === "present" ? "WaitingForMachines" : "Composing";
+    case "Bootstrapping":
+      return "Bootstrapping";
+    case "EtcdUnhealthy":
+      return "Joining";
+    case "NodesNotReady":
+      return "WaitingForNodes";
+    case "Deleting":
+      return "Deleting";
+    default:
+      return "Blocked";
+  }
+}
+
+/** The published word. Never goes back from `Bootstrapped` once etcd was founded, and is `Ready` exactly while the condition is. */
+function stateWord(seen: Observed, ready: "Ready" | undefined): ControlPlaneState {
+  if (ready !== undefined) return ready;
+  if (seen.record.kind === "present" && seen.record.value.facts.bootstrapDone !== undefined) return "Bootstrapped";
+  const controlPlanes = seen.machines.filter((machine) => machine.declared.role === "controlplane");
+  return controlPlanes.length > 0 && controlPlanes.every((machine) => machine.look.kind === "running") ? "Available" : "Pending";
+}

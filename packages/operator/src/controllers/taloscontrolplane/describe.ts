@@ -1,0 +1,212 @@
+import { conditionFor } from "@talos-operator/api";
+import type { ConditionInput, ReasonOf } from "@talos-operator/api";
+import { controlPlanesOf, waitsForEtcd, wasEverConfigured } from "./etcd-view.ts";
+import type { EtcdMember } from "../../looking/look.ts";
+import type { ClusterFacts } from "./facts.ts";
+import type { Observed, SeenMachine } from "./model.ts";
+
+/** A condition's reason and message before it is put under its type. */
+export interface Finding<R extends string> {
+  readonly reason: R;
+  readonly message: string;
+}
+
+/** How etcd is, as its members tell it: each one asked for its own list. */
+export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
+  const facts = factsOf(seen);
+  if (facts?.bootstrapDone === undefined) return { reason: "NotBootstrapped", message: "etcd is not founded yet." };
+  const declared = seen.machines.filter((machine) => machine.declared.role === "controlplane");
+  const answering = declared.flatMap((machine) =>
+    machine.look.kind === "running" && machine.look.etcd?.members !== undefined
+      ? [{ machine, etcd: machine.look.etcd, members: machine.look.etcd.members }]
+      : [],
+  );
+  if (answering.length === 0) return { reason: "NoAnswer", message: "No control plane answers for etcd." };
+  const silent = declared.filter((machine) => !answering.some((one) => one.machine === machine));
+  if (silent.length > 0) {
+    const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
+    return { reason: "MemberMissing", message: `Not a serving member of etcd: ${named}.` };
+  }
+  const [first] = answering;
+  const list = idsOf(first?.members ?? []);
+  const differing = answering.find((one) => idsOf(one.members) !== list);
+  if (differing !== undefined)
+    return {
+      reason: "MemberUnhealthy",
+      message: `${differing.machine.declared.name} lists other members than ${first?.machine.declared.name}.`,
+    };
+  const learner = first?.members.find((member) => member.isLearner);
+  if (learner !== undefined) return { reason: "MemberMissing", message: `Member ${learner.name || learner.id} is still a learner.` };
+  const owned = new Set(answering.map((one) => one.etcd.localMember));
+  const foreign = first?.members.find((member) => !owned.has(member.id));
+  if (foreign !== undefined)
+    return { reason: "MemberUnexpected", message: `Member ${foreign.name || foreign.id} belongs to no machine of this cluster.` };
+  const unhealthy = answering.find((one) => !one.etcd.isHealthy);
+  if (unhealthy !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${unhealthy.machine.declared.name} is not healthy.` };
+  const leaderless = answering.find((one) => one.etcd.leader === undefined || !owned.has(one.etcd.leader));
+  if (leaderless !== undefined)
+    return { reason: "MemberUnhealthy", message: `${leaderless.machine.declared.name} knows no leader among the members.` };
+  return { reason: "AllMembersHealthy", message: `${answering.length} voting member(s), one leader, all healthy.` };
+}
+
+/** Whether etcd was founded, and if not, what is waited for. */
+export function bootstrapState(seen: Observed): Finding<ReasonOf<"Bootstrapped">> {
+  const facts = factsOf(seen);
+  if (facts?.bootstrapDone !== undefined)
+    return { reason: "Bootstrapped", message: `Founded on ${facts.bootstrapDone.machine}. ${facts.bootstrapDone.evidence}` };
+  if (facts === undefined) return { reason: "WaitingForControlPlanes", message: "The cluster's record is not there yet." };
+  const controlPlanes = controlPlanesOf(seen);
+  const hidden = controlPlanes.filter((machine) => isSilent(machine) && wasEverConfigured(facts, machine));
+  if (hidden.length > 0)
+    return {
+      reason: "ControlPlaneUnreachable",
+      message: `Does not answer and may hold etcd data: ${names(hidden)}. etcd is not founded until it answers, so that no second cluster is made.`,
+    };
+  if (facts.bootstrapIntent !== undefined)
+    return {
+      reason: "IntentOpen",
+      message: `${facts.bootstrapIntent.machine} is the only machine that is ever asked to found etcd; what it shows decides.`,
+    };
+  const withData = controlPlanes.filter((machine) => machine.look.kind === "running" && machine.look.etcd?.service === "Running");
+  if (withData.length > 0)
+    return {
+      reason: "EtcdDataFound",
+      message: `etcd runs on ${names(withData)}, and the record knows nothing of it; its member list decides.`,
+    };
+  const waiting = controlPlanes.filter((machine) => !(machine.look.kind === "running" && waitsForEtcd(machine.look.etcd)));
+  return {
+    reason: "WaitingForControlPlanes",
+    message:
+      waiting.length === 0
+        ? "etcd is about to be founded."
+        : `Not waiting for etcd yet: ${waiting.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}.`,
+  };
+}
+
+/** Whether every machine of the control plane answers with our configuration. */
+export function machinesState(machines: readonly SeenMachine[]): Finding<ReasonOf<"MachinesReady">> {
+  if (machines.length === 0) return { reason: "NoMachines", message: "No machine is listed." };
+  const missing = machines.filter((machine) => machine.look.kind !== "running");
+  if (missing.length === 0)
+    return { reason: "AllMachinesReady", message: `${machines.length} machine(s) answer with their configuration.` };
+  return {
+    reason: "MachinesNotReady",
+    message: `Not running with their configuration: ${missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}.`,
+  };
+}
+
+/** Whether every machine is a ready node, each unmet condition by name. */
+export function nodesState(seen: Observed, machines: readonly SeenMachine[]): Finding<ReasonOf<"NodesReady">> {
+  if (factsOf(seen)?.bootstrapDone === undefined)
+    return { reason: "NotBootstrapped", message: "There is no Kubernetes yet: etcd is not founded." };
+  const unready = machines.filter((machine) => !isReadyNode(machine));
+  if (unready.length === 0) return { reason: "AllNodesReady", message: `${machines.length} node(s) are ready.` };
+  return { reason: "NodesNotReady", message: `${unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine)}`).join("; ")}.` };
+}
+
+/** True when the machine says that it runs and that nothing is unmet. */
+export function isReadyNode({ look }: SeenMachine): boolean {
+  return look.kind === "running" && look.stage === "running" && look.ready && look.unmet.length === 0;
+}
+
+/** Conditions that only describe what was seen; the rule that decided adds its own. */
+export function describe(seen: Observed): readonly ConditionInput[] {
+  const generation = seen.controlPlane.metadata.generation;
+  const etcd = etcdHealth(seen);
+  const bootstrap = bootstrapState(seen);
+  const own = seen.machines.filter((machine) => machine.declared.owner.kind === "TalosControlPlane");
+  const machines = machinesState(own);
+  const nodes = nodesState(seen, own);
+  return [
+    conditionFor("MachinesReady", machines.reason, machines.message, generation),
+    conditionFor("Bootstrapped", bootstrap.reason, bootstrap.message, generation),
+    conditionFor("EtcdHealthy", etcd.reason, etcd.message, generation),
+    conditionFor("NodesReady", nodes.reason, nodes.message, generation),
+    ...(seen.inertFields.length === 0
+      ? []
+      : [
+          conditionFor(
+            "FieldNotSupported",
+            "FieldNotSupported",
+            `Set and without effect in this release: ${seen.inertFields.join(", ")}.`,
+            generation,
+          ),
+        ]),
+    ...upgradePending(seen),
+  ];
+}
+
+function upgradePending(seen: Observed): readonly ConditionInput[] {
+  const facts = factsOf(seen);
+  if (facts?.bootstrapDone === undefined) return [];
+  const differing = seen.machines.flatMap(({ declared, look }) =>
+    look.kind === "running" && look.platform !== "container" && look.version !== undefined && look.version !== declared.version
+      ? [`${declared.name} runs ${look.version}, the spec asks for ${declared.version}`]
+      : [],
+  );
+  const kubeVersion = seen.controlPlane.spec?.kubeVersion;
+  if (kubeVersion !== undefined && facts.kubernetesVersion !== "" && facts.kubernetesVersion !== kubeVersion)
+    differing.push(`Kubernetes runs ${facts.kubernetesVersion}, the spec asks for ${kubeVersion}`);
+  if (differing.length === 0) return [];
+  return [
+    conditionFor(
+      "UpgradePending",
+      "VersionDiffers",
+      `${differing.join("; ")}. Nothing is sent to running machines.`,
+      seen.controlPlane.metadata.generation,
+    ),
+  ];
+}
+
+/** A short word for where a machine is, stable while nothing changes. */
+export function stateOf({ look }: SeenMachine): string {
+  switch (look.kind) {
+    case "not-asked":
+      return "not asked yet";
+    case "silent":
+      return look.detail;
+    case "not-talos":
+      return "not Talos";
+    case "foreign":
+      return "another identity";
+    case "maintenance":
+      return "in maintenance mode";
+    case "running":
+      return look.stage === undefined || look.stage === "running"
+        ? look.etcd?.service === undefined
+          ? "running"
+          : `etcd ${look.etcd.service}`
+        : look.stage;
+  }
+}
+
+function etcdStateOf(machine: SeenMachine): string {
+  return machine.look.kind === "running" ? `etcd ${machine.look.etcd?.service ?? "not told"}` : stateOf(machine);
+}
+
+function unmetOf(machine: SeenMachine): string {
+  const { look } = machine;
+  if (look.kind !== "running") return stateOf(machine);
+  if (look.unmet.length > 0)
+    return look.unmet.map((unmet) => (unmet.reason === "" ? unmet.name : `${unmet.name} (${unmet.reason})`)).join(", ");
+  return look.stage === "running" ? "not ready" : `stage ${look.stage ?? "not told"}`;
+}
+
+function isSilent({ look }: SeenMachine): boolean {
+  return look.kind === "silent" || look.kind === "not-asked";
+}
+
+function names(machines: readonly SeenMachine[]): string {
+  return machines.map((machine) => machine.declared.name).join(", ");
+}
+
+function idsOf(members: readonly EtcdMember[]): string {
+  return members
+    .map((member) => member.id)
+    .toSorted()
+    .join(",");
+}
+
+function factsOf(seen: Observed): ClusterFacts | undefined {
+  return seen.record.kind === "present" ? seen.record.value.facts : undefined;
+}

@@ -1,0 +1,92 @@
+import { createTalosClient, isTalosError, resourceKinds, TalosError } from "@talos-operator/talos";
+import { renderMachineConfig } from "../../../config/render.ts";
+import { EffectError, isEffectError } from "../../../errors.ts";
+import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
+import type { Effects } from "../execute.ts";
+import { machineFact } from "../facts.ts";
+import type { Action } from "../model.ts";
+
+/**
+ * Sends a machine its configuration, in maintenance mode, to exactly the key that the record names.
+ *
+ * Order: connect with that key demanded, see that the machine still waits, read lease and record, send. A repetition to the same key is harmless.
+ */
+export async function configureMachine(action: Extract<Action, { readonly kind: "ConfigureMachine" }>, effects: Effects): Promise<void> {
+  const { seen, session, dialer, log, signal } = effects;
+  const { machine, ifSpki } = action;
+  const effect = `Configure/${machine.name}`;
+  const config = await render(action, effects);
+  const client = createTalosClient(dialer.dial({ address: machine.address }, { kind: "maintenance", expectedSpki: ifSpki }));
+  try {
+    const status = await client.resources.get(resourceKinds.machineStatus, undefined, { timeoutMs: LOOK_TIMEOUT_MS, signal });
+    if (status?.spec.stage !== "maintenance" || client.peerSpki() !== ifSpki)
+      throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
+    const timeoutMs = await effects.guard.check((facts) => {
+      const fact = machineFact(facts, machine.name);
+      return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;
+    });
+    log.info({ action: "ConfigureMachine", machine: machine.name, endpoint: machine.address }, "Sending machine config");
+    session.noteSent(effect, "unknown", "no answer");
+    await client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal });
+    session.noteSent(effect, "answered", "");
+    log.info({ action: "ConfigureMachine", machine: machine.name }, "Sent machine config");
+  } catch (thrown) {
+    if (isTalosError(thrown, "INVALID_ARGUMENT", "NODE_FAILED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "PERMISSION_DENIED")) {
+      // The machine's own words, without anything it may have quoted from the config.
+      session.noteSent(effect, "refused", thrown.nodeText.slice(0, 300));
+      effects.event(
+        seen.controlPlane,
+        "Warning",
+        "ConfigApplyFailed",
+        "ConfigureMachine",
+        `${machine.name} refused its configuration: ${thrown.nodeText.slice(0, 300)}`,
+      );
+      return;
+    }
+    if (!(thrown instanceof TalosError) && !isEffectError(thrown, "PRECONDITION_GONE")) throw thrown;
+    log.debug(
+      { action: "ConfigureMachine", machine: machine.name, err: thrown.message },
+      "Machine config not known to have arrived; looking again",
+    );
+  } finally {
+    client.close();
+    session.connections(machine.name)?.closeMaintenance();
+    session.nudge(machine.name);
+  }
+}
+
+async function render(action: Extract<Action, { readonly kind: "ConfigureMachine" }>, effects: Effects): Promise<string> {
+  const { machine, installDisk } = action;
+  const { controlPlane, machines } = effects.seen;
+  const facts = effects.facts();
+  const look = machines.find((one) => one.declared.name === machine.name)?.look;
+  const secrets = await effects.bundle();
+  const spec = controlPlane.spec;
+  if (spec === undefined || look?.kind !== "maintenance")
+    throw new EffectError("PRECONDITION_GONE", `${machine.name} is not declared any more`);
+  const addresses = machines.filter((one) => one.declared.role === "controlplane").map((one) => one.declared.address);
+  return renderMachineConfig({
+    role: machine.role,
+    clusterName: controlPlane.metadata.name,
+    endpoint: facts.endpoint,
+    controlPlane: facts.kubernetesVersion === "" ? spec : { ...spec, kubeVersion: facts.kubernetesVersion },
+    machineSpec: machine.machineSpec,
+    // What joins a running cluster gets what runs there; the spec's newer word is an upgrade.
+    version:
+      facts.bootstrapDone !== undefined && machine.role === "controlplane" && facts.talosVersion !== ""
+        ? facts.talosVersion
+        : machine.version,
+    readBy: look.version,
+    platform: look.platform,
+    installDisk,
+    addresses: machine.role === "controlplane" ? [...new Set([...addresses, ...hostOf(facts.endpoint)])] : [machine.address],
+    secrets,
+  });
+}
+
+/** The host of the endpoint, for the certificates of those who answer there. */
+function hostOf(endpoint: string): readonly string[] {
+  const host = /^https?:\/\/(?:\[([^\]]+)\]|([^:/]+))/.exec(endpoint);
+  const name = host?.[1] ?? host?.[2];
+  return name === undefined ? [] : [name];
+}

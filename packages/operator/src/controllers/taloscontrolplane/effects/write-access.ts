@@ -1,0 +1,51 @@
+import { printTalosconfig, TalosError } from "@talos-operator/talos";
+import type { Effects } from "../execute.ts";
+import type { Action } from "../model.ts";
+import { asAdmin } from "./admin.ts";
+
+/** Life of the administrator's certificate in the talosconfig, as talosctl makes it. */
+const YEAR_MS = 8760 * 3_600_000;
+
+/** Fetches a kubeconfig from a control plane and stores it. */
+export async function writeKubeconfig(action: Extract<Action, { readonly kind: "WriteKubeconfig" }>, effects: Effects): Promise<void> {
+  const { seen, session, log, signal } = effects;
+  try {
+    const text = await asAdmin(action.via, effects, (client) => client.kubeconfig({ timeoutMs: 5_000, signal }));
+    await effects.access.writeKubeconfig(seen.controlPlane.metadata.namespace ?? "", action.secret, seen.controlPlane, text);
+    session.kubeconfig = undefined;
+    session.noteSent("WriteKubeconfig", "answered", "");
+    effects.event(seen.controlPlane, "Normal", "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
+  } catch (thrown) {
+    session.noteSent("WriteKubeconfig", "unknown", "");
+    if (!(thrown instanceof TalosError)) throw thrown;
+    log.debug({ action: "WriteKubeconfig", endpoint: action.via, err: thrown.message }, "The machine gives no kubeconfig yet");
+  }
+}
+
+/** Makes an administrator's talosconfig and stores it. */
+export async function writeTalosconfig(action: Extract<Action, { readonly kind: "WriteTalosconfig" }>, effects: Effects): Promise<void> {
+  const { seen, session, keys, clock } = effects;
+  const { name, namespace = "" } = seen.controlPlane.metadata;
+  const { os } = (await effects.bundle()).certs;
+  const admin = await keys.signCertificate(os, {
+    usage: "client",
+    organizations: ["os:admin"],
+    notBefore: clock.now(),
+    lifetimeMs: YEAR_MS,
+  });
+  const text = printTalosconfig({
+    context: name,
+    contexts: {
+      [name]: {
+        endpoints: [...action.endpoints],
+        nodes: action.endpoints.slice(0, 1),
+        ca: os.certificate,
+        crt: admin.certificate,
+        key: admin.key,
+      },
+    },
+  });
+  await effects.access.writeTalosconfig(namespace, action.secret, seen.controlPlane, text);
+  session.talosconfig = undefined;
+  session.noteSent("WriteTalosconfig", "answered", "");
+}

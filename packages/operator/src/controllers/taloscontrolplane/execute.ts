@@ -1,0 +1,253 @@
+import {
+  apiVersionOf,
+  clusterRecordResource,
+  controllerReference,
+  finalizers,
+  labels,
+  talosControlPlaneResource,
+  talosMachineResource,
+  talosWorkerResource,
+} from "@talos-operator/api";
+import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import { addFinalizer, isAlreadyExists, isConflict, isNotFound, removeFinalizer } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
+import type { Clock, Keys, Logger, RandomSource, TalosDialer } from "@talos-operator/ports";
+import { contractFor, generateSecretsBundle } from "@talos-operator/talos";
+import type { SecretsBundle } from "@talos-operator/talos";
+import type { Leading } from "../../leading.ts";
+import type { AccessStore } from "../../secrets/access-store.ts";
+import type { BundleStore } from "../../secrets/bundle-store.ts";
+import { usableBundle } from "../../secrets/bundle-store.ts";
+import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
+import { configureMachine } from "./effects/configure-machine.ts";
+import { resetMachine } from "./effects/reset-machine.ts";
+import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
+import { printRecord, readRecord } from "./facts-codec.ts";
+import type { ClusterFacts } from "./facts.ts";
+import type { Guard } from "./guard.ts";
+import type { Action, DeclaredMachine, Observed, ObjectName } from "./model.ts";
+import { equip } from "./observe.ts";
+import type { ClusterSession } from "./session.ts";
+
+/** What carrying out needs. */
+export interface EffectPorts {
+  readonly client: KubeClient;
+  readonly dialer: TalosDialer;
+  readonly bundles: BundleStore;
+  readonly access: AccessStore;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+}
+
+/** One pass over one cluster, as its effects see it. */
+export interface Effects extends EffectPorts {
+  readonly seen: Observed;
+  readonly session: ClusterSession;
+  readonly guard: Guard;
+  readonly leading: Leading;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Reads the bundle that the record names, once for a pass. @throws EffectError `KEYS_UNUSABLE` */
+  bundle(): Promise<SecretsBundle>;
+  /** The facts as the last write of this pass left them. */
+  facts(): ClusterFacts;
+  /** Reports to people; best effort. */
+  event(regarding: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void;
+  /** Lets the caches catch up with a write of ours. */
+  caughtUp(kind: ObjectName["kind"], resourceVersion: string | undefined): Promise<void>;
+}
+
+/** Carries out one action. It takes no decision: what it finds changed at the last moment it leaves to the next pass. */
+export async function execute(action: Action, effects: Effects): Promise<void> {
+  const { client, seen, session, signal } = effects;
+  const namespace = seen.controlPlane.metadata.namespace ?? "";
+  switch (action.kind) {
+    case "AddFinalizer": {
+      const updated = await addFinalizer(
+        client.resource<TalosControlPlane>(talosControlPlaneResource),
+        seen.controlPlane,
+        finalizers.talosControlPlane,
+        { signal },
+      );
+      return effects.caughtUp("TalosControlPlane", updated.metadata.resourceVersion);
+    }
+    case "RemoveFinalizer": {
+      const resource = client.resource(action.object.kind === "TalosWorker" ? talosWorkerResource : talosControlPlaneResource);
+      const object = await resource.tryGet({ namespace, name: action.object.name });
+      if (object === undefined) return;
+      await removeFinalizer(
+        resource,
+        object,
+        action.object.kind === "TalosWorker" ? finalizers.talosWorker : finalizers.talosControlPlane,
+        { signal },
+      );
+      return;
+    }
+    case "CreateMachine":
+      return createMachine(action.machine, effects);
+    case "DeleteMachine":
+      return deleteMachine(action.name, effects);
+    case "CreateBundle":
+      return createBundle(action.secret, effects);
+    case "WriteRecord":
+      return writeRecord(action, effects);
+    case "ConfigureMachine":
+      return configureMachine(action, effects);
+    case "BootstrapEtcd":
+      return bootstrapEtcd(action, effects);
+    case "WriteKubeconfig":
+      return writeKubeconfig(action, effects);
+    case "WriteTalosconfig":
+      return writeTalosconfig(action, effects);
+    case "ResetMachine":
+      return resetMachine(action, effects);
+    case "DeleteBundle":
+      await effects.bundles.delete({ namespace, name: action.secret });
+      session.bundle = undefined;
+      return;
+    case "DeleteRecord": {
+      const records = client.resource<ClusterRecord>(clusterRecordResource);
+      const record = await records.tryGet({ namespace, name: seen.controlPlane.metadata.name });
+      session.record = undefined;
+      if (record === undefined) return;
+      await removeFinalizer(records, record, finalizers.clusterRecord, { signal });
+      await ignoreMissing(records.delete({ namespace, name: record.metadata.name }));
+      return;
+    }
+  }
+}
+
+/** Runs the actions in order; neighbours that concern different machines run together. The first failure ends the pass. */
+export async function executeAll(actions: readonly Action[], effects: Effects): Promise<void> {
+  for (const group of grouped(actions)) {
+    const results = await Promise.allSettled(group.map((action) => execute(action, effects)));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+}
+
+const together = new Set<Action["kind"]>([
+  "CreateMachine",
+  "DeleteMachine",
+  "ConfigureMachine",
+  "ResetMachine",
+  "WriteKubeconfig",
+  "WriteTalosconfig",
+]);
+
+function grouped(actions: readonly Action[]): readonly (readonly Action[])[] {
+  const groups: Action[][] = [];
+  for (const action of actions) {
+    const last = groups.at(-1);
+    const before = last?.[0];
+    if (last !== undefined && before !== undefined && together.has(action.kind) && together.has(before.kind)) last.push(action);
+    else groups.push([action]);
+  }
+  return groups;
+}
+
+async function createMachine(machine: DeclaredMachine, effects: Effects): Promise<void> {
+  const { client, seen } = effects;
+  const owner = { apiVersion: apiVersionOf(talosControlPlaneResource), kind: seen.controlPlane.kind, metadata: seen.controlPlane.metadata };
+  try {
+    const created = await client
+      .resource<TalosMachine>(talosMachineResource)
+      .create(talosMachineFor(machine, owner, seen.controlPlane.spec?.deletionPolicy));
+    await effects.caughtUp("TalosMachine", created.metadata.resourceVersion);
+  } catch (thrown) {
+    if (!isAlreadyExists(thrown)) throw thrown;
+  }
+}
+
+/** The TalosMachine of a declared machine. */
+export function talosMachineFor(
+  machine: DeclaredMachine,
+  owner: Parameters<typeof controllerReference>[0],
+  deletionPolicy: "reset" | "preserve" | undefined,
+): TalosMachine {
+  const reference = {
+    apiVersion: owner.apiVersion,
+    kind: owner.kind,
+    name: owner.metadata.name,
+    namespace: owner.metadata.namespace ?? "",
+    uid: owner.metadata.uid ?? "",
+  };
+  return {
+    apiVersion: apiVersionOf(talosMachineResource) as TalosMachine["apiVersion"],
+    kind: "TalosMachine",
+    metadata: {
+      namespace: owner.metadata.namespace ?? "",
+      name: machine.name,
+      finalizers: [finalizers.talosMachine],
+      labels: { [labels.role]: machine.role },
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec: {
+      endpoint: machine.address,
+      version: machine.version,
+      machineSpec: machine.machineSpec,
+      ...(machine.role === "controlplane" ? { controlPlaneRef: reference } : { workerRef: reference }),
+      ...(deletionPolicy === undefined ? {} : { deletionPolicy }),
+    },
+  };
+}
+
+async function deleteMachine(name: string, effects: Effects): Promise<void> {
+  const machines = effects.client.resource<TalosMachine>(talosMachineResource);
+  const key = { namespace: effects.seen.controlPlane.metadata.namespace ?? "", name };
+  const machine = await machines.tryGet(key);
+  if (machine === undefined) return;
+  await removeFinalizer(machines, machine, finalizers.talosMachine);
+  await ignoreMissing(machines.delete(key));
+}
+
+/** Makes the keys of a new cluster. Reads live first: a Secret that is there, whoever made it, is never replaced. */
+async function createBundle(secret: string, effects: Effects): Promise<void> {
+  const { seen, session, keys, clock, random, bundles, leading, log } = effects;
+  const { namespace = "", name } = seen.controlPlane.metadata;
+  const record = await effects.client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name });
+  session.record = { at: clock.now(), value: record ?? "absent" };
+  if (record !== undefined || !(await leading.confirm())) return;
+  const bundle = await generateSecretsBundle({ contract: contractFor(seen.controlPlane.spec?.version ?? ""), clock, random, keys });
+  log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");
+  const outcome = await bundles.create({ namespace, name: secret }, name, bundle);
+  session.bundle = undefined;
+  if (outcome === "existed") return;
+  session.noteSent("CreateBundle", "answered", "");
+  effects.event(seen.controlPlane, "Normal", "Created", "CreateBundle", `Made the cluster's keys: Secret ${secret}.`);
+}
+
+/** Compare-and-swap of the whole record. What comes back is what the rest of the pass and the next one go on with. */
+async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord" }>, effects: Effects): Promise<void> {
+  const { client, seen, session, leading, clock } = effects;
+  const { namespace = "", name } = seen.controlPlane.metadata;
+  const records = client.resource<ClusterRecord>(clusterRecordResource);
+  const before = session.record?.value;
+  const writer = { identity: leading.identity, fencingToken: leading.fencingToken };
+  try {
+    const record = printRecord({ namespace, name }, action.facts, before === "absent" ? undefined : before, writer);
+    const stored = action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);
+    session.record = { at: clock.now(), value: stored };
+    if (readRecord(stored) === undefined)
+      throw new Error(`the API server dropped fields of ClusterRecord ${name}: install the CRDs of this release`);
+    if (action.ifResourceVersion === undefined) {
+      const bundle = await effects.bundles.read({ namespace, name: action.facts.bundle.secretName });
+      if (bundle?.bundle !== undefined) await equip(session, usableBundle(bundle, action.facts.bundle), bundle.fingerprint, effects);
+    }
+  } catch (thrown) {
+    session.record = undefined;
+    if (isConflict(thrown) || isAlreadyExists(thrown))
+      effects.log.debug({ action: "WriteRecord", reason: action.why }, "The record changed meanwhile; deciding anew");
+    throw thrown;
+  }
+}
+
+async function ignoreMissing(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (thrown) {
+    // Gone is what was wanted.
+    if (!isNotFound(thrown)) throw thrown;
+  }
+}

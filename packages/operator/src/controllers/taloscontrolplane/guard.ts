@@ -1,0 +1,51 @@
+import { clusterRecordResource } from "@talos-operator/api";
+import type { ClusterRecord } from "@talos-operator/api";
+import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import { EffectError } from "../../errors.ts";
+import type { Leading } from "../../leading.ts";
+import type { ClusterFacts } from "./facts.ts";
+import { readRecord } from "./facts-codec.ts";
+
+/** Longest an effect may take to be answered, when the lease leaves that much. */
+const LONGEST_EFFECT_MS = 20_000;
+
+/** Kept between the deadline of an effect and the end of the lease. */
+const LEASE_MARGIN_MS = 500;
+
+/** The last check before a send: do we still lead, and does the record still say what the decision was made on? */
+export interface Guard {
+  /**
+   * Reads lease and record live. Effects of one pass that ask at the same time share one reading.
+   *
+   * @returns the deadline of the effect in milliseconds, below what is left of the lease
+   * @throws EffectError `NOT_LEADING`, `RECORD_CHANGED`
+   */
+  check(holds: (facts: ClusterFacts) => boolean): Promise<number>;
+}
+
+export function createGuard(key: ObjectKey, client: KubeClient, leading: Leading): Guard {
+  let reading: Promise<ClusterFacts | undefined> | undefined;
+  const read = async (): Promise<ClusterFacts | undefined> => {
+    const [record, isLeading] = await Promise.all([client.resource<ClusterRecord>(clusterRecordResource).tryGet(key), leading.confirm()]);
+    if (!isLeading) throw new EffectError("NOT_LEADING", "another process holds the lease");
+    return record === undefined ? undefined : readRecord(record)?.facts;
+  };
+  return {
+    async check(holds) {
+      if (reading === undefined) {
+        const begun = read();
+        reading = begun;
+        const forget = (): void => {
+          if (reading === begun) reading = undefined;
+        };
+        begun.then(forget, forget);
+      }
+      const facts = await reading;
+      if (facts === undefined || !holds(facts))
+        throw new EffectError("RECORD_CHANGED", "the ClusterRecord does not hold the intent of this effect any more");
+      const left = leading.remainingMs() - LEASE_MARGIN_MS;
+      if (left < 1_000) throw new EffectError("NOT_LEADING", "the lease ends before the effect could be answered");
+      return Math.min(LONGEST_EFFECT_MS, left);
+    },
+  };
+}

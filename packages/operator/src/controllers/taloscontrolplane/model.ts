@@ -1,0 +1,185 @@
+import type {
+  ConditionInput,
+  ControlPlaneState,
+  Finding,
+  MachineSpec,
+  ObjectMeta,
+  ReadyReason,
+  ReconcileMode,
+  TalosControlPlane,
+  TalosMachine,
+  TalosWorker,
+} from "@talos-operator/api";
+import type { Look } from "../../looking/look.ts";
+import type { ClusterFacts } from "./facts.ts";
+
+/** `metadata.name` of a TalosMachine; never changes with the address. */
+export type MachineName = string;
+
+/** What a machine is for. */
+export type MachineRole = "controlplane" | "worker";
+
+/** One machine as the specs declare it, with everything that its configuration depends on. */
+export interface DeclaredMachine {
+  readonly name: MachineName;
+  readonly role: MachineRole;
+  readonly address: string;
+  /** The TalosControlPlane or TalosWorker that lists it. */
+  readonly owner: { readonly kind: "TalosControlPlane" | "TalosWorker"; readonly name: string };
+  /** Field that declares it, for messages: `spec.metalSpec.machines[0]`. */
+  readonly field: string;
+  readonly version: string;
+  /** Shared settings with those of the machine on top. */
+  readonly machineSpec: MachineSpec;
+}
+
+/** A declared machine, or one that was declared once, with what was seen of it. */
+export interface SeenMachine {
+  readonly declared: DeclaredMachine;
+  readonly look: Look;
+}
+
+/** A value that may be absent, or of which nobody knows whether it is. */
+export type Seen<T> =
+  { readonly kind: "absent" } | { readonly kind: "unknown"; readonly detail: string } | { readonly kind: "present"; readonly value: T };
+
+/** The ClusterRecord as last read. */
+export interface SeenRecord {
+  readonly resourceVersion: string;
+  readonly facts: ClusterFacts;
+  readonly metadata: ObjectMeta;
+}
+
+/** The bundle Secret without its content. */
+export interface SeenBundle {
+  readonly fingerprint: string;
+  readonly clusterId: string;
+  /** False when the Secret lacks our mark: someone else made it. */
+  readonly isOurs: boolean;
+  readonly isDeleting: boolean;
+}
+
+/** An access Secret without its content. */
+export interface SeenAccess {
+  /** End of the client certificate in it; `undefined` when it holds none that can be read. */
+  readonly expiresAt: number | undefined;
+  /** False when the certificate was not signed by this cluster's authority, or the Secret belongs to someone else. */
+  readonly isOurs: boolean;
+}
+
+/** Everything one pass may look at: plain data, no clients, no clock of its own. */
+export interface Observed {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly controlPlane: TalosControlPlane;
+  readonly mode: ReconcileMode;
+  readonly workers: readonly TalosWorker[];
+  /** TalosMachine objects of this cluster by name. */
+  readonly machineObjects: readonly TalosMachine[];
+  /** In the order of declaration, control planes first. */
+  readonly machines: readonly SeenMachine[];
+  /** Control planes that the record knows and no spec declares any more. */
+  readonly former: readonly SeenMachine[];
+  /** What is wrong with the specs, and fields that are not built, found by the checks of `spec-problems.ts`. */
+  readonly problems: readonly Finding[];
+  /** Fields that are set and have no effect; the cluster goes on. */
+  readonly inertFields: readonly string[];
+  readonly record: Seen<SeenRecord>;
+  readonly bundle: Seen<SeenBundle>;
+  readonly kubeconfig: Seen<SeenAccess>;
+  readonly talosconfig: Seen<SeenAccess>;
+  /** True when namespace or CRD is going away; `undefined` = not asked (asked only during deletion). */
+  readonly namespaceIsTerminating: boolean | undefined;
+  /** What this process sent and has not seen the effect of, by `effectKey`. Lost at a restart, and nothing depends on it but haste. */
+  readonly sent: ReadonlyMap<string, SentEffect>;
+  /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
+  readonly requireFingerprint: boolean;
+}
+
+/** An effect that this process sent. */
+export interface SentEffect {
+  readonly at: number;
+  readonly outcome: "answered" | "unknown" | "refused";
+  readonly detail: string;
+}
+
+/** One effect, with the precondition that keeps it safe when the observation was stale. */
+export type Action =
+  | { readonly kind: "AddFinalizer"; readonly object: ObjectName }
+  | { readonly kind: "RemoveFinalizer"; readonly object: ObjectName }
+  | { readonly kind: "CreateMachine"; readonly machine: DeclaredMachine }
+  | { readonly kind: "DeleteMachine"; readonly name: MachineName }
+  /** Create-only, immutable, without owner. Never executed when the record names a bundle. */
+  | { readonly kind: "CreateBundle"; readonly secret: string }
+  /** The whole next record; compare-and-swap on `ifResourceVersion`, `undefined` = create. */
+  | { readonly kind: "WriteRecord"; readonly ifResourceVersion: string | undefined; readonly facts: ClusterFacts; readonly why: string }
+  /** Only to the key that was written down, and only while the record says so. */
+  | {
+      readonly kind: "ConfigureMachine";
+      readonly machine: DeclaredMachine;
+      readonly ifSpki: string;
+      readonly installDisk: string | undefined;
+    }
+  /** Only while every control plane shows no etcd, and the record holds this very intent. */
+  | {
+      readonly kind: "BootstrapEtcd";
+      readonly machine: MachineName;
+      readonly address: string;
+      readonly probe: readonly ProbeTarget[];
+      /** The call was answered before: it is repeated only if the machine lost it in a reboot. */
+      readonly onlyAfterReboot: boolean;
+    }
+  | { readonly kind: "WriteKubeconfig"; readonly secret: string; readonly via: string }
+  | { readonly kind: "WriteTalosconfig"; readonly secret: string; readonly endpoints: readonly string[] }
+  /** Wipes. Only a machine whose intent stands in the record. */
+  | { readonly kind: "ResetMachine"; readonly machine: MachineName; readonly address: string }
+  | { readonly kind: "DeleteRecord" }
+  | { readonly kind: "DeleteBundle"; readonly secret: string };
+
+/** A control plane that must show no etcd before a bootstrap is sent. */
+export interface ProbeTarget {
+  readonly machine: MachineName;
+  readonly address: string;
+  /** True: silence forbids the bootstrap. */
+  readonly wasConfigured: boolean;
+}
+
+/** An object of this cluster, by kind and name; the namespace is the control plane's. */
+export interface ObjectName {
+  readonly kind: "TalosControlPlane" | "TalosWorker" | "TalosMachine";
+  readonly name: string;
+}
+
+/** Why a cluster is not ready yet: one reason, the facts, and what would release it. */
+export interface Waiting {
+  readonly reason: ReadyReason;
+  readonly message: string;
+}
+
+/** What one rule says: what to do now, and what is waited for. */
+export interface Verdict {
+  readonly actions: readonly Action[];
+  readonly waiting?: Waiting;
+  /** Conditions of this rule, beside those that only describe what was seen. */
+  readonly conditions?: readonly ConditionInput[];
+  /** Default: by what is waited for; `undefined` in the decision = a watch or a look will wake us. */
+  readonly requeueAfterMs?: number;
+}
+
+/** One rule of the brain, named for its purpose. `undefined` = nothing to say, ask the next. */
+export interface Rule {
+  readonly name: string;
+  decide(seen: Observed): Verdict | undefined;
+}
+
+/** What one pass does and says. */
+export interface Decision {
+  /** The rule that decided. */
+  readonly rule: string;
+  /** In order; at most one of them disruptive. */
+  readonly actions: readonly Action[];
+  /** From what was seen now, never from an earlier pass. Types that are absent here are removed from the status. */
+  readonly conditions: readonly ConditionInput[];
+  readonly state: ControlPlaneState;
+  readonly requeueAfterMs: number | undefined;
+}

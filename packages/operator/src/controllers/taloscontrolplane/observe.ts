@@ -1,0 +1,253 @@
+import {
+  bundleSecretName,
+  clusterRecordResource,
+  kubeconfigSecretName,
+  talosconfigSecretName,
+  validateAddresses,
+} from "@talos-operator/api";
+import type { ClusterRecord, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Clock, Keys } from "@talos-operator/ports";
+import type { SecretsBundle } from "@talos-operator/talos";
+import type { AccessStore } from "../../secrets/access-store.ts";
+import type { BundleStore } from "../../secrets/bundle-store.ts";
+import { mintCredentials, readerRenewalAt } from "./credentials.ts";
+import { handMade, machinesOf } from "./declared.ts";
+import { machineFact } from "./facts.ts";
+import { readRecord } from "./facts-codec.ts";
+import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
+import { accessOwner } from "./rules/access.ts";
+import { seenAccess } from "./session.ts";
+import type { ClusterSession } from "./session.ts";
+import { addressesOf, concernsCluster, controlPlaneProblems, inertFieldsOf, workerProblems } from "./spec-problems.ts";
+
+/** How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. */
+const RECORD_FRESH_MS = 25_000;
+const BUNDLE_FRESH_MS = 25_000;
+const ACCESS_FRESH_MS = 55_000;
+
+/** What observing needs. */
+export interface ObservePorts {
+  readonly client: KubeClient;
+  readonly bundles: BundleStore;
+  readonly access: AccessStore;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly hosts: HostOptions;
+  readonly requireFingerprint: boolean;
+}
+
+/** What the caches say. */
+export interface Cached {
+  readonly controlPlane: TalosControlPlane;
+  readonly mode: ReconcileMode;
+  readonly workers: readonly TalosWorker[];
+  readonly machineObjects: readonly TalosMachine[];
+  /** Pools of other clusters, in any namespace: a machine belongs to one cluster. */
+  readonly otherPools: readonly (TalosControlPlane | TalosWorker)[];
+}
+
+/** Looks at everything once, from the outside in: caches, record, keys, then what the watchers know of the machines. */
+export async function observe(cached: Cached, session: ClusterSession, ports: ObservePorts): Promise<Observed> {
+  const { controlPlane, mode, workers, machineObjects } = cached;
+  const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
+  const others = cached.otherPools.flatMap((pool) => addressesOf(pool));
+  const ownProblems = controlPlaneProblems(controlPlane, others, ports.hosts);
+  const pools = workers.map((worker) => ({
+    worker,
+    problems: workerProblems(worker, controlPlane, siblingAddresses(worker, cached), ports.hosts),
+  }));
+
+  const record = mode === "disable" ? ({ kind: "unknown", detail: "paused" } as const) : await readClusterRecord(key, session, ports);
+  const seenRecord = record.kind === "present" ? record.value : undefined;
+  const facts = seenRecord?.facts;
+  const bundle =
+    mode === "disable"
+      ? ({ kind: "unknown", detail: "paused" } as const)
+      : await readBundle({ ...key, name: facts?.bundle.secretName ?? bundleSecretName(key.name, 1) }, session, ports);
+
+  const composed = [
+    ...(ownProblems.length > 0 ? [] : machinesOf(controlPlane)),
+    ...pools.flatMap(({ worker, problems }) => (problems.length > 0 ? [] : machinesOf(worker))),
+  ];
+  const declared = [
+    ...composed,
+    ...handMade(machineObjects, composed).filter(
+      (machine) => validateAddresses([{ field: machine.field, address: machine.address }], ports.hosts).length === 0,
+    ),
+  ];
+  const former = formerControlPlanes(declared, seenRecord);
+  if (mode !== "disable")
+    session.watch(
+      [...declared, ...former].map((machine) => {
+        const fact = machineFact(facts, machine.name);
+        return {
+          name: machine.name,
+          address: machine.address,
+          role: machine.role,
+          mayBeConfigured: fact?.configuredAt !== undefined && fact.releasedAt === undefined,
+        };
+      }),
+    );
+  const see = (machine: DeclaredMachine): SeenMachine => ({ declared: machine, look: session.look(machine.name) });
+  const isFounded = facts?.bootstrapDone !== undefined;
+  const access = isFounded && mode === "reconcile" ? await readAccess(controlPlane, session, ports) : undefined;
+  const isGoing =
+    controlPlane.metadata.deletionTimestamp !== undefined || workers.some((worker) => worker.metadata.deletionTimestamp !== undefined);
+
+  return {
+    now: ports.clock.now(),
+    controlPlane,
+    mode,
+    workers,
+    machineObjects,
+    machines: declared.map(see),
+    former: former.map(see),
+    problems: [...ownProblems, ...(isFounded ? [] : pools.flatMap(({ problems }) => problems.filter(concernsCluster)))],
+    inertFields: [...inertFieldsOf(controlPlane), ...removedMachines(declared, seenRecord)],
+    record,
+    bundle,
+    kubeconfig: access?.kubeconfig ?? { kind: "unknown", detail: "not asked" },
+    talosconfig: access?.talosconfig ?? { kind: "unknown", detail: "not asked" },
+    namespaceIsTerminating: isGoing ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
+    sent: session.sent(),
+    requireFingerprint: ports.requireFingerprint,
+  };
+}
+
+/** Reads the record unless a fresh copy is at hand. */
+async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenRecord>> {
+  const now = ports.clock.now();
+  if (session.record === undefined || now - session.record.at >= RECORD_FRESH_MS) {
+    try {
+      const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
+      session.record = { at: now, value: record ?? "absent" };
+    } catch (thrown) {
+      return { kind: "unknown", detail: codeOf(thrown) };
+    }
+  }
+  if (session.record.value === "absent") return { kind: "absent" };
+  const seen = readRecord(session.record.value);
+  return seen === undefined ? { kind: "unknown", detail: "it names no bundle" } : { kind: "present", value: seen };
+}
+
+/** Reads the bundle unless it was just read; makes reader credentials from it when there are none that fit. */
+async function readBundle(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenBundle>> {
+  const now = ports.clock.now();
+  const needsCredentials = session.credentialsFor === undefined || now >= session.credentialsFor.renewAt;
+  const isFresh = session.bundle !== undefined && now - session.bundle.at < BUNDLE_FRESH_MS && session.bundle.value.kind === "present";
+  if (session.bundle !== undefined && isFresh && !needsCredentials) return session.bundle.value;
+  try {
+    const stored = await ports.bundles.read(key);
+    const value: Seen<SeenBundle> =
+      stored === undefined
+        ? { kind: "absent" }
+        : {
+            kind: "present",
+            value: { fingerprint: stored.fingerprint, clusterId: stored.clusterId, isOurs: stored.isOurs, isDeleting: stored.isDeleting },
+          };
+    session.bundle = { at: now, value };
+    if (stored?.bundle !== undefined && stored.isOurs) await equip(session, stored.bundle, stored.fingerprint, ports);
+    return value;
+  } catch (thrown) {
+    return { kind: "unknown", detail: codeOf(thrown) };
+  }
+}
+
+/** Gives the session reader credentials of this bundle; keeps those it has while they fit. */
+export async function equip(
+  session: ClusterSession,
+  bundle: SecretsBundle,
+  fingerprint: string,
+  ports: Pick<ObservePorts, "keys" | "clock">,
+): Promise<void> {
+  const now = ports.clock.now();
+  if (session.credentialsFor?.fingerprint === fingerprint && now < session.credentialsFor.renewAt) return;
+  session.setCredentials(await mintCredentials(bundle, "os:reader", ports.keys, ports.clock));
+  session.credentialsFor = { fingerprint, renewAt: readerRenewalAt(now) };
+}
+
+async function readAccess(
+  controlPlane: TalosControlPlane,
+  session: ClusterSession,
+  ports: ObservePorts,
+): Promise<Pick<Observed, "kubeconfig" | "talosconfig">> {
+  const now = ports.clock.now();
+  const namespace = controlPlane.metadata.namespace ?? "";
+  const owner = accessOwner({ controlPlane });
+  const isFresh = (one: ClusterSession["kubeconfig"]): boolean =>
+    one !== undefined && one.value.kind === "present" && now - one.at < ACCESS_FRESH_MS;
+  try {
+    if (!isFresh(session.kubeconfig))
+      session.kubeconfig = {
+        at: now,
+        value: seenAccess(await ports.access.readKubeconfig(namespace, kubeconfigSecretName(owner), controlPlane)),
+      };
+    if (!isFresh(session.talosconfig))
+      session.talosconfig = {
+        at: now,
+        value: seenAccess(await ports.access.readTalosconfig(namespace, talosconfigSecretName(owner), controlPlane)),
+      };
+  } catch (thrown) {
+    const unknown = { kind: "unknown", detail: codeOf(thrown) } as const;
+    return { kubeconfig: unknown, talosconfig: unknown };
+  }
+  const unknown = { kind: "unknown", detail: "not asked" } as const;
+  return { kubeconfig: session.kubeconfig?.value ?? unknown, talosconfig: session.talosconfig?.value ?? unknown };
+}
+
+/** Control planes that the record knows, that were not let go, and that nobody declares any more. */
+function formerControlPlanes(declared: readonly DeclaredMachine[], record: SeenRecord | undefined): readonly DeclaredMachine[] {
+  const names = new Set(declared.map((machine) => machine.name));
+  return (record?.facts.machines ?? [])
+    .filter(
+      (fact) => fact.role === "controlplane" && fact.releasedAt === undefined && fact.configuredAt !== undefined && !names.has(fact.name),
+    )
+    .map((fact) => ({
+      name: fact.name,
+      role: fact.role,
+      address: fact.address,
+      owner: { kind: "TalosControlPlane", name: "" },
+      field: `ClusterRecord ${fact.name}`,
+      version: record?.facts.talosVersion ?? "",
+      machineSpec: {},
+    }));
+}
+
+function removedMachines(declared: readonly DeclaredMachine[], record: SeenRecord | undefined): readonly string[] {
+  return formerControlPlanes(declared, record).map((machine) => `removal of ${machine.name} from spec.metalSpec.machines`);
+}
+
+/** Addresses that a worker pool must not share: other pools of the cluster, and other clusters. */
+function siblingAddresses(worker: TalosWorker, cached: Cached): ReturnType<typeof addressesOf> {
+  return [...cached.workers.filter((other) => other.metadata.name !== worker.metadata.name), ...cached.otherPools].flatMap((pool) =>
+    addressesOf(pool),
+  );
+}
+
+/** Read live: a wipe in a namespace that goes away needs a person's word. `undefined` when nobody could say. */
+async function isGoingAway(namespace: string, client: KubeClient): Promise<boolean | undefined> {
+  const names = ["taloscontrolplanes.talos.alperen.cloud", "talosworkers.talos.alperen.cloud", "talosmachines.talos.alperen.cloud"];
+  const crd = {
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    plural: "customresourcedefinitions",
+    kind: "CustomResourceDefinition",
+    namespaced: false,
+  };
+  const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
+  try {
+    const objects = await Promise.all([
+      client.resource(namespaces).tryGet({ name: namespace }),
+      ...names.map((name) => client.resource(crd).tryGet({ name })),
+    ]);
+    return objects.some((object) => object?.metadata?.deletionTimestamp !== undefined);
+  } catch {
+    // Unknown forbids a wipe; the rule says so to people.
+    return undefined;
+  }
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "it could not be read";
+}

@@ -1,0 +1,192 @@
+import { annotations } from "@talos-operator/api";
+import type { ReadyReason } from "@talos-operator/api";
+import { chooseInstallDisk } from "../../config/install-disk.ts";
+import type { InMaintenance } from "../../looking/look.ts";
+import { machineFact, withDecisions, withMachine } from "./facts.ts";
+import type { ClusterFacts, MachineFact } from "./facts.ts";
+import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
+
+/** What is to be written down and sent for machines that wait in maintenance mode. */
+export interface MachinePlan {
+  /** The facts with every machine written down that may be configured now; the same object when there is nothing new. */
+  readonly facts: ClusterFacts;
+  /** Allowed once `facts` is stored. */
+  readonly configure: readonly Action[];
+  /** Machines that are stopped, each with a reason and the remedy. */
+  readonly stopped: readonly StoppedMachine[];
+}
+
+/** A machine to which nothing is sent. */
+export interface StoppedMachine {
+  readonly name: MachineName;
+  readonly role: DeclaredMachine["role"];
+  readonly reason: ReadyReason;
+  readonly message: string;
+}
+
+/** How long a machine may take to act on a configuration before it is sent again to the same key. */
+const RESEND_AFTER_MS = 30_000;
+
+/** After an unknown outcome: a short while in which the machine may show what happened. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Decides for each machine: write down and configure, wait, or stop.
+ *
+ * A machine is configured only in maintenance mode, only with the key that was written down before, and never again
+ * once a configuration was sent to another key: then it was wiped, or something else answers (S20, S22).
+ */
+export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
+  const stopped = seen.machines.flatMap((machine) => stopOf(seen, facts, machine) ?? []);
+  const isStopped = new Set(stopped.map((machine) => machine.name));
+  const configure: Action[] = [];
+  let next = facts;
+  for (const machine of seen.machines) {
+    const { declared, look } = machine;
+    if (isStopped.has(declared.name) || look.kind !== "maintenance") continue;
+    const disk = diskOf(facts, declared, look);
+    if (disk.kind === "refused") continue;
+    const installDisk = disk.kind === "disk" ? disk.path : undefined;
+    const fact = machineFact(facts, declared.name);
+    if (fact?.configuredAt === undefined || fact.spki !== look.spki || fact.releasedAt !== undefined) {
+      next = withDecisions(withMachine(next, factOf(seen.now, declared, look, installDisk)), {
+        at: seen.now,
+        action: "Configure",
+        reason: fact === undefined ? "Declared" : "ApprovedByPerson",
+        machine: declared.name,
+        message: `Waits in maintenance mode at ${declared.address} with key ${look.spki}.`,
+      });
+    }
+    if (mayConfigureNow(seen, declared.name))
+      configure.push({ kind: "ConfigureMachine", machine: declared, ifSpki: look.spki, installDisk });
+  }
+  return { facts: next, configure, stopped };
+}
+
+/** Why nothing may be sent to this machine, or nothing when it may. */
+function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): StoppedMachine | undefined {
+  const { name, role } = declared;
+  const stop = (reason: ReadyReason, message: string): StoppedMachine => ({ name, role, reason, message });
+  const fact = machineFact(facts, name);
+  switch (look.kind) {
+    case "not-asked":
+    case "silent":
+    case "running":
+      return undefined;
+    case "not-talos":
+      return stop(
+        "NotTalos",
+        `${name}: what answers at ${declared.address}:50000 is not Talos (${look.detail}). Correct ${declared.field}.address, or boot Talos there.`,
+      );
+    case "foreign":
+      return fact?.configuredAt === undefined
+        ? stop(
+            "ForeignCluster",
+            `${name}: the machine at ${declared.address} is already configured for another cluster (${look.detail}). Reset it into maintenance mode, or remove it from ${declared.field}.`,
+          )
+        : stop(
+            "IdentityMismatch",
+            `${name}: what answers at ${declared.address} shows a certificate that this cluster did not sign (${look.detail}). Nothing is sent to it. Find out what stands at that address.`,
+          );
+    case "maintenance":
+      return stopInMaintenance(seen, facts, declared, look, fact, stop);
+  }
+}
+
+function stopInMaintenance(
+  seen: Observed,
+  facts: ClusterFacts,
+  declared: DeclaredMachine,
+  look: InMaintenance,
+  fact: MachineFact | undefined,
+  stop: (reason: ReadyReason, message: string) => StoppedMachine,
+): StoppedMachine | undefined {
+  const { name, address } = declared;
+  if (seen.requireFingerprint && fact?.configuredAt === undefined)
+    return stop(
+      "IdentityMismatch",
+      `${name}: nobody vouched for the key ${look.spki} at ${address}, and this operator runs with --require-maintenance-fingerprint. Annotate ${annotations.acceptIdentity}: ${look.spki}.`,
+    );
+  const wasConfigured = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  if (wasConfigured && fact.spki !== look.spki && !isReprovisionApproved(seen, declared, look, facts))
+    return stop(
+      "MaintenanceUnexpected",
+      `${name}: the machine at ${address} was configured and answers in maintenance mode with another key: it was wiped, rebooted before it was installed, or is another machine. Nothing is sent to it. ` +
+        `Annotate ${annotations.approveReprovision}: ${look.uuid ?? name} on the TalosControlPlane if it may be configured again.`,
+    );
+  const twin = twinOf(seen, facts, declared, look);
+  if (twin !== undefined)
+    return stop(
+      "MachineInUse",
+      `${name}: the machine at ${address} is the same as ${twin} (same key or hardware identity). Remove one of the two entries.`,
+    );
+  const disk = diskOf(facts, declared, look);
+  if (disk.kind === "refused") return stop("InstallDiskUnclear", `${disk.message}.`);
+  return undefined;
+}
+
+/**
+ * A person said that this machine may be configured again; bound to the UUID it names, and never for the machine that etcd is being founded on:
+ * that one may hold, or have held, the only copy.
+ */
+function isReprovisionApproved(seen: Observed, declared: DeclaredMachine, look: InMaintenance, facts: ClusterFacts): boolean {
+  const approved = seen.controlPlane.metadata.annotations?.[annotations.approveReprovision];
+  if (approved !== (look.uuid ?? declared.name)) return false;
+  return facts.bootstrapDone !== undefined || facts.bootstrapIntent?.machine !== declared.name;
+}
+
+/** The other machine with this key, UUID or hardware addresses, or `undefined`. UUIDs that vendors ship by the thousand do not count. */
+function twinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): MachineName | undefined {
+  const byLook = seen.machines.find(
+    (other) => other.declared.name !== declared.name && other.look.kind === "maintenance" && other.look.spki === look.spki,
+  );
+  if (byLook !== undefined) return byLook.declared.name;
+  if (look.uuid === undefined || isVendorUuid(look.uuid) || look.macs.length === 0) return undefined;
+  return facts.machines.find(
+    (other) =>
+      other.name !== declared.name &&
+      other.releasedAt === undefined &&
+      other.uuid === look.uuid &&
+      other.macs.some((mac) => look.macs.includes(mac)) &&
+      seen.machines.some((machine) => machine.declared.name === other.name),
+  )?.name;
+}
+
+function isVendorUuid(uuid: string): boolean {
+  return /^0{8}-|^f{8}-/i.test(uuid) || uuid.toLowerCase() === "03000200-0400-0500-0006-000700080009";
+}
+
+function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): ReturnType<typeof chooseInstallDisk> {
+  return chooseInstallDisk({
+    machine: declared.name,
+    platform: look.platform,
+    wanted: declared.machineSpec.installDisk,
+    mayWipe: declared.machineSpec.wipe === true,
+    recorded: machineFact(facts, declared.name)?.installDisk,
+    disks: look.disks,
+  });
+}
+
+function factOf(now: number, declared: DeclaredMachine, look: InMaintenance, installDisk: string | undefined): MachineFact {
+  return {
+    name: declared.name,
+    role: declared.role,
+    address: declared.address,
+    uuid: look.uuid ?? "",
+    macs: look.macs,
+    spki: look.spki,
+    platform: look.platform,
+    installDisk,
+    pinnedAt: now,
+    configuredAt: now,
+    releasedAt: undefined,
+  };
+}
+
+/** Haste, not safety: a machine that just took its configuration needs a moment to act on it. */
+function mayConfigureNow(seen: Observed, name: MachineName): boolean {
+  const sent = seen.sent.get(`Configure/${name}`);
+  if (sent === undefined) return true;
+  const wait = sent.outcome === "answered" ? RESEND_AFTER_MS : sent.outcome === "refused" ? RESEND_AFTER_MS : LOOK_AGAIN_MS;
+  return seen.now - sent.at >= wait;
+}

@@ -1,0 +1,125 @@
+import { withDecisions } from "../facts.ts";
+import type { BootstrapIntentFact, ClusterFacts } from "../facts.ts";
+import { machineFact } from "../facts.ts";
+import { controlPlanesOf, foundedBy, probeTargets, waitsForEtcd, wasEverConfigured } from "../etcd-view.ts";
+import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
+
+/** How long a bootstrap call may take until its effect shows. */
+const DEADLINE_MS = 10 * 60_000;
+
+/** A target that refused (not far enough in its boot) is asked again after this. */
+const RETRY_REFUSED_MS = 500;
+
+/** A call whose reply was lost: the machine gets this long to show what happened. */
+const RETRY_UNKNOWN_MS = 1_000;
+
+/** A call that was answered is repeated only when the machine rebooted since, which the effect itself finds out; not before this. */
+const RETRY_ANSWERED_MS = 30_000;
+
+/**
+ * Founds etcd exactly once in the life of a cluster.
+ *
+ * 1. Whoever already shows etcd with itself as member: that is the fact, nothing is sent.
+ * 2. Every control plane ever configured answers and waits without data: one target is written down, then asked.
+ * 3. From then on only that target is ever asked, whatever the outcome was (S3). The fact comes from its own member list (S4).
+ *
+ * @see siderolabs/talos `internal/app/machined/internal/server/v1alpha1/v1alpha1_server.go`: Bootstrap looks at its own machine only
+ */
+export const bootstrapOnce: Rule = {
+  name: "bootstrapOnce",
+  decide(seen) {
+    if (seen.record.kind !== "present") return undefined;
+    const { facts, resourceVersion } = seen.record.value;
+    if (facts.bootstrapDone !== undefined) return undefined;
+    const founded = foundedBy(controlPlanesOf(seen));
+    if (founded !== undefined) {
+      const fact = machineFact(facts, founded.machine);
+      const evidence = `The member list of ${founded.machine} has ${founded.members.length} member(s), itself among them.`;
+      const next = withDecisions(
+        { ...facts, bootstrapDone: { machine: founded.machine, address: founded.address, uuid: fact?.uuid ?? "", at: seen.now, evidence } },
+        { at: seen.now, action: "Bootstrap", reason: "Founded", machine: founded.machine, message: evidence },
+      );
+      return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "Bootstrapped" }] };
+    }
+    return facts.bootstrapIntent === undefined ? choose(seen, facts, resourceVersion) : pursue(seen, facts, facts.bootstrapIntent);
+  },
+};
+
+/** Writes down a target, and asks it in the same pass. */
+function choose(seen: Observed, facts: ClusterFacts, resourceVersion: string): Verdict | undefined {
+  const controlPlanes = controlPlanesOf(seen);
+  if (controlPlanes.some((machine) => mayHoldData(facts, machine))) return undefined;
+  const target = controlPlanes.find(
+    (machine) => machine.look.kind === "running" && waitsForEtcd(machine.look.etcd) && seen.machines.includes(machine),
+  );
+  if (target === undefined) return undefined;
+  const { name, address } = target.declared;
+  const intent: BootstrapIntentFact = {
+    machine: name,
+    address,
+    uuid: machineFact(facts, name)?.uuid ?? "",
+    at: seen.now,
+    deadline: seen.now + DEADLINE_MS,
+  };
+  const next = withDecisions(
+    { ...facts, bootstrapIntent: intent },
+    {
+      at: seen.now,
+      action: "Bootstrap",
+      reason: "NoEtcdAnywhere",
+      machine: name,
+      message: `Every control plane that answers waits for etcd and has none; ${name} is to found it.`,
+    },
+  );
+  return {
+    actions: [
+      { kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "BootstrapIntent" },
+      bootstrap(seen, next, intent),
+    ],
+    waiting: { reason: "Bootstrapping", message: `etcd is being founded on ${name}.` },
+  };
+}
+
+/** Asks the recorded target, and no other, until its member list shows the cluster. */
+function pursue(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact): Verdict | undefined {
+  const target = controlPlanesOf(seen).find((machine) => machine.declared.name === intent.machine);
+  if (target?.look.kind !== "running" || !waitsForEtcd(target.look.etcd)) return undefined;
+  const sent = seen.sent.get("Bootstrap");
+  if (sent !== undefined) {
+    const wait = sent.outcome === "answered" ? RETRY_ANSWERED_MS : sent.outcome === "refused" ? RETRY_REFUSED_MS : RETRY_UNKNOWN_MS;
+    const left = sent.at + wait - seen.now;
+    if (left > 0) return { actions: [], waiting: waitingFor(intent, sent.outcome, sent.detail), requeueAfterMs: left };
+  }
+  if (controlPlanesOf(seen).some((machine) => machine.declared.name !== intent.machine && mayHoldData(facts, machine))) return undefined;
+  return {
+    actions: [bootstrap(seen, facts, intent)],
+    waiting: { reason: "Bootstrapping", message: `etcd is being founded on ${intent.machine}.` },
+  };
+}
+
+function waitingFor(
+  intent: BootstrapIntentFact,
+  outcome: "answered" | "unknown" | "refused",
+  detail: string,
+): NonNullable<Verdict["waiting"]> {
+  const message = {
+    answered: `${intent.machine} accepted the bootstrap; its etcd is expected to start.`,
+    unknown: `The bootstrap was sent to ${intent.machine} and no answer came: what the machine shows decides; only this machine is ever asked again.`,
+    refused: `${intent.machine} is not far enough to found etcd (${detail}); it is asked again.`,
+  }[outcome];
+  return { reason: "Bootstrapping", message };
+}
+
+/** Whoever waits without data, waits in maintenance mode, or was asked and never configured holds none; of all others nobody knows. */
+function mayHoldData(facts: ClusterFacts, machine: SeenMachine): boolean {
+  const { look } = machine;
+  if (look.kind === "running") return !waitsForEtcd(look.etcd);
+  if (look.kind === "not-asked" || look.kind === "foreign") return true;
+  if (look.kind === "maintenance" && machineFact(facts, machine.declared.name)?.spki === look.spki) return false;
+  return wasEverConfigured(facts, machine);
+}
+
+function bootstrap(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact): Action {
+  const onlyAfterReboot = seen.sent.get("Bootstrap")?.outcome === "answered";
+  return { kind: "BootstrapEtcd", machine: intent.machine, address: intent.address, probe: probeTargets(seen, facts), onlyAfterReboot };
+}

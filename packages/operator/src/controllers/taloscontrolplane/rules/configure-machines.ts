@@ -1,0 +1,28 @@
+import type { Action, Rule } from "../model.ts";
+import { planMachines } from "../plan-machines.ts";
+
+/**
+ * Configures every machine that waits in maintenance mode, control planes and workers alike, before and after etcd is founded.
+ *
+ * Who it is goes into the record first; the send then demands the same key.
+ */
+export const configureMachines: Rule = {
+  name: "configureMachines",
+  decide(seen) {
+    if (seen.record.kind !== "present") return undefined;
+    const { facts, resourceVersion } = seen.record.value;
+    const plan = planMachines(seen, facts);
+    const write: readonly Action[] =
+      plan.facts === facts ? [] : [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: plan.facts, why: "MachinesPinned" }];
+    const actions = [...write, ...plan.configure];
+    return actions.length === 0
+      ? undefined
+      : {
+          actions,
+          waiting: {
+            reason: "WaitingForMachines",
+            message: `Machines are being configured: ${plan.configure.map((action) => ("machine" in action && typeof action.machine === "object" ? action.machine.name : "")).join(", ")}.`,
+          },
+        };
+  },
+};

@@ -1,0 +1,194 @@
+import { annotations, conditionFor } from "@talos-operator/api";
+import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
+import { machineFact, withDecisions, withMachine } from "../facts.ts";
+import type { ClusterFacts } from "../facts.ts";
+import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
+import { stateOf } from "../describe.ts";
+
+/** A machine that accepted a reset gets this long before it is asked again. */
+const RESEND_AFTER_MS = 60_000;
+
+/** After an unknown outcome the machine gets a short while to show what happened. */
+const LOOK_AGAIN_MS = 2_000;
+
+/**
+ * Takes a cluster, or a worker pool, down.
+ *
+ * `preserve` leaves the machines running and keeps record and keys. `reset` wipes: workers first, then control planes one by one; each wipe is written
+ * down before it is sent and counts as done only when the machine answers in maintenance mode. Record, keys and the finalizer go last.
+ */
+export const finishDeletion: Rule = {
+  name: "finishDeletion",
+  decide(seen) {
+    const isClusterGoing = seen.controlPlane.metadata.deletionTimestamp !== undefined;
+    const goingWorkers = new Set(
+      seen.workers.filter((worker) => worker.metadata.deletionTimestamp !== undefined).map((worker) => worker.metadata.name),
+    );
+    if (!isClusterGoing && goingWorkers.size === 0) return undefined;
+
+    const isWorker = ({ declared }: SeenMachine): boolean => declared.owner.kind === "TalosWorker";
+    const pool = seen.machines.filter((machine) => isWorker(machine) && goingWorkers.has(machine.declared.owner.name));
+    const poolVerdict = takeDown(seen, pool, isClusterGoing);
+    if (!isClusterGoing) return poolVerdict !== undefined && poolVerdict.actions.length > 0 ? poolVerdict : undefined;
+    if (poolVerdict !== undefined) return poolVerdict;
+    if (seen.workers.length > 0)
+      return waits(
+        "WaitingForWorkers",
+        seen,
+        `Worker pools that still refer to this control plane: ${seen.workers.map((worker) => worker.metadata.name).join(", ")}. Workers go before the control plane.`,
+      );
+
+    const own = takeDown(seen, [...seen.machines, ...seen.former], true);
+    if (own !== undefined) return own;
+    return dissolve(seen);
+  },
+};
+
+/** Actions until none of the machines is left, `undefined` when none is. */
+function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoing: boolean): Verdict | undefined {
+  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  if (seen.record.kind === "unknown") return waits("Blocked", seen, `The ClusterRecord cannot be read: ${seen.record.detail}.`);
+  const objects = new Set(seen.machineObjects.map((object) => object.metadata.name));
+  let next = facts;
+  const resets: Action[] = [];
+  const gone: SeenMachine[] = [];
+  const waiting: { readonly reason: ReasonOf<"Deleting">; readonly message: string }[] = [];
+  let isControlPlaneBusy = facts?.resets.some((reset) => reset.role === "controlplane") ?? false;
+
+  for (const machine of machines) {
+    const { declared, look } = machine;
+    const fact = machineFact(facts, declared.name);
+    const intent = facts?.resets.find((reset) => reset.machine === declared.name);
+    const isFormer = seen.former.includes(machine);
+    if (!hasToBeWiped(seen, machine, facts)) {
+      if (!isFormer || objects.has(declared.name)) gone.push(machine);
+      continue;
+    }
+    if (look.kind === "maintenance" || isAbandoned(seen, machine, fact?.uuid)) {
+      const reason = look.kind === "maintenance" ? "AnswersInMaintenance" : "AbandonedByPerson";
+      if (next !== undefined && fact !== undefined) {
+        next = withDecisions(
+          {
+            ...withMachine(next, { ...fact, releasedAt: seen.now }),
+            resets: next.resets.filter((reset) => reset.machine !== declared.name),
+          },
+          { at: seen.now, action: "Release", reason, machine: declared.name, message: `${declared.name} is let go.` },
+        );
+        if (declared.role === "controlplane") isControlPlaneBusy = next.resets.some((reset) => reset.role === "controlplane");
+      }
+      continue;
+    }
+    if (!mayWipe(seen)) {
+      waiting.push({
+        reason: "ConfirmationRequired",
+        message: `The namespace or a CRD is going away, so nothing is wiped. Annotate ${annotations.confirmReset}: ${seen.controlPlane.metadata.name}, or set deletionPolicy to preserve.`,
+      });
+      continue;
+    }
+    if (look.kind !== "running") {
+      waiting.push({
+        reason: "MachineUnreachable",
+        message: `${declared.name} must be wiped and does not answer as a machine of this cluster (${stateOf(machine)}). Bring it back, or annotate ${annotations.abandonMachine}: ${fact?.uuid === undefined || fact.uuid === "" ? declared.name : fact.uuid}.`,
+      });
+      continue;
+    }
+    if (intent === undefined) {
+      if (declared.role === "controlplane" && isControlPlaneBusy) continue;
+      if (declared.role === "controlplane") isControlPlaneBusy = true;
+      if (next !== undefined)
+        next = withDecisions(
+          {
+            ...next,
+            resets: [
+              ...next.resets,
+              {
+                machine: declared.name,
+                address: declared.address,
+                uuid: fact?.uuid ?? "",
+                role: declared.role,
+                at: seen.now,
+                why: isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.",
+              },
+            ],
+          },
+          { at: seen.now, action: "Reset", reason: "Deleted", machine: declared.name, message: `${declared.name} is to be wiped.` },
+        );
+    }
+    waiting.push({ reason: "Resetting", message: `${declared.name} is being wiped; it is let go once it answers in maintenance mode.` });
+    if (mayResetNow(seen, declared.name)) resets.push({ kind: "ResetMachine", machine: declared.name, address: declared.address });
+  }
+
+  const removals = gone
+    .filter((machine) => objects.has(machine.declared.name))
+    .map((machine): Action => ({ kind: "DeleteMachine", name: machine.declared.name }));
+  const writes: Action[] =
+    next !== undefined && next !== facts && seen.record.kind === "present"
+      ? [{ kind: "WriteRecord", ifResourceVersion: seen.record.value.resourceVersion, facts: next, why: "Deletion" }]
+      : [];
+  const actions = [...writes, ...resets, ...removals];
+  const [first] = waiting;
+  if (
+    actions.length === 0 &&
+    first === undefined &&
+    gone.length === machines.filter((machine) => !seen.former.includes(machine)).length &&
+    removals.length === 0
+  )
+    return undefined;
+  return {
+    ...waits(first?.reason ?? "WaitingForChildren", seen, first?.message ?? "TalosMachines are being removed."),
+    actions,
+    requeueAfterMs: 1_000,
+  };
+}
+
+/** Everything of the cluster is gone: keys and memory go too, unless the machines were left running. */
+function dissolve(seen: Observed): Verdict {
+  const actions: Action[] = [];
+  if (policyOf(seen) === "reset" && seen.record.kind === "present") {
+    const { secretName } = seen.record.value.facts.bundle;
+    if (seen.bundle.kind !== "absent") actions.push({ kind: "DeleteBundle", secret: secretName });
+    actions.push({ kind: "DeleteRecord" });
+  }
+  actions.push({ kind: "RemoveFinalizer", object: { kind: "TalosControlPlane", name: seen.controlPlane.metadata.name } });
+  return { ...waits("WaitingForChildren", seen, "Everything made for this cluster is gone."), actions };
+}
+
+/** False for a machine that never got a configuration, was let go, or is to be left running. */
+function hasToBeWiped(seen: Observed, { declared }: SeenMachine, facts: ClusterFacts | undefined): boolean {
+  const owner =
+    declared.owner.kind === "TalosWorker" ? seen.workers.find((worker) => worker.metadata.name === declared.owner.name) : seen.controlPlane;
+  if ((owner?.spec?.deletionPolicy ?? "reset") === "preserve") return false;
+  const fact = machineFact(facts, declared.name);
+  return fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+}
+
+function policyOf(seen: Observed): DeletionPolicy {
+  return seen.controlPlane.spec?.deletionPolicy ?? "reset";
+}
+
+/** Unknown counts as going away: nothing is wiped on a guess. */
+function mayWipe(seen: Observed): boolean {
+  return (
+    seen.namespaceIsTerminating === false ||
+    seen.controlPlane.metadata.annotations?.[annotations.confirmReset] === seen.controlPlane.metadata.name
+  );
+}
+
+function isAbandoned(seen: Observed, { declared }: SeenMachine, uuid: string | undefined): boolean {
+  const named = seen.controlPlane.metadata.annotations?.[annotations.abandonMachine];
+  return named !== undefined && named !== "" && named === (uuid === undefined || uuid === "" ? declared.name : uuid);
+}
+
+function mayResetNow(seen: Observed, name: string): boolean {
+  const sent = seen.sent.get(`Reset/${name}`);
+  return sent === undefined || seen.now - sent.at >= (sent.outcome === "answered" ? RESEND_AFTER_MS : LOOK_AGAIN_MS);
+}
+
+function waits(reason: ReasonOf<"Deleting">, seen: Observed, message: string): Verdict {
+  return {
+    actions: [],
+    waiting: { reason: "Deleting", message },
+    conditions: [conditionFor("Deleting", reason, message, seen.controlPlane.metadata.generation)],
+    requeueAfterMs: 5_000,
+  };
+}

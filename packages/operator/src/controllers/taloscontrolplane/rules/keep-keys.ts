@@ -1,0 +1,146 @@
+import { annotations, bundleSecretName, conditionFor, isConditionTrue } from "@talos-operator/api";
+import type { ReasonOf } from "@talos-operator/api";
+import { withDecisions } from "../facts.ts";
+import type { ClusterFacts } from "../facts.ts";
+import type { Observed, Rule, Verdict } from "../model.ts";
+import { planMachines } from "../plan-machines.ts";
+
+/**
+ * The secrets bundle exists once, and the record names it before any machine hears of it.
+ *
+ * The order that survives a crash at every point: Secret first (create-only, under a name that the next pass finds again), then the record,
+ * then machines. Once the record names a bundle none is ever made: absent or different is a stop.
+ */
+export const keepKeys: Rule = {
+  name: "keepKeys",
+  decide(seen) {
+    const { record, bundle, controlPlane } = seen;
+    if (record.kind === "unknown") return unread(`The ClusterRecord cannot be read: ${record.detail}. The operator looks again.`);
+    if (record.kind === "present") return checkKeys(seen, record.value.facts);
+    if (bundle.kind === "unknown")
+      return unread(`The bundle Secret cannot be read: ${bundle.detail}. Nothing is made while it is not known whether it exists.`);
+
+    const secret = bundleSecretName(controlPlane.metadata.name, 1);
+    if (bundle.kind === "absent") {
+      const sign = signOfEarlierLife(seen);
+      if (sign !== undefined)
+        return lost(
+          seen,
+          "BundleMissing",
+          `${sign}, but neither its ClusterRecord nor the Secret ${secret} is there. Restore them; keys are never made anew for a cluster that exists.`,
+        );
+      return {
+        actions: [{ kind: "CreateBundle", secret }],
+        waiting: { reason: "WaitingForMachines", message: "The cluster's keys are being made." },
+      };
+    }
+    if (!bundle.value.isOurs)
+      return lost(
+        seen,
+        "BundleUnreadable",
+        `The Secret ${secret} exists and was not made by this operator. Remove or rename it if it is not this cluster's bundle.`,
+      );
+    return {
+      actions: [{ kind: "WriteRecord", ifResourceVersion: undefined, facts: firstFacts(seen, secret, bundle.value), why: "FirstRecord" }],
+      waiting: { reason: "WaitingForMachines", message: "The cluster's record is being made." },
+    };
+  },
+};
+
+function checkKeys(seen: Observed, facts: ClusterFacts): Verdict | undefined {
+  const { bundle, controlPlane } = seen;
+  const name = facts.bundle.secretName;
+  if (bundle.kind === "unknown") return unread(`The bundle Secret ${name} cannot be read: ${bundle.detail}. Nothing is sent until it can.`);
+  if (bundle.kind === "absent")
+    return lost(
+      seen,
+      "BundleMissing",
+      `The Secret ${name} with the cluster's keys is gone. Restore it from a backup; the operator never makes new keys for a cluster that exists.`,
+    );
+  if (bundle.value.fingerprint !== facts.bundle.fingerprint || bundle.value.clusterId !== facts.clusterId)
+    return lost(
+      seen,
+      "BundleChanged",
+      `The Secret ${name} does not hold the keys that the ClusterRecord names. Restore its original content.`,
+    );
+  if (facts.controlPlaneUid === controlPlane.metadata.uid) return undefined;
+
+  const adopted = controlPlane.metadata.annotations?.[annotations.adopt];
+  if (adopted === facts.clusterId && seen.record.kind === "present") {
+    const uid = controlPlane.metadata.uid ?? "";
+    return {
+      actions: [
+        {
+          kind: "WriteRecord",
+          ifResourceVersion: seen.record.value.resourceVersion,
+          facts: withDecisions(
+            { ...facts, controlPlaneUid: uid },
+            { at: seen.now, action: "Adopt", reason: "AnnotationAdopt", message: `Taken over by the object with UID ${uid}.` },
+          ),
+          why: "Adopted",
+        },
+      ],
+    };
+  }
+  const message = `A cluster with this name and cluster.id ${facts.clusterId} exists, and its record belongs to another object. Annotate ${annotations.adopt}: ${facts.clusterId} if this is the same cluster, or use another name.`;
+  return {
+    actions: [],
+    waiting: { reason: "AdoptionRequired", message },
+    conditions: [conditionFor("AdoptionRequired", "ControlPlaneReplaced", message, controlPlane.metadata.generation)],
+  };
+}
+
+/** The first record of a cluster; machines that wait already are written down in the same stroke. */
+function firstFacts(seen: Observed, secret: string, bundle: { readonly fingerprint: string; readonly clusterId: string }): ClusterFacts {
+  const wasFound = seen.sent.get("CreateBundle")?.outcome !== "answered";
+  const facts: ClusterFacts = {
+    controlPlaneUid: seen.controlPlane.metadata.uid ?? "",
+    clusterId: bundle.clusterId,
+    bundle: { secretName: secret, fingerprint: bundle.fingerprint, wasFound },
+    endpoint: endpointFor(seen),
+    talosVersion: seen.controlPlane.spec?.version ?? "",
+    kubernetesVersion: seen.controlPlane.spec?.kubeVersion ?? "",
+    machines: [],
+    bootstrapIntent: undefined,
+    bootstrapDone: undefined,
+    resets: [],
+    decisions: [],
+  };
+  const noted = withDecisions(facts, {
+    at: seen.now,
+    action: wasFound ? "TakeBundle" : "CreateBundle",
+    reason: wasFound ? "BundleFound" : "NewCluster",
+    message: wasFound ? `The Secret ${secret} was there before this record.` : `The cluster's keys are in the Secret ${secret}.`,
+  });
+  return planMachines(seen, noted).facts;
+}
+
+/** `spec.endpoint`, else the first control plane's address: a name that nobody can resolve would help no node. */
+function endpointFor(seen: Observed): string {
+  const { endpoint } = seen.controlPlane.spec ?? {};
+  if (endpoint !== undefined && endpoint !== "") return endpoint;
+  const first =
+    seen.machines.find((machine) => machine.declared.role === "controlplane")?.declared.address ?? seen.controlPlane.metadata.name;
+  return `https://${first.includes(":") ? `[${first}]` : first}:6443`;
+}
+
+/** What says that this object is no new cluster, or `undefined`. */
+function signOfEarlierLife(seen: Observed): string | undefined {
+  const { status } = seen.controlPlane;
+  if (isConditionTrue(status?.conditions, "Bootstrapped") || status?.state === "Bootstrapped" || status?.state === "Ready")
+    return "The status says that this cluster was bootstrapped";
+  return undefined;
+}
+
+function lost(seen: Observed, reason: ReasonOf<"SecretsLost">, message: string): Verdict {
+  return {
+    actions: [],
+    waiting: { reason: "SecretsLost", message },
+    conditions: [conditionFor("SecretsLost", reason, message, seen.controlPlane.metadata.generation)],
+    requeueAfterMs: 15_000,
+  };
+}
+
+function unread(message: string): Verdict {
+  return { actions: [], waiting: { reason: "Unobserved", message }, requeueAfterMs: 2_000 };
+}

@@ -1,0 +1,68 @@
+import type { Rule, Waiting, Observed } from "../model.ts";
+import { etcdHealth, isReadyNode, nodesState, stateOf } from "../describe.ts";
+import { planMachines } from "../plan-machines.ts";
+
+/** The last rule: nothing to do now. Says what the cluster waits for, the gravest first, or that it is as asked for. */
+export const waitOrSettle: Rule = {
+  name: "waitOrSettle",
+  decide(seen) {
+    const waiting = waitingOf(seen);
+    return waiting === undefined ? { actions: [] } : { actions: [], waiting };
+  },
+};
+
+function waitingOf(seen: Observed): Waiting | undefined {
+  if (seen.record.kind !== "present") return { reason: "Unobserved", message: "The cluster's record is not there yet." };
+  const { facts } = seen.record.value;
+  const [stopped, ...others] = planMachines(seen, facts).stopped.toSorted((a, b) => weight(a.role) - weight(b.role));
+  if (stopped !== undefined)
+    return {
+      reason: stopped.reason,
+      message:
+        others.length === 0
+          ? stopped.message
+          : `${stopped.message} Also stopped: ${others.map((other) => `${other.name} (${other.reason})`).join(", ")}.`,
+    };
+
+  const refused = seen.machines.flatMap(({ declared }) => {
+    const sent = seen.sent.get(`Configure/${declared.name}`);
+    return sent?.outcome === "refused" ? [`${declared.name}: ${sent.detail}`] : [];
+  });
+  if (refused.length > 0 && facts.bootstrapDone === undefined)
+    return { reason: "ConfigRejected", message: `Refused by the machine: ${refused.join("; ")}. Correct the patches or settings.` };
+
+  if (facts.bootstrapDone === undefined) {
+    const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
+    const intent = facts.bootstrapIntent;
+    if (missing.length > 0)
+      return {
+        reason: "WaitingForMachines",
+        message: `Control planes that do not run with their configuration yet: ${missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}. Boot them into maintenance mode.`,
+      };
+    return {
+      reason: "Bootstrapping",
+      message:
+        intent === undefined
+          ? "The control planes are not all waiting for etcd yet; see the condition Bootstrapped."
+          : `etcd is being founded on ${intent.machine}; see the condition Bootstrapped.`,
+    };
+  }
+
+  const etcd = etcdHealth(seen);
+  if (etcd.reason !== "AllMembersHealthy") return { reason: "EtcdUnhealthy", message: etcd.message };
+  const access = [seen.kubeconfig, seen.talosconfig];
+  if (seen.machines.some((machine) => !isReadyNode(machine)))
+    return { reason: "NodesNotReady", message: nodesState(seen, seen.machines).message };
+  if (access.some((one) => one.kind === "present" && !one.value.isOurs))
+    return {
+      reason: "NameConflict",
+      message: "A Secret with the name of the kubeconfig or talosconfig exists and is not this cluster's. Rename or remove it.",
+    };
+  if (access.some((one) => one.kind !== "present")) return { reason: "Unobserved", message: "The access Secrets are being written." };
+  return undefined;
+}
+
+/** Control planes first: without them there is no cluster. */
+function weight(role: "controlplane" | "worker"): number {
+  return role === "controlplane" ? 0 : 1;
+}

@@ -1,0 +1,165 @@
+import { machineAddresses, validateControlPlaneSpec, validateWorkerSpec } from "@talos-operator/api";
+import type {
+  Finding,
+  HostOptions,
+  MachineAddress,
+  TalosControlPlane,
+  TalosControlPlaneSpec,
+  TalosWorker,
+  TalosWorkerSpec,
+} from "@talos-operator/api";
+import { compareContracts, contractFor, isKnownTalos, supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
+import { configTrouble } from "../../config/check.ts";
+import { machinesOf } from "./declared.ts";
+import type { DeclaredMachine } from "./model.ts";
+
+/** Talos minors that configurations are written for. */
+const OLDEST_CONTRACT = "1.8";
+const NEWEST_CONTRACT = "1.14";
+
+/** What is wrong with a control plane, found without asking anyone; every finding names field and remedy. */
+export function controlPlaneProblems(
+  controlPlane: TalosControlPlane,
+  others: readonly MachineAddress[],
+  options: HostOptions,
+): readonly Finding[] {
+  const { spec, metadata } = controlPlane;
+  if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the control plane", reason: "SpecMissing" }];
+  const problems = [
+    ...validateControlPlaneSpec(metadata.name, spec, { ...options, others }).filter(
+      (finding) => !(finding.field === "spec.endpoint" && spec.endpoint === undefined),
+    ),
+    ...refusedFields(spec),
+    ...versionProblems(spec.version, spec.kubeVersion, ""),
+  ];
+  return problems.length > 0 ? problems : configProblems(machinesOf(controlPlane), spec, metadata.name);
+}
+
+/** What is wrong with a worker pool, given its control plane. */
+export function workerProblems(
+  worker: TalosWorker,
+  controlPlane: TalosControlPlane | undefined,
+  others: readonly MachineAddress[],
+  options: HostOptions,
+): readonly Finding[] {
+  const { spec } = worker;
+  if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the worker pool", reason: "SpecMissing" }];
+  const known = controlPlane?.spec === undefined ? {} : { controlPlane: { name: controlPlane.metadata.name, spec: controlPlane.spec } };
+  const problems = [
+    ...validateWorkerSpec(spec, { ...options, ...known, others }),
+    ...refusedFields(spec),
+    ...versionProblems(spec.version, controlPlane?.spec?.kubeVersion ?? spec.kubeVersion, ""),
+  ];
+  return problems.length > 0 || controlPlane?.spec === undefined
+    ? problems
+    : configProblems(machinesOf(worker), controlPlane.spec, controlPlane.metadata.name);
+}
+
+/** Findings of a worker that concern the whole cluster while it is made: an address that cannot be, or is someone else's. */
+export function concernsCluster(finding: Finding): boolean {
+  return finding.reason === "DuplicateAddress" || finding.reason === "AddressInClusterRange" || finding.reason === "InvalidAddress";
+}
+
+/** Addresses of a pool with the object they stand in. */
+export function addressesOf(pool: TalosControlPlane | TalosWorker): readonly MachineAddress[] {
+  return pool.spec === undefined ? [] : machineAddresses(pool.spec, `${pool.kind}/${pool.metadata.name}`);
+}
+
+/** Fields that are set, have no effect in this release, and do not change which cluster is made. */
+export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly string[] {
+  const { spec } = pool;
+  if (spec === undefined || spec.mode !== "metal") return [];
+  const inert: string[] = [];
+  // The schema gives workers replicas: 1, which says nothing about the author.
+  if (spec.replicas !== undefined && (pool.kind === "TalosControlPlane" || spec.replicas !== 1)) inert.push("spec.replicas");
+  if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");
+  if (spec.metalSpec?.machineSpec?.imageCache === true) inert.push("spec.metalSpec.machineSpec.imageCache");
+  if (spec.metalSpec?.machineSpec?.meta !== undefined) inert.push("spec.metalSpec.machineSpec.meta");
+  (spec.metalSpec?.machines ?? []).forEach((machine, index) => {
+    if (machine.pxeClientSpec !== undefined) inert.push(`spec.metalSpec.machines[${index}].pxeClientSpec`);
+  });
+  if ("cni" in spec && spec.cni?.name !== "custom" && (spec.cni?.urls?.length ?? 0) > 0) inert.push("spec.cni.urls");
+  return inert;
+}
+
+function refusedFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {
+  const refused = (field: string, remedy: string): Finding => ({
+    field,
+    message: "this release does not act on it",
+    remedy,
+    reason: "FieldNotSupported",
+  });
+  return [
+    ...(spec.configRef === undefined ? [] : [refused("spec.configRef", "Remove it and use configPatches")]),
+    ...(spec.metalSpec?.machines ?? []).flatMap((machine, index) =>
+      machine.machineRef === undefined ? [] : [refused(`spec.metalSpec.machines[${index}].machineRef`, "Give the machine's address")],
+    ),
+  ];
+}
+
+function versionProblems(talos: string, kubernetes: string, prefix: string): readonly Finding[] {
+  const unsupported = (field: string, message: string, remedy: string): Finding => ({
+    field: `${prefix}${field}`,
+    message,
+    remedy,
+    reason: "VersionUnsupported",
+  });
+  if (tryParseVersion(talos) === undefined)
+    return [unsupported("spec.version", `${JSON.stringify(talos.slice(0, 64))} is no version`, "Write it as v1.13.0")];
+  if (tryParseVersion(kubernetes) === undefined)
+    return [unsupported("spec.kubeVersion", `${JSON.stringify(kubernetes.slice(0, 64))} is no version`, "Write it as v1.35.0")];
+  const contract = contractFor(talos);
+  if (!isKnownTalos(talos) || compareContracts(contract, OLDEST_CONTRACT) < 0 || compareContracts(contract, NEWEST_CONTRACT) > 0)
+    return [
+      unsupported(
+        "spec.version",
+        `Talos ${talos} is not supported`,
+        `Use a version from v${OLDEST_CONTRACT}.0 to the newest v${NEWEST_CONTRACT} release`,
+      ),
+    ];
+  const verdict = supportsKubernetes(talos, kubernetes);
+  return verdict.ok
+    ? []
+    : [unsupported("spec.kubeVersion", verdict.reason, "Choose a Kubernetes version that this Talos release supports")];
+}
+
+function configProblems(
+  machines: readonly DeclaredMachine[],
+  controlPlane: TalosControlPlaneSpec,
+  clusterName: string,
+): readonly Finding[] {
+  // Machines that share all settings give the same answer: one rendering for each distinct set.
+  const rendered = new Map<string, string | undefined>();
+  return machines.flatMap(({ role, version, machineSpec, field, address }) => {
+    const key = JSON.stringify([role, version, machineSpec]);
+    if (!rendered.has(key)) {
+      const endpoint = controlPlane.endpoint ?? `https://${address}:6443`;
+      rendered.set(
+        key,
+        configTrouble({
+          role,
+          clusterName,
+          endpoint,
+          controlPlane,
+          machineSpec,
+          version,
+          readBy: undefined,
+          platform: "metal",
+          installDisk: "/dev/sda",
+          addresses: [address],
+        }),
+      );
+    }
+    const trouble = rendered.get(key);
+    return trouble === undefined
+      ? []
+      : [
+          {
+            field,
+            message: `no machine config can be made: ${trouble}`,
+            remedy: "Correct configPatches, additionalConfig or registries",
+            reason: "InvalidConfig" as const,
+          },
+        ];
+  });
+}

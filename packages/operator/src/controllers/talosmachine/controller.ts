@@ -1,0 +1,93 @@
+import { talosMachineResource } from "@talos-operator/api";
+import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import { createController, keyText, watchOf } from "@talos-operator/kube-runtime";
+import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import type { Brain } from "../taloscontrolplane/controller.ts";
+import { effectiveMode } from "../shared/mode.ts";
+import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { createStatusWriter } from "../shared/status-writer.ts";
+import { decideMachine } from "./decide.ts";
+
+/** Reports follow looks after this pause, so that a machine that changes fast is written once. */
+export const REPORT_AFTER_MS = 150;
+
+/** Least pause between two reports about one machine, unless its state word changes. */
+const REPORT_EVERY_MS = 2_000;
+
+/** What the reporter needs. */
+export interface MachineControllerOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly log: Logger;
+  readonly talosClusters: Informer<TalosCluster>;
+  readonly controlPlanes: Informer<TalosControlPlane>;
+  readonly workers: Informer<TalosWorker>;
+  readonly machines: Informer<TalosMachine>;
+  readonly brain: Pick<Brain, "machine">;
+}
+
+/** Observes and reports about machines; sends nothing. */
+export function createMachineController(options: MachineControllerOptions): Controller {
+  const { machines, controlPlanes, workers } = options;
+  const statuses = createStatusWriter<TalosMachine>(options.client, talosMachineResource, options.clock, "talos-operator/talosmachine");
+
+  const poolOf = (machine: TalosMachine): TalosControlPlane | TalosWorker | undefined => {
+    const { namespace } = machine.metadata;
+    const { controlPlaneRef, workerRef } = machine.spec ?? {};
+    if (controlPlaneRef?.name !== undefined) return controlPlanes.store.get({ namespace, name: controlPlaneRef.name });
+    return workerRef?.name === undefined ? undefined : workers.store.get({ namespace, name: workerRef.name });
+  };
+  const isPaused = (pool: TalosControlPlane | TalosWorker | undefined, machine: TalosMachine): boolean =>
+    effectiveMode(machine.metadata, options.talosClusters.store) !== "reconcile" ||
+    (pool !== undefined && effectiveMode(pool.metadata, options.talosClusters.store) !== "reconcile");
+
+  return createController({
+    name: "talosmachine",
+    clock: options.clock,
+    timers: options.timers,
+    random: options.random,
+    log: options.log,
+    reconcile: async (key: ObjectKey) => {
+      const machine = machines.store.get(key);
+      if (machine === undefined) {
+        statuses.forget(keyText(key));
+        return undefined;
+      }
+      const pool = poolOf(machine);
+      if (isPaused(pool, machine)) return undefined;
+      const known = options.brain.machine(key);
+      const report = decideMachine({
+        machine,
+        look: known?.look ?? { kind: "not-asked" },
+        fact: known?.fact,
+        hasOwner: pool !== undefined,
+      });
+      // Before the first look there is nothing to say that the next moment would not correct.
+      if (known === undefined && pool !== undefined && machine.status === undefined) return { requeueAfterMs: 2_000 };
+      const requeueAfterMs = await statuses.write(
+        machine,
+        { fields: { state: report.state, observedVersion: report.observedVersion }, conditions: report.conditions },
+        REPORT_EVERY_MS,
+      );
+      return { requeueAfterMs };
+    },
+    watches: [
+      watchOf({ informer: machines, why: "the machine is reported about", predicate: specOrMetadataChanged }),
+      watchOf({
+        informer: controlPlanes,
+        why: "its machines are orphaned when it goes",
+        predicate: (delta) => delta.type !== "updated",
+        map: (pool) => machines.store.byIndex("controlPlane", keyText(pool.metadata)).map((machine) => machine.metadata),
+      }),
+      watchOf({
+        informer: workers,
+        why: "its machines are orphaned when it goes",
+        predicate: (delta) => delta.type !== "updated",
+        map: (pool) => machines.store.byIndex("worker", keyText(pool.metadata)).map((machine) => machine.metadata),
+      }),
+    ],
+  });
+}

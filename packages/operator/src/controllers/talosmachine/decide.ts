@@ -1,0 +1,139 @@
+import { conditionFor } from "@talos-operator/api";
+import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
+import type { Look } from "../../looking/look.ts";
+import type { MachineFact } from "../taloscontrolplane/facts.ts";
+
+/** Everything that the report about a machine is made from. */
+export interface MachineSeen {
+  readonly machine: TalosMachine;
+  readonly look: Look;
+  /** What the cluster's record says about it. */
+  readonly fact: MachineFact | undefined;
+  /** False when the object that it belongs to is gone. */
+  readonly hasOwner: boolean;
+}
+
+/** What is reported. */
+export interface MachineReport {
+  readonly state: MachineState;
+  readonly observedVersion: string | undefined;
+  readonly conditions: readonly ConditionInput[];
+}
+
+interface Finding<R extends string> {
+  readonly reason: R;
+  readonly message: string;
+}
+
+/** Says what was seen of a machine. Pure; nothing is ever sent from here. */
+export function decideMachine(seen: MachineSeen): MachineReport {
+  const { machine, look, fact, hasOwner } = seen;
+  const generation = machine.metadata.generation;
+  const ready = readyOf(seen);
+  const reachable = reachableOf(look);
+  const pinned = pinnedOf(fact);
+  const config = configOf(look, fact);
+  return {
+    state: hasOwner ? stateOf(look, fact) : "Orphaned",
+    observedVersion: look.kind === "running" || look.kind === "maintenance" ? look.version : undefined,
+    conditions: [
+      conditionFor("Ready", ready.reason, ready.message, generation),
+      conditionFor("Reachable", reachable.reason, reachable.message, generation),
+      conditionFor("MaintenanceIdentityPinned", pinned.reason, pinned.message, generation),
+      conditionFor("ConfigApplied", config.reason, config.message, generation),
+      ...(machine.metadata.deletionTimestamp === undefined ? [] : [conditionFor("Deleting", "Blocked", deletionWords(seen), generation)]),
+    ],
+  };
+}
+
+function stateOf(look: Look, fact: MachineFact | undefined): MachineState {
+  if (look.kind === "running")
+    return look.stage === undefined || look.stage === "running" || look.stage === "booting" ? "Available" : "Installing";
+  return fact?.configuredAt !== undefined && fact.releasedAt === undefined ? "Installing" : "Pending";
+}
+
+function readyOf({ machine, look, fact, hasOwner }: MachineSeen): Finding<ReasonOf<"Ready">> {
+  const { name } = machine.metadata;
+  if (!hasOwner) return { reason: "Orphaned", message: `${name} belongs to no TalosControlPlane or TalosWorker that exists.` };
+  const wasConfigured = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  switch (look.kind) {
+    case "not-asked":
+      return { reason: "Unobserved", message: "The machine was not asked yet." };
+    case "silent":
+      return wasConfigured
+        ? { reason: "MachineUnreachable", message: `The machine does not answer: ${look.detail}. It is asked again and again.` }
+        : { reason: "WaitingForMachines", message: `The machine does not answer: ${look.detail}. Boot it into maintenance mode.` };
+    case "not-talos":
+      return { reason: "NotTalos", message: `What answers is not Talos: ${look.detail}. Correct the address, or boot Talos there.` };
+    case "foreign":
+      return wasConfigured
+        ? {
+            reason: "IdentityMismatch",
+            message: `What answers is not the machine that was configured: ${look.detail}. Nothing is sent to it.`,
+          }
+        : {
+            reason: "ForeignCluster",
+            message: `The machine is already configured for another cluster: ${look.detail}. Reset it into maintenance mode, or remove it from the list.`,
+          };
+    case "maintenance":
+      if (wasConfigured && fact.spki !== look.spki)
+        return {
+          reason: "MaintenanceUnexpected",
+          message:
+            "The machine was configured and waits in maintenance mode with another key. Nothing is sent to it; the TalosControlPlane says how to release it.",
+        };
+      return {
+        reason: "WaitingForMachines",
+        message: wasConfigured ? "The machine takes its configuration." : "The machine waits in maintenance mode.",
+      };
+    case "running":
+      if (look.stage === "running" && look.ready && look.unmet.length === 0)
+        return { reason: "AllReady", message: "The machine is a ready node." };
+      return {
+        reason: "NodesNotReady",
+        message: `Unmet: ${look.unmet.length === 0 ? `stage ${look.stage ?? "not told"}` : look.unmet.map((unmet) => (unmet.reason === "" ? unmet.name : `${unmet.name} (${unmet.reason})`)).join(", ")}.`,
+      };
+  }
+}
+
+function reachableOf(look: Look): Finding<ReasonOf<"Reachable">> {
+  switch (look.kind) {
+    case "not-asked":
+      return { reason: "NotAskedYet", message: "The machine was not asked yet." };
+    case "silent":
+      return { reason: "NoAnswer", message: `No answer: ${look.detail}.` };
+    case "not-talos":
+      return { reason: "NotTalos", message: `Not Talos: ${look.detail}.` };
+    case "foreign":
+      return { reason: "IdentityMismatch", message: `Another identity: ${look.detail}.` };
+    case "maintenance":
+      return { reason: "Answers", message: "Answers in maintenance mode." };
+    case "running":
+      return { reason: "Answers", message: "Answers with a certificate of this cluster." };
+  }
+}
+
+function pinnedOf(fact: MachineFact | undefined): Finding<ReasonOf<"MaintenanceIdentityPinned">> {
+  if (fact?.spki === undefined) return { reason: "NotSeenInMaintenance", message: "The machine was not written down in maintenance mode." };
+  return {
+    reason: "TrustedOnFirstUse",
+    message: `Nobody vouched for the key ${fact.spki}${fact.uuid === "" ? "" : ` of machine ${fact.uuid}`}; it was written down before the configuration was sent to it. Compare it with the machine's console.`,
+  };
+}
+
+function configOf(look: Look, fact: MachineFact | undefined): Finding<ReasonOf<"ConfigApplied">> {
+  if (look.kind === "running") return { reason: "Applied", message: "The machine runs with the configuration made for it." };
+  if (fact?.configuredAt === undefined || fact.releasedAt !== undefined)
+    return { reason: "WaitingForMachine", message: "No configuration was sent." };
+  if (look.kind === "maintenance" && fact.spki !== look.spki)
+    return { reason: "Blocked", message: "The machine waits in maintenance mode with another key than was written down." };
+  if (look.kind === "foreign" || look.kind === "not-talos")
+    return { reason: "Blocked", message: "What answers is not the machine that was configured." };
+  return { reason: "OutcomeUnknown", message: "The configuration may have been sent; what the machine shows decides." };
+}
+
+function deletionWords({ fact }: MachineSeen): string {
+  return fact?.configuredAt === undefined || fact.releasedAt !== undefined
+    ? "Waits for the pool that it belongs to."
+    : "A single machine is not taken out of a running cluster by this release: delete the pool or the cluster, or take it out of the list and reset it by hand.";
+}

@@ -1,0 +1,150 @@
+import { apiVersionOf, finalizers, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
+import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import {
+  addFinalizer,
+  createController,
+  isAlreadyExists,
+  isNotFound,
+  keyText,
+  removeFinalizer,
+  watchOf,
+} from "@talos-operator/kube-runtime";
+import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { effectiveMode, pausedCondition } from "../shared/mode.ts";
+import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { createStatusWriter } from "../shared/status-writer.ts";
+import { machinesOf } from "../taloscontrolplane/declared.ts";
+import { talosMachineFor } from "../taloscontrolplane/execute.ts";
+import { addressesOf, inertFieldsOf, workerProblems } from "../taloscontrolplane/spec-problems.ts";
+import { decideWorker } from "./decide.ts";
+
+const STATUS_EVERY_MS = 500;
+
+/** What the controller of worker pools needs. */
+export interface WorkerControllerOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly talosClusters: Informer<TalosCluster>;
+  readonly controlPlanes: Informer<TalosControlPlane>;
+  readonly workers: Informer<TalosWorker>;
+  readonly machines: Informer<TalosMachine>;
+  readonly hosts: HostOptions;
+}
+
+/** Makes the TalosMachines of worker pools and sums up how they are; the brain of the cluster does the rest. */
+export function createWorkerController(options: WorkerControllerOptions): Controller {
+  const { client, workers, controlPlanes, machines } = options;
+  const statuses = createStatusWriter<TalosWorker>(client, talosWorkerResource, options.clock, "talos-operator/talosworker");
+  const pools = client.resource<TalosWorker>(talosWorkerResource);
+  const machineClient = client.resource<TalosMachine>(talosMachineResource);
+
+  const reconcile = async (key: ObjectKey): Promise<{ readonly requeueAfterMs?: number | undefined } | undefined> => {
+    const worker = workers.store.get(key);
+    if (worker === undefined) {
+      statuses.forget(keyText(key));
+      return undefined;
+    }
+    const name = worker.spec?.controlPlaneRef?.name ?? "";
+    const controlPlane = name === "" ? undefined : controlPlanes.store.get({ namespace: key.namespace, name });
+    const clusters = options.talosClusters.store;
+    const mode = effectiveMode(worker.metadata, clusters);
+    if (mode !== "reconcile") {
+      await statuses.write(worker, { fields: {}, conditions: [pausedCondition(mode)], keepsOthers: true });
+      return undefined;
+    }
+    if (controlPlane !== undefined && effectiveMode(controlPlane.metadata, clusters) !== "reconcile") return undefined;
+    const siblings =
+      name === ""
+        ? []
+        : workers.store.byIndex("controlPlane", `${key.namespace ?? ""}/${name}`).filter((other) => other.metadata.name !== key.name);
+    const problems = workerProblems(
+      worker,
+      controlPlane,
+      siblings.flatMap((other) => addressesOf(other)),
+      options.hosts,
+    );
+    const decision = decideWorker(
+      {
+        worker,
+        controlPlane,
+        problems,
+        inertFields: inertFieldsOf(worker),
+        declared: machinesOf(worker),
+        machines: machines.store.byIndex("worker", keyText(key)),
+      },
+      finalizers.talosWorker,
+    );
+    let current = worker;
+    if (decision.addFinalizer) current = await addFinalizer(pools, worker, finalizers.talosWorker);
+    const owner = { apiVersion: apiVersionOf(talosWorkerResource), kind: worker.kind, metadata: worker.metadata };
+    const made = await Promise.all(
+      decision.create.map(async (machine) => {
+        try {
+          return (await machineClient.create(talosMachineFor(machine, owner, worker.spec?.deletionPolicy))).metadata.resourceVersion;
+        } catch (thrown) {
+          if (isAlreadyExists(thrown)) return undefined;
+          throw thrown;
+        }
+      }),
+    );
+    for (const version of made) if (version !== undefined) await machines.waitForResourceVersion(version, { timeoutMs: 5_000 });
+    for (const machine of decision.release) await release({ namespace: key.namespace, name: machine });
+    // The status first: with the finalizer gone there may be nothing left to write to.
+    const wait = decision.removeFinalizer
+      ? undefined
+      : await statuses.write(current, { fields: { state: decision.state }, conditions: decision.conditions }, STATUS_EVERY_MS);
+    if (decision.removeFinalizer) await removeFinalizer(pools, worker, finalizers.talosWorker);
+    return { requeueAfterMs: wait };
+  };
+
+  const release = async (key: ObjectKey): Promise<void> => {
+    const machine = await machineClient.tryGet(key);
+    if (machine === undefined) return;
+    await removeFinalizer(machineClient, machine, finalizers.talosMachine);
+    try {
+      await machineClient.delete(key);
+    } catch (thrown) {
+      if (!isNotFound(thrown)) throw thrown;
+    }
+  };
+
+  return createController({
+    name: "talosworker",
+    clock: options.clock,
+    timers: options.timers,
+    random: options.random,
+    log: options.log,
+    backoff: { baseMs: 20, maxMs: 15_000 },
+    reconcile,
+    watches: [
+      watchOf({ informer: workers, why: "the pool is the work item", predicate: specOrMetadataChanged }),
+      watchOf({
+        informer: machines,
+        why: "the pool sums up its machines",
+        map: (machine) =>
+          machine.spec?.workerRef?.name === undefined ? [] : [{ namespace: machine.metadata.namespace, name: machine.spec.workerRef.name }],
+      }),
+      watchOf({
+        informer: controlPlanes,
+        why: "the pool waits for its control plane, and must not share its addresses",
+        predicate: specOrMetadataChanged,
+        map: (controlPlane) => workers.store.byIndex("controlPlane", keyText(controlPlane.metadata)).map((worker) => worker.metadata),
+      }),
+      watchOf({
+        informer: options.talosClusters,
+        why: "its annotation may pause the pool it made",
+        predicate: specOrMetadataChanged,
+        map: (cluster) =>
+          workers.store
+            .list(cluster.metadata.namespace)
+            .filter((worker) => worker.metadata.ownerReferences?.some((owner) => owner.uid === cluster.metadata.uid))
+            .map((worker) => worker.metadata),
+      }),
+    ],
+  });
+}

@@ -1,0 +1,152 @@
+import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
+import type { ConditionInput, Finding, TalosControlPlane, TalosMachine, TalosWorker, WorkerState } from "@talos-operator/api";
+import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
+
+/** Everything that one pass over a worker pool looks at. */
+export interface WorkerSeen {
+  readonly worker: TalosWorker;
+  readonly controlPlane: TalosControlPlane | undefined;
+  readonly problems: readonly Finding[];
+  readonly inertFields: readonly string[];
+  readonly declared: readonly DeclaredMachine[];
+  /** TalosMachines that refer to this pool. */
+  readonly machines: readonly TalosMachine[];
+}
+
+/** What a pass does and says. Machines are configured and wiped by the brain of the cluster, never from here. */
+export interface WorkerDecision {
+  readonly create: readonly DeclaredMachine[];
+  /** TalosMachines whose objects may go without a wipe: there is no control plane that ever configured them. */
+  readonly release: readonly string[];
+  readonly addFinalizer: boolean;
+  readonly removeFinalizer: boolean;
+  readonly state: WorkerState;
+  readonly conditions: readonly ConditionInput[];
+}
+
+/** Composes the machines of a pool and sums up how they are. Pure. */
+export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecision {
+  const { worker, problems, machines, controlPlane } = seen;
+  const generation = worker.metadata.generation;
+  const hasFinalizer = (worker.metadata.finalizers ?? []).includes(finalizer);
+  const inert: readonly ConditionInput[] =
+    seen.inertFields.length === 0
+      ? []
+      : [
+          conditionFor(
+            "FieldNotSupported",
+            "FieldNotSupported",
+            `Set and without effect in this release: ${seen.inertFields.join(", ")}.`,
+            generation,
+          ),
+        ];
+  const nothing = { create: [], release: [], addFinalizer: false, removeFinalizer: false, state: "Pending" } as const;
+
+  if (worker.metadata.deletionTimestamp !== undefined) {
+    const message =
+      machines.length === 0
+        ? "Every machine of the pool is gone."
+        : `TalosMachines that are still there: ${machines.map((machine) => machine.metadata.name).join(", ")}. See the condition Deleting of the TalosControlPlane.`;
+    // Without a control plane nobody has keys to wipe with; what was never configured, or is to be left alone, may go.
+    const isFree = (machine: TalosMachine): boolean =>
+      worker.spec?.deletionPolicy === "preserve" || (machine.status?.state ?? "Pending") === "Pending";
+    return {
+      ...nothing,
+      release: controlPlane === undefined ? machines.filter(isFree).map((machine) => machine.metadata.name) : [],
+      removeFinalizer: hasFinalizer && machines.length === 0,
+      conditions: [
+        conditionFor("Ready", "Deleting", message, generation),
+        conditionFor("Deleting", "WaitingForChildren", message, generation),
+        ...inert,
+      ],
+    };
+  }
+  const [first] = problems;
+  if (first !== undefined) {
+    const message = findingsMessage(problems);
+    return {
+      ...nothing,
+      conditions: [
+        conditionFor("Ready", first.reason, message, generation),
+        conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+        ...inert,
+      ],
+    };
+  }
+  const existing = new Set(machines.map((machine) => machine.metadata.name));
+  const create = seen.declared.filter((machine) => !existing.has(machine.name));
+  const summary = summaryOf(seen);
+  return {
+    create,
+    release: [],
+    addFinalizer: !hasFinalizer,
+    removeFinalizer: false,
+    state: summary.isReady ? "Ready" : "Pending",
+    conditions: [...summary.conditions, ...inert],
+  };
+}
+
+function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {
+  readonly isReady: boolean;
+  readonly conditions: readonly ConditionInput[];
+} {
+  const generation = worker.metadata.generation;
+  const progress = (reason: "Blocked" | "Settled" | "WaitingForMachines" | "WaitingForNodes", message: string): ConditionInput =>
+    conditionFor("Progressing", reason, message, generation);
+  if (controlPlane === undefined) {
+    const message = `There is no TalosControlPlane ${worker.spec?.controlPlaneRef?.name ?? ""} in this namespace. Create it, or correct spec.controlPlaneRef.name.`;
+    return {
+      isReady: false,
+      conditions: [conditionFor("Ready", "ControlPlaneNotFound", message, generation), progress("Blocked", message)],
+    };
+  }
+  if (declared.length === 0) {
+    const message = "The pool lists no machine.";
+    return {
+      isReady: true,
+      conditions: [
+        conditionFor("Ready", "AllReady", message, generation),
+        conditionFor("MachinesReady", "NoMachines", message, generation),
+        progress("Settled", message),
+      ],
+    };
+  }
+  const byName = new Map(machines.map((machine) => [machine.metadata.name, machine]));
+  const unready = declared.flatMap(({ name }) => {
+    const ready = findCondition(byName.get(name)?.status?.conditions, "Ready");
+    return ready?.status === "True"
+      ? []
+      : [{ name, reason: ready?.reason ?? "Unobserved", message: ready?.message ?? "It was not looked at yet." }];
+  });
+  const missing = declared.filter(({ name }) => byName.get(name)?.status?.state !== "Available").map(({ name }) => name);
+  const machinesReady =
+    missing.length === 0
+      ? conditionFor("MachinesReady", "AllMachinesReady", `${declared.length} machine(s) answer with their configuration.`, generation)
+      : conditionFor("MachinesReady", "MachinesNotReady", `Not running with their configuration: ${missing.join(", ")}.`, generation);
+  if (unready.length === 0) {
+    const message = `${declared.length} node(s) are ready.`;
+    return {
+      isReady: true,
+      conditions: [
+        conditionFor("Ready", "AllReady", message, generation),
+        machinesReady,
+        conditionFor("NodesReady", "AllNodesReady", message, generation),
+        progress("Settled", "Nothing is left to do."),
+      ],
+    };
+  }
+  const message = unready.map((machine) => `${machine.name}: ${machine.message}`).join(" ");
+  const stopped = unready.find((machine) =>
+    ["IdentityMismatch", "MaintenanceUnexpected", "ForeignCluster", "NotTalos", "MachineUnreachable"].includes(machine.reason),
+  );
+  const reason = (stopped?.reason ?? (missing.length > 0 ? "WaitingForMachines" : "NodesNotReady")) as "NodesNotReady";
+  return {
+    isReady: false,
+    conditions: [
+      conditionFor("Ready", reason, message, generation),
+      machinesReady,
+      conditionFor("NodesReady", "NodesNotReady", message, generation),
+      progress(stopped !== undefined ? "Blocked" : missing.length > 0 ? "WaitingForMachines" : "WaitingForNodes", message),
+    ],
+  };
+}

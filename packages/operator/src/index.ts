@@ -1,0 +1,10 @@
+export { createOperator } from "./operator.ts";
+export type { Operator, OperatorHealth } from "./operator.ts";
+export type { LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
+
+// For tests that replace a rule, and for tools that print decisions.
+export { decide, defaultRules } from "./controllers/taloscontrolplane/decide.ts";
+export type { Action, Decision, Observed, Rule, Verdict } from "./controllers/taloscontrolplane/model.ts";
+export type { ClusterFacts, MachineFact } from "./controllers/taloscontrolplane/facts.ts";
+export { EffectError, isEffectError } from "./errors.ts";
+export type { EffectErrorCode } from "./errors.ts";

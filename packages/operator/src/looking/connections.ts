@@ -1,0 +1,54 @@
+import { createTalosClient } from "@talos-operator/talos";
+import type { TalosClient } from "@talos-operator/talos";
+import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
+
+/** The certificate with which a cluster's machines are looked at (`os:reader`). */
+export type ReaderCredentials = Extract<TalosCredentials, { readonly kind: "mutual" }>;
+
+/**
+ * The open channels to one machine: at most one in maintenance mode and one with mutual TLS.
+ *
+ * A channel is kept while it answers. After a failure it is closed, because a channel that reconnects by itself waits longer each time,
+ * and because a machine that changes its mode must be met by a fresh handshake.
+ */
+export class MachineConnections {
+  readonly address: string;
+  readonly #dialer: TalosDialer;
+  #maintenance: TalosClient | undefined;
+  #mutual: { readonly client: TalosClient; readonly credentials: ReaderCredentials } | undefined;
+
+  constructor(dialer: TalosDialer, address: string) {
+    this.#dialer = dialer;
+    this.address = address;
+  }
+
+  /** Client without any proof of identity on either side: for looking at a machine in maintenance mode, never for sending to it. */
+  maintenance(): TalosClient {
+    this.#maintenance ??= createTalosClient(this.#dialer.dial({ address: this.address }, { kind: "maintenance" }));
+    return this.#maintenance;
+  }
+
+  /** Client that talks only to a machine of this cluster. */
+  mutual(credentials: ReaderCredentials): TalosClient {
+    if (this.#mutual?.credentials !== credentials) {
+      this.#mutual?.client.close();
+      this.#mutual = { client: createTalosClient(this.#dialer.dial({ address: this.address }, credentials)), credentials };
+    }
+    return this.#mutual.client;
+  }
+
+  closeMaintenance(): void {
+    this.#maintenance?.close();
+    this.#maintenance = undefined;
+  }
+
+  closeMutual(): void {
+    this.#mutual?.client.close();
+    this.#mutual = undefined;
+  }
+
+  close(): void {
+    this.closeMaintenance();
+    this.closeMutual();
+  }
+}

@@ -1,0 +1,223 @@
+import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos";
+import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError } from "@talos-operator/talos";
+import type { MachineConnections, ReaderCredentials } from "./connections.ts";
+import { seenDisks } from "./disks.ts";
+import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "./look.ts";
+
+/** Deadline of each call of a look. */
+export const LOOK_TIMEOUT_MS = 2_000;
+
+/** Whom to look at, and what is known of it. */
+export interface LookQuestion {
+  readonly connections: MachineConnections;
+  readonly role: "controlplane" | "worker";
+  /** `undefined` while the cluster has no keys. */
+  readonly credentials: ReaderCredentials | undefined;
+  /** True when a configuration may have been sent: the machine is then met with our certificate first. */
+  readonly mayBeConfigured: boolean;
+  readonly now: () => number;
+  readonly signal?: AbortSignal;
+}
+
+const platformMetadata = untypedKind("PlatformMetadatas.talos.dev", "runtime", "platformmetadata");
+
+/**
+ * Looks at one machine once. Never throws, never sends anything but reads.
+ *
+ * A machine that may run our configuration is asked with our certificate. When it presents another one, its maintenance service is asked
+ * for the stage, without credentials: that tells a wiped machine from an impostor. It is a look, not a weaker retry: nothing that depends on trust follows from it.
+ */
+export async function lookAt(question: LookQuestion): Promise<Look> {
+  const { credentials, mayBeConfigured } = question;
+  if (mayBeConfigured && credentials !== undefined) {
+    const look = await tryOurs(question, credentials);
+    return look ?? (await tryMaintenance(question, undefined));
+  }
+  return tryMaintenance(question, credentials);
+}
+
+/** With our certificate; `undefined` when the machine shows a certificate that is not ours. */
+async function tryOurs(question: LookQuestion, credentials: ReaderCredentials): Promise<Look | undefined> {
+  try {
+    return await readRunning(question.connections.mutual(credentials), question);
+  } catch (thrown) {
+    question.connections.closeMutual();
+    if (isTalosError(thrown, "UNTRUSTED_SERVER", "UNEXPECTED_IDENTITY")) return undefined;
+    if (isTalosError(thrown, "CLIENT_REFUSED"))
+      return {
+        kind: "foreign",
+        at: question.now(),
+        detail: "it refuses this cluster's client certificate: another cluster's machine, or a clock that is wrong",
+      };
+    return failedLook(thrown, question.now());
+  }
+}
+
+/** Without proof; a machine that demands a certificate is met with ours when there is one. */
+async function tryMaintenance(question: LookQuestion, credentials: ReaderCredentials | undefined): Promise<Look> {
+  try {
+    return await readMaintenance(question.connections.maintenance(), question);
+  } catch (thrown) {
+    question.connections.closeMaintenance();
+    if (!isTalosError(thrown, "CLIENT_REFUSED")) return failedLook(thrown, question.now());
+    const foreign: Look = {
+      kind: "foreign",
+      at: question.now(),
+      detail: "it is configured and demands a client certificate of another cluster",
+    };
+    if (credentials === undefined) return foreign;
+    return (await tryOurs(question, credentials)) ?? foreign;
+  }
+}
+
+async function readMaintenance(client: TalosClient, question: LookQuestion): Promise<Look> {
+  const options = callOptions(question);
+  const status = await client.resources.get(resourceKinds.machineStatus, undefined, options);
+  const spki = client.peerSpki();
+  // While a machine takes its configuration, the open connection still answers; what it says then is no longer maintenance.
+  if (status === undefined || status.spec.stage !== "maintenance" || spki === undefined) {
+    question.connections.closeMaintenance();
+    return { kind: "silent", at: question.now(), since: question.now(), detail: "changes its mode" };
+  }
+  const [version, system, links, disks] = await Promise.all([
+    versionOf(client, options),
+    optional(client.resources.get(resourceKinds.systemInformation, undefined, options)),
+    optional(client.resources.list(resourceKinds.linkStatus, options)),
+    seenDisks(client, options),
+  ]);
+  const macs = (links ?? [])
+    .filter((link) => link.spec.type === "ether" && (link.spec.kind === "" || link.spec.kind === "veth"))
+    .map((link) => (link.spec.permanentAddress || link.spec.hardwareAddress).toLowerCase())
+    .filter((mac) => mac !== "");
+  const uuid = system?.spec.uuid;
+  const look: InMaintenance = {
+    kind: "maintenance",
+    at: question.now(),
+    spki,
+    version: version.tag,
+    platform: version.platform,
+    uuid: uuid === undefined || uuid === "" ? undefined : uuid,
+    macs: [...new Set(macs)].toSorted().slice(0, 64),
+    disks,
+  };
+  return look;
+}
+
+/** Version and platform; up to Talos 1.12 a stranger is refused the Version call and reads the resources. */
+async function versionOf(
+  client: TalosClient,
+  options: CallOptions,
+): Promise<{ readonly tag: string | undefined; readonly platform: string | undefined }> {
+  try {
+    const version = await client.version(options);
+    return { tag: bounded(version.tag), platform: version.platform?.name };
+  } catch (thrown) {
+    if (!isTalosError(thrown, "UNIMPLEMENTED", "PERMISSION_DENIED")) throw thrown;
+    const [version, platform] = await Promise.all([
+      optional(client.resources.get(resourceKinds.talosVersion, undefined, options)),
+      optional(client.resources.get(platformMetadata, undefined, options)),
+    ]);
+    const spec = platform?.spec;
+    const name =
+      typeof spec === "object" && spec !== null && "platform" in spec && typeof spec.platform === "string" ? spec.platform : undefined;
+    return { tag: version === undefined ? undefined : bounded(version.spec.version), platform: name };
+  }
+}
+
+async function readRunning(client: TalosClient, question: LookQuestion): Promise<Running> {
+  const options = callOptions(question);
+  const isControlPlane = question.role === "controlplane";
+  const [status, version, etcd] = await Promise.all([
+    client.resources.get(resourceKinds.machineStatus, undefined, options),
+    client.version(options),
+    isControlPlane ? seenEtcd(client, options) : undefined,
+  ]);
+  return {
+    kind: "running",
+    at: question.now(),
+    version: bounded(version.tag),
+    platform: version.platform?.name,
+    stage: status?.spec.stage,
+    ready: status?.spec.isReady === true,
+    unmet: (status?.spec.unmetConditions ?? []).slice(0, 16).map((unmet) => ({ name: bounded(unmet.name), reason: bounded(unmet.reason) })),
+    etcd,
+  };
+}
+
+/** etcd as this machine tells it. What it does not tell stays `undefined`; only failures that concern the whole machine are thrown. */
+export async function seenEtcd(client: TalosClient, options: CallOptions): Promise<SeenEtcd> {
+  const [services, local] = await Promise.all([client.serviceList(options), localMemberOf(client, options)]);
+  const service = services.find((one) => one.id === "etcd");
+  const seen = { service: service?.state, isHealthy: service?.isHealthy === true, localMember: local };
+  // Before it runs, a question for members hangs until its deadline.
+  if (service?.state !== "Running") return { ...seen, members: undefined, leader: undefined };
+  const [members, status] = await Promise.all([
+    optional(client.etcdMemberList({ queryLocal: true }, options)),
+    optional(client.etcdStatus(options)),
+  ]);
+  return {
+    ...seen,
+    localMember: local === "none" && status !== undefined ? status.memberId : local,
+    members: members?.map(memberOf),
+    leader: status === undefined ? undefined : (status.leaderId ?? "0"),
+  };
+}
+
+async function localMemberOf(client: TalosClient, options: CallOptions): Promise<string | undefined> {
+  try {
+    return (await client.resources.get(resourceKinds.etcdMember, undefined, options))?.spec.memberId ?? "none";
+  } catch (thrown) {
+    if (isTalosError(thrown, "PERMISSION_DENIED", "UNIMPLEMENTED")) return undefined;
+    throw thrown;
+  }
+}
+
+function memberOf(member: EtcdMemberFacts): EtcdMember {
+  return { id: member.id, name: bounded(member.hostname), isLearner: member.isLearner, peerUrls: member.peerUrls };
+}
+
+/** A fact that may be missing: what the machine refuses or cannot answer now is `undefined`. */
+async function optional<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (thrown) {
+    // Refusals say "not told"; that the machine as a whole is gone is found by the calls that are not optional.
+    if (isTalosError(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+/** What a failed look says about the machine. The words stay the same while the fact does. */
+export function failedLook(thrown: unknown, at: number): Look {
+  if (!isTalosError(thrown)) return { kind: "silent", at, since: at, detail: "could not be asked" };
+  switch (thrown.code) {
+    case "NOT_TLS":
+    case "NOT_GRPC":
+      return { kind: "not-talos", at, detail: "it does not speak TLS and gRPC" };
+    case "MALFORMED_REPLY":
+    case "UNIMPLEMENTED":
+      return { kind: "not-talos", at, detail: "it does not know the calls of the Talos API" };
+    case "UNTRUSTED_SERVER":
+    case "UNEXPECTED_IDENTITY":
+    case "CLIENT_REFUSED":
+      return { kind: "foreign", at, detail: "its certificate is not this cluster's" };
+    default:
+      return { kind: "silent", at, since: at, detail: silentWords(thrown) };
+  }
+}
+
+function silentWords(error: TalosError): string {
+  if (error.code === "DEADLINE_EXCEEDED") return "no answer in time";
+  if (error.code === "UNAVAILABLE") return "unreachable";
+  return `answers with ${error.code}`;
+}
+
+/** Texts of a machine are cut and lose control characters before they go anywhere. */
+function bounded(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ").slice(0, 200);
+}
+
+function callOptions(question: LookQuestion): CallOptions {
+  return { timeoutMs: LOOK_TIMEOUT_MS, ...(question.signal === undefined ? {} : { signal: question.signal }) };
+}

@@ -1,0 +1,112 @@
+import type { RandomSource, ScheduledTimer, Timers } from "@talos-operator/ports";
+import { isSameLook } from "./look.ts";
+import type { Look } from "./look.ts";
+
+/** How often a machine is looked at: `eager` while something is expected of it, `settled` when it is as it should be. */
+export type Pace = "eager" | "settled";
+
+/** First and longest pause between looks while something is expected. */
+const EAGER_FIRST_MS = 50;
+const EAGER_LONGEST_MS = 2_000;
+const EAGER_GROWTH = 1.5;
+
+/** Pause between looks at a machine that is as it should be; up to twice as long, so that machines are not all asked at once. */
+const SETTLED_MS = 30_000;
+
+/** A machine that answered until now is asked once more before it is called silent. */
+const SECOND_CHANCE_MS = 500;
+
+/** What a watcher needs. */
+export interface WatcherOptions {
+  /** One look; must end by itself and never throw. */
+  readonly look: () => Promise<Look>;
+  /** Called when a look says something else than the one before. */
+  readonly onChange: (look: Look) => void;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+}
+
+/**
+ * Looks at one machine again and again, so that a pass never waits for the network: it takes what is known.
+ *
+ * While something is expected the pause grows from 50 ms to 2 s and starts anew with each change.
+ */
+export class Watcher {
+  readonly #options: WatcherOptions;
+  #last: Look = { kind: "not-asked" };
+  #pace: Pace = "eager";
+  #pauseMs = EAGER_FIRST_MS;
+  #timer: ScheduledTimer | undefined;
+  #isLooking = false;
+  #isLookWanted = false;
+  #isForgiven = false;
+  #isClosed = false;
+
+  constructor(options: WatcherOptions) {
+    this.#options = options;
+  }
+
+  /** What the last look said. */
+  last(): Look {
+    return this.#last;
+  }
+
+  setPace(pace: Pace): void {
+    if (pace === this.#pace) return;
+    this.#pace = pace;
+    if (pace === "eager") this.nudge();
+  }
+
+  /** Something just happened to the machine: look now, and often for a while. Also the start. */
+  nudge(): void {
+    if (this.#isClosed) return;
+    this.#pauseMs = EAGER_FIRST_MS;
+    if (this.#isLooking) {
+      this.#isLookWanted = true;
+      return;
+    }
+    this.#timer?.cancel();
+    void this.#look();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true;
+    const look = await this.#options.look();
+    this.#isLooking = false;
+    if (this.#isClosed) return;
+    this.#take(look);
+    if (this.#isLookWanted) {
+      this.#isLookWanted = false;
+      void this.#look();
+      return;
+    }
+    this.#timer = this.#options.timers.schedule(this.#nextPause(), () => void this.#look());
+  }
+
+  #take(look: Look): void {
+    const before = this.#last;
+    if (look.kind === "silent" && before.kind === "running" && !this.#isForgiven) {
+      this.#isForgiven = true;
+      this.#pauseMs = SECOND_CHANCE_MS;
+      return;
+    }
+    this.#isForgiven = false;
+    this.#last = look.kind === "silent" && before.kind === "silent" ? { ...look, since: before.since } : look;
+    if (isSameLook(before, this.#last)) return;
+    this.#pauseMs = EAGER_FIRST_MS;
+    this.#options.onChange(this.#last);
+  }
+
+  #nextPause(): number {
+    if (this.#isForgiven) return SECOND_CHANCE_MS;
+    if (this.#pace === "settled") return SETTLED_MS * (1 + this.#options.random.fraction());
+    const pause = this.#pauseMs;
+    this.#pauseMs = Math.min(EAGER_LONGEST_MS, pause * EAGER_GROWTH);
+    return pause;
+  }
+}

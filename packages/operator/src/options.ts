@@ -1,0 +1,46 @@
+import type { KubeTransport, Clock, Keys, Logger, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
+import type { Rule } from "./controllers/taloscontrolplane/model.ts";
+
+/** What an operator is made from. It opens nothing itself: every socket, clock and key comes in here. */
+export interface OperatorDependencies {
+  readonly kube: KubeTransport;
+  readonly talos: TalosDialer;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly keys: Keys;
+  readonly log: Logger;
+  readonly options?: OperatorOptions;
+}
+
+/** Settings; all have defaults that fit a Kubernetes cluster. */
+export interface OperatorOptions {
+  /** Name of this process in leases, intents and events. Unique. Default: `talos-operator-` and eight random hex digits. */
+  readonly identity?: string;
+  /** How this process gets the right to act. `false`: it is the only one that ever works on this API, as in a demo. Default: the lease of the published operator in namespace `talos-operator-system`. */
+  readonly leaderElection?: LeaderElectionOptions | false;
+  /** Watch this namespace alone. Default: all. */
+  readonly namespace?: string;
+  /** Opens 127/8 and ::1 as machine addresses. Default false. */
+  readonly allowLoopbackMachines?: boolean;
+  /** Nothing is sent to a machine whose maintenance key nobody vouched for. Default false. */
+  readonly requireMaintenanceFingerprint?: boolean;
+  /** Clusters that are worked on at once. Default 16. */
+  readonly concurrency?: number;
+  /** Rules of the brain, most urgent first. Default: {@link defaultRules}. A test replaces one to show that the harness notices. */
+  readonly rules?: readonly Rule[];
+}
+
+/** The Lease that decides who acts. */
+export interface LeaderElectionOptions {
+  /** Default `talos-operator-system`. */
+  readonly namespace?: string;
+  /** Default `ffa5cb32.alperen.cloud`, the published one: two operators of these kinds never act at once. */
+  readonly name?: string;
+  /** Default 15_000. */
+  readonly leaseDurationMs?: number;
+  /** Default 10_000. */
+  readonly renewDeadlineMs?: number;
+  /** Default 2_000. */
+  readonly retryPeriodMs?: number;
+}
