@@ -16,6 +16,8 @@ export type Durability =
 /** Settings of a SQLite store. */
 export interface SqliteStoreOptions {
   readonly durability?: Durability;
+  /** Largest size of the file in pages of 4 KiB; a write beyond it is answered as one to a full disk. Default: none. */
+  readonly maxPages?: number;
 }
 
 /** Version of the table layout, kept in the file as `user_version`. */
@@ -36,7 +38,7 @@ export function createSqliteStore(path: string, options: SqliteStoreOptions = {}
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     database = new DatabaseSync(path, { timeout: 0 });
-    prepareFile(database, path, options.durability ?? "process-crash");
+    prepareFile(database, path, options);
     return new SqliteStore(database, path);
   } catch (cause) {
     database?.close();
@@ -44,11 +46,11 @@ export function createSqliteStore(path: string, options: SqliteStoreOptions = {}
   }
 }
 
-function prepareFile(database: DatabaseSync, path: string, durability: Durability): void {
+function prepareFile(database: DatabaseSync, path: string, options: SqliteStoreOptions): void {
   // Before the first access: then WAL needs no shared-memory file and the lock is held from the start.
   database.exec("PRAGMA locking_mode=EXCLUSIVE");
   database.exec("PRAGMA journal_mode=WAL");
-  database.exec(`PRAGMA synchronous=${durability === "power-loss" ? "FULL" : "NORMAL"}`);
+  database.exec(`PRAGMA synchronous=${options.durability === "power-loss" ? "FULL" : "NORMAL"}`);
   // An exclusive transaction takes the lock now rather than with the first write.
   database.exec("BEGIN EXCLUSIVE");
   const found = pragmaNumber(database, "user_version");
@@ -70,6 +72,7 @@ function prepareFile(database: DatabaseSync, path: string, durability: Durabilit
   database.exec(`PRAGMA application_id=${applicationId}`);
   database.exec(`PRAGMA user_version=${layoutVersion}`);
   database.exec("COMMIT");
+  if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count=${Math.trunc(options.maxPages)}`);
 }
 
 function pragmaNumber(database: DatabaseSync, name: string): number {

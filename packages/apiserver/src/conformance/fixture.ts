@@ -1,5 +1,6 @@
-import type { KubeTransport } from "@talos-operator/ports";
+import type { KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import type { JsonObject } from "../json.ts";
+import { objectAt, objectsAt } from "../request/json.ts";
 import { conformanceGroup, metaOf, World } from "./world.ts";
 
 /** The custom kinds of the suite: `widgets` with status, scale, columns, selectable fields and rules; `gears`, cluster-scoped and without status. */
@@ -81,13 +82,9 @@ export async function installConformanceKinds(transport: KubeTransport): Promise
   const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   for (const crd of conformanceCrds) {
     await world.create(path, crd);
-    await world.watch(
-      path,
-      { fieldSelector: `metadata.name=${String(metaOf(crd)["name"])}` },
-      (events) =>
-        JSON.stringify(events.at(-1)?.object).includes('"type":"Established"') &&
-        /"status":"True"[^}]*"type":"Established"|"type":"Established"[^}]*/.test(JSON.stringify(events.at(-1)?.object)),
-    );
+    const isEstablished = (event: KubeWatchEvent | undefined): boolean =>
+      objectsAt(objectAt(event?.object, "status"), "conditions").some(({ type, status }) => type === "Established" && status === "True");
+    await world.watch(path, { fieldSelector: `metadata.name=${String(metaOf(crd)["name"])}` }, (events) => isEstablished(events.at(-1)));
   }
   // Established comes a moment before the handler is in place on a genuine server; the kinds are there when a list succeeds.
   for (const crd of conformanceCrds) {

@@ -67,7 +67,7 @@ export const patchCases: readonly ConformanceCase[] = [
         w.patch(`/api/v1/nodes/${name}/status`, "strategic-merge", { status: { conditions: [{ type: "Other", status: "False" }] } }),
       );
       const types = objectsAt(after["status"], "conditions").map((condition) => condition["type"]);
-      assert.deepEqual([...types].sort(), ["Other", "Ready"]);
+      assert.deepEqual(new Set(types), new Set(["Other", "Ready"]));
       await w.ok(w.send("DELETE", `/api/v1/nodes/${name}`));
     },
   },
