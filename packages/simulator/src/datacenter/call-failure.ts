@@ -1,0 +1,41 @@
+import type { TalosCallFailure } from "@talos-operator/ports";
+import { grpcStatus } from "./call.ts";
+
+/** The failure that a channel throws, as the port declares it. */
+export class CallFailure extends Error implements TalosCallFailure {
+  override readonly name = "TalosCallFailure";
+  readonly code: number;
+  readonly tls?: NonNullable<TalosCallFailure["tls"]>;
+
+  constructor(code: number, message: string, tls?: NonNullable<TalosCallFailure["tls"]>) {
+    super(message);
+    this.code = code;
+    if (tls !== undefined) this.tls = tls;
+  }
+}
+
+/** Texts of gRPC's Go client, as recorded, for connections that did not come about. */
+export const connectionFailure = {
+  refused: (place: string): CallFailure => unavailable(`transport: Error while dialing: dial tcp ${place}: connect: connection refused`),
+  noRoute: (place: string): CallFailure => unavailable(`transport: Error while dialing: dial tcp ${place}: connect: no route to host`),
+  broken: (): CallFailure => unavailable("error reading from server: EOF"),
+  deadline: (): CallFailure => new CallFailure(grpcStatus.deadlineExceeded, "context deadline exceeded"),
+  cancelled: (): CallFailure => new CallFailure(grpcStatus.cancelled, "context canceled"),
+  alert: (alert: string): CallFailure => unavailable(`error reading server preface: remote error: tls: ${alert}`, "client-refused"),
+  untrusted: (): CallFailure =>
+    unavailable(
+      "transport: authentication handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority",
+      "untrusted-server",
+    ),
+  wrongName: (valid: string, asked: string): CallFailure =>
+    unavailable(
+      `transport: authentication handshake failed: tls: failed to verify certificate: x509: certificate is valid for ${valid}, not ${asked}`,
+      "untrusted-server",
+    ),
+  unexpectedIdentity: (): CallFailure =>
+    unavailable("transport: authentication handshake failed: the server's key is not the expected one", "unexpected-identity"),
+};
+
+function unavailable(detail: string, tls?: NonNullable<TalosCallFailure["tls"]>): CallFailure {
+  return new CallFailure(grpcStatus.unavailable, `connection error: desc = ${JSON.stringify(detail)}`, tls);
+}

@@ -1,0 +1,183 @@
+import type { TalosCallOptions, TalosChannel, TalosCredentials, TalosDialer, TalosMethod, TalosTarget } from "@talos-operator/ports";
+import { handleCall } from "../rpc/dispatch.ts";
+import { RpcError } from "./call.ts";
+import type { Reply } from "./call.ts";
+import { CallFailure, connectionFailure } from "./call-failure.ts";
+import type { Cell } from "./cell.ts";
+import { shakeHands } from "./handshake.ts";
+import type { Session } from "./handshake.ts";
+import type { World } from "./world.ts";
+
+/** A host that is off answers nothing: the network itself reports it after this time. */
+const noRouteMs = 3_000;
+
+/** Channels to simulated machines in the same process. Messages are handed over as they are. */
+export function createDialer(world: World): TalosDialer {
+  return { dial: (target, credentials) => new InProcessChannel(world, target, credentials) };
+}
+
+class InProcessChannel implements TalosChannel {
+  readonly target: TalosTarget;
+  readonly #world: World;
+  readonly #credentials: TalosCredentials;
+  #session: Session | undefined;
+  #spki: string | undefined;
+  readonly #open = new Set<Attempt>();
+  #isClosed = false;
+
+  constructor(world: World, target: TalosTarget, credentials: TalosCredentials) {
+    this.#world = world;
+    this.target = target;
+    this.#credentials = credentials;
+  }
+
+  async unary<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions): Promise<O> {
+    const attempt = this.#begin(options);
+    try {
+      const reply = await attempt.race(this.#send(method.path, request, options, attempt));
+      if (reply.kind === "stream") throw new CallFailure(13, `${method.path} answers with a stream`);
+      await attempt.race(this.#latency());
+      return reply.message as O;
+    } catch (error) {
+      throw failureFrom(error);
+    } finally {
+      this.#end(attempt);
+    }
+  }
+
+  async *serverStream<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions): AsyncIterable<O> {
+    const attempt = this.#begin(options);
+    let messages: AsyncIterator<unknown> | undefined;
+    try {
+      const reply = await attempt.race(this.#send(method.path, request, options, attempt));
+      if (reply.kind === "unary") throw new CallFailure(13, `${method.path} answers with one message`);
+      messages = reply.messages[Symbol.asyncIterator]();
+      for (;;) {
+        const next = await attempt.race(messages.next());
+        if (next.done === true) return;
+        yield next.value as O;
+      }
+    } catch (error) {
+      throw failureFrom(error);
+    } finally {
+      this.#end(attempt);
+      // The handler may be waiting for its own signal; its end is not waited for.
+      void Promise.resolve(messages?.return?.()).catch(() => undefined);
+    }
+  }
+
+  peerSpki(): string | undefined {
+    return this.#spki;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const attempt of [...this.#open]) attempt.fail(connectionFailure.cancelled());
+  }
+
+  async #send(path: string, request: unknown, options: TalosCallOptions, attempt: Attempt): Promise<Reply> {
+    await this.#latency();
+    const cell = await this.#reach(path, options, attempt);
+    attempt.follow(cell);
+    return this.#handle(cell, path, request, options, attempt.signal);
+  }
+
+  #handle(cell: Cell, path: string, request: unknown, options: TalosCallOptions, signal: AbortSignal): Promise<Reply> {
+    const session = this.#session?.epoch === cell.state.api.epoch ? this.#session : shakeHands(this.#world, cell, this.#credentials);
+    this.#session = session;
+    this.#spki = session.spki;
+    return handleCall(this.#world, cell.address, {
+      path,
+      request,
+      metadata: options.node === undefined ? {} : { node: [options.node] },
+      clientCertificate: session.clientCertificate,
+      signal,
+    });
+  }
+
+  /** The machine at the target's address, once the network has carried the call there. */
+  async #reach(path: string, options: TalosCallOptions, attempt: Attempt): Promise<Cell> {
+    const { address, port = 50_000 } = this.target;
+    const cell = this.#world.cell(address);
+    if (cell?.state.power === "on" && !cell.state.isConnected) return silence();
+    if (cell?.state.power !== "on") {
+      await this.#world.timers.sleep(noRouteMs, attempt.signal).catch(() => silence());
+      throw connectionFailure.noRoute(`${address}:${port}`);
+    }
+    if (cell.state.api.kind === "down" || port !== 50_000) throw connectionFailure.refused(`${address}:${port}`);
+    return cell;
+  }
+
+  async #latency(): Promise<void> {
+    const { callMs } = this.#world.timings;
+    if (callMs > 0) await this.#world.timers.sleep(callMs / 2);
+  }
+
+  #begin(options: TalosCallOptions): Attempt {
+    if (this.#isClosed) throw new CallFailure(1, "the channel is closed");
+    const attempt = new Attempt(this.#world, options);
+    this.#open.add(attempt);
+    return attempt;
+  }
+
+  #end(attempt: Attempt): void {
+    this.#open.delete(attempt);
+    attempt.end();
+  }
+}
+
+/** One call in flight: ends at its deadline, when the caller gives up, or when the machine drops its connections. */
+class Attempt {
+  readonly #controller = new AbortController();
+  readonly #ends: (() => void)[] = [];
+  readonly #failed: Promise<never>;
+  #reject: (failure: CallFailure) => void = () => undefined;
+
+  constructor(world: World, options: TalosCallOptions) {
+    this.#failed = new Promise((_, reject) => {
+      this.#reject = reject;
+    });
+    this.#failed.catch(() => undefined);
+    const deadline = world.timers.schedule(options.timeoutMs, () => this.fail(connectionFailure.deadline()));
+    this.#ends.push(() => deadline.cancel());
+    const { signal } = options;
+    if (signal === undefined) return;
+    const abort = (): void => this.fail(connectionFailure.cancelled());
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort);
+    this.#ends.push(() => signal.removeEventListener("abort", abort));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The call now hangs on this machine's connections. */
+  follow(cell: Cell): void {
+    this.#ends.push(cell.onDrop(() => this.fail(connectionFailure.broken())));
+  }
+
+  fail(failure: CallFailure): void {
+    this.#reject(failure);
+    this.#controller.abort(failure);
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#failed]);
+  }
+
+  end(): void {
+    for (const end of this.#ends) end();
+    this.#controller.abort();
+  }
+}
+
+function silence(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+function failureFrom(error: unknown): CallFailure {
+  if (error instanceof CallFailure) return error;
+  if (error instanceof RpcError) return new CallFailure(error.code, error.message);
+  return new CallFailure(2, error instanceof Error ? error.message : String(error));
+}

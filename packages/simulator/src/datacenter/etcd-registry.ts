@@ -1,0 +1,183 @@
+import { addLearner, elect, foundCluster, hasQuorum, moveLeader, promoteLearner, removeMember, startMember } from "../etcd/model.ts";
+import type { EtcdCluster, EtcdResult, LiveMembers } from "../etcd/model.ts";
+import { createHash } from "node:crypto";
+import { activeFacts, hostnameOf, secretFingerprint } from "../node/identity.ts";
+import { canJoin, etcdRuns } from "../node/step.ts";
+import type { Cell } from "./cell.ts";
+import type { World } from "./world.ts";
+
+/** The etcd clusters of a datacenter and the machines that are their members. */
+export class EtcdRegistry {
+  readonly #world: World;
+  readonly #clusters = new Map<string, EtcdCluster>();
+  readonly #elections = new Set<string>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  all(): readonly EtcdCluster[] {
+    return [...this.#clusters.values()];
+  }
+
+  restore(clusters: readonly EtcdCluster[]): void {
+    for (const cluster of clusters) this.#clusters.set(cluster.key, cluster);
+  }
+
+  /** The etcd that this machine's data belongs to. */
+  of(cell: Cell): EtcdCluster | undefined {
+    const key = cell.state.etcd.data?.cluster;
+    return key === undefined ? undefined : this.#clusters.get(key);
+  }
+
+  /** Members whose process runs and reaches the network. */
+  live(key: string): LiveMembers {
+    const ids = new Set<string>();
+    for (const cell of this.#world.cells()) {
+      const { data } = cell.state.etcd;
+      if (data?.cluster === key && etcdRuns(cell.state)) ids.add(data.memberId);
+    }
+    return ids;
+  }
+
+  /** More than half of the voters run, and one of them leads. */
+  isAvailable(cluster: EtcdCluster | undefined): boolean {
+    return cluster?.leader !== undefined && hasQuorum(cluster, this.live(cluster.key));
+  }
+
+  found(cell: Cell): void {
+    const facts = activeFacts(cell.state);
+    if (facts === undefined) return;
+    const label = createHash("sha256").update(facts.clusterId).digest("hex").slice(0, 8);
+    let number = 1;
+    while (this.#clusters.has(`${label}-${number}`)) number += 1;
+    const cluster = foundCluster({
+      key: `${label}-${number}`,
+      clusterId: facts.clusterId,
+      secretFingerprint: secretFingerprint(facts.clusterSecret),
+      name: hostnameOf(cell.state),
+      address: cell.address,
+    });
+    this.#put(cluster);
+    const [founder] = cluster.members;
+    if (founder !== undefined) cell.dispatch({ kind: "etcd-founded", cluster: cluster.key, memberId: founder.id });
+  }
+
+  /** Lets a waiting control plane into an etcd of its cluster, as a learner; without one that answers it goes on waiting. */
+  join(cell: Cell): void {
+    const facts = activeFacts(cell.state);
+    if (facts === undefined || !canJoin(cell.state)) return;
+    const fingerprint = secretFingerprint(facts.clusterSecret);
+    const home = this.all().find(
+      (cluster) => cluster.clusterId === facts.clusterId && cluster.secretFingerprint === fingerprint && this.isAvailable(cluster),
+    );
+    if (home === undefined) return;
+    const live = this.live(home.key);
+    const name = hostnameOf(cell.state);
+    // Its own data directory is empty, so an entry of its name or address is a leftover of itself.
+    const stale = home.members.find((member) => member.name === name || member.peerUrl.includes(`//${cell.address}:`));
+    let cluster = home;
+    if (stale !== undefined) {
+      const removed = removeMember(cluster, stale.id, live);
+      if (!removed.ok) return;
+      cluster = removed.cluster;
+    }
+    const added = addLearner(cluster, cell.address, live);
+    if (!added.ok || added.member === undefined) {
+      if (cluster !== home) this.#put(cluster);
+      return;
+    }
+    this.#put(added.cluster);
+    cell.dispatch({ kind: "etcd-joined", cluster: home.key, memberId: added.member.id });
+  }
+
+  promote(cell: Cell): void {
+    const cluster = this.of(cell);
+    const id = cell.state.etcd.data?.memberId;
+    if (cluster === undefined || id === undefined) return;
+    const member = cluster.members.find((candidate) => candidate.id === id);
+    if (member?.isLearner !== true) return;
+    const promoted = promoteLearner(cluster, id, this.live(cluster.key));
+    if (!promoted.ok) return;
+    this.#put(promoted.cluster);
+    cell.dispatch({ kind: "etcd-promoted" });
+  }
+
+  /** `undefined` when nobody else can lead. */
+  forfeit(cluster: EtcdCluster): EtcdCluster | undefined {
+    const moved = moveLeader(cluster, this.live(cluster.key));
+    if (moved !== undefined) this.#put(moved);
+    return moved;
+  }
+
+  /** Removes a member; its machine, if it lives, finds itself removed for good. */
+  remove(cluster: EtcdCluster, memberId: string, how: "evict" | "leave"): EtcdResult {
+    const removed = removeMember(cluster, memberId, this.live(cluster.key));
+    if (!removed.ok) return removed;
+    this.#put(removed.cluster);
+    const owner = this.#world
+      .cells()
+      .find((cell) => cell.state.etcd.data?.cluster === cluster.key && cell.state.etcd.data.memberId === memberId);
+    if (owner?.state.power === "on") owner.dispatch({ kind: "etcd-left", wipe: how === "leave" });
+    this.evaluate(cluster.key);
+    return removed;
+  }
+
+  /** Looks again who lives: elects, tells members their health, lets waiting machines in. */
+  evaluate(key: string): void {
+    const cluster = this.#clusters.get(key);
+    if (cluster === undefined) return;
+    const live = this.live(key);
+    let next = cluster;
+    for (const cell of this.#world.cells()) {
+      const { data } = cell.state.etcd;
+      if (data?.cluster !== key || !live.has(data.memberId)) continue;
+      if (cluster.removedIds.includes(data.memberId)) {
+        cell.dispatch({ kind: "etcd-left", wipe: false });
+        continue;
+      }
+      next = startMember(next, data.memberId, hostnameOf(cell.state));
+    }
+    const leads = next.leader !== undefined && live.has(next.leader);
+    if (!hasQuorum(next, live)) next = elect(next, live);
+    else if (!leads) next = this.#elect(next, live);
+    if (next !== cluster) this.#put(next);
+    const isHealthy = this.isAvailable(next);
+    for (const cell of this.#world.cells()) {
+      if (cell.state.etcd.data?.cluster === key && etcdRuns(cell.state)) cell.dispatch({ kind: "etcd-health", isHealthy });
+    }
+    if (isHealthy) this.#inviteWaiting(next);
+    this.#world.etcdEvaluated(next, isHealthy);
+  }
+
+  #elect(cluster: EtcdCluster, live: LiveMembers): EtcdCluster {
+    const { etcdElectionMs } = this.#world.timings;
+    if (etcdElectionMs === 0) return elect(cluster, live);
+    if (!this.#elections.has(cluster.key)) {
+      this.#elections.add(cluster.key);
+      this.#world.timers.schedule(etcdElectionMs, () => {
+        this.#elections.delete(cluster.key);
+        const current = this.#clusters.get(cluster.key);
+        if (this.#world.isClosed || current === undefined) return;
+        this.#put(elect(current, this.live(cluster.key)));
+        this.evaluate(cluster.key);
+      });
+    }
+    return cluster.leader === undefined ? cluster : { ...cluster, leader: undefined };
+  }
+
+  #inviteWaiting(cluster: EtcdCluster): void {
+    // One learner at a time: the others are invited when this one has been promoted.
+    if (cluster.members.some((member) => member.isLearner)) return;
+    for (const cell of this.#world.cells()) {
+      if (!canJoin(cell.state)) continue;
+      const facts = activeFacts(cell.state);
+      if (facts?.clusterId === cluster.clusterId) cell.dispatch({ kind: "etcd-available" });
+    }
+  }
+
+  #put(cluster: EtcdCluster): void {
+    this.#clusters.set(cluster.key, cluster);
+    this.#world.saveEtcd(cluster);
+  }
+}

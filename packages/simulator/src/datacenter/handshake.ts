@@ -1,0 +1,50 @@
+import type { TalosCredentials } from "@talos-operator/ports";
+import { activeFacts } from "../node/identity.ts";
+import { connectionFailure } from "./call-failure.ts";
+import type { Cell } from "./cell.ts";
+import type { World } from "./world.ts";
+
+/** What both sides know after a handshake. */
+export interface Session {
+  readonly epoch: number;
+  readonly spki: string;
+  /** Certificate of the client that the machine accepted. */
+  readonly clientCertificate: string | undefined;
+}
+
+/**
+ * TLS between a caller and a machine, as values: the client checks the server's certificate, then the machine the client's.
+ *
+ * @throws CallFailure with `tls` set; nothing was sent then
+ */
+export function shakeHands(world: World, cell: Cell, credentials: TalosCredentials): Session {
+  const { api } = cell.state;
+  if (api.kind === "down") throw connectionFailure.refused(`${cell.address}:50000`);
+  const now = world.clock.now();
+  const { spki } = world.keys.describeCertificate(api.identity.certificate);
+  if (credentials.kind === "maintenance") {
+    if (credentials.expectedSpki !== undefined && credentials.expectedSpki !== spki) throw connectionFailure.unexpectedIdentity();
+    if (api.kind === "configured") throw connectionFailure.alert("certificate required");
+    return { epoch: api.epoch, spki, clientCertificate: undefined };
+  }
+  if (!world.keys.verifyCertificate(api.identity.certificate, credentials.ca, now)) throw connectionFailure.untrusted();
+  if (api.kind === "maintenance") return { epoch: api.epoch, spki, clientCertificate: credentials.certificate };
+  if (!api.names.includes(cell.address)) throw connectionFailure.wrongName(api.names.join(", "), cell.address);
+  const accepted = activeFacts(cell.state)?.acceptedOsCas ?? [];
+  const refusal = refusalOf(world, credentials, accepted, now);
+  if (refusal !== undefined) throw connectionFailure.alert(refusal);
+  return { epoch: api.epoch, spki, clientCertificate: credentials.certificate };
+}
+
+function refusalOf(
+  world: World,
+  credentials: { readonly certificate: string; readonly key: string },
+  accepted: readonly string[],
+  now: number,
+): string | undefined {
+  if (!world.keys.isPair(credentials)) return "error decrypting message";
+  if (accepted.some((ca) => world.keys.verifyCertificate(credentials.certificate, ca, now))) return undefined;
+  const facts = world.keys.describeCertificate(credentials.certificate);
+  // Genuine nodes say "expired" also for a certificate that is not valid yet.
+  return now < facts.notBefore || now > facts.notAfter ? "expired certificate" : "unknown certificate authority";
+}

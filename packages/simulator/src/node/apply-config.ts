@@ -1,0 +1,77 @@
+import { configFactsOf } from "./config-facts.ts";
+import { activeFacts } from "./identity.ts";
+import type { MachineInput } from "./inputs.ts";
+import type { ConfigState } from "./machine.ts";
+import type { Run } from "./run.ts";
+
+type Apply = Extract<MachineInput, { kind: "apply" }>;
+
+/**
+ * A configuration that was checked and accepted takes effect.
+ *
+ * As recorded from genuine nodes: the same text again still raises the resource version; STAGED changes only the persisted text;
+ * a TRY during a TRY comes back to the first tried text, not to the original; a live apply ends a pending TRY.
+ */
+export function applyConfig(run: Run, input: Apply): void {
+  const wasComplete = activeFacts(run.machine) !== undefined;
+  const { config } = run.machine;
+  switch (input.how) {
+    case "staged":
+      return run.set({ config: persist(config, input.text, run.now) });
+    case "reboot":
+      run.set({ config: { ...persist(config, input.text, run.now), isRebootOrdered: true } });
+      run.stage("rebooting");
+      return run.after("down", run.timings.shutdownMs);
+    case "try":
+      run.set({ config: { ...activate(config, input.text, run.now), revertTo: config.active } });
+      run.after("try-revert", input.tryMs);
+      break;
+    case "live":
+      run.cancel("try-revert");
+      run.set({ config: { ...activate(persist(config, input.text, run.now), input.text, run.now), revertTo: undefined } });
+      break;
+  }
+  if (!wasComplete && activeFacts(run.machine) !== undefined) leaveMaintenance(run);
+}
+
+/** The time of a TRY is up. */
+export function revertTry(run: Run): void {
+  const { config } = run.machine;
+  if (config.revertTo === undefined) return;
+  run.set({ config: { ...activate(config, config.revertTo, run.now), revertTo: undefined } });
+}
+
+function activate(config: ConfigState, text: string, now: number): ConfigState {
+  return {
+    ...config,
+    active: text,
+    activeVersion: config.activeVersion + 1,
+    activeCreated: config.active === undefined ? now : config.activeCreated,
+    activeUpdated: now,
+  };
+}
+
+function persist(config: ConfigState, text: string, now: number): ConfigState {
+  return {
+    ...config,
+    persisted: text,
+    persistedVersion: config.persistedVersion + 1,
+    persistedCreated: config.persisted === undefined ? now : config.persistedCreated,
+    persistedUpdated: now,
+  };
+}
+
+/** From maintenance into the boot sequence; on metal without Talos on the disk, through an installation and a reboot. */
+function leaveMaintenance(run: Run): void {
+  const { machine, timings } = run;
+  const disk = machine.config.active === undefined ? "" : configFactsOf(machine.config.active).installDisk;
+  const isInstalling = machine.hardware.platform === "metal" && !machine.isInstalled && disk !== "";
+  if (isInstalling) {
+    run.stage("installing");
+    run.event({ kind: "sequence", sequence: "install", action: "START" });
+    run.after("switch", 0);
+    return run.after("install", timings.switchMs + timings.installMs);
+  }
+  run.play("first-config");
+  run.after("switch", 0);
+}

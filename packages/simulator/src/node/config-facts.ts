@@ -1,0 +1,82 @@
+import { describeMachineConfig } from "@talos-operator/talos";
+import type { KeyPair } from "@talos-operator/ports";
+
+/** What a machine reads from its configuration; absent texts are empty. */
+export interface ConfigFacts {
+  /** A v1alpha1 document is there: complete for boot. */
+  readonly isComplete: boolean;
+  readonly machineType: "controlplane" | "worker" | undefined;
+  readonly clusterId: string;
+  readonly clusterSecret: string;
+  readonly clusterName: string;
+  readonly endpoint: string;
+  readonly podSubnets: readonly string[];
+  readonly serviceSubnets: readonly string[];
+  readonly dnsDomain: string;
+  /** `v1.36.1` */
+  readonly kubernetesVersion: string;
+  readonly kubeletImage: string;
+  /** Keys are empty on workers. */
+  readonly osCa: KeyPair;
+  readonly kubernetesCa: KeyPair;
+  /** Certificates that sign client certificates: the issuing CA and the further accepted ones. */
+  readonly acceptedOsCas: readonly string[];
+  readonly hostname: string | undefined;
+  readonly certSans: readonly string[];
+  readonly nodeLabels: Readonly<Record<string, string>>;
+  readonly nodeTaints: Readonly<Record<string, string>>;
+  readonly allowsSchedulingOnControlPlane: boolean;
+  readonly hasDiscovery: boolean;
+  /** Disk to install to; empty when the configuration names none. */
+  readonly installDisk: string;
+  readonly machineToken: string;
+}
+
+const remembered = new Map<string, ConfigFacts>();
+
+/**
+ * Reads a configuration that was accepted before.
+ *
+ * The last few texts are remembered, since every step of a machine asks again.
+ *
+ * @throws ConfigError for text that is no configuration at all
+ */
+export function configFactsOf(text: string): ConfigFacts {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  const facts = readFacts(text);
+  if (remembered.size > 256) remembered.clear();
+  remembered.set(text, facts);
+  return facts;
+}
+
+function readFacts(text: string): ConfigFacts {
+  const facts = describeMachineConfig(text);
+  const pair = (authority: typeof facts.osCa): KeyPair => ({ certificate: authority?.certificate ?? "", key: authority?.key ?? "" });
+  const osCa = pair(facts.osCa);
+  const kubernetesCa = pair(facts.kubernetesCa);
+  return {
+    isComplete: facts.isComplete,
+    machineType: facts.machineType === "init" ? "controlplane" : facts.machineType,
+    clusterId: facts.clusterId ?? "",
+    clusterSecret: facts.clusterSecret ?? "",
+    clusterName: facts.clusterName ?? "",
+    endpoint: facts.endpoint ?? "",
+    podSubnets: facts.podSubnets,
+    serviceSubnets: facts.serviceSubnets,
+    dnsDomain: facts.dnsDomain ?? "cluster.local",
+    kubernetesVersion: facts.kubernetesVersion === undefined ? "" : `v${facts.kubernetesVersion}`,
+    kubeletImage: facts.images.kubelet ?? "",
+    osCa,
+    kubernetesCa: { ...kubernetesCa, certificate: kubernetesCa.certificate || (facts.kubernetesAcceptedCas[0] ?? "") },
+    acceptedOsCas: [osCa.certificate, ...facts.osAcceptedCas].filter((certificate) => certificate !== ""),
+    hostname: facts.hostname,
+    certSans: facts.certSans,
+    nodeLabels: facts.nodeLabels,
+    nodeTaints: facts.nodeTaints,
+    allowsSchedulingOnControlPlane: facts.allowSchedulingOnControlPlanes,
+    hasDiscovery: facts.discovery,
+    installDisk: facts.install.disk ?? "",
+    machineToken: facts.machineToken ?? "",
+  };
+}

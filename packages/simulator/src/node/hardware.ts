@@ -1,0 +1,54 @@
+/** What cannot change while a machine exists: its hardware, its address and what its boot media carry. */
+export interface Hardware {
+  /** Name of the machine in the datacenter, unique; also its DHCP-less default host name when the config gives none: `talos-<6 of uuid>`. */
+  readonly name: string;
+  /** IPv4 or IPv6 address of its only configured link; unique in the datacenter. */
+  readonly address: string;
+  /** Prefix length of the address. */
+  readonly prefixLength: number;
+  /** Talos of boot media and, after installation, of the disk: `v1.13.9`. */
+  readonly talosVersion: string;
+  readonly platform: Platform;
+  /** Canonical lower-case UUID as in SMBIOS. */
+  readonly uuid: string;
+  readonly serial: string;
+  /** Lower-case, colons. */
+  readonly mac: string;
+  readonly cpuCores: number;
+  readonly memoryMib: number;
+  /** First disk is the one that Talos installs to when the config names it. Empty on platform `container`. */
+  readonly disks: readonly Disk[];
+}
+
+/** Where the machine runs. `container` has no disks, no META, no reboot. */
+export type Platform = "metal" | "container";
+
+export interface Disk {
+  /** `/dev/sda` */
+  readonly device: string;
+  readonly sizeBytes: number;
+  readonly model: string;
+  readonly serial: string;
+}
+
+/** What a machine is made from; everything but name and address has a default that depends only on these two. */
+export interface MachineSpec {
+  /** Default: the address with everything but letters and digits turned into dashes. */
+  readonly name?: string;
+  readonly address: string;
+  /** Default 24 (IPv4), 64 (IPv6). */
+  readonly prefixLength?: number;
+  /** Default `v1.13.9`. Behaviour follows the minor: up to 1.12, 1.13, from 1.14. */
+  readonly talosVersion?: string;
+  /** Default `metal`. */
+  readonly platform?: Platform;
+  readonly uuid?: string;
+  readonly serial?: string;
+  readonly mac?: string;
+  /** Default 4. */
+  readonly cpuCores?: number;
+  /** Default 8192. */
+  readonly memoryMib?: number;
+  /** Default one disk `/dev/sda` of 100 GiB (none on platform `container`). */
+  readonly disks?: readonly Disk[];
+}

@@ -1,0 +1,70 @@
+import type { KeyPair } from "@talos-operator/ports";
+
+/** Everything that can happen to a machine. */
+export type MachineInput =
+  | { readonly kind: "power-on" }
+  /** The value was restored from disk: go on where it stopped. */
+  | { readonly kind: "resume" }
+  | { readonly kind: "power-off" }
+  | { readonly kind: "connect"; readonly isConnected: boolean }
+  /** Timers that are due fire, in the order of their times. */
+  | { readonly kind: "timers" }
+  /** The certificate that was asked for with `issue-identity`. */
+  | {
+      readonly kind: "identity";
+      readonly which: "maintenance" | "configured";
+      readonly identity: KeyPair;
+      readonly names: readonly string[];
+    }
+  /** Nobody could sign the certificate (a worker whose control planes are all silent): asked again when one of them answers. */
+  | { readonly kind: "identity-refused" }
+  | { readonly kind: "apply"; readonly text: string; readonly how: ApplyHow; readonly tryMs: number }
+  | { readonly kind: "bootstrap" }
+  | { readonly kind: "etcd-founded" | "etcd-joined"; readonly cluster: string; readonly memberId: string }
+  /** An etcd of this machine's cluster takes members. */
+  | { readonly kind: "etcd-available" }
+  | { readonly kind: "etcd-health"; readonly isHealthy: boolean }
+  /** The machine left its etcd (or was removed): `wipe` also empties the data directory. */
+  | { readonly kind: "etcd-left"; readonly wipe: boolean }
+  | { readonly kind: "etcd-promoted" }
+  | { readonly kind: "kubernetes-reachable" }
+  | { readonly kind: "node-registered" }
+  | { readonly kind: "node-forgotten" }
+  | { readonly kind: "reboot"; readonly actorId: string }
+  | { readonly kind: "shutdown"; readonly actorId: string }
+  | { readonly kind: "reset"; readonly actorId: string; readonly wipe: ResetWipe; readonly then: "reboot" | "shutdown" }
+  | { readonly kind: "restart-service"; readonly id: string }
+  | { readonly kind: "meta"; readonly key: string; readonly value: string | undefined };
+
+/** How an accepted configuration takes effect. */
+export type ApplyHow = "live" | "reboot" | "staged" | "try";
+
+/** What a reset wipes: the whole system disk, or parts of it (`STATE` holds the configuration, `EPHEMERAL` the etcd data). */
+export interface ResetWipe {
+  readonly state: boolean;
+  readonly ephemeral: boolean;
+  /** Talos itself is gone: next boot is from boot media. */
+  readonly system: boolean;
+  /** META goes too. */
+  readonly meta: boolean;
+}
+
+/** What a machine wants from the world around it. */
+export type MachineOutput =
+  | { readonly kind: "issue-identity"; readonly which: "maintenance" | "configured" }
+  /** Found a new etcd: answered with `etcd-founded`. */
+  | { readonly kind: "found-etcd" }
+  /** Try to become a learner: answered with `etcd-joined`, or later `etcd-available`. */
+  | { readonly kind: "join-etcd" }
+  | { readonly kind: "promote-etcd" }
+  /** Liveness or membership of this machine's etcd may have changed. */
+  | { readonly kind: "etcd-changed" }
+  /** This control plane now signs certificates for workers. */
+  | { readonly kind: "trustd-up" }
+  /** The kubelet runs: registers its Node as soon as the API answers. */
+  | { readonly kind: "kubelet-up" }
+  | { readonly kind: "kubernetes-up" }
+  | { readonly kind: "kubernetes-down" }
+  | { readonly kind: "register-node" }
+  | { readonly kind: "node-ready" }
+  | { readonly kind: "node-lost" };

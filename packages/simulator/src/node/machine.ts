@@ -1,0 +1,220 @@
+import { createHash } from "node:crypto";
+import type { KeyPair } from "@talos-operator/ports";
+import type { Hardware } from "./hardware.ts";
+
+/**
+ * A simulated machine as a value: plain JSON, replaced as a whole by every step.
+ *
+ * ```
+ * off ──power──► booting ──no config──► maintenance ──apply──► installing ──► rebooting ──┐
+ *                   │  ▲                     └──(container, or installed)──► booting      │
+ *                   │  └──────────────────────────────────────────────────────────────────┘
+ *                   └──config──► booting ──services up──► running ──► rebooting | resetting | shutting down
+ * ```
+ */
+export interface Machine {
+  readonly hardware: Hardware;
+  /** Random per machine at creation; boot ids and node identities derive from it. */
+  readonly nonce: string;
+  readonly power: "on" | "off";
+  /** `false`: cut off from the network, otherwise alive. */
+  readonly isConnected: boolean;
+  /** Milliseconds since the epoch when power or network went; `undefined` while reachable. */
+  readonly goneSince: number | undefined;
+  readonly bootCount: number;
+  /** UUID form, new at each boot. */
+  readonly bootId: string;
+  readonly bootedAt: number;
+  readonly stage: Stage;
+  readonly api: ApiState;
+  /** Talos is on the disk: the machine keeps its configuration over a reboot. Always true on platform `container`. */
+  readonly isInstalled: boolean;
+  /** Counts wipes; the node identity changes with it. */
+  readonly wipes: number;
+  readonly config: ConfigState;
+  readonly services: Readonly<Record<string, Service>>;
+  readonly etcd: EtcdState;
+  readonly kubernetes: KubernetesState;
+  /** META keys, decimal key to text. */
+  readonly meta: Readonly<Record<string, string>>;
+  /** What will happen, in any order; see `stages.ts`. */
+  readonly timers: readonly PendingTimer[];
+  /** Newest last, bounded; lost at a reboot. */
+  readonly events: readonly RuntimeEvent[];
+  /** Counts events of this boot. */
+  readonly eventCount: number;
+}
+
+/** As `MachineStatus` shows it. */
+export type Stage = "booting" | "installing" | "maintenance" | "running" | "rebooting" | "shutting down" | "resetting" | "upgrading";
+
+/**
+ * What listens at port 50000: nothing, a self-signed certificate without client certificates, or mutual TLS.
+ * `epoch` grows whenever open connections break.
+ */
+export type ApiState =
+  | { readonly kind: "down"; readonly epoch: number }
+  | { readonly kind: "maintenance"; readonly epoch: number; readonly identity: KeyPair }
+  | { readonly kind: "configured"; readonly epoch: number; readonly identity: KeyPair; readonly names: readonly string[] };
+
+export interface ConfigState {
+  /** Text in force. */
+  readonly active: string | undefined;
+  /** Text on the STATE partition: in force after the next boot. */
+  readonly persisted: string | undefined;
+  /** Resource versions of this boot. */
+  readonly activeVersion: number;
+  readonly persistedVersion: number;
+  readonly activeCreated: number;
+  readonly activeUpdated: number;
+  readonly persistedCreated: number;
+  readonly persistedUpdated: number;
+  /** During TRY: what comes back when the time is up. */
+  readonly revertTo: string | undefined;
+  /** An apply already ordered a reboot; further ones are refused. */
+  readonly isRebootOrdered: boolean;
+}
+
+export interface Service {
+  readonly state: "Initialized" | "Preparing" | "Waiting" | "Starting" | "Running" | "Stopping" | "Finished" | "Failed" | "Skipped";
+  /** `undefined` = unknown. */
+  readonly isHealthy: boolean | undefined;
+  readonly healthMessage: string;
+  /** Milliseconds since the epoch of the last health change; 0 = never. */
+  readonly healthChanged: number;
+  readonly events: readonly ServiceEvent[];
+}
+
+export interface ServiceEvent {
+  readonly state: Service["state"];
+  readonly message: string;
+  readonly at: number;
+}
+
+export interface EtcdState {
+  /** The data directory: which member of which etcd this machine is. */
+  readonly data: { readonly cluster: string; readonly memberId: string } | undefined;
+  /** `Bootstrap` was called in this boot. Lost at a reboot. */
+  readonly isBootstrapRequested: boolean;
+  /** First health check of this start is over. */
+  readonly isChecked: boolean;
+}
+
+export interface KubernetesState {
+  /** Static pods run: this control plane serves the Kubernetes API. */
+  readonly hasStaticPods: boolean;
+  readonly isNodeRegistered: boolean;
+  readonly isNodeReady: boolean;
+}
+
+/** A named moment of a sequence (`stages.ts`). */
+export interface PendingTimer {
+  readonly name: TimerName;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export type TimerName =
+  | "boot"
+  | "switch"
+  | "certificate"
+  | "install"
+  | "wipe"
+  | "down"
+  | "off"
+  | "cri"
+  | "kubelet"
+  | "kubelet-restart"
+  | "etcd-preparing"
+  | "etcd-join"
+  | "etcd-start"
+  | "etcd-healthy"
+  | "etcd-promote"
+  | "static-pods"
+  | "node-register"
+  | "node-ready"
+  | "try-revert";
+
+/** One entry of the Events stream. */
+export interface RuntimeEvent {
+  /** Grows by one per event of the machine's life. */
+  readonly number: number;
+  readonly at: number;
+  readonly actorId: string;
+  readonly payload: EventPayload;
+}
+
+export type EventPayload =
+  | { readonly kind: "sequence"; readonly sequence: string; readonly action: "NOOP" | "START" | "STOP" }
+  | { readonly kind: "phase"; readonly phase: string; readonly action: "START" | "STOP" }
+  | {
+      readonly kind: "service";
+      readonly service: string;
+      readonly message: string;
+      readonly state: Service["state"];
+      readonly isHealthy: boolean | undefined;
+    }
+  | { readonly kind: "machine-status"; readonly stage: Stage; readonly isReady: boolean; readonly unmet: readonly UnmetCondition[] }
+  | { readonly kind: "restart"; readonly cmd: number };
+
+export interface UnmetCondition {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** A machine out of its box, powered off, with empty disks. */
+export function newMachine(hardware: Hardware, nonce: string): Machine {
+  return {
+    hardware,
+    nonce,
+    power: "off",
+    isConnected: true,
+    goneSince: undefined,
+    bootCount: 0,
+    bootId: bootIdOf(nonce, 0),
+    bootedAt: 0,
+    stage: "booting",
+    api: { kind: "down", epoch: 0 },
+    isInstalled: hardware.platform === "container",
+    wipes: 0,
+    config: emptyConfig,
+    services: {},
+    etcd: { data: undefined, isBootstrapRequested: false, isChecked: false },
+    kubernetes: { hasStaticPods: false, isNodeRegistered: false, isNodeReady: false },
+    meta: {},
+    timers: [],
+    events: [],
+    eventCount: 0,
+  };
+}
+
+/** No configuration at all. */
+export const emptyConfig: ConfigState = {
+  active: undefined,
+  persisted: undefined,
+  activeVersion: 0,
+  persistedVersion: 0,
+  activeCreated: 0,
+  activeUpdated: 0,
+  persistedCreated: 0,
+  persistedUpdated: 0,
+  revertTo: undefined,
+  isRebootOrdered: false,
+};
+
+/** Boot id of the n-th boot: random to everyone who does not know the nonce. */
+export function bootIdOf(nonce: string, bootCount: number): string {
+  return uuidFrom(`${nonce}/boot/${bootCount}`);
+}
+
+/** A UUID (version 4 form) that depends only on `text`. */
+export function uuidFrom(text: string): string {
+  const hex = createHash("sha256").update(text).digest("hex");
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Reachable over the network. */
+export function isReachable(machine: Machine): boolean {
+  return machine.power === "on" && machine.isConnected && machine.api.kind !== "down";
+}

@@ -1,0 +1,384 @@
+import { activeFacts, hasEtcdAddress, isControlPlane } from "./identity.ts";
+import { configFactsOf } from "./config-facts.ts";
+import type { MachineInput, MachineOutput } from "./inputs.ts";
+import { bootIdOf, emptyConfig } from "./machine.ts";
+import type { Machine, TimerName } from "./machine.ts";
+import { applyConfig, revertTry } from "./apply-config.ts";
+import { Run } from "./run.ts";
+import type { StepContext } from "./run.ts";
+import { machineStatusOf } from "./status.ts";
+import { isAtLeast } from "./version.ts";
+
+export type { StepContext } from "./run.ts";
+
+/** Result of one step. */
+export interface StepResult {
+  readonly machine: Machine;
+  readonly outputs: readonly MachineOutput[];
+}
+
+/**
+ * The next value of a machine after one input. Total, synchronous, without chance: the same arguments give the same result.
+ *
+ * @param context time of the step and the timings in force
+ */
+export function step(machine: Machine, input: MachineInput, context: StepContext): StepResult {
+  const run = new Run(machine, context);
+  handle(run, input);
+  finishBoot(run);
+  recordStatus(run, machine);
+  return { machine: run.machine, outputs: run.outputs };
+}
+
+/** When the machine must be stepped with `timers` at the latest; `undefined` when nothing is pending. */
+export function nextDue(machine: Machine): number | undefined {
+  if (machine.timers.length === 0) return undefined;
+  return Math.min(...machine.timers.map((timer) => timer.at));
+}
+
+function handle(run: Run, input: MachineInput): void {
+  const { machine } = run;
+  switch (input.kind) {
+    case "power-on":
+      if (machine.power === "on") return;
+      run.set({ power: "on", goneSince: machine.isConnected ? undefined : machine.goneSince });
+      return startBoot(run);
+    case "resume":
+      return resume(run);
+    case "power-off":
+      if (machine.power === "off") return;
+      return loseState(run, { power: "off", goneSince: machine.goneSince ?? run.now });
+    case "connect":
+      if (machine.isConnected === input.isConnected) return;
+      run.set({
+        isConnected: input.isConnected,
+        goneSince: input.isConnected && machine.power === "on" ? undefined : (machine.goneSince ?? run.now),
+      });
+      run.dropConnections();
+      run.output("etcd-changed");
+      if (input.isConnected) run.output("trustd-up");
+      if (!input.isConnected && machine.kubernetes.isNodeRegistered) run.output("node-lost");
+      return run.output(input.isConnected && machine.kubernetes.hasStaticPods ? "kubernetes-up" : "kubernetes-down");
+    case "timers":
+      return fireTimers(run);
+    case "identity":
+      return openApi(run, input);
+    case "identity-refused":
+      return run.service("apid", "Waiting", "Waiting for api certificates");
+    case "apply":
+      return applyConfig(run, input);
+    case "bootstrap":
+      run.set({ etcd: { ...machine.etcd, isBootstrapRequested: true } });
+      if (machine.services["etcd"]?.state === "Preparing" && machine.etcd.data === undefined)
+        run.after("etcd-start", run.timings.etcdStartMs);
+      return;
+    case "etcd-founded":
+    case "etcd-joined":
+      run.set({ etcd: { data: { cluster: input.cluster, memberId: input.memberId }, isBootstrapRequested: false, isChecked: false } });
+      if (input.kind === "etcd-joined") {
+        run.after("etcd-start", run.timings.etcdStartMs);
+        return;
+      }
+      return startEtcd(run);
+    case "etcd-available":
+      if (canJoin(run.machine) && !run.has("etcd-join")) run.after("etcd-join", run.timings.etcdJoinPollMs);
+      return;
+    case "etcd-health":
+      return setEtcdHealth(run, input.isHealthy);
+    case "etcd-left":
+      return leaveEtcd(run, input.wipe);
+    case "etcd-promoted":
+      return run.output("etcd-changed");
+    case "kubernetes-reachable":
+      if (kubeletRuns(machine) && !machine.kubernetes.isNodeRegistered && !run.has("node-register"))
+        run.after("node-register", run.timings.nodeRegisterMs);
+      else if (kubeletRuns(machine) && machine.kubernetes.isNodeRegistered && !run.has("node-ready"))
+        run.after("node-ready", run.timings.nodeReadyMs);
+      return;
+    case "node-registered":
+      run.set({ kubernetes: { ...machine.kubernetes, isNodeRegistered: true } });
+      return run.after("node-ready", run.timings.nodeReadyMs);
+    case "node-forgotten":
+      run.cancel("node-ready");
+      return run.set({ kubernetes: { ...machine.kubernetes, isNodeRegistered: false, isNodeReady: false } });
+    case "reboot":
+      run.event({ kind: "sequence", sequence: "reboot", action: "START" }, input.actorId);
+      run.stage("rebooting");
+      return run.after("down", run.timings.shutdownMs);
+    case "shutdown":
+      run.event({ kind: "sequence", sequence: "shutdown", action: "START" }, input.actorId);
+      run.stage("shutting down");
+      return run.after("off", run.timings.shutdownMs);
+    case "reset":
+      return startReset(run, input);
+    case "restart-service":
+      run.service("kubelet", "Stopping", "Sending SIGTERM to task");
+      run.service("kubelet", "Finished", "Service finished successfully");
+      return run.after("kubelet-restart", run.timings.kubeletMs);
+    case "meta": {
+      const { [input.key]: _old, ...rest } = machine.meta;
+      return run.set({ meta: input.value === undefined ? rest : { ...rest, [input.key]: input.value } });
+    }
+  }
+}
+
+/** What a machine was about to do when its last value was written down: everything that has no timer of its own. */
+function resume(run: Run): void {
+  const { machine, timings } = run;
+  if (machine.power === "off" || machine.services["machined"] === undefined) return;
+  const moving = ["boot", "switch", "certificate", "install", "wipe", "down", "off"] as const;
+  if (machine.api.kind === "down" && !moving.some((name) => run.has(name)))
+    run.output("issue-identity", activeFacts(machine) === undefined ? "maintenance" : "configured");
+  const etcd = machine.services["etcd"];
+  const isWaiting = etcd?.state === "Preparing";
+  if (isWaiting && (machine.etcd.isBootstrapRequested || machine.etcd.data !== undefined) && !run.has("etcd-start"))
+    run.after("etcd-start", timings.etcdStartMs);
+  if (canJoin(machine)) run.output("join-etcd");
+  if (etcd?.state === "Running") {
+    if (!machine.etcd.isChecked && !run.has("etcd-healthy")) run.after("etcd-healthy", timings.etcdHealthyMs);
+    if (machine.etcd.isChecked && !run.has("etcd-promote")) run.after("etcd-promote", timings.etcdPromoteMs);
+    if (etcd.isHealthy === true && !machine.kubernetes.hasStaticPods && !run.has("static-pods"))
+      run.after("static-pods", timings.staticPodsMs);
+  }
+  if (kubeletRuns(machine)) run.output("kubelet-up");
+}
+
+function fireTimers(run: Run): void {
+  // One at a time: what fires may schedule what is due at once.
+  for (let guard = 0; guard < 1_000; guard += 1) {
+    const due = run.machine.timers.filter((timer) => timer.at <= run.now).toSorted((a, b) => a.at - b.at)[0];
+    if (due === undefined) return;
+    run.cancel(due.name);
+    fire(run, due.name);
+  }
+}
+
+function fire(run: Run, name: TimerName): void {
+  const { machine } = run;
+  switch (name) {
+    case "boot":
+      return boot(run);
+    case "switch":
+      run.closeApi();
+      // Up to 1.12 the maintenance server ends here during an installation and apid comes with the next boot.
+      if (machine.stage !== "installing" || isAtLeast(machine.hardware.talosVersion, "1.13"))
+        run.after("certificate", run.timings.switchMs);
+      return;
+    case "certificate":
+      return run.output("issue-identity", "configured");
+    case "install":
+      run.set({ isInstalled: true });
+      return run.play("install");
+    case "wipe":
+      return finishWipe(run);
+    case "down":
+      loseState(run, {});
+      return startBoot(run);
+    case "off":
+      return loseState(run, { power: "off", goneSince: run.now });
+    case "cri":
+      run.play("cri");
+      if (isControlPlane(run.machine)) run.output("trustd-up");
+      return;
+    case "kubelet":
+      run.play("kubelet");
+      return run.output("kubelet-up");
+    case "kubelet-restart":
+      run.service("kubelet", "Starting", "Starting service");
+      run.play("kubelet");
+      return run.output("kubelet-up");
+    case "etcd-preparing":
+      run.play("etcd-preparing");
+      if (machine.etcd.data !== undefined) return;
+      if (machine.etcd.isBootstrapRequested) return run.after("etcd-start", run.timings.etcdStartMs);
+      return run.output("join-etcd");
+    case "etcd-join":
+      if (canJoin(machine)) run.output("join-etcd");
+      return;
+    case "etcd-start":
+      if (machine.etcd.data !== undefined) return startEtcd(run);
+      if (machine.etcd.isBootstrapRequested) run.output("found-etcd");
+      return;
+    case "etcd-healthy":
+      run.set({ etcd: { ...machine.etcd, isChecked: true } });
+      run.output("etcd-changed");
+      return run.after("etcd-promote", run.timings.etcdPromoteMs);
+    case "etcd-promote":
+      return run.output("promote-etcd");
+    case "static-pods":
+      run.set({ kubernetes: { ...machine.kubernetes, hasStaticPods: true } });
+      return run.output("kubernetes-up");
+    case "node-register":
+      return run.output("register-node");
+    case "node-ready":
+      run.set({ kubernetes: { ...machine.kubernetes, isNodeReady: true } });
+      return run.output("node-ready");
+    case "try-revert":
+      return revertTry(run);
+  }
+}
+
+function startBoot(run: Run): void {
+  const { machine } = run;
+  const bootCount = machine.bootCount + 1;
+  run.set({ bootCount, bootId: bootIdOf(machine.nonce, bootCount), bootedAt: run.now, stage: "booting" });
+  run.after("boot", run.timings.bootMs);
+}
+
+function boot(run: Run): void {
+  const { config } = run.machine;
+  const text = config.persisted;
+  const isComplete = text !== undefined && configFactsOf(text).isComplete;
+  run.set({
+    config: {
+      ...emptyConfig,
+      active: text,
+      persisted: text,
+      ...(text === undefined
+        ? {}
+        : {
+            activeVersion: 1,
+            persistedVersion: 1,
+            activeCreated: run.now,
+            activeUpdated: run.now,
+            persistedCreated: run.now,
+            persistedUpdated: run.now,
+          }),
+    },
+  });
+  run.play(isComplete ? "boot-configured" : "boot-maintenance");
+  run.output("issue-identity", isComplete ? "configured" : "maintenance");
+}
+
+/** Power, memory and connections are gone; disks stay. */
+function loseState(run: Run, change: Partial<Machine>): void {
+  const { machine } = run;
+  const isKept = machine.isInstalled;
+  run.dropConnections();
+  run.set({
+    api: { kind: "down", epoch: run.machine.api.epoch },
+    services: {},
+    timers: [],
+    events: [],
+    etcd: { data: isKept ? machine.etcd.data : undefined, isBootstrapRequested: false, isChecked: false },
+    kubernetes: { hasStaticPods: false, isNodeRegistered: machine.kubernetes.isNodeRegistered, isNodeReady: false },
+    config: { ...emptyConfig, persisted: isKept ? machine.config.persisted : undefined },
+    ...change,
+  });
+  run.output("etcd-changed");
+  if (machine.kubernetes.hasStaticPods) run.output("kubernetes-down");
+  if (machine.kubernetes.isNodeRegistered) run.output("node-lost");
+}
+
+function openApi(run: Run, input: Extract<MachineInput, { kind: "identity" }>): void {
+  const { machine } = run;
+  const wanted = activeFacts(machine) === undefined ? "maintenance" : "configured";
+  // The machine went on meanwhile: a certificate for its earlier state is of no use.
+  if (machine.power === "off" || wanted !== input.which || machine.services["apid"] === undefined) return;
+  const epoch = machine.api.epoch + 1;
+  run.set({
+    api:
+      input.which === "maintenance"
+        ? { kind: "maintenance", epoch, identity: input.identity }
+        : { kind: "configured", epoch, identity: input.identity, names: input.names },
+  });
+  if (machine.services["apid"].state !== "Running") run.service("apid", "Running", "Started task apid for container apid", true);
+  run.output("etcd-changed");
+}
+
+function startEtcd(run: Run): void {
+  run.cancel("etcd-start");
+  run.play("etcd-start");
+  run.output("etcd-changed");
+}
+
+function setEtcdHealth(run: Run, isHealthy: boolean): void {
+  const { machine } = run;
+  const etcd = machine.services["etcd"];
+  if (etcd?.state !== "Running" || !machine.etcd.isChecked) return;
+  if (etcd.isHealthy !== isHealthy) run.health("etcd", isHealthy, isHealthy ? "" : "context deadline exceeded");
+  if (isHealthy && !machine.kubernetes.hasStaticPods && !run.has("static-pods")) run.after("static-pods", run.timings.staticPodsMs);
+}
+
+function leaveEtcd(run: Run, wipe: boolean): void {
+  const { machine } = run;
+  for (const timer of ["etcd-start", "etcd-healthy", "etcd-promote", "static-pods"] as const) run.cancel(timer);
+  if (wipe) {
+    run.set({ etcd: { data: undefined, isBootstrapRequested: false, isChecked: false } });
+    run.service("etcd", "Finished", "Service finished successfully");
+  } else {
+    run.set({ etcd: { ...machine.etcd, isChecked: false } });
+    run.service("etcd", "Failed", "the member has been permanently removed from the cluster");
+  }
+  run.set({ kubernetes: { ...run.machine.kubernetes, hasStaticPods: false } });
+  run.output("kubernetes-down");
+  run.output("etcd-changed");
+}
+
+function startReset(run: Run, input: Extract<MachineInput, { kind: "reset" }>): void {
+  run.event({ kind: "sequence", sequence: "reset", action: "START" }, input.actorId);
+  run.stage("resetting");
+  run.set({ meta: { ...run.machine.meta, [resetPlanKey]: JSON.stringify({ wipe: input.wipe, then: input.then }) } });
+  run.after("wipe", run.timings.shutdownMs + run.timings.wipeMs);
+}
+
+/** Where a reset in progress keeps its plan; not a META key that callers can write (those are 0-255). */
+const resetPlanKey = "reset-plan";
+
+function finishWipe(run: Run): void {
+  const { machine } = run;
+  const { [resetPlanKey]: plan, ...meta } = machine.meta;
+  const { wipe, then } = JSON.parse(plan ?? '{"wipe":{},"then":"reboot"}') as Pick<
+    Extract<MachineInput, { kind: "reset" }>,
+    "wipe" | "then"
+  >;
+  loseState(run, then === "shutdown" ? { power: "off", goneSince: run.now } : {});
+  const after = run.machine;
+  run.set({
+    meta: wipe.meta ? {} : meta,
+    isInstalled: machine.hardware.platform === "container" || (after.isInstalled && !wipe.system),
+    wipes: after.wipes + (wipe.state ? 1 : 0),
+    config: wipe.state ? emptyConfig : after.config,
+    etcd: wipe.ephemeral ? { data: undefined, isBootstrapRequested: false, isChecked: false } : after.etcd,
+    kubernetes: { ...after.kubernetes, isNodeRegistered: wipe.state || wipe.ephemeral ? false : after.kubernetes.isNodeRegistered },
+  });
+  if (then === "reboot") startBoot(run);
+}
+
+/** `running` shows when the boot sequence has ended: every service of the machine is up. */
+function finishBoot(run: Run): void {
+  const { machine } = run;
+  if (machine.stage !== "booting" || activeFacts(machine) === undefined) return;
+  const needed = isControlPlane(machine) ? ["apid", "cri", "kubelet", "etcd", "trustd"] : ["apid", "cri", "kubelet"];
+  if (!needed.every((id) => machine.services[id]?.state === "Running")) return;
+  run.event({ kind: "sequence", sequence: "boot", action: "STOP" });
+  run.stage("running");
+}
+
+function recordStatus(run: Run, before: Machine): void {
+  const old = machineStatusOf(before);
+  const now = machineStatusOf(run.machine);
+  if (old.stage === now.stage && JSON.stringify(old.unmet) === JSON.stringify(now.unmet)) return;
+  run.event({ kind: "machine-status", stage: now.stage, isReady: now.isReady, unmet: now.unmet });
+}
+
+/** Runs, waits for a member to be added, and may use its address. */
+export function canJoin(machine: Machine): boolean {
+  return (
+    machine.power === "on" &&
+    machine.isConnected &&
+    machine.services["etcd"]?.state === "Preparing" &&
+    machine.etcd.data === undefined &&
+    !machine.etcd.isBootstrapRequested &&
+    hasEtcdAddress(machine)
+  );
+}
+
+/** The etcd process of this machine runs and reaches the network. */
+export function etcdRuns(machine: Machine): boolean {
+  return machine.power === "on" && machine.isConnected && machine.services["etcd"]?.state === "Running" && machine.etcd.data !== undefined;
+}
+
+function kubeletRuns(machine: Machine): boolean {
+  return machine.power === "on" && machine.isConnected && machine.services["kubelet"]?.state === "Running";
+}

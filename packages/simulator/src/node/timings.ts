@@ -1,0 +1,108 @@
+/**
+ * How long things take on a simulated machine, in milliseconds. Data, not behaviour: the same machine runs at full speed in a simulated
+ * world and at a pace that people can follow in the demo.
+ */
+export interface Timings {
+  /** Network time of one call, both ways together. 0 answers in the same turn of the event loop. */
+  readonly callMs: number;
+  /** Power on until the API answers. */
+  readonly bootMs: number;
+  /** Configuration accepted in maintenance until the API demands client certificates; callers are refused meanwhile. */
+  readonly switchMs: number;
+  /** Writing Talos to the disk (metal only). */
+  readonly installMs: number;
+  /** Reboot ordered until the machine goes down. */
+  readonly shutdownMs: number;
+  /** Configured API up until `cri` and `trustd` run. */
+  readonly criMs: number;
+  /** `cri` up until etcd waits for bootstrap (`Preparing`). */
+  readonly etcdPreparingMs: number;
+  /** `cri` up until the kubelet runs. */
+  readonly kubeletMs: number;
+  /** Bootstrap (or a cluster to join) seen until the etcd process runs. */
+  readonly etcdStartMs: number;
+  /** etcd runs until its first health check succeeds. */
+  readonly etcdHealthyMs: number;
+  /** How often a control plane without etcd data looks for an etcd of its cluster. */
+  readonly etcdJoinPollMs: number;
+  /** A started learner until it is promoted to voter. */
+  readonly etcdPromoteMs: number;
+  /** A lost leader until the next one is elected. */
+  readonly etcdElectionMs: number;
+  /** etcd healthy until the static pods run and the Kubernetes API answers. */
+  readonly staticPodsMs: number;
+  /** Kubernetes API answers until the kubelet has registered its Node. */
+  readonly nodeRegisterMs: number;
+  /** Node registered until it is Ready. */
+  readonly nodeReadyMs: number;
+  /** Kubelet silent until its Node is shown as `Unknown`. */
+  readonly nodeLostMs: number;
+  /** Wiping the system disk on reset. */
+  readonly wipeMs: number;
+}
+
+/** Everything as soon as possible, in the order a genuine node has. For tests and benches that measure the other side. */
+export const instantTimings: Timings = {
+  callMs: 0,
+  bootMs: 0,
+  switchMs: 0,
+  installMs: 0,
+  shutdownMs: 0,
+  criMs: 0,
+  etcdPreparingMs: 0,
+  kubeletMs: 0,
+  etcdStartMs: 0,
+  etcdHealthyMs: 0,
+  etcdJoinPollMs: 1,
+  etcdPromoteMs: 0,
+  etcdElectionMs: 0,
+  staticPodsMs: 0,
+  nodeRegisterMs: 0,
+  nodeReadyMs: 0,
+  nodeLostMs: 40_000,
+  wipeMs: 0,
+};
+
+/** A cluster in a few seconds, slow enough to watch. The demo uses it. */
+export const demoTimings: Timings = {
+  callMs: 0,
+  bootMs: 400,
+  switchMs: 150,
+  installMs: 500,
+  shutdownMs: 100,
+  criMs: 200,
+  etcdPreparingMs: 50,
+  kubeletMs: 150,
+  etcdStartMs: 150,
+  etcdHealthyMs: 150,
+  etcdJoinPollMs: 150,
+  etcdPromoteMs: 200,
+  etcdElectionMs: 100,
+  staticPodsMs: 250,
+  nodeRegisterMs: 150,
+  nodeReadyMs: 250,
+  nodeLostMs: 40_000,
+  wipeMs: 300,
+};
+
+/** What was measured on genuine machines, roughly: minutes to boot and install, seconds for services. For simulated worlds in virtual time. */
+export const realisticTimings: Timings = {
+  callMs: 2,
+  bootMs: 45_000,
+  switchMs: 800,
+  installMs: 60_000,
+  shutdownMs: 10_000,
+  criMs: 4_000,
+  etcdPreparingMs: 1_000,
+  kubeletMs: 15_000,
+  etcdStartMs: 2_000,
+  etcdHealthyMs: 5_000,
+  etcdJoinPollMs: 5_000,
+  etcdPromoteMs: 10_000,
+  etcdElectionMs: 1_500,
+  staticPodsMs: 20_000,
+  nodeRegisterMs: 3_000,
+  nodeReadyMs: 15_000,
+  nodeLostMs: 40_000,
+  wipeMs: 5_000,
+};

@@ -1,0 +1,17 @@
+/** True when `version` (`v1.13.9`, `1.14.0-rc.1`) is of `minor` (`1.13`) or a later one; pre-releases count as their minor. */
+export function isAtLeast(version: string, minor: string): boolean {
+  const [major, second] = numbers(version);
+  const [wantMajor, wantSecond] = numbers(minor);
+  return major > wantMajor || (major === wantMajor && second >= wantSecond);
+}
+
+function numbers(version: string): [number, number] {
+  const match = /^v?(\d+)\.(\d+)/.exec(version);
+  return [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
+}
+
+/** The etcd that a Talos release runs by default. */
+export function etcdVersionOf(talosVersion: string): string {
+  if (isAtLeast(talosVersion, "1.14")) return "3.7.1";
+  return isAtLeast(talosVersion, "1.11") ? "3.6.12" : "3.5.22";
+}

@@ -1,0 +1,73 @@
+import { create, ScalarType, toBinary } from "@bufbuild/protobuf";
+import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
+import { addressBytes } from "../node/identity.ts";
+
+/** A plain spec (YAML keys) as it appears in `yaml_spec`. */
+export type PlainSpec = Readonly<Record<string, unknown>>;
+
+/**
+ * The `proto_spec` of a resource from its plain spec. Fields are matched by name without case and underscores; enums by the end of their
+ * value's name; addresses become bytes. What the message does not know is left out.
+ */
+export function encodeSpec(schema: DescMessage, spec: PlainSpec): Uint8Array {
+  return toBinary(schema, create(schema, initFor(schema, spec)));
+}
+
+function initFor(schema: DescMessage, spec: PlainSpec): Record<string, unknown> {
+  const values = new Map(Object.entries(spec).map(([key, value]) => [plainName(key), value]));
+  const init: Record<string, unknown> = {};
+  for (const field of schema.fields) {
+    const value = values.get(plainName(field.name));
+    if (value === undefined || value === null) continue;
+    init[field.localName] = valueFor(field, value);
+  }
+  return init;
+}
+
+function valueFor(field: DescField, value: unknown): unknown {
+  switch (field.fieldKind) {
+    case "list":
+      return (Array.isArray(value) ? value : []).map((item) => single(field.listKind, field, item));
+    case "map":
+      return value;
+    case "scalar":
+    case "enum":
+    case "message":
+      return single(field.fieldKind, field, value);
+  }
+}
+
+function single(kind: "scalar" | "enum" | "message", field: DescField, value: unknown): unknown {
+  if (kind === "enum" && field.enum !== undefined) return enumNumber(field.enum, String(value));
+  if (kind === "message" && field.message !== undefined) return messageFor(field.message, value);
+  return scalarFor(field, value);
+}
+
+function scalarFor(field: DescField, value: unknown): unknown {
+  const wide = [ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64];
+  if (field.scalar !== undefined && wide.includes(field.scalar)) return typeof value === "number" ? BigInt(value) : 0n;
+  return value;
+}
+
+function messageFor(schema: DescMessage, value: unknown): unknown {
+  if (schema.typeName === "common.NetIP") return create(schema, { ip: addressBytes(String(value)) ?? new Uint8Array() });
+  if (schema.typeName === "common.NetIPPrefix") {
+    const [address = "", length = "0"] = String(value).split("/");
+    return create(schema, { ip: addressBytes(address) ?? new Uint8Array(), prefixLength: Number(length) });
+  }
+  if (schema.typeName === "google.protobuf.Struct") return value;
+  return create(schema, initFor(schema, value as PlainSpec));
+}
+
+function enumNumber(schema: DescEnum, text: string): number {
+  const wanted = plainName(text);
+  const found =
+    schema.values.find((value) => plainName(value.localName) === wanted) ??
+    schema.values.find((value) => plainName(value.name) === wanted) ??
+    schema.values.find((value) => plainName(value.name).endsWith(wanted));
+  return found?.number ?? 0;
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[_\s-]/g, "");
+}

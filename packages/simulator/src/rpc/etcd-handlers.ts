@@ -1,0 +1,157 @@
+import { create } from "@bufbuild/protobuf";
+import { machine } from "@talos-operator/talos/protocol";
+import { connectionFailure } from "../datacenter/call-failure.ts";
+import { grpcStatus, RpcError } from "../datacenter/call.ts";
+import { memberHex, memberNumber, votersOf } from "../etcd/model.ts";
+import type { EtcdCluster } from "../etcd/model.ts";
+import { etcdRuns } from "../node/step.ts";
+import { etcdVersionOf, isAtLeast } from "../node/version.ts";
+import type { HandlerContext } from "./context.ts";
+import { forever, requireControlPlane } from "./guards.ts";
+
+/**
+ * MachineService/Bootstrap. Looks only at its own data directory: two calls right after each other both succeed, and on two machines they
+ * found two clusters.
+ */
+export function bootstrap(context: HandlerContext, request: machine.BootstrapRequest): machine.BootstrapResponse {
+  const { state } = context.cell;
+  if (state.services["cri"]?.state !== "Running") throw new RpcError(grpcStatus.failedPrecondition, "bootstrap is not available yet");
+  if (isAtLeast(state.hardware.talosVersion, "1.13")) requireControlPlane(context, "bootstrap");
+  else requireLegacyControlPlane(context);
+  if (request.recoverEtcd) throw new RpcError(grpcStatus.unimplemented, "recovery from a snapshot is not simulated");
+  if (state.etcd.data !== undefined) throw new RpcError(grpcStatus.alreadyExists, "etcd data directory is not empty");
+  context.cell.dispatch({ kind: "bootstrap" });
+  return create(machine.BootstrapResponseSchema, { messages: [{}] });
+}
+
+function requireLegacyControlPlane(context: HandlerContext): void {
+  try {
+    requireControlPlane(context, "bootstrap");
+  } catch (error) {
+    throw new RpcError(grpcStatus.failedPrecondition, (error as Error).message);
+  }
+}
+
+/** MachineService/EtcdMemberList: before bootstrap it hangs until the caller gives up. */
+export async function etcdMemberList(context: HandlerContext): Promise<machine.EtcdMemberListResponse> {
+  requireControlPlane(context, "member list");
+  const cluster = await runningEtcd(context);
+  requireLeader(context, cluster);
+  return create(machine.EtcdMemberListResponseSchema, {
+    messages: [
+      {
+        legacyMembers: cluster.members.map((member) => member.name),
+        members: cluster.members.map((member) => ({
+          id: memberNumber(member.id),
+          hostname: member.name,
+          peerUrls: [member.peerUrl],
+          clientUrls: member.isStarted ? [member.clientUrl] : [],
+          isLearner: member.isLearner,
+        })),
+      },
+    ],
+  });
+}
+
+/** MachineService/EtcdStatus of the local member, also without quorum. */
+export async function etcdStatus(context: HandlerContext): Promise<machine.EtcdStatusResponse> {
+  requireControlPlane(context, "etcd status");
+  const cluster = await runningEtcd(context);
+  const id = context.cell.state.etcd.data?.memberId ?? "0";
+  const etcdVersion = etcdVersionOf(context.cell.state.hardware.talosVersion);
+  return create(machine.EtcdStatusResponseSchema, {
+    messages: [
+      {
+        memberStatus: {
+          storageVersion: etcdVersion.replace(/\.\d+$/, ".0"),
+          protocolVersion: etcdVersion,
+          memberId: memberNumber(id),
+          dbSize: 20_480n,
+          dbSizeInUse: 16_384n,
+          leader: cluster.leader === undefined ? 0n : memberNumber(cluster.leader),
+          raftIndex: BigInt(cluster.raftIndex),
+          raftTerm: BigInt(cluster.term),
+          raftAppliedIndex: BigInt(cluster.raftIndex),
+          errors: cluster.leader === undefined ? ["etcdserver: no leader"] : [],
+          isLearner: cluster.members.find((member) => member.id === id)?.isLearner ?? false,
+        },
+      },
+    ],
+  });
+}
+
+/** MachineService/EtcdAlarmList: simulated members raise none. */
+export async function etcdAlarmList(context: HandlerContext): Promise<machine.EtcdAlarmListResponse> {
+  requireControlPlane(context, "etcd alarm list");
+  await runningEtcd(context);
+  return create(machine.EtcdAlarmListResponseSchema, { messages: [{}] });
+}
+
+/** MachineService/EtcdForfeitLeadership. */
+export async function etcdForfeitLeadership(context: HandlerContext): Promise<machine.EtcdForfeitLeadershipResponse> {
+  requireControlPlane(context, "etcd forfeit leadership");
+  const cluster = await runningEtcd(context);
+  requireLeader(context, cluster);
+  if (cluster.leader !== context.cell.state.etcd.data?.memberId)
+    return create(machine.EtcdForfeitLeadershipResponseSchema, { messages: [{}] });
+  if (votersOf(cluster).length === 1)
+    throw new RpcError(grpcStatus.unknown, "failed to forfeit leadership: cannot forfeit leadership, only one member");
+  const moved = context.world.etcd.forfeit(cluster);
+  if (moved === undefined) throw new RpcError(grpcStatus.unknown, "failed to forfeit leadership: etcdserver: unhealthy cluster");
+  const leader = moved.members.find((member) => member.id === moved.leader);
+  return create(machine.EtcdForfeitLeadershipResponseSchema, { messages: [{ member: leader?.name ?? "" }] });
+}
+
+/** MachineService/EtcdLeaveCluster: the machine removes itself and empties its data directory. */
+export async function etcdLeaveCluster(context: HandlerContext): Promise<machine.EtcdLeaveClusterResponse> {
+  requireControlPlane(context, "etcd leave");
+  const cluster = await runningEtcd(context);
+  const id = context.cell.state.etcd.data?.memberId;
+  if (id !== undefined) {
+    const left = context.world.etcd.remove(cluster, id, "leave");
+    if (!left.ok) throw new RpcError(grpcStatus.unknown, `failed to remove member ${memberNumber(id)}: ${left.refusal}`);
+  }
+  return create(machine.EtcdLeaveClusterResponseSchema, { messages: [{}] });
+}
+
+/** MachineService/EtcdRemoveMemberByID: the id goes straight to etcd. */
+export async function etcdRemoveMemberById(
+  context: HandlerContext,
+  request: machine.EtcdRemoveMemberByIDRequest,
+): Promise<machine.EtcdRemoveMemberByIDResponse> {
+  requireControlPlane(context, "etcd remove member");
+  const cluster = await runningEtcd(context);
+  requireLeader(context, cluster);
+  const removed = context.world.etcd.remove(cluster, memberHex(request.memberId), "evict");
+  if (!removed.ok) {
+    const code = removed.refusal === "etcdserver: member not found" ? grpcStatus.notFound : grpcStatus.unknown;
+    throw new RpcError(code, `failed to remove member ${request.memberId}: ${removed.refusal}`);
+  }
+  return create(machine.EtcdRemoveMemberByIDResponseSchema, { messages: [{}] });
+}
+
+/** The etcd of this machine once its process runs; until then the call hangs, as the etcd client of a genuine node does. */
+async function runningEtcd(context: HandlerContext): Promise<EtcdCluster> {
+  const { cell, world, signal } = context;
+  while (!etcdRuns(cell.state)) {
+    const changed = changeOf(context);
+    await Promise.race([changed, forever(signal)]);
+  }
+  const cluster = world.etcd.of(cell);
+  if (cluster === undefined) throw connectionFailure.broken();
+  return cluster;
+}
+
+function changeOf({ cell, signal }: HandlerContext): Promise<void> {
+  return new Promise((resolve) => {
+    const end = cell.onChange(() => {
+      end();
+      resolve();
+    });
+    signal.addEventListener("abort", () => end(), { once: true });
+  });
+}
+
+function requireLeader({ world }: HandlerContext, cluster: EtcdCluster): void {
+  if (!world.etcd.isAvailable(cluster)) throw new RpcError(grpcStatus.unknown, "etcdserver: no leader");
+}

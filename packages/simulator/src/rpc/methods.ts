@@ -1,0 +1,111 @@
+/** What a node knows about an RPC before its handler runs. Facts of the published API definition and of the rule table in machined. */
+export interface MethodRule {
+  /** Any one of these lets the caller in. */
+  readonly roles: readonly string[];
+  readonly streams?: true;
+  readonly uploads?: true;
+  /** Can change a machine or a cluster. */
+  readonly mutates?: true;
+  /** The maintenance server of Talos up to 1.12: open to everyone, or to SideroLink peers only; absent = not implemented there. */
+  readonly legacyMaintenance?: "open" | "admin";
+  /** First Talos minor that has it; absent = older than what is simulated. */
+  readonly since?: string;
+  /** May be sent with `nodes` metadata. */
+  readonly fansOut?: true;
+}
+
+/** Every RPC of apid at port 50000, by full path, also those that the simulator does not serve. */
+export const methodRules: Readonly<Record<string, MethodRule>> = {
+  "/machine.MachineService/ApplyConfiguration": {
+    roles: ["os:admin", "os:reader"],
+    mutates: true,
+    legacyMaintenance: "open",
+    fansOut: true,
+  },
+  "/machine.MachineService/Bootstrap": { roles: ["os:admin"], mutates: true, fansOut: true },
+  "/machine.MachineService/Containers": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/Copy": { roles: ["os:admin"], streams: true, fansOut: true },
+  "/machine.MachineService/CPUFreqStats": { roles: ["os:admin", "os:operator", "os:reader"], since: "1.9", fansOut: true },
+  "/machine.MachineService/CPUInfo": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/DiskStats": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/Dmesg": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, fansOut: true },
+  "/machine.MachineService/Events": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, fansOut: true },
+  "/machine.MachineService/EtcdMemberList": { roles: ["os:admin", "os:operator", "os:reader", "os:etcd:backup"], fansOut: true },
+  "/machine.MachineService/EtcdRemoveMemberByID": { roles: ["os:admin"], mutates: true, fansOut: true },
+  "/machine.MachineService/EtcdLeaveCluster": { roles: ["os:admin"], mutates: true, fansOut: true },
+  "/machine.MachineService/EtcdForfeitLeadership": { roles: ["os:admin"], mutates: true, fansOut: true },
+  "/machine.MachineService/EtcdRecover": { roles: ["os:admin"], uploads: true, mutates: true, fansOut: true },
+  "/machine.MachineService/EtcdSnapshot": { roles: ["os:admin", "os:operator", "os:etcd:backup"], streams: true, fansOut: true },
+  "/machine.MachineService/EtcdAlarmList": { roles: ["os:admin", "os:operator", "os:reader", "os:etcd:backup"], fansOut: true },
+  "/machine.MachineService/EtcdAlarmDisarm": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.MachineService/EtcdDefragment": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.MachineService/EtcdStatus": { roles: ["os:admin", "os:operator", "os:reader", "os:etcd:backup"], fansOut: true },
+  "/machine.MachineService/EtcdDowngradeValidate": { roles: ["os:admin"], since: "1.11", fansOut: true },
+  "/machine.MachineService/EtcdDowngradeEnable": { roles: ["os:admin"], mutates: true, since: "1.11", fansOut: true },
+  "/machine.MachineService/EtcdDowngradeCancel": { roles: ["os:admin"], mutates: true, since: "1.11", fansOut: true },
+  "/machine.MachineService/Hostname": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/Kubeconfig": { roles: ["os:admin"], streams: true, fansOut: true },
+  "/machine.MachineService/List": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, fansOut: true },
+  "/machine.MachineService/DiskUsage": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, fansOut: true },
+  "/machine.MachineService/LoadAvg": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/Logs": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, fansOut: true },
+  "/machine.MachineService/LogsContainers": { roles: ["os:admin", "os:operator", "os:reader"], since: "1.7", fansOut: true },
+  "/machine.MachineService/Memory": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/Mounts": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/NetworkDeviceStats": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/Processes": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/Read": { roles: ["os:admin"], streams: true, fansOut: true },
+  "/machine.MachineService/Reboot": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.MachineService/Restart": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.MachineService/Rollback": { roles: ["os:admin"], mutates: true, fansOut: true },
+  "/machine.MachineService/Reset": { roles: ["os:admin"], mutates: true, legacyMaintenance: "admin", fansOut: true },
+  "/machine.MachineService/ServiceList": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/ServiceRestart": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.MachineService/ServiceStart": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.MachineService/ServiceStop": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.MachineService/Shutdown": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.MachineService/Stats": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/SystemStat": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/Upgrade": { roles: ["os:admin"], mutates: true, legacyMaintenance: "admin", fansOut: true },
+  "/machine.MachineService/Version": { roles: ["os:admin", "os:operator", "os:reader"], legacyMaintenance: "admin", fansOut: true },
+  "/machine.MachineService/GenerateClientConfiguration": { roles: ["os:admin"], fansOut: true },
+  "/machine.MachineService/PacketCapture": { roles: ["os:admin", "os:operator"], streams: true, fansOut: true },
+  "/machine.MachineService/Netstat": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/machine.MachineService/MetaWrite": { roles: ["os:admin", "os:meta:writer"], mutates: true, legacyMaintenance: "admin", fansOut: true },
+  "/machine.MachineService/MetaDelete": { roles: ["os:admin", "os:meta:writer"], mutates: true, legacyMaintenance: "admin", fansOut: true },
+  "/machine.MachineService/ImageList": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, fansOut: true },
+  "/machine.MachineService/ImagePull": { roles: ["os:admin", "os:operator"], mutates: true, fansOut: true },
+  "/machine.LifecycleService/Install": { roles: ["os:admin"], streams: true, mutates: true, since: "1.13" },
+  "/machine.LifecycleService/Upgrade": { roles: ["os:admin"], streams: true, mutates: true, since: "1.13" },
+  "/machine.ImageService/List": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, since: "1.13" },
+  "/machine.ImageService/Pull": { roles: ["os:admin", "os:operator"], streams: true, mutates: true, since: "1.13" },
+  "/machine.ImageService/Import": { roles: ["os:admin"], uploads: true, mutates: true, since: "1.13" },
+  "/machine.ImageService/Remove": { roles: ["os:admin"], mutates: true, since: "1.13" },
+  "/machine.ImageService/Verify": { roles: ["os:admin", "os:operator", "os:reader", "os:image:verifier"], since: "1.13" },
+  "/machine.DebugService/ContainerRun": { roles: ["os:admin"], streams: true, uploads: true, mutates: true, since: "1.13" },
+  "/machine.LVMService/LogicalVolumeRemove": { roles: ["os:admin", "os:reader"], mutates: true, since: "1.14" },
+  "/machine.LVMService/VolumeGroupRemove": { roles: ["os:admin", "os:reader"], mutates: true, since: "1.14" },
+  "/machine.LVMService/PhysicalVolumeRemove": { roles: ["os:admin", "os:reader"], mutates: true, since: "1.14" },
+  "/machine.MDService/Destroy": { roles: ["os:admin", "os:reader"], mutates: true, since: "1.14" },
+  "/machine.StorageService/Statfs": { roles: ["os:admin", "os:operator", "os:reader"], since: "1.15" },
+  "/storage.StorageService/Disks": { roles: ["os:admin", "os:operator", "os:reader"], legacyMaintenance: "open", fansOut: true },
+  "/storage.StorageService/BlockDeviceWipe": {
+    roles: ["os:admin", "os:reader"],
+    mutates: true,
+    legacyMaintenance: "open",
+    since: "1.9",
+    fansOut: true,
+  },
+  "/time.TimeService/Time": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/time.TimeService/TimeCheck": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/inspect.InspectService/ControllerRuntimeDependencies": { roles: ["os:admin", "os:operator", "os:reader"], fansOut: true },
+  "/cluster.ClusterService/HealthCheck": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, fansOut: true },
+  "/cosi.resource.State/Get": { roles: ["os:admin", "os:operator", "os:reader"], legacyMaintenance: "open" },
+  "/cosi.resource.State/List": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, legacyMaintenance: "open" },
+  "/cosi.resource.State/Create": { roles: ["os:admin"], mutates: true },
+  "/cosi.resource.State/Update": { roles: ["os:admin"], mutates: true },
+  "/cosi.resource.State/Destroy": { roles: ["os:admin"], mutates: true },
+  "/cosi.resource.State/Watch": { roles: ["os:admin", "os:operator", "os:reader"], streams: true, legacyMaintenance: "open" },
+  "/cosi.resource.State/Teardown": { roles: ["os:admin"], mutates: true, since: "1.14" },
+  "/cosi.resource.State/TeardownAndDestroy": { roles: ["os:admin"], mutates: true, since: "1.14" },
+};

@@ -1,0 +1,42 @@
+import type { KeyPair, KubeTransport } from "@talos-operator/ports";
+
+/**
+ * The Kubernetes API inside a simulated cluster. The simulator says when it opens, where it listens and which Nodes register;
+ * who implements the API itself is decided outside (the embedded API server in the demo and in the simulated worlds).
+ */
+export interface WorkloadApi {
+  /**
+   * Opens, or finds again, the API of one cluster. Called when the cluster's etcd is healthy for the first time and again after a restart;
+   * the same `key` must give the same contents.
+   */
+  open(request: WorkloadClusterRequest): Promise<WorkloadCluster>;
+}
+
+/** What the API of one simulated cluster needs to know about its cluster. */
+export interface WorkloadClusterRequest {
+  /** Names the etcd behind the API: differs for two clusters that were founded by mistake under one Talos cluster id. Safe as a file name. */
+  readonly key: string;
+  /** Talos `cluster.id`. */
+  readonly clusterId: string;
+  readonly clusterName: string;
+  /** `v1.35.4` */
+  readonly kubernetesVersion: string;
+  /** The cluster's Kubernetes CA, from the machine config of the founding control plane: client certificates it signed are let in. */
+  readonly authority: KeyPair;
+}
+
+/** The open API of one simulated cluster. */
+export interface WorkloadCluster {
+  /** Speaks to the API as `system:masters`. The simulator writes Nodes with it; it never closes it. */
+  readonly transport: KubeTransport;
+  /**
+   * Starts to listen. A second call for the same address replaces the certificate.
+   *
+   * @throws Error when the address cannot be bound; the control plane then simply has no API
+   */
+  serve(address: string, port: number, serverCertificate: KeyPair): Promise<void>;
+  /** Stops to listen and drops connections. Nothing happens when it does not listen there. */
+  unserve(address: string, port: number): Promise<void>;
+  /** Stops everything; contents stay where the implementation keeps them. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,231 @@
+import type { KeyPair, KubeTransport } from "@talos-operator/ports";
+import type { Cell } from "../datacenter/cell.ts";
+import type { World } from "../datacenter/world.ts";
+import type { EtcdCluster } from "../etcd/model.ts";
+import { activeFacts, nodenameOf, secretFingerprint } from "../node/identity.ts";
+import { etcdRuns } from "../node/step.ts";
+import type { ConfigFacts } from "../node/config-facts.ts";
+import type { WorkloadApi, WorkloadCluster } from "./api.ts";
+import { nodeObjectOf, nodeStatusOf } from "./node-object.ts";
+
+const retryMs = 1_000;
+const yearMs = 365 * 86_400_000;
+
+/** One cluster's API, as far as it is open. */
+interface Entry {
+  readonly key: string;
+  isOpen: boolean;
+  handle: WorkloadCluster | undefined;
+  /** `address:port` where it listens. */
+  readonly serving: Set<string>;
+  /** Works through orders one after another: what was ordered later takes effect later. */
+  queue: Promise<void>;
+}
+
+/** The Kubernetes APIs of the simulated clusters: when they open, where they answer, which Nodes they hold. */
+export class WorkloadClusters {
+  readonly #world: World;
+  readonly #api: WorkloadApi | undefined;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(world: World, api: WorkloadApi | undefined) {
+    this.#world = world;
+    this.#api = api;
+  }
+
+  /** Compares what should answer with what does. Called after every change that could matter. */
+  reconcile(): void {
+    if (this.#world.isClosed) return;
+    for (const cluster of this.#world.etcd.all()) this.#reconcileOne(cluster);
+  }
+
+  kubeletUp(cell: Cell): void {
+    if (this.#entryFor(cell) !== undefined) cell.dispatch({ kind: "kubernetes-reachable" });
+  }
+
+  registerNode(cell: Cell): void {
+    const entry = this.#entryFor(cell);
+    if (entry === undefined) return;
+    if (this.#api === undefined) return cell.dispatch({ kind: "node-registered" });
+    const { bootId } = cell.state;
+    this.#order(entry, async (cluster) => {
+      await writeNode(cluster.transport, nodeObjectOf(cell.state, this.#world.clock.now()));
+      if (cell.state.bootId === bootId && cell.state.power === "on") cell.dispatch({ kind: "node-registered" });
+    });
+  }
+
+  nodeReady(cell: Cell): void {
+    this.#writeReady(cell, "True");
+  }
+
+  /** The kubelet is silent: shown after the grace period of the node controller, unless it is back by then. */
+  nodeLost(cell: Cell): void {
+    this.#world.timers.schedule(this.#world.timings.nodeLostMs, () => {
+      if (this.#world.isClosed || (cell.state.power === "on" && cell.state.isConnected)) return;
+      this.#writeReady(cell, "Unknown");
+    });
+  }
+
+  /** The API of this machine's cluster, if it answers. */
+  isReachableFor(cell: Cell): boolean {
+    return this.#entryFor(cell) !== undefined;
+  }
+
+  async close(): Promise<void> {
+    for (const entry of this.#entries.values()) {
+      await entry.queue;
+      await entry.handle?.close();
+    }
+  }
+
+  #writeReady(cell: Cell, ready: "True" | "Unknown"): void {
+    const entry = this.#entryFor(cell);
+    if (entry === undefined || this.#api === undefined) return;
+    const machine = cell.state;
+    this.#order(entry, (cluster) =>
+      writeStatus(cluster.transport, nodenameOf(machine), nodeStatusOf(machine, ready, this.#world.clock.now())),
+    );
+  }
+
+  #entryFor(cell: Cell): Entry | undefined {
+    const facts = activeFacts(cell.state) ?? undefined;
+    if (facts === undefined) return undefined;
+    const fingerprint = secretFingerprint(facts.clusterSecret);
+    const home = this.#world.etcd
+      .all()
+      .find(
+        (cluster) =>
+          cluster.clusterId === facts.clusterId &&
+          cluster.secretFingerprint === fingerprint &&
+          this.#entries.get(cluster.key)?.isOpen === true,
+      );
+    return home === undefined ? undefined : this.#entries.get(home.key);
+  }
+
+  #reconcileOne(cluster: EtcdCluster): void {
+    const servers = this.#world.etcd.isAvailable(cluster)
+      ? this.#world
+          .cells()
+          .filter((cell) => cell.state.etcd.data?.cluster === cluster.key && cell.state.kubernetes.hasStaticPods && etcdRuns(cell.state))
+      : [];
+    let entry = this.#entries.get(cluster.key);
+    const [first] = servers;
+    if (entry === undefined) {
+      const facts = first === undefined ? undefined : activeFacts(first.state);
+      if (facts === undefined) return;
+      entry = this.#openEntry(cluster, facts);
+    }
+    const wasOpen = entry.isOpen;
+    entry.isOpen = servers.length > 0;
+    this.#serve(entry, servers);
+    if (!wasOpen && entry.isOpen) {
+      for (const cell of this.#world.cells()) {
+        const facts = activeFacts(cell.state);
+        if (facts?.clusterId === cluster.clusterId && secretFingerprint(facts.clusterSecret) === cluster.secretFingerprint) {
+          cell.dispatch({ kind: "kubernetes-reachable" });
+        }
+      }
+    }
+  }
+
+  #openEntry(cluster: EtcdCluster, facts: ConfigFacts): Entry {
+    const entry: Entry = { key: cluster.key, isOpen: false, handle: undefined, serving: new Set(), queue: Promise.resolve() };
+    this.#entries.set(cluster.key, entry);
+    const api = this.#api;
+    if (api !== undefined) {
+      entry.queue = this.#untilDone(async () => {
+        entry.handle = await api.open({
+          key: cluster.key,
+          clusterId: cluster.clusterId,
+          clusterName: facts.clusterName,
+          kubernetesVersion: facts.kubernetesVersion,
+          authority: facts.kubernetesCa,
+        });
+      });
+    }
+    return entry;
+  }
+
+  #serve(entry: Entry, servers: readonly Cell[]): void {
+    if (this.#api === undefined) return;
+    const wanted = new Map<string, { readonly address: string; readonly port: number; readonly facts: ConfigFacts }>();
+    for (const cell of servers) {
+      const facts = activeFacts(cell.state);
+      if (facts === undefined) continue;
+      wanted.set(`${cell.address}:6443`, { address: cell.address, port: 6443, facts });
+      const endpoint = endpointOf(facts.endpoint);
+      // A virtual address: held by whichever control plane lives. An address of a machine is that machine's own.
+      if (endpoint !== undefined && this.#world.cell(endpoint.address) === undefined) {
+        wanted.set(`${endpoint.address}:${endpoint.port}`, { ...endpoint, facts });
+      }
+    }
+    for (const [place, { address, port, facts }] of wanted) {
+      if (entry.serving.has(place)) continue;
+      entry.serving.add(place);
+      this.#order(entry, async (cluster) => cluster.serve(address, port, await this.#serverCertificate(facts, address)));
+    }
+    for (const place of [...entry.serving]) {
+      if (wanted.has(place)) continue;
+      entry.serving.delete(place);
+      const at = place.lastIndexOf(":");
+      this.#order(entry, (cluster) => cluster.unserve(place.slice(0, at), Number(place.slice(at + 1))));
+    }
+  }
+
+  #serverCertificate(facts: ConfigFacts, address: string): Promise<KeyPair> {
+    const endpoint = endpointOf(facts.endpoint);
+    return this.#world.keys.signCertificate(facts.kubernetesCa, {
+      usage: "server",
+      commonName: "kube-apiserver",
+      organizations: ["kube-master"],
+      notBefore: this.#world.clock.now(),
+      lifetimeMs: yearMs,
+      ipAddresses: [...new Set([address, ...(endpoint === undefined ? [] : [endpoint.address]), "127.0.0.1"])],
+      dnsNames: ["kubernetes", "kubernetes.default", "kubernetes.default.svc", `kubernetes.default.svc.${facts.dnsDomain}`, "localhost"],
+    });
+  }
+
+  #order(entry: Entry, work: (cluster: WorkloadCluster) => Promise<void>): void {
+    entry.queue = entry.queue.then(() =>
+      this.#untilDone(async () => {
+        if (entry.handle !== undefined) await work(entry.handle);
+      }),
+    );
+  }
+
+  /** A kubelet goes on trying until it succeeds, and so do we: every second, until the datacenter closes. */
+  async #untilDone(work: () => Promise<void>): Promise<void> {
+    for (let attempt = 0; attempt < 60 && !this.#world.isClosed; attempt += 1) {
+      try {
+        return await work();
+      } catch {
+        await this.#world.timers.sleep(retryMs);
+      }
+    }
+  }
+}
+
+/** Address and port of an endpoint that is an IP address; a DNS name is somebody else's to serve. */
+function endpointOf(endpoint: string): { readonly address: string; readonly port: number } | undefined {
+  const match = /^https:\/\/(?:\[([0-9a-fA-F:]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(\d+))?\/?$/.exec(endpoint);
+  const address = match?.[1] ?? match?.[2];
+  return address === undefined ? undefined : { address, port: Number(match?.[3] ?? 443) };
+}
+
+async function writeNode(transport: KubeTransport, node: Record<string, unknown>): Promise<void> {
+  const { name } = node["metadata"] as { readonly name: string };
+  const created = await transport.send({ method: "POST", path: "/api/v1/nodes", body: node });
+  if (created.status !== 409 && created.status >= 300) throw new Error(`Node ${name} was not registered: HTTP ${created.status}`);
+  await writeStatus(transport, name, node["status"] as Record<string, unknown>);
+}
+
+async function writeStatus(transport: KubeTransport, name: string, status: Record<string, unknown>): Promise<void> {
+  const answer = await transport.send({
+    method: "PATCH",
+    path: `/api/v1/nodes/${encodeURIComponent(name)}/status`,
+    headers: { "content-type": "application/merge-patch+json" },
+    body: { status },
+  });
+  // A Node that somebody deleted comes back when its kubelet starts again, as in Kubernetes.
+  if (answer.status !== 404 && answer.status >= 300) throw new Error(`status of Node ${name} was not written: HTTP ${answer.status}`);
+}
