@@ -1,0 +1,3 @@
+export { serveDatacenter } from "./serve-datacenter.ts";
+
+export type { ServedDatacenter, ServeOptions } from "./serve-datacenter.ts";

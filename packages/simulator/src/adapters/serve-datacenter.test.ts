@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createTalosClient, generateMachineConfig, generateSecretsBundle, isTalosError } from "@talos-operator/talos";
+import { createGrpcDialer } from "@talos-operator/talos/grpc";
+import { createDatacenter } from "../datacenter/datacenter.ts";
+import { instantTimings } from "../node/timings.ts";
+import { serveDatacenter } from "./serve-datacenter.ts";
+
+test("a machine switches from maintenance to mutual TLS and is bootstrapped over gRPC", async (t) => {
+  const keys = createX509Keys();
+  const datacenter = createDatacenter({
+    clock: systemClock,
+    timers: systemTimers,
+    random: systemRandom,
+    keys,
+    timings: instantTimings,
+    machines: [{ address: "127.0.0.1" }],
+  });
+  const served = await serveDatacenter(datacenter, { port: 0 });
+  t.after(async () => {
+    await served.close();
+    await datacenter.close();
+  });
+  await until(datacenter, () => served.portOf("127.0.0.1") !== undefined);
+  const port = served.portOf("127.0.0.1") ?? 0;
+  const secrets = await generateSecretsBundle({ contract: "1.13", clock: systemClock, random: systemRandom, keys });
+  const maintenance = createTalosClient(createGrpcDialer().dial({ address: "127.0.0.1", port }, { kind: "maintenance" }));
+  t.after(() => maintenance.close());
+  assert.equal((await maintenance.version()).tag, "v1.13.9");
+  const config = generateMachineConfig({
+    role: "controlplane",
+    clusterName: "test",
+    endpoint: "https://127.0.0.1:6443",
+    contract: "1.13",
+    kubernetesVersion: "1.36.1",
+    secrets,
+    install: { disk: "/dev/sda", image: "ghcr.io/siderolabs/installer:v1.13.9" },
+  });
+  await maintenance.applyConfiguration({ config, mode: "auto" });
+  const admin = await keys.signCertificate(secrets.certs.os, {
+    usage: "client",
+    organizations: ["os:admin"],
+    notBefore: systemClock.now(),
+    lifetimeMs: 60_000,
+  });
+  await until(datacenter, () => datacenter.machine("127.0.0.1").state.services["etcd"]?.state === "Preparing");
+  const client = createTalosClient(
+    createGrpcDialer().dial({ address: "127.0.0.1", port }, { kind: "mutual", ca: secrets.certs.os.certificate, ...admin }),
+  );
+  t.after(() => client.close());
+  await assert.rejects(maintenance.version(), (error) => isTalosError(error));
+  await client.bootstrap();
+  await until(datacenter, () => datacenter.machine("127.0.0.1").state.stage === "running");
+  const members = await client.etcdMemberList();
+  assert.equal(members.length, 1);
+});
+
+async function until(datacenter: ReturnType<typeof createDatacenter>, isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) {
+    await new Promise<void>((resolve) => {
+      const end = datacenter.onMachine(() => {
+        end();
+        resolve();
+      });
+      setTimeout(resolve, 20);
+    });
+  }
+}
