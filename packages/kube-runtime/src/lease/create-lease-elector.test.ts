@@ -226,8 +226,11 @@ describe("lease election", () => {
     const held = api.objects(leases)[0] as Lease;
     api.put(leases, { ...held, spec: { ...held.spec, holderIdentity: "thief" } } as Lease);
     assert.equal(await term?.confirm(), false);
+    const writes = () => api.requests.filter((request) => request.method === "PUT").length;
+    const before = writes();
     await time.advance(2_000);
     assert.deepEqual(a.ends, ["taken"]);
+    assert.equal(writes() - before, 1, "after the refused renewal nothing may be written any more");
     assert.equal(term?.signal.aborted, true);
     await a.stop();
     assert.equal(record(api)?.holderIdentity, "thief", "somebody else's lease must not be released");

@@ -207,6 +207,19 @@ describe("informer step", () => {
       want: "listing; -; list in 50+50 ms",
     },
     { name: "moves on with a bookmark", state: watching("20"), inputs: [bookmark("25")], want: "watching@25; -; read" },
+    {
+      name: "does not take a bookmark that brings nothing new for progress",
+      state: watching("20", { failures: 6 }),
+      inputs: [bookmark("20"), event("ERROR", statusObject(410, "Expired", "too old resource version"))],
+      want: "listing; -; list in 3200+3200 ms",
+    },
+    {
+      name: "does not delete what was created again for a deletion of its predecessor",
+      state: watching("20"),
+      known: cache(thing("a", "19", "uid-a2")),
+      inputs: [event("DELETED", thing("a", "21", "uid-a1"))],
+      want: "watching@21; -; read",
+    },
     { name: "lists when a bookmark goes back", state: watching("20"), inputs: [bookmark("15")], want: "listing; -; list in 50+50 ms" },
     {
       name: "watches on from the last event when no bookmark came",

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KubeTransport } from "@talos-operator/ports";
+import type { HttpsTransportConfig } from "../https-config.ts";
+import { createHttpsTransport } from "../https-transport.ts";
+import { loadKubeconfig } from "../load-kubeconfig.ts";
+
+const hack = join(import.meta.dirname, "../../../../../hack/tools");
+
+/** A genuine etcd and kube-apiserver on loopback. */
+export interface GenuineServer {
+  readonly config: HttpsTransportConfig;
+  /** Another connection as system:masters. */
+  transport(): KubeTransport;
+  /** `kill -9` of the API server; etcd stays. */
+  kill(): Promise<void>;
+  /** Starts the killed API server again on the same port and waits until it is ready. */
+  restart(): Promise<void>;
+  close(): void;
+}
+
+/** Starts the binaries of the folder `tools`. */
+export async function startGenuineServer(tools: string): Promise<GenuineServer> {
+  const folder = mkdtempSync(join(tmpdir(), "kube-runtime-real-"));
+  const log = join(folder, "start.log");
+  const started = spawnSync("bash", ["-c", '"$0" "$1" > "$2" 2>&1', join(hack, "start-apiserver.sh"), folder, log], {
+    env: { ...process.env, BIN: tools },
+  });
+  assert.equal(started.status, 0, readFileSync(log, "utf8"));
+  const pidFile = join(folder, "kube-apiserver.pid");
+  const pid = (): number => Number(readFileSync(pidFile, "utf8"));
+  const command = readFileSync(`/proc/${pid()}/cmdline`, "utf8").split("\0").slice(0, -1);
+  const { config } = await loadKubeconfig({ path: join(folder, "kubeconfig") });
+  const transports: KubeTransport[] = [];
+  const transport = (): KubeTransport => {
+    const made = createHttpsTransport(config);
+    transports.push(made);
+    return made;
+  };
+
+  return {
+    config,
+    transport,
+    async kill() {
+      const killed = pid();
+      process.kill(killed, "SIGKILL");
+      while (isRunning(killed)) await sleep(10);
+    },
+    async restart() {
+      const [program = "", ...rest] = command;
+      const output = openSync(join(folder, "kube-apiserver.log"), "a");
+      const child = spawn(program, rest, { stdio: ["ignore", output, output], detached: true });
+      closeSync(output);
+      child.unref();
+      writeFileSync(pidFile, String(child.pid));
+      const probe = transport();
+      while (!(await isReady(probe))) await sleep(50);
+    },
+    close() {
+      for (const one of transports) one.close();
+      // Its orderly end would wait ten seconds for watches of others; nothing of it is needed any more.
+      process.kill(pid(), "SIGKILL");
+      spawnSync("bash", [join(hack, "stop-apiserver.sh"), folder]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function isReady(transport: KubeTransport): Promise<boolean> {
+  try {
+    return (await transport.send({ method: "GET", path: "/readyz" }, { timeoutMs: 2_000 })).status === 200;
+  } catch {
+    return false; // still starting
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A child that was not collected yet still has an entry, but no memory.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false; // gone
+  }
+}
