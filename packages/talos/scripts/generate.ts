@@ -70,7 +70,9 @@ function resourceSpecsText(facts: ApiFacts): string {
     "/* eslint-disable */",
     "",
     'import type { DescMessage } from "@bufbuild/protobuf";',
-    ...imports.map(([path, names]) => `import { ${[...names].toSorted((left, right) => (left < right ? -1 : 1)).join(", ")} } from "${path}";`),
+    ...imports.map(
+      ([path, names]) => `import { ${[...names].toSorted((left, right) => (left < right ? -1 : 1)).join(", ")} } from "${path}";`,
+    ),
     "",
     "/** COSI resource types that this package knows, by full type name. */",
     "export const resourceSpecs: Readonly<Record<string, ResourceSpecFacts>> = {",

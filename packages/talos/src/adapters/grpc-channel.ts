@@ -68,7 +68,7 @@ export function createGrpcChannel(target: TalosTarget, credentials: TalosCredent
       try {
         return method.decode(await sendUnary(used.client, method, request, options));
       } catch (thrown) {
-        const failure = toFailure(thrown, record);
+        const failure = toFailure(thrown, record, options);
         if (failure instanceof Error && "code" in failure && failure.code === DEADLINE_EXCEEDED && connection === used) {
           connection = undefined;
           drop(used);
@@ -134,7 +134,7 @@ async function* receiveStream<I, O>(
   try {
     for await (const bytes of call) yield method.decode(bytes as Uint8Array);
   } catch (thrown) {
-    throw toFailure(thrown, record);
+    throw toFailure(thrown, record, options);
   } finally {
     signal?.removeEventListener("abort", onAbort);
     call.cancel();
@@ -142,8 +142,8 @@ async function* receiveStream<I, O>(
 }
 
 /** Errors of grpc-js as failures of the port; anything else (a reply that cannot be decoded) stays what it is. */
-function toFailure(thrown: unknown, record: ConnectionRecord): unknown {
-  return isServiceError(thrown) ? callFailure(thrown.code, thrown.details, record.failure) : thrown;
+function toFailure(thrown: unknown, record: ConnectionRecord, options: TalosCallOptions): unknown {
+  return isServiceError(thrown) ? callFailure(thrown.code, thrown.details, record.failure, options.timeoutMs) : thrown;
 }
 
 function isServiceError(thrown: unknown): thrown is ServiceError {

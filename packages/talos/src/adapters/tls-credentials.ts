@@ -22,12 +22,20 @@ const FIRST_FRAME_TIMEOUT_MS = 1_000;
 type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 type SecureConnectResult = Awaited<ReturnType<SecureConnector["connect"]>>;
 
+/** An attempt that failed, and how to find it again in what grpc-js reports. */
+export interface SeenConnectFailure extends ConnectFailure {
+  /** The error's message, which grpc-js quotes. */
+  readonly quoted: string;
+  /** The same for people: equal failures give equal texts, without OpenSSL's thread ids and source lines. */
+  readonly text: string;
+}
+
 /** Facts about the connections of one channel. */
 export interface ConnectionRecord {
   /** Key of the server on the last connection that was accepted. */
   spki: string | undefined;
-  /** Last attempt that failed in TLS; the message finds it again in what grpc-js reports. */
-  failure: (ConnectFailure & { readonly message: string }) | undefined;
+  /** Last attempt that failed in TLS. */
+  failure: SeenConnectFailure | undefined;
 }
 
 /**
@@ -138,7 +146,11 @@ export class TlsCredentials extends ChannelCredentials {
 
   #fail(thrown: unknown): Error {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    this.#record.failure = { message: error.message, ...(error instanceof Refusal ? error.failure : classifyTlsError(error)) };
+    this.#record.failure = {
+      quoted: error.message,
+      text: "reason" in error && typeof error.reason === "string" ? `TLS: ${error.reason}` : error.message,
+      ...(error instanceof Refusal ? error.failure : classifyTlsError(error)),
+    };
     return error;
   }
 }

@@ -264,13 +264,14 @@ const nodeStatus = kind<NodeStatusSpec>("NodeStatuses.kubernetes.talos.dev", "k8
 }));
 
 export interface StaticPodStatusSpec {
-  readonly podName: string;
   readonly isReady: boolean;
+  /** `Running`, `Pending`, ... */
+  readonly podPhase: string;
 }
 
 /** Static pods of a control plane; the id is `kube-system/<pod>`. The spec is a Kubernetes pod status. */
 const staticPodStatus = kind<StaticPodStatusSpec>("StaticPodStatuses.kubernetes.talos.dev", "k8s", undefined, (spec) => ({
-  podName: spec.child("metadata").text("name"),
+  podPhase: spec.text("phase"),
   isReady: spec.children("conditions").some((condition) => condition.text("type") === "Ready" && condition.text("status") === "True"),
 }));
 

@@ -19,11 +19,12 @@ export interface SpecReader {
 }
 
 /**
- * Any YAML value of a spec.
+ * Any YAML value of a spec; `undefined` for an empty text.
  *
  * @throws SpecFault when the text is no single YAML document, or uses aliases
  */
 export function parseSpecYaml(yaml: string): unknown {
+  if (yaml.trim() === "") return undefined;
   try {
     return load(yaml, { schema: CORE_SCHEMA, maxAliases: MAX_ALIASES });
   } catch {

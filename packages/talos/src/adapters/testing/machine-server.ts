@@ -1,4 +1,4 @@
-/** A gRPC server on a loopback port that answers `Version`, streams `Read`, and counts what reaches it. For tests. */
+/** A gRPC server on a loopback port that answers `Version` and COSI `Get`, streams `Read`, and counts what reaches it. For tests. */
 import { EventEmitter } from "node:events";
 
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -7,7 +7,7 @@ import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc
 import type { KeyPair } from "@talos-operator/ports";
 
 import { opensslKey } from "../pem.ts";
-import { machine } from "../../protocol.ts";
+import { cosi, machine } from "../../protocol.ts";
 
 export interface MachineServer {
   readonly port: number;
@@ -42,6 +42,11 @@ const VERSION_REPLY = toBinary(
   create(machine.VersionResponseSchema, { messages: [{ version: { tag: "v1.13.9", os: "linux", arch: "amd64" } }] }),
 );
 
+const STATUS_REPLY = toBinary(
+  cosi.GetResponseSchema,
+  create(cosi.GetResponseSchema, { resource: { metadata: { id: "machine", version: "1" }, spec: { yamlSpec: "stage: running\n" } } }),
+);
+
 export async function startMachineServer(options: MachineServerOptions): Promise<MachineServer> {
   const calls: string[] = [];
   const nodes: (string | undefined)[] = [];
@@ -64,6 +69,15 @@ export async function startMachineServer(options: MachineServerOptions): Promise
     peers.add(call.getPeer());
     nodes.push(call.metadata.get("node")[0] as string | undefined);
   };
+  server.addService(
+    { get: definition("/cosi.resource.State/Get", false) },
+    {
+      get: (call: ServerUnaryCall<Buffer, Uint8Array>, callback: sendUnaryData<Uint8Array>) => {
+        note("Get", call);
+        callback(null, STATUS_REPLY);
+      },
+    },
+  );
   server.addService(
     { version: definition("/machine.MachineService/Version", false), read: definition("/machine.MachineService/Read", true) },
     {
