@@ -104,7 +104,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
         if (options.leaderElection === false) {
           await lead(leadingAlone(identity, clock.now()), signal);
         } else {
-          const { namespace = "talos-operator-system", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection ?? {};
+          const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection ?? {};
           const elector = createLeaseElector({
             client,
             namespace,

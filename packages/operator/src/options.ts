@@ -17,7 +17,7 @@ export interface OperatorDependencies {
 export interface OperatorOptions {
   /** Name of this process in leases, intents and events. Unique. Default: `talos-operator-` and eight random hex digits. */
   readonly identity?: string;
-  /** How this process gets the right to act. `false`: it is the only one that ever works on this API, as in a demo. Default: the lease of the published operator in namespace `talos-operator-system`. */
+  /** How this process gets the right to act. `false`: it is the only one that ever works on this API, as in a demo. Default: the lease of the published operator in namespace `default`. */
   readonly leaderElection?: LeaderElectionOptions | false;
   /** Watch this namespace alone. Default: all. */
   readonly namespace?: string;
@@ -33,7 +33,7 @@ export interface OperatorOptions {
 
 /** The Lease that decides who acts. */
 export interface LeaderElectionOptions {
-  /** Default `talos-operator-system`. */
+  /** Default `default`; in a cluster, the namespace of the process. */
   readonly namespace?: string;
   /** Default `ffa5cb32.alperen.cloud`, the published one: two operators of these kinds never act at once. */
   readonly name?: string;

@@ -11,7 +11,7 @@ import { keepFinalizers } from "./rules/keep-finalizer.ts";
 import { keepKeys } from "./rules/keep-keys.ts";
 import { honourReconcileMode } from "./rules/reconcile-mode.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
-import { waitOrSettle } from "./rules/wait.ts";
+import { waitingOf, waitOrSettle } from "./rules/wait.ts";
 
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
 export const defaultRules: readonly Rule[] = [
@@ -47,13 +47,15 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
   // A paused object hears one word and nothing else.
   if (seen.mode !== "reconcile")
     return { rule, actions: [], conditions: verdict.conditions ?? [], state: stateWord(seen, undefined), requeueAfterMs: undefined };
-  const isReady = verdict.waiting === undefined && verdict.actions.length === 0;
+  // A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster unready.
+  const waiting = verdict.waiting ?? waitingOf(seen);
+  const isReady = waiting === undefined;
   const ready = isReady
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
-    : conditionFor("Ready", verdict.waiting?.reason ?? "Unobserved", verdict.waiting?.message ?? "The operator is at work.", generation);
+    : conditionFor("Ready", waiting.reason, waiting.message, generation);
   const conditions: readonly ConditionInput[] = [
     ready,
-    progressing(isReady, verdict.waiting, seen, generation),
+    progressing(waiting, seen, generation),
     ...describe(seen),
     ...(verdict.conditions ?? []),
   ];
@@ -67,20 +69,14 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
 }
 
 /** `Progressing` by what is waited for. */
-function progressing(isReady: boolean, waiting: Waiting | undefined, seen: Observed, generation: number | undefined): ConditionInput {
-  if (isReady) return conditionFor("Progressing", "Settled", "Nothing is left to do.", generation);
+function progressing(waiting: Waiting | undefined, seen: Observed, generation: number | undefined): ConditionInput {
+  if (waiting === undefined) return conditionFor("Progressing", "Settled", "Nothing is left to do.", generation);
   const reason = progressReason(waiting, seen);
-  return conditionFor(
-    "Progressing",
-    reason,
-    reason === "Blocked" ? "See the condition Ready." : (waiting?.message ?? "The operator is at work."),
-    generation,
-  );
+  return conditionFor("Progressing", reason, reason === "Blocked" ? "See the condition Ready." : waiting.message, generation);
 }
 
-function progressReason(waiting: Waiting | undefined, seen: Observed): ReasonOf<"Progressing"> {
-  switch (waiting?.reason) {
-    case undefined:
+function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing"> {
+  switch (waiting.reason) {
     case "Unobserved":
       return "Configuring";
     case "WaitingForMachines":

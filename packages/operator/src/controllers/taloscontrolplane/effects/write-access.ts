@@ -1,10 +1,7 @@
-import { printTalosconfig, TalosError } from "@talos-operator/talos";
+import { createTalosconfig, printTalosconfig, signClientCertificate, TalosError } from "@talos-operator/talos";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
-
-/** Life of the administrator's certificate in the talosconfig, as talosctl makes it. */
-const YEAR_MS = 8760 * 3_600_000;
 
 /** Fetches a kubeconfig from a control plane and stores it. */
 export async function writeKubeconfig(action: Extract<Action, { readonly kind: "WriteKubeconfig" }>, effects: Effects): Promise<void> {
@@ -27,24 +24,17 @@ export async function writeTalosconfig(action: Extract<Action, { readonly kind: 
   const { seen, session, keys, clock } = effects;
   const { name, namespace = "" } = seen.controlPlane.metadata;
   const { os } = (await effects.bundle()).certs;
-  const admin = await keys.signCertificate(os, {
-    usage: "client",
-    organizations: ["os:admin"],
-    notBefore: clock.now(),
-    lifetimeMs: YEAR_MS,
-  });
-  const text = printTalosconfig({
-    context: name,
-    contexts: {
-      [name]: {
-        endpoints: [...action.endpoints],
-        nodes: action.endpoints.slice(0, 1),
-        ca: os.certificate,
-        crt: admin.certificate,
-        key: admin.key,
-      },
-    },
-  });
+  const admin = await signClientCertificate({ keys, authority: os, notBefore: clock.now() });
+  const text = printTalosconfig(
+    createTalosconfig({
+      clusterName: name,
+      endpoints: action.endpoints,
+      nodes: action.endpoints.slice(0, 1),
+      ca: os.certificate,
+      certificate: admin.certificate,
+      key: admin.key,
+    }),
+  );
   await effects.access.writeTalosconfig(namespace, action.secret, seen.controlPlane, text);
   session.talosconfig = undefined;
   session.noteSent("WriteTalosconfig", "answered", "");

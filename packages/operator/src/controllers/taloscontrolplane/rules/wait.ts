@@ -11,7 +11,8 @@ export const waitOrSettle: Rule = {
   },
 };
 
-function waitingOf(seen: Observed): Waiting | undefined {
+/** What the cluster waits for, the gravest first; `undefined` = it is as asked for. */
+export function waitingOf(seen: Observed): Waiting | undefined {
   if (seen.record.kind !== "present") return { reason: "Unobserved", message: "The cluster's record is not there yet." };
   const { facts } = seen.record.value;
   const [stopped, ...others] = planMachines(seen, facts).stopped.toSorted((a, b) => weight(a.role) - weight(b.role));

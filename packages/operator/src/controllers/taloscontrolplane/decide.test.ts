@@ -1,0 +1,513 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  configured,
+  controlPlane,
+  facts,
+  founded,
+  inMaintenance,
+  intent,
+  member,
+  NOW,
+  observed,
+  preparing,
+  running,
+  silent,
+  worker,
+} from "../../testing/builders.ts";
+import type { World } from "../../testing/builders.ts";
+import { decide } from "./decide.ts";
+import type { Action } from "./model.ts";
+
+const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
+const allConfigured = cps.map((address) => configured(address));
+const allPreparing = Object.fromEntries(cps.map((address) => [address, running(preparing)]));
+const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
+
+/** What a case expects: kinds of actions in order, the reason of Ready, the state, and conditions by type. */
+interface Expectation {
+  readonly rule: string;
+  readonly actions?: readonly string[];
+  readonly ready: string;
+  readonly state?: string;
+  readonly conditions?: Readonly<Record<string, string>>;
+}
+
+const cases: readonly { readonly name: string; readonly world: World; readonly want: Expectation }[] = [
+  {
+    name: "guards a new control plane with its finalizer before anything else",
+    world: { controlPlane: controlPlane(3, {}, { finalizers: [] }) },
+    want: { rule: "keepFinalizers", actions: ["AddFinalizer"], ready: "WaitingForMachines", state: "Pending" },
+  },
+  {
+    name: "makes keys for a cluster that never was",
+    world: {},
+    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "makes no keys while it is unknown whether there are some",
+    world: { bundle: { kind: "unknown", detail: "FORBIDDEN" } },
+    want: { rule: "keepKeys", ready: "Unobserved" },
+  },
+  {
+    name: "makes no keys while the record cannot be read",
+    world: { record: { kind: "unknown", detail: "FORBIDDEN" }, bundle: { kind: "absent" } },
+    want: { rule: "keepKeys", ready: "Unobserved" },
+  },
+  {
+    name: "makes no keys for a cluster whose status says that it was bootstrapped",
+    world: { controlPlane: { ...controlPlane(), status: { state: "Ready" } } },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "BundleMissing" } },
+  },
+  {
+    name: "leaves a Secret of somebody else alone",
+    world: { bundle: { kind: "present", value: { fingerprint: "x", clusterId: "y", isOurs: false, isDeleting: false } } },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "BundleUnreadable" } },
+  },
+  {
+    name: "takes keys that were made before a crash into the record",
+    world: { bundle: { kind: "present", value: { fingerprint: "fingerprint", clusterId: "cluster-id", isOurs: true, isDeleting: false } } },
+    want: { rule: "keepKeys", actions: ["WriteRecord"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "stops when the bundle that the record names is gone",
+    world: { facts: facts(), bundle: { kind: "absent" } },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "BundleMissing" } },
+  },
+  {
+    name: "stops when the bundle holds other keys than the record names",
+    world: {
+      facts: facts(),
+      bundle: { kind: "present", value: { fingerprint: "other", clusterId: "cluster-id", isOurs: true, isDeleting: false } },
+    },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "BundleChanged" } },
+  },
+  {
+    name: "touches nothing of a cluster whose record belongs to another object",
+    world: { facts: facts({ controlPlaneUid: "other" }), looks: { "10.0.0.1": inMaintenance("10.0.0.1") } },
+    want: { rule: "keepKeys", ready: "AdoptionRequired", conditions: { AdoptionRequired: "ControlPlaneReplaced" } },
+  },
+  {
+    name: "takes such a cluster over when a person names its id",
+    world: {
+      facts: facts({ controlPlaneUid: "other" }),
+      controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/adopt": "cluster-id" } }),
+    },
+    want: { rule: "keepKeys", actions: ["WriteRecord"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "makes one TalosMachine for each machine",
+    world: { facts: facts(), hasObjects: false },
+    want: { rule: "composeMachines", actions: ["CreateMachine", "CreateMachine", "CreateMachine"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "writes down every waiting machine before it sends to it",
+    world: { facts: facts(), looks: { "10.0.0.1": inMaintenance("10.0.0.1"), "10.0.0.2": inMaintenance("10.0.0.2") } },
+    want: {
+      rule: "configureMachines",
+      actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1", "ConfigureMachine demo-10.0.0.2"],
+      ready: "WaitingForMachines",
+    },
+  },
+  {
+    name: "sends again to the same key without writing again",
+    world: { facts: facts({ machines: [configured("10.0.0.1")] }), looks: { "10.0.0.1": inMaintenance("10.0.0.1") } },
+    want: { rule: "configureMachines", actions: ["ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "gives a machine that took its configuration time to act on it",
+    world: {
+      facts: facts({ machines: [configured("10.0.0.1")] }),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
+      sent: new Map([["Configure/demo-10.0.0.1", { at: NOW - 1000, outcome: "answered", detail: "" }]]),
+    },
+    want: { rule: "waitOrSettle", ready: "WaitingForMachines" },
+  },
+  {
+    name: "sends nothing to a configured machine that waits in maintenance mode with another key",
+    world: {
+      facts: facts({ machines: allConfigured }),
+      looks: { ...allPreparing, "10.0.0.2": inMaintenance("10.0.0.2", { spki: "new" }) },
+    },
+    want: { rule: "waitOrSettle", ready: "MaintenanceUnexpected", conditions: { Bootstrapped: "WaitingForControlPlanes" } },
+  },
+  {
+    name: "configures such a machine again when a person names it",
+    world: {
+      facts: facts({ machines: allConfigured }),
+      looks: { ...allPreparing, "10.0.0.2": inMaintenance("10.0.0.2", { spki: "new" }) },
+      controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/approve-reprovision": "uuid-10.0.0.2" } }),
+    },
+    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.2"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "sends nothing to a machine of another cluster",
+    world: { facts: facts(), looks: { "10.0.0.1": { kind: "foreign", at: NOW, detail: "x" } } },
+    want: { rule: "waitOrSettle", ready: "ForeignCluster" },
+  },
+  {
+    name: "sends nothing to a configured machine that shows a foreign certificate",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: { ...healthy, "10.0.0.3": { kind: "foreign", at: NOW, detail: "x" } },
+    },
+    want: { rule: "waitOrSettle", ready: "IdentityMismatch", state: "Bootstrapped" },
+  },
+  {
+    name: "says that an address does not answer as Talos",
+    world: { facts: facts(), looks: { "10.0.0.1": { kind: "not-talos", at: NOW, detail: "x" } } },
+    want: { rule: "waitOrSettle", ready: "NotTalos" },
+  },
+  {
+    name: "configures neither of two entries that are one machine",
+    world: {
+      facts: facts(),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1", { spki: "same" }), "10.0.0.2": inMaintenance("10.0.0.2", { spki: "same" }) },
+    },
+    want: { rule: "waitOrSettle", ready: "MachineInUse" },
+  },
+  {
+    name: "configures no machine whose disk is not clear",
+    world: { facts: facts(), looks: { "10.0.0.1": inMaintenance("10.0.0.1", { disks: [] }) } },
+    want: { rule: "waitOrSettle", ready: "InstallDiskUnclear" },
+  },
+  {
+    name: "asks no disk of a container",
+    world: { facts: facts(), looks: { "10.0.0.1": inMaintenance("10.0.0.1", { disks: [], platform: "container" }) } },
+    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "sends nothing to a machine nobody vouched for when that is demanded",
+    world: { facts: facts(), requireFingerprint: true, looks: { "10.0.0.1": inMaintenance("10.0.0.1") } },
+    want: { rule: "waitOrSettle", ready: "IdentityMismatch" },
+  },
+  {
+    name: "writes down the target and then founds etcd when all control planes wait for it",
+    world: { facts: facts({ machines: allConfigured }), looks: allPreparing },
+    want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping", state: "Available" },
+  },
+  {
+    name: "founds etcd while a control plane that was never configured is silent",
+    world: { facts: facts({ machines: allConfigured.slice(0, 2) }), looks: { ...allPreparing, "10.0.0.3": silent } },
+    want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping" },
+  },
+  {
+    name: "founds nothing while a control plane that was configured is silent",
+    world: { facts: facts({ machines: allConfigured }), looks: { ...allPreparing, "10.0.0.3": silent } },
+    want: { rule: "waitOrSettle", ready: "WaitingForMachines", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
+  },
+  {
+    name: "founds nothing before every control plane was asked once",
+    world: {
+      facts: facts({ machines: allConfigured.slice(0, 2) }),
+      looks: { "10.0.0.1": running(preparing), "10.0.0.2": running(preparing) },
+    },
+    want: { rule: "waitOrSettle", ready: "WaitingForMachines" },
+  },
+  {
+    name: "founds nothing while a silent control plane may have been configured before the record",
+    world: {
+      facts: facts({
+        bundle: { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true },
+        machines: allConfigured.slice(0, 2),
+      }),
+      looks: { ...allPreparing, "10.0.0.3": silent },
+    },
+    want: { rule: "waitOrSettle", ready: "WaitingForMachines", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
+  },
+  {
+    name: "founds nothing while a former control plane is silent",
+    world: {
+      facts: facts({ machines: [...allConfigured, configured("10.0.0.9")] }),
+      looks: allPreparing,
+      former: [
+        {
+          declared: {
+            name: "demo-10.0.0.9",
+            role: "controlplane",
+            address: "10.0.0.9",
+            owner: { kind: "TalosControlPlane", name: "demo" },
+            field: "x",
+            version: "v1.13.9",
+            machineSpec: {},
+          },
+          look: silent,
+        },
+      ],
+    },
+    want: { rule: "waitOrSettle", ready: "Bootstrapping", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
+  },
+  {
+    name: "founds nothing while etcd runs somewhere and does not tell its members",
+    world: {
+      facts: facts({ machines: allConfigured }),
+      looks: { ...allPreparing, "10.0.0.2": running({ ...preparing, service: "Running" }) },
+    },
+    want: { rule: "waitOrSettle", ready: "Bootstrapping", conditions: { Bootstrapped: "EtcdDataFound" } },
+  },
+  {
+    name: "founds nothing while a machine does not say whether it has a member",
+    world: {
+      facts: facts({ machines: allConfigured }),
+      looks: { ...allPreparing, "10.0.0.2": running({ ...preparing, localMember: undefined }) },
+    },
+    want: { rule: "waitOrSettle", ready: "Bootstrapping" },
+  },
+  {
+    name: "asks the recorded target again after a restart, although another one stands first",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapIntent: { ...intent, machine: "demo-10.0.0.2", address: "10.0.0.2" } }),
+      looks: allPreparing,
+    },
+    want: {
+      rule: "bootstrapOnce",
+      actions: ["BootstrapEtcd demo-10.0.0.2"],
+      ready: "Bootstrapping",
+      conditions: { Bootstrapped: "IntentOpen" },
+    },
+  },
+  {
+    name: "asks nobody else when the recorded target is silent",
+    world: { facts: facts({ machines: allConfigured, bootstrapIntent: intent }), looks: { ...allPreparing, "10.0.0.1": silent } },
+    want: { rule: "waitOrSettle", ready: "WaitingForMachines", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
+  },
+  {
+    name: "waits a moment after a call whose answer was lost",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+      looks: allPreparing,
+      sent: new Map([["Bootstrap", { at: NOW - 100, outcome: "unknown", detail: "" }]]),
+    },
+    want: { rule: "bootstrapOnce", ready: "Bootstrapping" },
+  },
+  {
+    name: "repeats an answered call only if the machine rebooted",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+      looks: allPreparing,
+      sent: new Map([["Bootstrap", { at: NOW - 60_000, outcome: "answered", detail: "" }]]),
+    },
+    want: { rule: "bootstrapOnce", actions: ["BootstrapEtcd demo-10.0.0.1 only after reboot"], ready: "Bootstrapping" },
+  },
+  {
+    name: "takes the member list of the target for the fact",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+      looks: { ...allPreparing, "10.0.0.1": running(member(0, 1)) },
+    },
+    want: { rule: "bootstrapOnce", actions: ["WriteRecord"], ready: "Bootstrapping" },
+  },
+  {
+    name: "sends nothing to a cluster that somebody else founded",
+    world: { facts: facts({ machines: allConfigured }), looks: { ...allPreparing, "10.0.0.3": running(member(2, 3)) } },
+    want: { rule: "bootstrapOnce", actions: ["WriteRecord"], ready: "Bootstrapping" },
+  },
+  {
+    name: "never founds etcd a second time, whatever the machines show",
+    world: { facts: facts({ machines: allConfigured, bootstrapIntent: intent, bootstrapDone: founded }), looks: allPreparing },
+    want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", state: "Bootstrapped", conditions: { EtcdHealthy: "NoAnswer" } },
+  },
+  {
+    name: "writes the access Secrets once etcd is there",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: healthy,
+      kubeconfig: { kind: "absent" },
+      talosconfig: { kind: "absent" },
+    },
+    want: { rule: "keepAccess", actions: ["WriteKubeconfig", "WriteTalosconfig"], ready: "Unobserved", state: "Bootstrapped" },
+  },
+  {
+    name: "renews an access Secret close to its end",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: healthy,
+      kubeconfig: { kind: "present", value: { expiresAt: NOW + 86_400_000, isOurs: true } },
+    },
+    want: { rule: "keepAccess", actions: ["WriteKubeconfig"], ready: "AllReady", state: "Ready" },
+  },
+  {
+    name: "leaves an access Secret of somebody else alone",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: healthy,
+      kubeconfig: { kind: "present", value: { expiresAt: undefined, isOurs: false } },
+    },
+    want: { rule: "waitOrSettle", ready: "NameConflict", state: "Bootstrapped" },
+  },
+  {
+    name: "is ready when every member votes and every node is ready",
+    world: { facts: facts({ machines: allConfigured, bootstrapDone: founded }), looks: healthy },
+    want: {
+      rule: "waitOrSettle",
+      ready: "AllReady",
+      state: "Ready",
+      conditions: { EtcdHealthy: "AllMembersHealthy", NodesReady: "AllNodesReady", Progressing: "Settled" },
+    },
+  },
+  {
+    name: "names what keeps each node from being ready",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: {
+        ...healthy,
+        "10.0.0.2": running(member(1, 3), { ready: false, unmet: [{ name: "nodeReady", reason: "node is not ready" }] }),
+      },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "NodesNotReady",
+      state: "Bootstrapped",
+      conditions: { EtcdHealthy: "AllMembersHealthy", NodesReady: "NodesNotReady" },
+    },
+  },
+  {
+    name: "is not ready while a worker is not",
+    world: {
+      workers: [worker(1)],
+      facts: facts({ machines: [...allConfigured, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded }),
+      looks: { ...healthy, "10.0.1.1": running(undefined, { stage: "booting", ready: false }) },
+    },
+    want: { rule: "waitOrSettle", ready: "NodesNotReady", conditions: { NodesReady: "AllNodesReady" } },
+  },
+  {
+    name: "does not call etcd healthy while a member is a learner",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: Object.fromEntries(
+        cps.map((address, index) => [
+          address,
+          running({ ...member(index, 3), members: member(index, 3).members?.map((one, n) => ({ ...one, isLearner: n === 2 })) ?? [] }),
+        ]),
+      ),
+    },
+    want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", conditions: { EtcdHealthy: "MemberMissing" } },
+  },
+  {
+    name: "does not call etcd healthy while members list different members",
+    world: { facts: facts({ machines: allConfigured, bootstrapDone: founded }), looks: { ...healthy, "10.0.0.3": running(member(2, 2)) } },
+    want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", conditions: { EtcdHealthy: "MemberUnhealthy" } },
+  },
+  {
+    name: "does not call etcd healthy with a member that belongs to nobody",
+    world: {
+      controlPlane: controlPlane(1),
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: { "10.0.0.1": running(member(0, 2)) },
+    },
+    want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", conditions: { EtcdHealthy: "MemberUnexpected" } },
+  },
+  {
+    name: "reports a version change of a running cluster and sends nothing",
+    world: {
+      controlPlane: controlPlane(3, { kubeVersion: "v1.36.4" }),
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: healthy,
+    },
+    want: { rule: "waitOrSettle", ready: "AllReady", conditions: { UpgradePending: "VersionDiffers" } },
+  },
+  {
+    name: "says what is wrong with a spec and sends nothing",
+    world: {
+      facts: facts(),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
+      problems: [{ field: "spec.mode", message: "m", remedy: "r", reason: "ModeNotSupported" }],
+    },
+    want: { rule: "refuseUnsafeSpec", ready: "ModeNotSupported" },
+  },
+];
+
+for (const { name, world, want } of cases) {
+  test(`brain: ${name}`, () => {
+    const decision = decide(observed(world));
+    const condition = (type: string): string | undefined => decision.conditions.find((one) => one.type === type)?.reason;
+    const wanted = Object.keys(want.conditions ?? {});
+    assert.deepEqual(
+      {
+        rule: decision.rule,
+        actions: decision.actions.map(wordFor),
+        ready: condition("Ready"),
+        ...(want.state === undefined ? {} : { state: decision.state }),
+        ...(wanted.length === 0 ? {} : { conditions: Object.fromEntries(wanted.map((type) => [type, condition(type)])) }),
+      },
+      { actions: [], ...want },
+    );
+  });
+}
+
+test("brain: a paused cluster hears one word and sees no action", () => {
+  for (const mode of ["disable", "dryrun", "import"] as const) {
+    const decision = decide(observed({ mode, facts: facts({ machines: allConfigured }), looks: allPreparing }));
+    assert.deepEqual(decision.actions, []);
+    assert.deepEqual(
+      decision.conditions.map((condition) => [condition.type, condition.status]),
+      [["Paused", "True"]],
+    );
+  }
+});
+
+test("brain: the order in which control planes are declared changes neither whether nor that only one target is written down", () => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray([...cps], { minLength: 3 }), (order) => {
+      const machines = order.map((address) => ({ address }));
+      const decision = decide(
+        observed({
+          controlPlane: controlPlane(3, { metalSpec: { machines } }),
+          facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+          looks: allPreparing,
+        }),
+      );
+      assert.deepEqual(decision.actions.map(wordFor), ["BootstrapEtcd demo-10.0.0.1"]);
+    }),
+  );
+});
+
+test("brain: whatever control planes show, a bootstrap goes only where nobody may hold data", () => {
+  const look = fc.constantFrom(
+    silent,
+    running(preparing),
+    running(member(0, 1)),
+    running({ ...preparing, service: "Running" }),
+    running({ ...preparing, localMember: undefined }),
+    inMaintenance("x"),
+    { kind: "foreign", at: NOW, detail: "" } as const,
+    { kind: "not-asked" } as const,
+  );
+  fc.assert(
+    fc.property(fc.tuple(look, look, look), fc.subarray(allConfigured), fc.boolean(), (looks, known, hasIntent) => {
+      const seen = observed({
+        facts: facts({ machines: known, ...(hasIntent ? { bootstrapIntent: intent } : {}) }),
+        looks: Object.fromEntries(cps.map((address, index) => [address, looks[index] ?? silent])),
+      });
+      const sends = decide(seen).actions.filter((action) => action.kind === "BootstrapEtcd");
+      assert.ok(sends.length <= 1);
+      for (const send of sends) {
+        assert.equal(hasIntent ? send.machine : "demo-10.0.0.1", hasIntent ? "demo-10.0.0.1" : "demo-10.0.0.1");
+        for (const machine of seen.machines) {
+          const isConfigured = known.some((fact) => fact.name === machine.declared.name);
+          if (machine.look.kind === "running") assert.deepEqual(machine.look.etcd, preparing);
+          else if (machine.look.kind === "silent") assert.equal(isConfigured, false);
+          else if (machine.look.kind === "maintenance") assert.equal(isConfigured, false);
+          else assert.fail(`${machine.look.kind} forbids a bootstrap`);
+        }
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function wordFor(action: Action): string {
+  switch (action.kind) {
+    case "ConfigureMachine":
+      return `${action.kind} ${action.machine.name}`;
+    case "BootstrapEtcd":
+      return `${action.kind} ${action.machine}${action.onlyAfterReboot ? " only after reboot" : ""}`;
+    case "ResetMachine":
+      return `${action.kind} ${action.machine}`;
+    case "DeleteMachine":
+      return `${action.kind} ${action.name}`;
+    default:
+      return action.kind;
+  }
+}
