@@ -1,10 +1,13 @@
-import { createLogger, createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createLogger, createX509Keys, systemRandom } from "@talos-operator/adapters";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import { hostname } from "node:os";
 import { booleanFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { parseLogLevel } from "../process/log-level.ts";
 import { startOperator } from "../process/operator-process.ts";
 import { untilAborted } from "../process/until-aborted.ts";
+
+/** A new leader takes over within six seconds instead of seventeen, for seven times the renewals. */
+const FAST_LEASE = { leaseDurationMs: 5000, renewDeadlineMs: 3500, retryPeriodMs: 1000 };
 
 export async function runManager(flags: FlagValues, context: CommandContext): Promise<void> {
   const log = createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) });
@@ -17,6 +20,10 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     log,
     options: {
       allowLoopbackMachines: booleanFlag(flags, "allow-loopback-machines"),
+      requireMaintenanceFingerprint: booleanFlag(flags, "require-maintenance-fingerprint"),
+      leaderElection: booleanFlag(flags, "leader-elect")
+        ? { namespace: stringFlag(flags, "lease-namespace") ?? namespace, ...(booleanFlag(flags, "fast-failover") ? FAST_LEASE : {}) }
+        : false,
       identity: `${hostname()}-${process.pid}-${Buffer.from(systemRandom.bytes(4)).toString("hex")}`,
     },
   });

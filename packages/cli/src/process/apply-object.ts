@@ -1,4 +1,4 @@
-import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
 import { CliError } from "../cli-error.ts";
 
 /** Anything that has a type and a name. */

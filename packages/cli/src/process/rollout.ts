@@ -1,4 +1,4 @@
-import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeClient } from "@talos-operator/kube-runtime";
 import { talosMachineResource } from "@talos-operator/api";
 import type { Timers } from "@talos-operator/ports";
 import { pictureOf, type Picture, type WatchedObject } from "../live/picture.ts";

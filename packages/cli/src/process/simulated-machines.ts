@@ -10,6 +10,7 @@ import {
   type DatacenterChange,
   type DatacenterSnapshot,
   type MachineSpec,
+  SimulatorError,
 } from "@talos-operator/simulator";
 import { serveDatacenter } from "@talos-operator/simulator/grpc";
 import { CliError, errorCode } from "../cli-error.ts";
@@ -55,7 +56,9 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     ...(folder === undefined ? {} : { onChange: (change) => writeChange(folder, change) }),
   });
   try {
-    const servers = await serveDatacenter(datacenter, { log: options.log });
+    const servers = await serveDatacenter(datacenter, {
+      onError: (error) => options.log.error({ err: error, code: error.code }, "A simulated machine cannot listen"),
+    });
     return {
       datacenter,
       async close() {
@@ -67,9 +70,9 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
   } catch (error) {
     await datacenter.close();
     await workload.close();
-    if (errorCode(error) === "EADDRINUSE") {
+    if (error instanceof SimulatorError && error.code === "CANNOT_LISTEN") {
       throw new CliError(
-        `a simulated machine's address is taken: ${(error as Error).message}`,
+        `a simulated machine cannot start: ${error.message}`,
         "Another demo or simulator runs on this machine: stop it first; simulated machines listen at 127.1.0.1 and up, port 50000.",
         { cause: error },
       );
@@ -79,8 +82,8 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
 }
 
 function writeChange(folder: DataFolder, change: DatacenterChange): void {
-  if (change.kind === "machine") folder.write(JSON.stringify(change.machine), "machines", `${change.machine.address}.json`);
-  else folder.write(JSON.stringify(change.cluster), "etcd", `${change.cluster.id}.json`);
+  if (change.kind === "machine") folder.write(JSON.stringify(change.machine), "machines", `${change.machine.hardware.address}.json`);
+  else folder.write(JSON.stringify(change.cluster), "etcd", `${change.cluster.key}.json`);
 }
 
 function readSnapshot(folder: DataFolder): DatacenterSnapshot {

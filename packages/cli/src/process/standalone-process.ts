@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
 import type { Keys, Logger } from "@talos-operator/ports";
 import { startEmbeddedApi, type EmbeddedApi, type EmbeddedApiOptions } from "./embedded-api.ts";
@@ -28,8 +27,8 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     log: options.log,
     options: {
       allowLoopbackMachines: true,
-      // The data folder is locked by this process: whoever held the lease before is dead, and this name takes it over at once.
-      identity: `standalone-${createHash("sha256").update(options.folder.path).digest("hex").slice(0, 12)}`,
+      // The data folder is locked by this process, so no second operator can work on this API.
+      leaderElection: false,
     },
   });
   const client = createKubeClient(api.transport);
