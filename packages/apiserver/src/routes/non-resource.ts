@@ -53,12 +53,20 @@ export class NonResourceRoutes {
       case "/readyz":
         return { kind: "answer", status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body: "ok" };
       case "/openapi/v2":
-        return json(this.#cached(path, () => openApiV2(groupVersionsOf(kinds).flatMap((name) => kindsOfGroupVersion(kinds, name)))));
+        return this.#openApiV2(request);
       case "/openapi/v3":
         return json(this.#cached(path, () => openApiV3Index(groupVersionsOf(kinds), (name) => this.#hashOf(name))));
       default:
         return this.#findBelow(path);
     }
+  }
+
+  #openApiV2(request: ApiRequest): ApiAnswer {
+    const { kinds } = this.#context;
+    if ((request.headers["accept"] ?? "").includes(openApiV2ProtobufType)) {
+      return { kind: "answer", status: 200, headers: { "content-type": openApiV2ProtobufType.replace("@", ".") }, body: emptyOpenApiV2 };
+    }
+    return json(this.#cached("/openapi/v2", () => openApiV2(groupVersionsOf(kinds).flatMap((name) => kindsOfGroupVersion(kinds, name)))));
   }
 
   #findBelow(path: string): ApiAnswer | undefined {
@@ -124,6 +132,20 @@ export class NonResourceRoutes {
     return this.#cache.get(key) as T;
   }
 }
+
+// As kubectl asks for it. The answer has a dot for the @, which no media type may contain.
+const openApiV2ProtobufType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+/**
+ * An OpenAPI v2 document without paths, as protobuf (`Document.swagger` and `Document.info`, all of it ASCII).
+ *
+ * kubectl asks for this form, and for no other, only when OpenAPI v3 does not say that a kind takes `fieldValidation` (kind `List`). With nothing
+ * in it kubectl leaves the validation to the server, which does it anyway.
+ */
+const emptyOpenApiV2 = ((): string => {
+  const field = (tag: number, text: string): string => `${String.fromCharCode((tag << 3) | 2, text.length)}${text}`;
+  return field(1, "2.0") + field(2, field(1, "Kubernetes") + field(2, "unversioned"));
+})();
 
 function json(body: unknown): ApiAnswer {
   return { kind: "answer", status: 200, headers: { "content-type": "application/json" }, body };
