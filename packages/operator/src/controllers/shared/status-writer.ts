@@ -1,4 +1,4 @@
-import { conditionCatalogue, setCondition } from "@talos-operator/api";
+import { conditionCatalogue, isConditionTrue, setCondition } from "@talos-operator/api";
 import type { Condition, ConditionInput } from "@talos-operator/api";
 import { apiVersionOf, keyOf } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
@@ -25,7 +25,7 @@ export type WithStatus = KubeObject & { readonly status?: StatusShape | undefine
 /** Writes the status of one kind, and only what differs: a settled pass costs no request. */
 export interface StatusWriter<T extends WithStatus> {
   /**
-   * @param everyMs least pause between two writes for one object, unless `state` changes; 0 writes at once
+   * @param everyMs least pause between two writes for one object, unless it turns ready or unready or `state` changes; 0 writes at once
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -60,7 +60,7 @@ export function createStatusWriter<T extends WithStatus>(
           : object.status;
       const after = statusAfter(before, wanted, now);
       if (after === before) return undefined;
-      const left = own === undefined || before?.state !== after.state ? 0 : own.at + everyMs - now;
+      const left = own === undefined || isNews(before, after) ? 0 : own.at + everyMs - now;
       if (left > 0) return left;
       const { name = "", namespace } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
@@ -102,6 +102,11 @@ export function statusAfter(before: StatusShape | undefined, wanted: WantedStatu
   const isSame = Object.entries(wanted.fields).every(([key, value]) => value === undefined || old[key] === value);
   if (before !== undefined && isSame && before.conditions === conditions) return before;
   return { ...before, ...Object.fromEntries(Object.entries(wanted.fields).filter(([, value]) => value !== undefined)), conditions };
+}
+
+/** What people wait for is never put off. */
+function isNews(before: StatusShape | undefined, after: StatusShape): boolean {
+  return before?.state !== after.state || isConditionTrue(before?.conditions, "Ready") !== isConditionTrue(after.conditions, "Ready");
 }
 
 function conditionsAfter(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {

@@ -57,11 +57,7 @@ export function printRecord(
   const known = (role: MachineRole): readonly KnownMachine[] => facts.machines.filter((machine) => machine.role === role).map(printMachine);
   const [controlPlaneReset] = facts.resets.filter((reset) => reset.role === "controlplane");
   const workerResets = facts.resets.filter((reset) => reset.role === "worker");
-  const {
-    openControlPlaneIntent: _open,
-    openWorkerIntents: _workers,
-    ...kept
-  } = before?.spec ?? ({ controlPlaneUid: "" } as ClusterRecordSpec);
+  const { openControlPlaneIntent: _open, openWorkerIntents: _workers, ...kept } = before?.spec ?? { controlPlaneUid: "" };
   return {
     apiVersion: `${clusterRecordResource.group}/${clusterRecordResource.version}` as ClusterRecord["apiVersion"],
     kind: "ClusterRecord",

@@ -43,7 +43,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
   let next = facts;
   for (const machine of seen.machines) {
     const { declared, look } = machine;
-    if (isStopped.has(declared.name) || look.kind !== "maintenance") continue;
+    if (isStopped.has(declared.name) || look.kind !== "maintenance" || isOwnerGoing(seen, declared)) continue;
     const disk = diskOf(facts, declared, look);
     if (disk.kind === "refused") continue;
     const installDisk = disk.kind === "disk" ? disk.path : undefined;
@@ -123,6 +123,12 @@ function stopInMaintenance(
   const disk = diskOf(facts, declared, look);
   if (disk.kind === "refused") return stop("InstallDiskUnclear", `${disk.message}.`);
   return undefined;
+}
+
+/** A pool that is being deleted gets no machine back that was just wiped. */
+function isOwnerGoing(seen: Observed, { owner }: DeclaredMachine): boolean {
+  const object = owner.kind === "TalosWorker" ? seen.workers.find((worker) => worker.metadata.name === owner.name) : seen.controlPlane;
+  return object?.metadata.deletionTimestamp !== undefined;
 }
 
 /**

@@ -75,7 +75,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
         problems,
         inertFields: inertFieldsOf(worker),
         declared: machinesOf(worker),
-        machines: machines.store.byIndex("worker", keyText(key)),
+        machines: machines.store.byIndex("worker", keyText(key)).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       },
       finalizers.talosWorker,
     );

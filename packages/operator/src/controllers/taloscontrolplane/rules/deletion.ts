@@ -8,6 +8,9 @@ import { stateOf } from "../describe.ts";
 /** A machine that accepted a reset gets this long before it is asked again. */
 const RESEND_AFTER_MS = 60_000;
 
+/** Between its reset and its answer in maintenance mode a machine is silent; only after this it is missed. */
+const WIPE_TAKES_MS = 10 * 60_000;
+
 /** After an unknown outcome the machine gets a short while to show what happened. */
 const LOOK_AGAIN_MS = 2_000;
 
@@ -53,6 +56,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
   const resets: Action[] = [];
   const gone: SeenMachine[] = [];
   const waiting: { readonly reason: ReasonOf<"Deleting">; readonly message: string }[] = [];
+  // The record holds one open control-plane intent; the next one is opened only after this one was seen closed.
   let isControlPlaneBusy = facts?.resets.some((reset) => reset.role === "controlplane") ?? false;
 
   for (const machine of machines) {
@@ -74,7 +78,6 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
           },
           { at: seen.now, action: "Release", reason, machine: declared.name, message: `${declared.name} is let go.` },
         );
-        if (declared.role === "controlplane") isControlPlaneBusy = next.resets.some((reset) => reset.role === "controlplane");
       }
       continue;
     }
@@ -83,6 +86,10 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
         reason: "ConfirmationRequired",
         message: `The namespace or a CRD is going away, so nothing is wiped. Annotate ${annotations.confirmReset}: ${seen.controlPlane.metadata.name}, or set deletionPolicy to preserve.`,
       });
+      continue;
+    }
+    if (look.kind !== "running" && intent !== undefined && seen.now - intent.at < WIPE_TAKES_MS) {
+      waiting.push({ reason: "Resetting", message: `${declared.name} is being wiped; it is let go once it answers in maintenance mode.` });
       continue;
     }
     if (look.kind !== "running") {
