@@ -94,19 +94,13 @@ export function serverSideApply(input: ApplyInput): ApplyOutcome {
   }
   const remaining = takeFromOthers(managers, comparison, key);
   const owned = subtractSets(fields, unownedFields);
-  const changed = comparisonIsEmpty(comparison) ? last : undefined;
-  // An apply that changes neither the object nor the ownership leaves the time alone, so that nothing needs to be written.
-  const isSame = changed !== undefined && changed.apiVersion === self.apiVersion && sameFields(changed.fields, owned);
-  remaining.set(key, { ...self, fields: owned, time: isSame ? changed.time : self.time });
+  // An apply that leaves the object as it is leaves its time as it was, so that nothing needs to be written when ownership is the same too.
+  remaining.set(key, { ...self, fields: owned, time: comparisonIsEmpty(comparison) ? last?.time : self.time });
   return { kind: "applied", object: withManagedFields(result, printManagers(remaining)) };
 }
 
 function comparisonIsEmpty(comparison: { added: FieldSet; removed: FieldSet; modified: FieldSet }): boolean {
   return isEmptySet(comparison.added) && isEmptySet(comparison.removed) && isEmptySet(comparison.modified);
-}
-
-function sameFields(a: FieldSet, b: FieldSet): boolean {
-  return isEmptySet(subtractSets(a, b)) && isEmptySet(subtractSets(b, a));
 }
 
 function objectName(metadata: unknown): string {
@@ -129,7 +123,7 @@ function dropIgnored(applied: JsonObject, ignored: FieldSet): JsonObject {
 }
 
 /** Managers of the stored object. One without any belongs, as a whole, to whoever wrote it before ownership was kept. */
-function startingManagers({ live, kind, apiVersion }: ApplyInput): Managers {
+function startingManagers({ live, kind, apiVersion, now }: ApplyInput): Managers {
   const managers = readManagers(live) ?? new Map<string, Manager>();
   if (live === undefined || managers.size > 0) return managers;
   const everything = touchedBy(compareFields({}, withoutManagedFields(live), kind.root));
@@ -138,7 +132,7 @@ function startingManagers({ live, kind, apiVersion }: ApplyInput): Managers {
     operation: "Update",
     apiVersion,
     subresource: "",
-    time: undefined,
+    time: printTime(now),
     fields: subtractSets(everything, unownedFields),
   };
   if (!isEmptySet(early.fields)) managers.set(managerKey(early), early);

@@ -4,6 +4,7 @@ import type { CompiledVersion, FieldError, JsonSchema } from "../schema/index.ts
 import { compileNode, type ValidationNode } from "../schema/node.ts";
 import { objectMetaSchema } from "../schema/object-meta.ts";
 import { prune } from "../schema/pruning.ts";
+import { tidyMetadata } from "../schema/tidy-metadata.ts";
 import { noOldValue, validateValue } from "../schema/validate-value.ts";
 import type { BuiltinFacts, BuiltinSchema } from "./builtin-schema.ts";
 import { definitions } from "./gen/definitions.ts";
@@ -75,6 +76,7 @@ function compile(kind: BuiltinFacts): CompiledVersion {
       return { errors, warnings: [] };
     },
     applyDefaults: (object: JsonObject) => {
+      tidyMetadata(object);
       applyDefaults(object, root());
     },
     prune: (object) => prune(object, root()),

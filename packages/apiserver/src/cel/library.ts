@@ -27,6 +27,7 @@ export function createCelEnvironment(): Environment {
   registerMacros(environment);
   registerStrings(environment);
   registerLists(environment);
+  environment.registerFunction("optional<dyn>.optionalValue(): dyn", (optional: Optional) => optional.value());
   registerQuantities(environment);
   registerAddresses(environment);
   registerUrls(environment);

@@ -64,11 +64,8 @@ export function patchRoute(context: ApiContext, call: ResourceCall): { readonly 
   const live = readLive(context, call);
   const outcome = patched(call, contentType, live);
   if (!outcome.ok) {
-    throw outcome.status === 400
-      ? badRequest(outcome.message)
-      : new StatusError(422, "Invalid", outcome.message, {
-          causes: [{ reason: "FieldValueInvalid", message: outcome.message, field: "patch" }],
-        });
+    const reason = outcome.status === 400 ? "BadRequest" : outcome.status === 422 ? "Invalid" : "";
+    throw new StatusError(outcome.status, reason, outcome.message);
   }
   const object = ownCopy(checkType(call, outcome.object));
   const strictErrors = pruneUnknown(call, object, options.fieldValidation);

@@ -50,7 +50,8 @@ export function finishCreate(
   if (version.subresources.status) {
     object = without(object, "status");
   }
-  version.applyDefaults(object);
+  // An applied null is a mistake for validation to find; a null in any other body is an absent field.
+  version.applyDefaults(object, { keepNulls: ownership === "done" });
   object = shape(call, object, undefined, now);
   if (ownership === "track") {
     object = trackUpdate({
@@ -100,7 +101,8 @@ export function finishUpdate(
   const now = timestampOf(context.clock.now());
   refuseStale(call, live, next);
   let object = restrictToSubresource(call, live, keepServerMetadata(live, next));
-  version.applyDefaults(object);
+  // An applied null is a mistake for validation to find; a null in any other body is an absent field.
+  version.applyDefaults(object, { keepNulls: ownership === "done" });
   object = shape(call, object, live, now);
   if (ownership === "track") {
     object = trackUpdate({

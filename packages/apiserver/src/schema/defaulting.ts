@@ -31,6 +31,6 @@ function replaceNulls(value: JsonObject, node: SchemaNode, keepNulls: boolean): 
     const child = node.properties.get(key) ?? (node.additional === true ? undefined : node.additional);
     if (child === undefined || child.nullable) continue;
     if (child.hasDefault) setOwn(value, key, cloneJson(child.defaultValue));
-    else if (!keepNulls && node.properties.has(key)) delete value[key];
+    else if (!keepNulls) delete value[key];
   }
 }

@@ -15,8 +15,8 @@ export function checkEmbedded(value: unknown, node: ValidationNode, path: string
   if (node.embedded) {
     for (const name of ["apiVersion", "kind"]) {
       const text = getOwn(value, name);
-      if (text === undefined || text === "")
-        errors.push(fieldError("FieldValueRequired", `${path}.${name}`, undefined, "must not be empty"));
+      if (text === undefined) errors.push(fieldError("FieldValueRequired", `${path}.${name}`, undefined, ""));
+      else if (text === "") errors.push(fieldError("FieldValueRequired", `${path}.${name}`, undefined, "must not be empty"));
     }
   }
   for (const key of Object.keys(value)) {

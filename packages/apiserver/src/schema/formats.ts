@@ -17,9 +17,9 @@ const checks: ReadonlyMap<string, (value: string) => boolean> = new Map<string, 
   ["duration", isDuration],
   ["byte", (value) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u.test(value) && value !== ""],
   ["gobytes", (value) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u.test(value)],
-  ["ipv4", isIPv4],
+  ["ipv4", (value) => isIPv4(withoutLeadingZeros(value))],
   ["ipv6", isIPv6],
-  ["ip", isIP],
+  ["ip", (value) => isIP(withoutLeadingZeros(value))],
   ["cidr", isCidr],
   ["mac", (value) => /^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$|^([0-9a-f]{2}[:-]){7}[0-9a-f]{2}$/iu.test(value)],
   ["uuid", (value) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/iu.test(value)],
@@ -54,10 +54,15 @@ function isDuration(value: string): boolean {
   );
 }
 
+/** Go's old parser, which formats still use, takes `010` for 10. */
+function withoutLeadingZeros(address: string): string {
+  return address.includes(":") ? address : address.replaceAll(/(^|\.)0+(?=\d)/gu, "$1");
+}
+
 /** `address/bits` with a mask that fits the family. */
 function isCidr(value: string): boolean {
   const slash = value.lastIndexOf("/");
-  const address = value.slice(0, slash);
+  const address = withoutLeadingZeros(value.slice(0, slash));
   const bits = value.slice(slash + 1);
   return slash > 0 && /^\d{1,3}$/u.test(bits) && ((isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128));
 }

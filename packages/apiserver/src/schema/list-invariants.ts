@@ -17,6 +17,10 @@ export function checkListInvariants(value: unknown, node: ValidationNode, path: 
         errors,
       );
     if (node.listType === "map") {
+      value.forEach((item: unknown, index) => {
+        if (!isObject(item))
+          errors.push(fieldError("FieldValueInvalid", `${path}[${index}]`, item, "must be an object for an array of list-type map"));
+      });
       const keyed = (item: unknown): string | undefined => listItemKey(item, node.listMapKeys);
       checkDuplicates(value, keyed, (item) => keyFieldsOf(item as JsonObject, node.listMapKeys), path, errors);
     }

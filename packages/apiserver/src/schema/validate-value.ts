@@ -26,7 +26,8 @@ function checkNode(value: unknown, node: ValidationNode, path: string, old: unkn
     if (!node.nullable && (node.type !== "" || node.intOrString)) errors.push(wrongType(path, typeNames(node), "null"));
     return;
   }
-  if (!checkType(value, node, path, errors)) return;
+  // A wrong type does not spare a value the other checks, as far as they apply to what it is.
+  checkType(value, node, path, errors);
   if (node.allOf.length > 0 || node.anyOf.length > 0 || node.oneOf.length > 0 || node.not !== undefined)
     checkJunctors(value, node, path, errors);
   if (typeof value === "string") checkString(value, node, path, errors);
@@ -55,31 +56,31 @@ function wrongType(path: string, wanted: string, got: string): FieldError {
 function inferType(value: unknown): [type: string, format: string] {
   if (typeof value === "string") return ["string", ""];
   if (typeof value === "boolean") return ["boolean", ""];
-  if (typeof value === "number") return Number.isInteger(value) ? ["integer", "int64"] : ["number", "double"];
+  if (typeof value === "number") return isInt64(value) ? ["integer", "int64"] : ["number", "float64"];
   return [Array.isArray(value) ? "array" : "object", ""];
 }
 
-function checkType(value: unknown, node: ValidationNode, path: string, errors: FieldError[]): boolean {
+function checkType(value: unknown, node: ValidationNode, path: string, errors: FieldError[]): void {
   const [type, format] = inferType(value);
   if (node.intOrString) {
-    if (type === "integer" || type === "string") return true;
-    errors.push(wrongType(path, "integer,string", type));
-    return false;
+    if (type !== "integer" && type !== "string") errors.push(wrongType(path, "integer,string", type));
+    return;
   }
-  if (node.type === "" || node.type === type || (node.type === "number" && type === "integer")) return true;
+  if (node.type === "" || node.type === type || (node.type === "number" && type === "integer")) return;
   const wantedFormat = node.source.format ?? "";
   const isText = typeof value === "string" || Array.isArray(value);
-  if (!isText && wantedFormat !== "") {
-    errors.push(wrongType(path, wantedFormat, format));
-    return false;
-  }
-  if (isText && wantedFormat !== "" && node.type !== "number" && node.type !== "integer") return true;
-  errors.push(wrongType(path, node.type, type));
-  return false;
+  if (!isText && wantedFormat !== "") errors.push(wrongType(path, wantedFormat, format));
+  else if (!isText || wantedFormat === "" || node.type === "number" || node.type === "integer")
+    errors.push(wrongType(path, node.type, type));
 }
 
 function invalid(path: string, value: unknown, text: string): FieldError {
   return fieldError("FieldValueInvalid", path === "" ? "<nil>" : path, value, `${path} in body ${text}`);
+}
+
+/** True for a whole number that Go would hold in 64 bits. */
+function isInt64(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 }
 
 function checkString(value: string, node: ValidationNode, path: string, errors: FieldError[]): void {
@@ -105,8 +106,9 @@ function codePoints(text: string): number {
 
 function checkNumber(value: number, node: ValidationNode, path: string, errors: FieldError[]): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, format } = node.source;
-  if (format === "int32" && Number.isInteger(value) && (value > 2_147_483_647 || value < -2_147_483_648)) {
-    errors.push(fieldError("FieldValueInvalid", path, value, `Checked value must be of type integer with format int32 in ${path}`));
+  if (node.type === "integer" && (!isInt64(value) || (format === "int32" && Math.abs(value + 0.5) > 2 ** 31))) {
+    const size = format === undefined || format === "" ? "(default format)" : `with format ${format}`;
+    errors.push(fieldError("FieldValueInvalid", "<nil>", "", `Checked value must be of type integer ${size} in ${path}`));
   }
   if (multipleOf !== undefined && !isMultiple(value, multipleOf))
     errors.push(invalid(path, value, `should be a multiple of ${multipleOf}`));
@@ -156,7 +158,7 @@ function checkObject(value: Record<string, unknown>, node: ValidationNode, path:
     return;
   }
   if (maxProperties !== undefined && keys.length > maxProperties) {
-    errors.push(invalid(path, keys.length, `should have at most ${maxProperties} properties`));
+    errors.push(tooMany(path, keys.length, maxProperties));
     return;
   }
   const oldObject = isObject(old) ? old : undefined;

@@ -7,6 +7,7 @@ import { checkListInvariants } from "./list-invariants.ts";
 import { compileNode, type ValidationNode } from "./node.ts";
 import { objectMetaSchema } from "./object-meta.ts";
 import { prune } from "./pruning.ts";
+import { tidyMetadata } from "./tidy-metadata.ts";
 import type { CompiledVersion, FieldError, JsonSchema, ValidationResult } from "./types.ts";
 import { noOldValue, validateValue } from "./validate-value.ts";
 
@@ -25,6 +26,7 @@ export function createCompiledVersion(facts: VersionFacts, schema: JsonSchema): 
     schema,
     validate: (object, old) => validateObject(object, old, validated),
     applyDefaults: (object, options) => {
+      tidyMetadata(object);
       applyDefaults(object, root, options?.keepNulls);
     },
     prune: (object) => prune(object, root),

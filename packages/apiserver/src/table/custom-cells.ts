@@ -5,7 +5,8 @@ import { findByPath } from "./json-path.ts";
 
 /** The cell of a declared column. An absent value is null, which kubectl prints as nothing. */
 export function cellOf(object: JsonObject, column: PrinterColumn, now: Date): unknown {
-  const [value, ...more] = findByPath(object, column.jsonPath);
+  // Of several values the first is shown, as kube-apiserver does.
+  const [value] = findByPath(object, column.jsonPath);
   if (value === undefined || value === null) return null;
   switch (column.type) {
     case "integer":
@@ -17,10 +18,6 @@ export function cellOf(object: JsonObject, column: PrinterColumn, now: Date): un
     case "date":
       return typeof value === "string" ? ageOf(value, now) : null;
     default:
-      return more.length === 0 ? printText(value) : [value, ...more].map(printText).join(" ");
+      return typeof value === "string" ? value : JSON.stringify(value);
   }
-}
-
-function printText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
