@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -65,11 +66,11 @@ describe("version", () => {
     rejectsWith(clientOf({ [`${M}/Version`]: reply({}) }).client.version(), "MALFORMED_REPLY"));
   test("refuses a reply of nobody", () =>
     rejectsWith(clientOf({ [`${M}/Version`]: () => create(machine.VersionResponseSchema) }).client.version(), "MALFORMED_REPLY"));
-  test("refuses a reply of two machines", () =>
-    rejectsWith(
-      clientOf({ [`${M}/Version`]: () => create(machine.VersionResponseSchema, { messages: [{}, {}] }) }).client.version(),
-      "MALFORMED_REPLY",
-    ));
+  test("refuses a reply of two machines", async () => {
+    const part = { version: { tag: "v1.13.9" } };
+    const two = () => create(machine.VersionResponseSchema, { messages: [part, part] });
+    await rejectsWith(clientOf({ [`${M}/Version`]: two }).client.version(), "MALFORMED_REPLY");
+  });
   test("takes the error that a forwarding machine puts into an OK reply for an error", async () => {
     const metadata = { hostname: "10.5.0.77", error: "connection refused", status: { code: 14, message: "connection refused" } };
     await rejectsWith(clientOf({ [`${M}/Version`]: reply({ metadata }) }).client.version(), "UNAVAILABLE");
@@ -375,11 +376,11 @@ describe("byte streams", () => {
     assert.equal((channel.calls[0]!.request as machine.ReadRequest).path, "/proc/sys/kernel/random/boot_id");
   });
 
-  test("gives up on a text file without end", async () => {
-    const endless = function* (): Generator<common.Data> {
-      for (;;) yield create(common.DataSchema, { bytes: new Uint8Array(65_536) });
-    };
-    await rejectsWith(clientOf({ [`${M}/Read`]: endless }).client.readText("/dev/zero"), "RESOURCE_EXHAUSTED");
+  test("takes a text of 1 MiB and gives up on a longer one", async () => {
+    const chunk = create(common.DataSchema, { bytes: new Uint8Array(65_536).fill(0x61) });
+    const answering = (chunks: readonly common.Data[]): TalosClient => clientOf({ [`${M}/Read`]: () => chunks }).client;
+    assert.equal((await answering(Array.from({ length: 16 }, () => chunk)).readText("/x")).length, 1_048_576);
+    await rejectsWith(answering([...Array.from({ length: 16 }, () => chunk), data("a")]).readText("/x"), "RESOURCE_EXHAUSTED");
   });
 
   test("takes the error inside a chunk for an error", async () => {
@@ -399,7 +400,21 @@ describe("kubeconfig", () => {
     assert.equal(await answering(archive.subarray(0, 50), archive.subarray(50)).kubeconfig(), expected);
   });
 
+  test("is read from an archive that has its padding and end", async () => {
+    const tar = gunzipSync(archive);
+    const whole = Buffer.concat([tar, Buffer.alloc(512 - (tar.length % 512) + 1024)]);
+    assert.equal(await answering(gzipSync(whole)).kubeconfig(), expected);
+  });
+
+  const damaged = (): Buffer => {
+    const tar = gunzipSync(archive);
+    tar[0] = 0x4b;
+    return gzipSync(tar);
+  };
   const BROKEN: readonly (readonly [string, Uint8Array])[] = [
+    ["an archive with a damaged header", damaged()],
+    ["an archive that ends inside the file", gzipSync(gunzipSync(archive).subarray(0, 600))],
+    ["compressed text", gzipSync(Buffer.alloc(1024, "a"))],
     ["nothing", new Uint8Array()],
     ["text", Buffer.from("apiVersion: v1")],
     ["half an archive", archive.subarray(0, archive.length / 2)],

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import * as fc from "fast-check";
+
 import { isIdentityFailure, isTalosError, isUnanswered, TALOS_ERROR_CODES, TalosError } from "./errors.ts";
 import type { TalosErrorCode } from "./errors.ts";
 import { callFailure } from "./testing/memory-channel.ts";
@@ -100,6 +102,33 @@ for (const { name, text, want } of REFUSED) {
     assert.doesNotMatch(printed, /s3cret/);
   });
 }
+
+test("no value or diff of a refused machine config is quoted, whatever it looks like", () => {
+  const secret = "s3cret";
+  const line = fc.oneof(
+    fc
+      .record({ indent: fc.nat(8), dash: fc.boolean(), key: fc.stringMatching(/^[\w.-]{1,8}$/) })
+      .map(({ indent, dash, key }) => `${" ".repeat(indent)}${dash ? "- " : ""}${key}: ${secret}`),
+    fc.constantFrom(
+      `- ${secret}`,
+      `        ${secret}==`,
+      `+    token: ${secret}`,
+      `-    token: ${secret}`,
+      `  line 3: cannot construct \`${secret}\``,
+      "",
+    ),
+    fc
+      .string({ maxLength: 6 })
+      .map((text) => `${text}"key with blanks": ${secret}`)
+      .filter((text) => !/^\s*\* /.test(text)),
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
+      const text = ["unknown keys found during decoding:", ...lines].join("\n");
+      assert.doesNotMatch(TalosError.from(callFailure(3, text), APPLY).message, /s3cret/);
+    }),
+  );
+});
 
 test("every code has its entry with cause, effect and remedy in the reference, and every entry its code", () => {
   const page = readFileSync(new URL("../../../../docs/reference/errors/talos.md", import.meta.url), "utf8");
