@@ -1,13 +1,17 @@
-/** Closed set of failures to start or to store. Causes and remedies: `docs/reference/errors/apiserver.md`. */
-export type ApiServerErrorCode =
-  | "DATA_FOLDER_IN_USE"
-  | "DATA_FOLDER_NOT_WRITABLE"
-  | "DATA_FILE_DAMAGED"
-  | "DATA_FILE_NEWER"
-  | "STORE_WRITE_FAILED"
-  | "PORT_IN_USE"
-  | "ADDRESS_NOT_AVAILABLE"
-  | "CERTIFICATE_UNUSABLE";
+/** Every code once; codes are never re-used. Causes and remedies: `docs/reference/errors/apiserver.md`. */
+export const apiServerErrorCodes = [
+  "DATA_FOLDER_IN_USE",
+  "DATA_FOLDER_NOT_WRITABLE",
+  "DATA_FILE_DAMAGED",
+  "DATA_FILE_NEWER",
+  "STORE_WRITE_FAILED",
+  "PORT_IN_USE",
+  "ADDRESS_NOT_AVAILABLE",
+  "CERTIFICATE_UNUSABLE",
+] as const;
+
+/** Closed set of failures to start or to store. */
+export type ApiServerErrorCode = (typeof apiServerErrorCodes)[number];
 
 /** A failure outside a request. Refusals of requests are Status objects and never this. */
 export class ApiServerError extends Error {

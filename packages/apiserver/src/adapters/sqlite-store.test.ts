@@ -26,7 +26,7 @@ async function startWriter(
   mode: "write" | "hold",
   lines: number,
 ): Promise<{ readonly child: ChildProcess; readonly printed: () => readonly string[] }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../testing/sqlite-writer.ts"), path, mode], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "sqlite-writer.ts"), path, mode], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";

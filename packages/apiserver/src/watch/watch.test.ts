@@ -160,7 +160,7 @@ describe("watch", () => {
     await server.world.create(path, server.world.configMap("a", { k: "1" }));
     server.api.close();
     const [first, second] = [await rest(streams[0] as KubeWatchResponse), await rest(streams[1] as KubeWatchResponse)];
-    (first[0]?.object as { data: Record<string, string> }).data["k"] = "changed";
-    assert.equal((second[0]?.object as { data: Record<string, string> }).data["k"], "1");
+    objectAt(first[0]?.object, "data")["k"] = "changed";
+    assert.equal(objectAt(second[0]?.object, "data")["k"], "1");
   });
 });

@@ -1,4 +1,4 @@
-import { createSqliteStore } from "../adapters/sqlite-store.ts";
+import { createSqliteStore } from "./sqlite-store.ts";
 
 // A process that writes until it is killed. Each line on stdout is the revision of a write that the store has acknowledged.
 const path = process.argv[2] ?? "";
