@@ -3,7 +3,7 @@ import { createFileSource } from "./file-source.ts";
 import type { HttpsTransportConfig } from "./https-config.ts";
 
 /** TLS options and headers of the next request. */
-export interface RequestIdentity {
+interface RequestIdentity {
   readonly tls: Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized" | "minVersion">;
   readonly headers: Readonly<Record<string, string>>;
 }

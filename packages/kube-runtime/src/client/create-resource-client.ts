@@ -119,7 +119,7 @@ export function createResourceClient<T extends KubeObject>(type: ResourceType, t
  * Reads a list answer. An answer without `items` or resourceVersion is an error and never an empty list:
  * "nothing there" is a statement that must have been made.
  */
-export function parseList<T>(body: unknown, error: () => Error, typed: <O extends object>(object: O) => O): KubeList<T> {
+function parseList<T>(body: unknown, error: () => Error, typed: <O extends object>(object: O) => O): KubeList<T> {
   if (!isRecord(body) || !isRecord(body["metadata"]) || typeof body["kind"] !== "string" || !body["kind"].endsWith("List")) throw error();
   const { resourceVersion, continue: next } = body["metadata"];
   const items = body["items"] ?? [];

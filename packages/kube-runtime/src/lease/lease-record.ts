@@ -6,7 +6,7 @@ export interface Lease extends KubeObject {
 }
 
 /** Who holds the lease and how long a silent holder is respected. */
-export interface LeaseSpec {
+interface LeaseSpec {
   /** Empty or missing: released. */
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;

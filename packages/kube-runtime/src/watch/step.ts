@@ -20,12 +20,12 @@ import { compareResourceVersions } from "./resource-version.ts";
 export type InformerState<T> = EmptyState | ListingState<T> | WatchingState;
 
 /** Nothing was asked yet. */
-export interface EmptyState {
+interface EmptyState {
   readonly phase: "empty";
 }
 
 /** Pages are being read. */
-export interface ListingState<T> {
+interface ListingState<T> {
   readonly phase: "listing";
   /** Up to here the cache was complete before; `undefined` for the first list. */
   readonly previous: string | undefined;
@@ -39,7 +39,7 @@ export interface ListingState<T> {
 }
 
 /** The cache is complete up to `resourceVersion` and follows. */
-export interface WatchingState {
+interface WatchingState {
   readonly phase: "watching";
   readonly resourceVersion: string;
   /** Failures in a row without an event, a bookmark or a watch that lived. */
@@ -72,7 +72,7 @@ export type InformerOrder =
   | { readonly do: "read" };
 
 /** A delay. */
-export interface Wait {
+interface Wait {
   readonly atLeastMs: number;
   readonly jitterMs: number;
 }
