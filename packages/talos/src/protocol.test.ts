@@ -18,11 +18,12 @@ interface Facts {
 }
 const facts = JSON.parse(readFileSync(new URL("../proto/api.json", import.meta.url), "utf8")) as Facts;
 
-/** Every generated file is reachable from the namespaces of the public surface. */
+/** The generated files behind the namespaces of the public surface, and those that they import. */
 const files = Object.values(protocol)
   .flatMap((namespace) => (typeof namespace === "object" ? Object.values(namespace as object) : []))
   .filter((value): value is DescFile => typeof value === "object" && value !== null && "kind" in value && value.kind === "file");
-const registry = createRegistry(...files);
+const withImports = (file: DescFile): DescFile[] => [file, ...file.dependencies.flatMap(withImports)];
+const registry = createRegistry(...files.flatMap(withImports));
 
 function typeOf(field: DescField): string {
   if (field.message !== undefined) return field.message.typeName;

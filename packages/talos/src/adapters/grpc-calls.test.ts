@@ -133,3 +133,15 @@ test("two channels to one machine share no connection", async () => {
   assert.equal(await version(right), "v1.13.9");
   assert.equal(server.connections(), 2);
 });
+
+test("a stream goes on while a call on the same channel runs into its deadline", async () => {
+  const server = await serve({ certificate, readReply: "endless", versionReply: () => "never" });
+  const channel = dial(server.port);
+  let count = 0;
+  for await (const _data of channel.serverStream(READ, REQUEST, { timeoutMs: 10_000 })) {
+    count += 1;
+    if (count === 1) assert.equal((await failure(version(channel, { timeoutMs: 100 }))).code, 4);
+    if (count === 100_000) break;
+  }
+  assert.equal(count, 100_000);
+});

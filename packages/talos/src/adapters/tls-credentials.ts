@@ -14,8 +14,9 @@ import type { ConnectFailure } from "./tls-failure.ts";
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /**
- * How long to wait for the server's first HTTP/2 frame before we speak. Servers of gRPC send it as soon as they have accepted us;
- * one that waits for our preface costs this much once per connection.
+ * How long to wait for the server's first HTTP/2 frame before we speak. Servers of gRPC send it as soon as they have accepted us
+ * (grpc-go flushes it before it reads our preface, `internal/transport/http2_server.go`); one that waits for our preface costs this
+ * much once per connection.
  */
 const FIRST_FRAME_TIMEOUT_MS = 1_000;
 

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 
 import { ApplyConfigurationRequest_Mode as Mode, ApplyConfigurationRequestSchema, MachineService } from "../gen/machine/machine_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import type { Caller, CallOptions } from "./call.ts";
 
 /**

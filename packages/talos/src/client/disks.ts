@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 
 import { Disk_DiskType as DiskType, StorageService } from "../gen/storage/storage_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import { READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 

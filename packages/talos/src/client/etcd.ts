@@ -9,7 +9,7 @@ import {
   EtcdRemoveMemberByIDRequestSchema,
   MachineService,
 } from "../gen/machine/machine_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import { EFFECT_TIMEOUT_MS, READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { TalosError } from "./errors.ts";

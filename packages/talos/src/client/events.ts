@@ -18,7 +18,7 @@ import {
   TaskEventSchema,
 } from "../gen/machine/machine_pb.ts";
 import type { Event } from "../gen/machine/machine_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import { refusePartError, STREAM_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 

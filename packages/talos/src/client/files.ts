@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 
 import { ContainerDriver } from "../gen/common/common_pb.ts";
 import { LogsRequestSchema, MachineService, ReadRequestSchema } from "../gen/machine/machine_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import { byteStream, collectBytes } from "./byte-stream.ts";
 import { READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 
 import { MachineService } from "../gen/machine/machine_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import { collectBytes } from "./byte-stream.ts";
 import { EFFECT_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";

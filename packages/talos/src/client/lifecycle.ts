@@ -8,7 +8,7 @@ import {
   ResetRequestSchema,
   ShutdownRequestSchema,
 } from "../gen/machine/machine_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import { EFFECT_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 

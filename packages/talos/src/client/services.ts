@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { EmptySchema, timestampMs } from "@bufbuild/protobuf/wkt";
 
 import { MachineService } from "../gen/machine/machine_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import { READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 

@@ -6,7 +6,7 @@ import type { Caller, CallOptions } from "../client/call.ts";
 import { isTalosError, TalosError } from "../client/errors.ts";
 import { EventType, GetRequestSchema, ListRequestSchema, State, WatchRequestSchema } from "../gen/cosi/resource/resource_pb.ts";
 import type { Event, Resource as ProtoResource } from "../gen/cosi/resource/resource_pb.ts";
-import { methodOf } from "../protocol.ts";
+import { methodOf } from "../method-of.ts";
 import { SpecFault } from "./resource.ts";
 import type { Resource, ResourceEvent, ResourceKind } from "./resource.ts";
 
