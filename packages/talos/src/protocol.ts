@@ -35,3 +35,7 @@ export * as v1alpha1Definitions from "./gen/talos/resource/definitions/v1alpha1/
 /** COSI resource types by full name: default namespace, fixed ids, sensitivity, message of the spec. */
 export { resourceSpecs } from "./gen/resource-specs.ts";
 export type { ResourceSpecFacts } from "./gen/resource-specs.ts";
+
+/** Prints a value as Go's YAML library prints it for Talos: the form of `yaml_spec`. */
+export { emitYaml } from "./config/yaml/emit.ts";
+export type { YamlValue } from "./config/yaml/emit.ts";
