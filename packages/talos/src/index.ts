@@ -39,16 +39,24 @@ export type { ResourceCalls } from "./resources/resource-calls.ts";
 // Secrets, machine config, talosconfig, versions.
 export { ConfigError, isConfigError } from "./config/errors.ts";
 export { describeMachineConfig } from "./config/describe.ts";
+export { findForbiddenPatchPaths } from "./config/patch/forbidden-paths.ts";
 export { patchMachineConfig } from "./config/patch/patch.ts";
 export { cidrContains, cidrsOverlap } from "./config/scalars/ip.ts";
 export { generateMachineConfig } from "./config/generate/generate.ts";
 export { parseEndpoint } from "./config/generate/check-input.ts";
+export { generateAdminKubeconfig } from "./kubeconfig/admin-kubeconfig.ts";
+export { secretsBundleFromMachineConfig } from "./secrets/from-config.ts";
 export { generateSecretsBundle } from "./secrets/generate.ts";
 export { parseSecretsBundle } from "./secrets/parse.ts";
 export { fingerprintSecretsBundle, printSecretsBundle } from "./secrets/print.ts";
+export { signClientCertificate } from "./talosconfig/client-certificate.ts";
+export { mergeTalosconfigs } from "./talosconfig/merge.ts";
+export { parseTalosconfig } from "./talosconfig/parse.ts";
+export { printTalosconfig } from "./talosconfig/print.ts";
+export { createTalosconfig } from "./talosconfig/talosconfig.ts";
 export { compareContracts, contractFor, featuresOf } from "./versions/contract.ts";
 export { defaultInstallerImage, defaultSchematicId, defaultTalosImage, kubernetesImages } from "./versions/images.ts";
-export { defaultKubernetesFor, isKnownTalos, supportsKubernetes, supportsTalosUpgrade } from "./versions/matrix.ts";
+export { defaultKubernetesFor, isKnownTalos, kubernetesUpgradePath, supportsKubernetes, supportsTalosUpgrade } from "./versions/matrix.ts";
 export { compareVersions, parseVersion, tryParseVersion } from "./versions/version.ts";
 
 export type { AuthorityFacts, MachineConfigFacts } from "./config/describe.ts";
@@ -64,9 +72,14 @@ export type {
   RegistryTlsInput,
   UserDiskInput,
 } from "./config/generate/input.ts";
+export type { ForbiddenPath } from "./config/patch/forbidden-paths.ts";
 export type { PatchOptions } from "./config/patch/patch.ts";
 export type { SecretsBundle } from "./secrets/bundle.ts";
 export type { SecretsBundleInput } from "./secrets/generate.ts";
+export type { ClientCertificateInput } from "./talosconfig/client-certificate.ts";
+export type { MergedTalosconfig } from "./talosconfig/merge.ts";
+export type { Talosconfig, TalosconfigContext, TalosconfigInput } from "./talosconfig/talosconfig.ts";
+export type { AdminKubeconfigInput } from "./kubeconfig/admin-kubeconfig.ts";
 export type { Contract, ContractFeatures } from "./versions/contract.ts";
 export type { Verdict } from "./versions/matrix.ts";
 export type { Version } from "./versions/version.ts";

@@ -72,6 +72,24 @@ export function supportsTalosUpgrade(from: string, to: string): Verdict {
   return { ok: true };
 }
 
+/**
+ * Whether Kubernetes may be upgraded from one version to another in one step: within a minor, or one minor up. `path` is how the genuine tool
+ * names the step.
+ *
+ * @throws ConfigError `INVALID_VERSION`
+ */
+export function kubernetesUpgradePath(from: string, to: string): { readonly path: string; readonly isSupported: boolean } {
+  const a = parseVersion(from);
+  const b = parseVersion(to);
+  const step = b.minor - a.minor;
+  const isKnown = a.major === 1 && b.major === 1 && a.minor >= oldestUpgradableKubernetes && b.minor <= newestUpgradableKubernetes;
+  return { path: `${a.major}.${a.minor}->${b.major}.${b.minor}`, isSupported: isKnown && (step === 0 || step === 1) };
+}
+
+/** Minors between which the genuine tool knows the steps. */
+const oldestUpgradableKubernetes = 19;
+const newestUpgradableKubernetes = 37;
+
 /** Whether this version of the library knows the Talos minor. */
 export function isKnownTalos(talosVersion: string): boolean {
   const { major, minor } = parseVersion(talosVersion);

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { inspect } from "node:util";
+import { parseSecretsBundle } from "../../secrets/parse.ts";
+import { describeMachineConfig } from "../describe.ts";
+import { printDocuments } from "../document/print.ts";
+import { ConfigError } from "../errors.ts";
+import { generationOf, loadConfig } from "../patch/patch.ts";
+import { generateMachineConfig } from "./generate.ts";
+import type { MachineConfigInput } from "./input.ts";
+
+const secrets = parseSecretsBundle(
+  readFileSync(new URL("../../../testdata/golden/genconfig/c1.13-cli/secrets.yaml", import.meta.url), "utf8"),
+);
+const base: MachineConfigInput = {
+  role: "controlplane",
+  clusterName: "alpha",
+  endpoint: "https://192.0.2.10:6443",
+  contract: "1.13",
+  kubernetesVersion: "1.36.1",
+  secrets,
+  install: { disk: "/dev/sda", image: "ghcr.io/siderolabs/installer:v1.13.9", wipe: true },
+};
+const contracts = Array.from({ length: 16 }, (_, minor) => `1.${minor}`);
+
+for (const contract of contracts) {
+  for (const role of ["controlplane", "worker"] as const) {
+    test(`a ${role} of contract ${contract} loads strictly, prints the same and says what went in`, () => {
+      const text = generateMachineConfig({
+        ...base,
+        role,
+        contract,
+        podSubnets: ["10.1.0.0/16", "fd00:1::/64"],
+        serviceSubnets: ["10.2.0.0/16"],
+        cni: { name: "flannel", flannel: { extraArgs: ["--iface=eth0"] } },
+        sysctls: { "a.b9": "1", "a.b10": "yes" },
+        registryMirrors: { "docker.io": ["https://m"] },
+        timeSync: false,
+      });
+      const generation = generationOf(contract);
+      assert.equal(printDocuments(loadConfig(text, generation), generation), text);
+      const facts = describeMachineConfig(text);
+      assert.deepEqual(
+        [
+          facts.machineType,
+          facts.clusterId,
+          facts.endpoint,
+          facts.podSubnets,
+          facts.serviceSubnets,
+          facts.kubernetesVersion,
+          facts.install.disk,
+          facts.install.wipe,
+        ],
+        [role, secrets.cluster.id, base.endpoint, ["10.1.0.0/16", "fd00:1::/64"], ["10.2.0.0/16"], "1.36.1", "/dev/sda", true],
+      );
+      assert.equal(facts.osCa?.certificate, secrets.certs.os.certificate);
+      assert.equal(facts.osCa?.key, role === "worker" ? undefined : secrets.certs.os.key);
+      assert.equal(facts.kubernetesCa?.certificate, secrets.certs.k8s.certificate);
+      assert.equal(facts.kubernetesCa?.key, role === "worker" ? undefined : secrets.certs.k8s.key);
+      assert.equal(facts.machineToken, secrets.trustdInfo.token);
+      assert.equal(facts.bootstrapToken, secrets.secrets.bootstrapToken);
+    });
+  }
+}
+
+test("a worker's config holds no private key", () => {
+  for (const contract of contracts) {
+    const text = generateMachineConfig({ ...base, role: "worker", contract });
+    for (const key of [
+      secrets.certs.os.key,
+      secrets.certs.k8s.key,
+      secrets.certs.etcd.key,
+      secrets.certs.k8sAggregator.key,
+      secrets.certs.k8sServiceAccount.key,
+    ]) {
+      assert.ok(!text.includes(Buffer.from(key).toString("base64")));
+      assert.ok(!text.includes(key.split("\n")[1] as string));
+    }
+  }
+});
+
+test("a container has no install section and forwards cluster DNS", () => {
+  for (const contract of ["1.7", "1.12", "1.13", "1.14"]) {
+    const text = generateMachineConfig({ ...base, contract, platform: "container" });
+    assert.doesNotMatch(text, /install/i);
+    assert.match(text, /hostDNS:\n +enabled: true\n +forwardKubeDNSToHost: true\n/);
+  }
+});
+
+test("a site without time gets none, as a field or as a document", () => {
+  assert.match(generateMachineConfig({ ...base, contract: "1.11", timeSync: false }), /\n {4}time:\n {8}disabled: true\n/);
+  assert.match(generateMachineConfig({ ...base, contract: "1.12", timeSync: false }), /kind: TimeSyncConfig\nenabled: false\n/);
+});
+
+test("facts show nothing of themselves", () => {
+  const facts = describeMachineConfig(generateMachineConfig(base));
+  assert.equal(JSON.stringify({ facts }), '{"facts":"[machine config facts]"}');
+  assert.equal(inspect({ facts }), "{ facts: [machine config facts] }");
+});
+
+test("facts of a config that says nothing are absent", () => {
+  const facts = describeMachineConfig("apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: n1\n");
+  assert.deepEqual(
+    [facts.isComplete, facts.hostname, facts.machineType, facts.podSubnets, facts.apiServerPort],
+    [false, "n1", undefined, [], 6443],
+  );
+});
+
+test("a 1.14 control plane is schedulable when its node document has no taint", () => {
+  const of = (allow: boolean): boolean =>
+    describeMachineConfig(generateMachineConfig({ ...base, contract: "1.14", allowSchedulingOnControlPlanes: allow }))
+      .allowSchedulingOnControlPlanes;
+  assert.deepEqual([of(true), of(false)], [true, false]);
+});
+
+describe("input that is refused", () => {
+  const cases: readonly (readonly [string, Partial<MachineConfigInput>, string])[] = [
+    ["an endpoint without https", { endpoint: "http://a:6443" }, "endpoint"],
+    ["an endpoint with a user", { endpoint: "https://user:pass@host" }, "endpoint"],
+    ["an endpoint with a path", { endpoint: "https://host/x" }, "endpoint"],
+    ["an endpoint with a query", { endpoint: "https://host?x=1" }, "endpoint"],
+    ["an endpoint with a fragment", { endpoint: "https://host#x" }, "endpoint"],
+    ["port 0", { endpoint: "https://host:0" }, "endpoint"],
+    ["port 70000", { endpoint: "https://host:70000" }, "endpoint"],
+    ["a bare address", { endpoint: "192.0.2.1" }, "endpoint"],
+    ["an empty host", { endpoint: "https://" }, "endpoint"],
+    ["a cluster without a name", { clusterName: "" }, "clusterName"],
+    ["manifests for flannel", { cni: { name: "flannel", urls: ["https://x"] } }, "cni.urls"],
+    ["no Kubernetes version where one is needed", { contract: "1.14", kubernetesVersion: "" }, "kubernetesVersion"],
+    ["v1alpha1 network settings for 1.14", { contract: "1.14", network: {} }, "network"],
+  ];
+  for (const [name, change, path] of cases) {
+    test(name, () => {
+      assert.throws(
+        () => generateMachineConfig({ ...base, ...change }),
+        (error: unknown) => error instanceof ConfigError && error.code === "INVALID_INPUT" && error.path === path,
+      );
+    });
+  }
+});

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as fc from "fast-check";
+import { ConfigError, type ConfigErrorCode } from "../errors.ts";
+import { emitYaml, type YamlValue } from "./emit.ts";
+import { plainValue } from "./plain-value.ts";
+import { readYaml } from "./read.ts";
+
+const bomb = [
+  "a: &a [x, x]",
+  ...Array.from({ length: 9 }, (_, i) => `b${i}: &b${i} [${Array.from({ length: 10 }, () => (i === 0 ? "*a" : `*b${i - 1}`)).join(", ")}]`),
+].join("\n");
+
+describe("what is refused", () => {
+  const cases: readonly { name: string; text: string; code: ConfigErrorCode; line?: number }[] = [
+    { name: "an alias bomb", text: bomb, code: "YAML_ALIAS", line: 2 },
+    { name: "any alias", text: "a: &x 1\nb: *x\n", code: "YAML_ALIAS", line: 2 },
+    { name: "nesting of 65 levels", text: `${"[".repeat(65)}${"]".repeat(65)}`, code: "YAML_LIMIT" },
+    { name: "nesting of 20,000 levels", text: `${"[".repeat(20_000)}${"]".repeat(20_000)}`, code: "YAML_LIMIT" },
+    { name: "a key that stands twice", text: "a:\n  b: 1\n  b: 2\n", code: "DUPLICATE_KEY", line: 3 },
+    { name: "a JavaScript tag", text: "a: !!js/function 'x'\n", code: "YAML_TAG", line: 1 },
+    { name: "a binary tag", text: "a:\n  - !!binary QQ==\n", code: "YAML_TAG", line: 2 },
+    { name: "a custom tag on a mapping", text: "a: !mine {b: 1}\n", code: "YAML_TAG", line: 1 },
+    { name: "a lone surrogate", text: "a: \ud800\n", code: "YAML_ENCODING", line: 1 },
+    { name: "a control character", text: "a: 1\nb: \u0007\n", code: "YAML_ENCODING", line: 2 },
+    { name: "tabs as indentation", text: "a:\n\tb: 1\n", code: "YAML_SYNTAX", line: 2 },
+    { name: "a key that is a list", text: "? [a]\n: b\n", code: "WRONG_TYPE", line: 1 },
+    { name: "more than 4 MiB", text: `a: ${"x".repeat(4 * 1024 * 1024)}`, code: "YAML_LIMIT" },
+    { name: "more than a thousand documents", text: "---\na: 1\n".repeat(1001), code: "YAML_LIMIT" },
+  ];
+  for (const { name, text, code, line } of cases) {
+    test(name, () => {
+      assert.throws(
+        () => readYaml(text),
+        (error: unknown) => error instanceof ConfigError && error.code === code && (line === undefined || error.line === line),
+      );
+    });
+  }
+});
+
+test("a refusal does not show the lines around it, which may hold secrets", () => {
+  assert.throws(
+    () => readYaml("token: secret-value\n  bad: [\n"),
+    (error: unknown) => error instanceof ConfigError && !error.message.includes("secret-value"),
+  );
+});
+
+test("a byte order mark and carriage returns change nothing", () => {
+  const document = readYaml("\ufeffa: 1\r\nb: x\r\n")[0]?.root;
+  assert.ok(document?.type === "mapping");
+  assert.deepEqual(
+    document.entries.map(({ key, value }) => [key, value.type === "scalar" ? value.text : ""]),
+    [
+      ["a", "1"],
+      ["b", "x"],
+    ],
+  );
+});
+
+test("scalars keep the text that was written", () => {
+  const texts = ["no", "0o17", "1e3", "2026-01-01", "12:30:45", "0644", "1.50", "~"];
+  const root = readYaml(texts.map((text, index) => `k${index}: ${text}`).join("\n"))[0]?.root;
+  assert.ok(root?.type === "mapping");
+  assert.deepEqual(
+    root.entries.map(({ value }) => (value.type === "scalar" ? value.text : "")),
+    texts,
+  );
+});
+
+test("places count from one and point at the quote", () => {
+  const root = readYaml('a:\n  b: "x"\n')[0]?.root;
+  assert.ok(root?.type === "mapping" && root.entries[0]?.value.type === "mapping");
+  const { line, column } = root.entries[0].value.entries[0]?.value ?? {};
+  assert.deepEqual({ line, column }, { line: 2, column: 6 });
+});
+
+/** Any value that our emitter may be given. Surrogates and control characters cannot be read back: the reader refuses them. */
+const text = fc.oneof(
+  fc.string(),
+  fc.constantFrom(
+    "yes",
+    "n",
+    "012",
+    "1e5",
+    "",
+    " x",
+    "x ",
+    "a\nb",
+    "a\n",
+    "\n",
+    "a \nb",
+    "- a",
+    "a: b",
+    "#",
+    "---",
+    "2001-01-01",
+    "12:30:45",
+    "é",
+    "\t",
+  ),
+);
+const anyValue = fc.letrec<{ value: YamlValue }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    text,
+    fc.boolean(),
+    fc.integer(),
+    fc.constant(null),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.string({ maxLength: 200 }), tie("value"), { maxKeys: 4 }).map((members) => new Map(Object.entries(members))),
+  ),
+})).value;
+
+test("whatever is printed is read back as the same value", () => {
+  fc.assert(
+    fc.property(anyValue, (value) => {
+      const printed = emitYaml(value);
+      const root = readYaml(printed)[0]?.root;
+      assert.ok(root !== undefined || value === null);
+      if (root !== undefined) assert.deepEqual(emitYaml(plainValue(root)), printed);
+    }),
+    { numRuns: 500, seed: 1 },
+  );
+});
+
+test("random texts are read or refused, never anything else", () => {
+  const fragments = fc.array(
+    fc.constantFrom("a", ":", " ", "\n", "-", "[", "]", "{", "}", "&x", "*x", "!t", '"', "'", "|", ">", "#", "?", "---\n", "\t", "%"),
+    { maxLength: 40 },
+  );
+  fc.assert(
+    fc.property(fragments, (parts) => {
+      try {
+        readYaml(parts.join(""));
+      } catch (error) {
+        assert.ok(error instanceof ConfigError, String(error));
+      }
+    }),
+    { numRuns: 2000, seed: 2 },
+  );
+});

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { inspect } from "node:util";
+import { createX509Keys } from "@talos-operator/adapters";
+import type { AuthorityRequest, KeyPair, Keys, RandomSource } from "@talos-operator/ports";
+import { ConfigError } from "../config/errors.ts";
+import type { SecretsBundle } from "./bundle.ts";
+import { generateSecretsBundle } from "./generate.ts";
+import { parseSecretsBundle } from "./parse.ts";
+import { fingerprintSecretsBundle, printSecretsBundle } from "./print.ts";
+
+const text = readFileSync(new URL("../../testdata/golden/genconfig/c1.13-cli/secrets.yaml", import.meta.url), "utf8");
+const clock = { now: () => Date.parse("2026-03-01T12:00:00Z") };
+
+/** Keys as simulation has them: values that are no PEM. */
+function tokenKeys(): Keys {
+  let counter = 0;
+  const pair = (what: string): KeyPair => ({ certificate: `token:${what}:${++counter}`, key: `token-key:${what}:${counter}` });
+  return {
+    createAuthority: (request: AuthorityRequest) => Promise.resolve(pair(`ca ${request.kind} ${request.organization ?? "-"}`)),
+    createPrivateKey: (kind) => Promise.resolve(`token-key:${kind}`),
+    signCertificate: () => Promise.resolve(pair("leaf")),
+    describeCertificate: () => ({ organizations: [], commonName: undefined, notBefore: 0, notAfter: 0, spki: "", serial: "" }),
+    verifyCertificate: () => true,
+    isPair: () => true,
+  };
+}
+
+function seeded(seed: number): RandomSource {
+  let state = seed;
+  const next = (): number => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
+  return { bytes: (length) => Uint8Array.from({ length }, () => next() >> 16), fraction: () => next() / 2_147_483_648 };
+}
+
+function generate(contract: string, seed = 1): Promise<SecretsBundle> {
+  return generateSecretsBundle({ contract, clock, random: seeded(seed), keys: tokenKeys() });
+}
+
+test("the same seed gives the same bundle, another seed another", async () => {
+  assert.equal(printSecretsBundle(await generate("1.13")), printSecretsBundle(await generate("1.13")));
+  assert.notEqual(fingerprintSecretsBundle(await generate("1.13")), fingerprintSecretsBundle(await generate("1.13", 2)));
+});
+
+test("tokens that are no PEM go through printing and parsing unchanged", async () => {
+  const bundle = await generate("1.14");
+  assert.deepEqual({ ...parseSecretsBundle(printSecretsBundle(bundle)) }, { ...bundle });
+  assert.equal(bundle.certs.k8sAggregator.certificate, "token:ca p256 -:3");
+});
+
+test("the kind of the service account key and of the encryption secret follows the contract", async () => {
+  assert.equal((await generate("1.6")).certs.k8sServiceAccount.key, "token-key:p256");
+  assert.equal((await generate("1.7")).certs.k8sServiceAccount.key, "token-key:rsa4096");
+  assert.equal((await generate("1.2")).secrets.secretboxEncryptionSecret, undefined);
+  assert.ok((await generate("1.3")).secrets.secretboxEncryptionSecret !== undefined);
+});
+
+test("the cluster's id is URL-safe up to 1.13 and plain base64 from 1.14 on", async () => {
+  const ids = async (contract: string): Promise<string> =>
+    (await Promise.all(Array.from({ length: 40 }, (_, seed) => generate(contract, seed)))).map(({ cluster }) => cluster.id).join("");
+  assert.match(await ids("1.13"), /^[\w=-]+$/);
+  assert.match(await ids("1.14"), /^[A-Za-z0-9+/=]+$/);
+  assert.match(await ids("1.14"), /[+/]/);
+});
+
+test("the letters of tokens are equally likely", async () => {
+  const counts = new Map<string, number>();
+  for (let seed = 0; seed < 400; seed++) {
+    for (const letter of (await generate("1.13", seed * 7919)).trustdInfo.token.replace(".", ""))
+      counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  }
+  assert.equal(counts.size, 36);
+  assert.ok(Math.max(...counts.values()) < 2 * Math.min(...counts.values()));
+});
+
+test("the fingerprint does not depend on the layout of the text or on unknown fields", () => {
+  const other = text.replace(/^certs:/m, "# a remark\ncerts:").replace("    id:", "    newer: 1\n    id:");
+  assert.equal(fingerprintSecretsBundle(parseSecretsBundle(other)), fingerprintSecretsBundle(parseSecretsBundle(text)));
+  assert.match(fingerprintSecretsBundle(parseSecretsBundle(text)), /^sha256:[0-9a-f]{64}$/);
+});
+
+test("unknown fields are printed again in their sections", () => {
+  const printed = printSecretsBundle(
+    parseSecretsBundle(`${text}future:\n    a: [1, "2"]\n`.replace("    token:", "    rotated: true\n    token:")),
+  );
+  assert.match(printed, /trustdinfo:\n {4}token: .*\n {4}rotated: true\n/);
+  assert.match(printed, /future:\n {4}a:\n {8}- 1\n {8}- "2"\n$/);
+});
+
+test("a bundle shows nothing of itself", () => {
+  const bundle = parseSecretsBundle(text);
+  assert.equal(JSON.stringify({ bundle }), '{"bundle":"[secrets bundle]"}');
+  assert.equal(inspect({ bundle }), "{ bundle: [secrets bundle] }");
+});
+
+test("generated keys belong to their certificates", async () => {
+  const keys = createX509Keys();
+  const bundle = await generateSecretsBundle({ contract: "1.13", clock, random: seeded(3), keys });
+  for (const pair of [bundle.certs.etcd, bundle.certs.k8s, bundle.certs.k8sAggregator, bundle.certs.os]) {
+    assert.ok(keys.isPair(pair));
+    assert.ok(keys.verifyCertificate(pair.certificate, pair.certificate, clock.now() + 1000));
+  }
+});
+
+describe("bundles that are refused", () => {
+  const cases: readonly (readonly [string, (text: string) => string, string])[] = [
+    ["without a section", (all) => all.replace(/^trustdinfo:\n.*\n/m, ""), "trustdinfo is required"],
+    ["without an id", (all) => all.replace(/^ {4}id: .*\n/m, ""), "cluster.id is required"],
+    ["with both encryption secrets", (all) => all.replace("    secretbox", "    aescbcencryptionsecret: x\n    secretbox"), "only one of"],
+    ["without any", (all) => all.replace(/^ {4}secretbox.*\n/m, ""), "one of"],
+    ["with a key that is not base64", (all) => all.replace(/^ {8}key: .*$/m, "        key: '***'"), "is not standard base64"],
+    ["that are a list", () => "[]", "not a mapping"],
+    ["that are empty", () => "", "not a mapping"],
+  ];
+  for (const [name, change, detail] of cases) {
+    test(name, () => {
+      assert.throws(
+        () => parseSecretsBundle(change(text)),
+        (error: unknown) => error instanceof ConfigError && error.code === "INVALID_BUNDLE" && error.detail.includes(detail),
+      );
+    });
+  }
+});

@@ -1,0 +1,21 @@
+import { emitYaml, type YamlMapping } from "../config/yaml/emit.ts";
+import { sortedByKey } from "../config/yaml/key-order.ts";
+import type { Talosconfig, TalosconfigContext } from "./talosconfig.ts";
+
+/** The text of a client configuration, as talosctl writes it: contexts sorted by name, absent fields left out. */
+export function printTalosconfig({ context, contexts }: Talosconfig): string {
+  return emitYaml({ context, contexts: sortedByKey(new Map([...contexts].map(([name, value]) => [name, contextFields(value)]))) });
+}
+
+function contextFields({ endpoints, nodes, ca, crt, key, auth, cluster, proxyUrl }: TalosconfigContext): YamlMapping {
+  return {
+    endpoints,
+    nodes: nodes === undefined || nodes.length === 0 ? undefined : nodes,
+    ca,
+    crt,
+    key,
+    auth: auth === undefined ? undefined : { basic: auth.basic, siderov1: auth.siderov1 },
+    cluster,
+    "proxy-url": proxyUrl,
+  };
+}
