@@ -102,7 +102,7 @@ function collect(name: string, schemas: Json): void {
 }
 
 /** The schema without texts and Go zero values; references by bare name. */
-function shape(schema: Json, schemas: Json): Json {
+function shape(schema: Json, schemas: Json, isField = false): Json {
   const reference = schema["$ref"] ?? schema["allOf"]?.[0]?.["$ref"];
   const kept: Json = {};
   for (const [key, value] of Object.entries(schema)) {
@@ -121,7 +121,8 @@ function shape(schema: Json, schemas: Json): Json {
       return { ...kept, $open: "JSON" };
     }
     collect(name, schemas);
-    return { ...kept, $ref: name };
+    // Go prints a struct that is no pointer even when it is empty.
+    return { ...kept, ...(isField && JSON.stringify(schema["default"]) === "{}" ? { "x-go-struct": true } : {}), $ref: name };
   }
   for (const key of ["type", "format", "required", "enum"]) if (schema[key] !== undefined) kept[key] = schema[key];
   if (schema["format"] === "int-or-string") return { ...kept, type: undefined, format: undefined, "x-kubernetes-int-or-string": true };
@@ -129,7 +130,7 @@ function shape(schema: Json, schemas: Json): Json {
   if (zero !== undefined && zero !== "" && zero !== 0 && zero !== false && JSON.stringify(zero) !== "{}") kept["default"] = zero;
   if (schema["properties"] !== undefined) {
     kept["properties"] = Object.fromEntries(
-      Object.entries(schema["properties"] as Json).map(([key, child]) => [key, shape(child as Json, schemas)]),
+      Object.entries(schema["properties"] as Json).map(([key, child]) => [key, shape(child as Json, schemas, true)]),
     );
   }
   if (schema["items"] !== undefined) kept["items"] = shape(schema["items"] as Json, schemas);

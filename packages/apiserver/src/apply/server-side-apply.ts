@@ -70,7 +70,7 @@ export function serverSideApply(input: ApplyInput): ApplyOutcome {
   const applied = dropIgnored(input.applied, ignored);
   const before: JsonObject =
     live === undefined
-      ? { apiVersion: applied["apiVersion"], kind: applied["kind"] }
+      ? { ...kind.emptyObject, apiVersion: applied["apiVersion"], kind: applied["kind"] }
       : { ...withoutManagedFields(live), apiVersion: input.apiVersion };
   const self: Omit<Manager, "fields"> = {
     name: input.manager,

@@ -20,7 +20,8 @@ import {
  */
 export function trackUpdate(input: OwnershipContext & { readonly live: JsonObject | undefined; readonly updated: JsonObject }): JsonObject {
   const { live, updated, kind } = input;
-  const before: JsonObject = live === undefined ? { apiVersion: updated["apiVersion"], kind: updated["kind"] } : withoutManagedFields(live);
+  const before: JsonObject =
+    live === undefined ? { ...kind.emptyObject, apiVersion: updated["apiVersion"], kind: updated["kind"] } : withoutManagedFields(live);
   const after = withoutManagedFields(updated);
   const ignored = ignoredFields(input);
   const comparison = withoutIgnored(compareFields(before, after, kind.root), ignored);

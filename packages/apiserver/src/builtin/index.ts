@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import { cloneJson, type JsonObject } from "../json.ts";
 import { applyDefaults } from "../schema/defaulting.ts";
 import type { CompiledVersion, FieldError, JsonSchema } from "../schema/index.ts";
 import { compileNode, type ValidationNode } from "../schema/node.ts";
@@ -7,6 +7,7 @@ import { prune } from "../schema/pruning.ts";
 import { tidyMetadata } from "../schema/tidy-metadata.ts";
 import { noOldValue, validateValue } from "../schema/validate-value.ts";
 import type { BuiltinFacts, BuiltinSchema } from "./builtin-schema.ts";
+import { fillStructs } from "./structs.ts";
 import { definitions } from "./gen/definitions.ts";
 import { kinds as facts } from "./gen/kinds.ts";
 
@@ -40,6 +41,7 @@ const cache = new Map<string, ValidationNode>();
 function compile(kind: BuiltinFacts): CompiledVersion {
   // Compiling the schema of Pod takes milliseconds, and most processes never see most kinds.
   let node: ValidationNode | undefined;
+  let empty: JsonObject | undefined;
   const root = (): ValidationNode => (node ??= compileNode({ $ref: kind.definition } as JsonSchema, definitionOf, cache));
   const version: CompiledVersion = {
     group: kind.group,
@@ -67,17 +69,27 @@ function compile(kind: BuiltinFacts): CompiledVersion {
     get root() {
       return root();
     },
+    get emptyObject() {
+      empty ??= fillStructs({}, root());
+      return cloneJson(empty);
+    },
     get schema() {
       return definitionOf(kind.definition);
     },
     validate: (object, old) => {
       const errors: FieldError[] = [];
       validateValue(object, root(), "", old ?? noOldValue, errors);
-      return { errors, warnings: [] };
+      // What a status must hold is nobody's duty to check: the genuine server fills in zero values there.
+      const meaningful = errors.filter((error) => error.reason !== "FieldValueRequired" || !error.field.startsWith("status."));
+      // A CRD has a judge of its own (compileCrd), which knows better paths than its schema does.
+      if (kind.kind === "CustomResourceDefinition")
+        return { errors: errors.filter((error) => error.reason === "FieldValueTypeInvalid"), warnings: [] };
+      return { errors: meaningful, warnings: [] };
     },
     applyDefaults: (object: JsonObject) => {
       tidyMetadata(object);
       applyDefaults(object, root());
+      fillStructs(object, root());
     },
     prune: (object) => prune(object, root()),
   };

@@ -1,13 +1,12 @@
-import { EvaluationError, Optional, type Environment, type ParseResult } from "@marcbachmann/cel-js";
+import { EvaluationError, Optional, type ParseResult } from "@marcbachmann/cel-js";
 import { equalJson, isObject } from "../json.ts";
 import { fieldError, omitValue } from "../schema/field-error.ts";
 import { indexByKeys, listItemKey } from "../schema/list-keys.ts";
 import type { ValidationNode } from "../schema/node.ts";
 import type { FieldError, ValidationRule } from "../schema/types.ts";
 import { noOldValue } from "../schema/validate-value.ts";
-import { createCelEnvironment } from "./library.ts";
 import { prepareExpression } from "./names.ts";
-import { declareCelType } from "./types.ts";
+import { untypedEnvironment } from "./shared-environments.ts";
 import { toCel } from "./values.ts";
 
 interface CompiledRule {
@@ -17,73 +16,17 @@ interface CompiledRule {
   readonly usesOldSelf: boolean;
 }
 
-let sharedLibrary: Environment | undefined;
-let sharedEvaluator: Environment | undefined;
 const compiledRules = new WeakMap<ValidationRule, CompiledRule>();
-
-/** Rules are type-checked against the schema once, when the CRD is compiled, and evaluated without static types afterwards. */
-function evaluator(): Environment {
-  sharedLibrary ??= createCelEnvironment();
-  sharedEvaluator ??= sharedLibrary.clone().registerVariable("self", "dyn").registerVariable("oldSelf", "dyn");
-  return sharedEvaluator;
-}
 
 function compiled(rule: ValidationRule): CompiledRule {
   const known = compiledRules.get(rule);
   if (known !== undefined) return known;
   const { text, usesOldSelf } = prepareExpression(rule.rule);
-  const message = rule.messageExpression === undefined ? undefined : evaluator().parse(prepareExpression(rule.messageExpression).text);
-  const result = { rule, evaluate: evaluator().parse(text), message, usesOldSelf };
+  const message =
+    rule.messageExpression === undefined ? undefined : untypedEnvironment().parse(prepareExpression(rule.messageExpression).text);
+  const result = { rule, evaluate: untypedEnvironment().parse(text), message, usesOldSelf };
   compiledRules.set(rule, result);
   return result;
-}
-
-/**
- * Type-checks the rules of one node. Field paths are relative to the node's schema.
- *
- * @param correlatable false below lists whose items have no identity: there `oldSelf` means nothing
- */
-export function checkRules(node: ValidationNode, root: boolean, correlatable: boolean, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (node.rules.length === 0) return errors;
-  evaluator();
-  const environment = (sharedLibrary as Environment).clone();
-  const selfType = declareCelType(node, environment, root, { next: 0 });
-  environment.registerVariable("self", selfType);
-  const withOld = environment.clone().registerVariable("oldSelf", selfType);
-  const withOptionalOld = environment.clone().registerVariable("oldSelf", `optional<${selfType}>`);
-  node.rules.forEach((rule, index) => {
-    const at = `${path}.x-kubernetes-validations[${index}]`;
-    const scope = rule.optionalOldSelf === true ? withOptionalOld : withOld;
-    const add = (field: string, value: unknown, text: string): void => {
-      errors.push(fieldError("FieldValueInvalid", `${at}.${field}`, value, text));
-    };
-    if (rule.rule.trim() === "") {
-      errors.push(fieldError("FieldValueRequired", `${at}.rule`, undefined, "rule is not specified"));
-      return;
-    }
-    if (rule.message !== undefined && rule.message.trim() === "") add("message", rule.message, "message must be non-empty if specified");
-    const expression = prepareExpression(rule.rule);
-    const verdict = scope.check(expression.text);
-    if (!verdict.valid) add("rule", rule, `compilation failed: ERROR: <input>: ${summaryOf(verdict.error)}`);
-    else if (verdict.type !== "bool" && verdict.type !== "dyn")
-      add("rule", rule, "compilation failed: cel expression must evaluate to a bool");
-    if (expression.usesOldSelf && !correlatable) {
-      add("rule", rule.rule, "oldSelf cannot be used on the uncorrelatable portion of the schema");
-    }
-    if (rule.messageExpression !== undefined) {
-      const message = scope.check(prepareExpression(rule.messageExpression).text);
-      if (!message.valid)
-        add("messageExpression", rule, `messageExpression compilation failed: ERROR: <input>: ${summaryOf(message.error)}`);
-      else if (message.type !== "string" && message.type !== "dyn")
-        add("messageExpression", rule, "messageExpression compilation failed: must evaluate to a string");
-    }
-  });
-  return errors;
-}
-
-function summaryOf(error: unknown): string {
-  return (error as { summary?: string } | undefined)?.summary ?? String(error);
 }
 
 /**

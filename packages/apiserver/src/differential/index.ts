@@ -1,6 +1,4 @@
-export { crdCases } from "./crd-cases.ts";
 export { differentialCrds } from "./custom-kinds.ts";
-export { mergeCases } from "./merge-cases.ts";
-export { ruleCases } from "./rule-cases.ts";
+export { differentialGroups, objectNameOf } from "./groups.ts";
+export { knownDifferences } from "./known-differences.ts";
 export { differences, runCase, type Answer, type DifferentialCase } from "./run-case.ts";
-export { valueCases } from "./value-cases.ts";

@@ -126,14 +126,23 @@ function describe({ status, headers, body }: KubeResponse): Answer {
   if (body["kind"] !== "Status") return { status, ...seen, object: body["kind"] === "Table" ? tableOf(body) : withoutVolatile(body) };
   const details = isObject(body["details"]) ? body["details"] : {};
   const causes = Array.isArray(details["causes"]) ? (details["causes"] as JsonObject[]) : [];
-  const sorted = causes.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  const sorted = causes.map(withoutCompilerText).toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   // Go walks maps in random order, so with several causes the message has no fixed one either.
   return {
     status,
     ...seen,
     reason: body["reason"] ?? "",
-    ...(causes.length > 1 ? { causes: sorted } : { message: sortLines(body["message"]), causes: sorted }),
+    ...(causes.length > 1 ? { causes: sorted } : { message: sortLines(cutCompilerText(body["message"])), causes: sorted }),
   };
+}
+
+/** Where and why an expression does not compile is said in the words of its compiler, which is another one here. */
+function cutCompilerText(message: unknown): unknown {
+  return typeof message === "string" ? message.replace(/(compilation failed: ERROR: <input>).*$/su, "$1") : message;
+}
+
+function withoutCompilerText(cause: JsonObject): JsonObject {
+  return { ...cause, message: cutCompilerText(cause["message"]) };
 }
 
 const orderOf = (cause: JsonObject): string => JSON.stringify([cause["field"], cause["reason"], cause["message"]]);

@@ -76,6 +76,7 @@ function rewrite(schema: unknown, prefix: string, pending: string[]): unknown {
       for (const name of Object.keys(value)) setOwn(properties, name, rewrite(value[name], prefix, pending));
       result[key] = properties;
     } else if (key === "default" || key === "enum" || key === "example") result[key] = value;
+    else if (key === "x-go-struct") result["default"] = {};
     else if (key === "format" && value === "go-bytes") result[key] = "byte";
     else result[key] = rewrite(value, prefix, pending);
   }

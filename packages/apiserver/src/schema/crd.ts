@@ -138,7 +138,7 @@ function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): v
     if (seen.has(name)) errors.push(fieldError("FieldValueInvalid", "spec.versions", versions, "must contain unique version names"));
     seen.add(name);
     if (!isObject(getOwn(asObject(getOwn(version, "schema")), "openAPIV3Schema"))) {
-      errors.push(fieldError("FieldValueRequired", `spec.versions[${index}].schema.openAPIV3Schema`, undefined, "schemas are required"));
+      errors.push(fieldError("FieldValueRequired", `spec.versions[${index}].schema.openAPIV3Schema`, undefined, ""));
     }
   });
 }

@@ -43,6 +43,9 @@ export function compileNode(
 ): ValidationNode {
   const reference = (schema as Referring).$ref;
   if (reference !== undefined && resolve !== undefined) {
+    const { $ref: _, ...more } = schema as Referring;
+    // A reference with words of its own (a patch strategy) is a definition of its own.
+    if (Object.keys(more).length > 0) return compileNode({ ...resolve(reference), ...more }, resolve, cache);
     const known = cache.get(reference);
     if (known !== undefined) return known;
     const node = emptyNode(resolve(reference));
@@ -76,6 +79,7 @@ function emptyNode(schema: JsonSchema): Mutable<ValidationNode> {
     listMapKeys: schema["x-kubernetes-list-map-keys"] ?? [],
     mapType: schema["x-kubernetes-map-type"] ?? "granular",
     patchStrategy: strategy === undefined ? [] : strategy.split(","),
+    isStruct: schema["x-go-struct"] === true,
     patchMergeKey: schema["x-kubernetes-patch-merge-key"],
     pattern: schema.pattern === undefined || schema.pattern === "" ? undefined : compileRe2(schema.pattern),
     enumValues: schema.enum,

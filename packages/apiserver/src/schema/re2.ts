@@ -9,10 +9,24 @@ export function compileRe2(pattern: string): RegExp {
   const known = cache.get(pattern);
   if (known !== undefined) return known;
   const { source, flags } = translate(pattern);
-  const compiled = new RegExp(source, flags);
+  let compiled: RegExp;
+  try {
+    compiled = new RegExp(source, flags);
+  } catch (error) {
+    throw new SyntaxError(inGoWords(error, pattern), { cause: error });
+  }
   if (cache.size > 2_000) cache.clear();
   cache.set(pattern, compiled);
   return compiled;
+}
+
+/** The engine's complaint in the words of Go's regexp package, as far as both have a word for it. */
+function inGoWords(error: unknown, pattern: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.endsWith("Unterminated group")) return `missing closing ): \`${pattern}\``;
+  if (message.endsWith("Unmatched ')'")) return `unexpected ): \`${pattern}\``;
+  if (message.endsWith("Nothing to repeat")) return `missing argument to repetition operator: \`${pattern.slice(0, 1)}\``;
+  return message;
 }
 
 const cache = new Map<string, RegExp>();

@@ -4,6 +4,7 @@ import { fieldError } from "./field-error.ts";
 import { compileNode } from "./node.ts";
 import { prune } from "./pruning.ts";
 import { compileRe2 } from "./re2.ts";
+import { checkListType } from "./structural-lists.ts";
 import type { FieldError, JsonSchema } from "./types.ts";
 import { noOldValue, validateValue } from "./validate-value.ts";
 
@@ -62,9 +63,7 @@ function checkType(schema: JsonSchema, path: string, place: Place, errors: Field
         `must not be empty for specified ${place === "item" ? "array items" : "object fields"}`,
       ),
     );
-  } else if (type !== "" && intOrString)
-    errors.push(fieldError("FieldValueInvalid", at, type, "must be empty if x-kubernetes-int-or-string is true"));
-  else if (type !== "" && !knownTypes.includes(type)) {
+  } else if (type !== "" && !knownTypes.includes(type)) {
     errors.push(
       fieldError("FieldValueNotSupported", at, type, `supported values: ${knownTypes.map((known) => JSON.stringify(known)).join(", ")}`),
     );
@@ -119,80 +118,6 @@ function checkExtensions(schema: JsonSchema, path: string, errors: FieldError[])
   }
 }
 
-function checkListType(schema: JsonSchema, path: string, errors: FieldError[]): void {
-  const type = schema["x-kubernetes-list-type"];
-  const keys = schema["x-kubernetes-list-map-keys"] ?? [];
-  if (type !== undefined && schema.type !== "array") {
-    errors.push(fieldError("FieldValueInvalid", `${path}.type`, schema.type ?? "", "must be array if x-kubernetes-list-type is specified"));
-  }
-  if (type !== undefined && !["atomic", "set", "map"].includes(type)) {
-    errors.push(fieldError("FieldValueNotSupported", `${path}.x-kubernetes-list-type`, type, `supported values: "atomic", "map", "set"`));
-  }
-  if (type === "map") {
-    if (keys.length === 0) {
-      errors.push(
-        fieldError(
-          "FieldValueRequired",
-          `${path}.x-kubernetes-list-map-keys`,
-          undefined,
-          "must not be empty if x-kubernetes-list-type is map",
-        ),
-      );
-    }
-    if (schema.items?.type !== "object") {
-      errors.push(
-        fieldError(
-          "FieldValueInvalid",
-          `${path}.items.type`,
-          schema.items?.type ?? "",
-          "must be object if parent array's x-kubernetes-list-type is map",
-        ),
-      );
-    }
-    for (const key of keys) {
-      const property = schema.items?.properties?.[key];
-      const at = `${path}.items.properties[${key}]`;
-      if (property === undefined) {
-        errors.push(
-          fieldError("FieldValueInvalid", `${path}.x-kubernetes-list-map-keys`, keys, "entries must all be names of item properties"),
-        );
-      } else if (!["string", "integer", "number", "boolean"].includes(property.type ?? "")) {
-        errors.push(
-          fieldError(
-            "FieldValueInvalid",
-            `${at}.type`,
-            property.type ?? "",
-            "must be a scalar type if parent array's x-kubernetes-list-type is map",
-          ),
-        );
-      } else if (property.default === undefined && schema.items?.required?.includes(key) !== true) {
-        errors.push(
-          fieldError(
-            "FieldValueRequired",
-            `${at}.default`,
-            undefined,
-            "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
-          ),
-        );
-      }
-    }
-  } else if (keys.length > 0) {
-    errors.push(
-      fieldError("FieldValueInvalid", `${path}.x-kubernetes-list-type`, type, "must be map if x-kubernetes-list-map-keys is non-empty"),
-    );
-  }
-  if (type === "set" && schema.items?.type === "object" && schema.items["x-kubernetes-map-type"] !== "atomic") {
-    errors.push(
-      fieldError(
-        "FieldValueInvalid",
-        `${path}.items.x-kubernetes-map-type`,
-        schema.items["x-kubernetes-map-type"] ?? null,
-        "must be atomic as item of a list with x-kubernetes-list-type=set",
-      ),
-    );
-  }
-}
-
 function checkPlain(schema: JsonSchema, path: string, errors: FieldError[]): void {
   if (schema.uniqueItems === true) {
     errors.push(
@@ -210,7 +135,12 @@ function checkPlain(schema: JsonSchema, path: string, errors: FieldError[]): voi
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       errors.push(
-        fieldError("FieldValueInvalid", `${path}.pattern`, schema.pattern, `must be a valid regular expression, but isn't: ${why}`),
+        fieldError(
+          "FieldValueInvalid",
+          `${path}.pattern`,
+          schema.pattern,
+          `must be a valid regular expression, but isn't: error parsing regexp: ${why}`,
+        ),
       );
     }
   }
@@ -233,7 +163,16 @@ function checkRootMetadata(schema: JsonSchema, path: string, errors: FieldError[
   }
 }
 
-const forbiddenInside = ["type", "default", "nullable", "title", "description", "additionalProperties"] as const;
+/** Words that value validations may not use, and how the refusal calls their absence. */
+const emptyWords = {
+  type: "empty",
+  default: "undefined",
+  nullable: "false",
+  title: "empty",
+  description: "empty",
+  additionalProperties: "undefined",
+} as const;
+const forbiddenInside = Object.keys(emptyWords) as (keyof typeof emptyWords)[];
 
 function isIntOrStringPattern(schema: JsonSchema, word: string): boolean {
   return schema["x-kubernetes-int-or-string"] === true && (word === "anyOf" || word === "allOf");
@@ -242,7 +181,7 @@ function isIntOrStringPattern(schema: JsonSchema, word: string): boolean {
 function checkValueValidation(schema: JsonSchema, path: string, intOrString: boolean, errors: FieldError[]): void {
   for (const word of forbiddenInside) {
     if (schema[word] === undefined || (word === "type" && intOrString)) continue;
-    errors.push(fieldError("FieldValueForbidden", `${path}.${word}`, undefined, "must be empty to be structural"));
+    errors.push(fieldError("FieldValueForbidden", `${path}.${word}`, undefined, `must be ${emptyWords[word]} to be structural`));
   }
   for (const word of Object.keys(schema)) {
     if (word.startsWith("x-kubernetes-") && word !== "x-kubernetes-validations") {
@@ -263,14 +202,13 @@ function checkDefaults(schema: JsonSchema, path: string, errors: FieldError[]): 
   if (schema.default !== undefined) {
     const node = compileNode(schema);
     const value = cloneJson(schema.default);
-    const holder = { value };
-    const unknown = prune(holder.value, node);
-    if (unknown.length > 0)
-      errors.push(
-        fieldError("FieldValueInvalid", `${path}.default`, schema.default, `must not have unknown fields: ${unknown.join(", ")}`),
-      );
-    applyDefaults(holder.value, node);
-    validateValue(holder.value, node, `${path}.default`, noOldValue, errors);
+    const at = `${path}.default`;
+    if (prune(value, node).length > 0) errors.push(fieldError("FieldValueInvalid", at, schema.default, "must not have unknown fields"));
+    applyDefaults(value, node);
+    const found: FieldError[] = [];
+    validateValue(value, node, "", noOldValue, found);
+    for (const error of found)
+      errors.push({ ...error, field: error.field === "<nil>" || error.field === "" ? at : `${at}.${error.field}` });
   }
   for (const [name, child] of Object.entries(schema.properties ?? {})) checkDefaults(child, `${path}.properties[${name}]`, errors);
   if (typeof schema.additionalProperties === "object") checkDefaults(schema.additionalProperties, `${path}.additionalProperties`, errors);

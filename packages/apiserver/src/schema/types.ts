@@ -78,6 +78,8 @@ export interface JsonSchema {
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
   readonly "x-kubernetes-patch-merge-key"?: string;
   readonly "x-kubernetes-patch-strategy"?: string;
+  /** Built-in kinds only: the field is a struct of the genuine server, which prints it even when empty. */
+  readonly "x-go-struct"?: boolean;
 }
 
 /** A printer column as a CRD declares it. `type`: string, integer, number, boolean, date. `priority` above 0 shows with `-o wide` only. */
@@ -123,6 +125,8 @@ export interface CompiledVersion {
   readonly selectableFields: readonly string[];
   /** The whole object's schema with apiVersion, kind and metadata typed in. */
   readonly root: SchemaNode;
+  /** What an object without any field looks like: `{}`, or for built-in kinds the structs that are always there. */
+  readonly emptyObject: JsonObject;
   /** The schema as declared, for OpenAPI. */
   readonly schema: JsonSchema;
   /**
@@ -170,4 +174,6 @@ export interface SchemaNode {
   readonly mapType: "granular" | "atomic";
   readonly patchStrategy: readonly string[];
   readonly patchMergeKey: string | undefined;
+  /** The genuine server prints the field even when it is empty. */
+  readonly isStruct: boolean;
 }

@@ -12,7 +12,7 @@ import type { CompiledVersion, FieldError, JsonSchema, ValidationResult } from "
 import { noOldValue, validateValue } from "./validate-value.ts";
 
 /** What tells one version of a kind from another, beside its schema. */
-export type VersionFacts = Omit<CompiledVersion, "apiVersion" | "root" | "schema" | "validate" | "applyDefaults" | "prune">;
+export type VersionFacts = Omit<CompiledVersion, "apiVersion" | "emptyObject" | "root" | "schema" | "validate" | "applyDefaults" | "prune">;
 
 /** Builds a compiled version of a custom resource from its facts and its schema, which has been checked before. */
 export function createCompiledVersion(facts: VersionFacts, schema: JsonSchema): CompiledVersion {
@@ -23,6 +23,7 @@ export function createCompiledVersion(facts: VersionFacts, schema: JsonSchema): 
     ...facts,
     apiVersion: facts.group === "" ? facts.version : `${facts.group}/${facts.version}`,
     root,
+    emptyObject: {},
     schema,
     validate: (object, old) => validateObject(object, old, validated),
     applyDefaults: (object, options) => {

@@ -1,0 +1,25 @@
+import { crdCases } from "./crd-cases.ts";
+import { mergeCases } from "./merge-cases.ts";
+import { ruleCases } from "./rule-cases.ts";
+import type { DifferentialCase } from "./run-case.ts";
+import { valueCases } from "./value-cases.ts";
+
+/** All cases; the group names the golden file. */
+export const differentialGroups: Readonly<Record<string, readonly DifferentialCase[]>> = {
+  values: prefixed("a value", valueCases),
+  rules: prefixed("a rule", ruleCases),
+  merges: prefixed("a merge", mergeCases),
+  crds: prefixed("a CRD", crdCases),
+};
+
+function prefixed(prefix: string, cases: readonly DifferentialCase[]): readonly DifferentialCase[] {
+  return cases.map((one) => ({ ...one, name: `${prefix}: ${one.name}` }));
+}
+
+/** A name for the object of a case. */
+export function objectNameOf({ name }: DifferentialCase): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/gu, "-")
+    .replaceAll(/^-+|-+$/gu, "");
+}
