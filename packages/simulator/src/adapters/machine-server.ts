@@ -136,7 +136,10 @@ function incoming(path: string, call: AnyCall): IncomingCall {
   const controller = new AbortController();
   call.on("cancelled", () => controller.abort());
   const names = ["node", "nodes", "proxyfrom", "talos-role"];
-  const values = names.map((name) => [name, call.metadata.get(name).map(String)] as const).filter(([, list]) => list.length > 0);
+  // Node's HTTP/2 server joins repeated headers with a comma.
+  const values = names
+    .map((name) => [name, call.metadata.get(name).flatMap((value) => String(value).split(/, */))] as const)
+    .filter(([, list]) => list.length > 0);
   const raw = call.getAuthContext()?.sslPeerCertificate?.raw;
   return {
     path,

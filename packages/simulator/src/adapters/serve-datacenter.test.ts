@@ -5,6 +5,7 @@ import { createTalosClient, generateMachineConfig, generateSecretsBundle, isTalo
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 import { createDatacenter } from "../datacenter/datacenter.ts";
 import { instantTimings } from "../node/timings.ts";
+import { untilMachines } from "../testing/adapters/until-machines.ts";
 import { serveDatacenter } from "./serve-datacenter.ts";
 
 test("a machine switches from maintenance to mutual TLS and is bootstrapped over gRPC", async (t) => {
@@ -22,7 +23,7 @@ test("a machine switches from maintenance to mutual TLS and is bootstrapped over
     await served.close();
     await datacenter.close();
   });
-  await until(datacenter, () => served.portOf("127.0.0.1") !== undefined);
+  await untilMachines(datacenter, () => served.portOf("127.0.0.1") !== undefined);
   const port = served.portOf("127.0.0.1") ?? 0;
   const secrets = await generateSecretsBundle({ contract: "1.13", clock: systemClock, random: systemRandom, keys });
   const maintenance = createTalosClient(createGrpcDialer().dial({ address: "127.0.0.1", port }, { kind: "maintenance" }));
@@ -44,26 +45,17 @@ test("a machine switches from maintenance to mutual TLS and is bootstrapped over
     notBefore: systemClock.now(),
     lifetimeMs: 60_000,
   });
-  await until(datacenter, () => datacenter.machine("127.0.0.1").state.services["etcd"]?.state === "Preparing");
+  await untilMachines(
+    datacenter,
+    () => datacenter.machine("127.0.0.1").state.services["etcd"]?.state === "Preparing" && served.portOf("127.0.0.1") !== undefined,
+  );
   const client = createTalosClient(
     createGrpcDialer().dial({ address: "127.0.0.1", port }, { kind: "mutual", ca: secrets.certs.os.certificate, ...admin }),
   );
   t.after(() => client.close());
   await assert.rejects(maintenance.version(), (error) => isTalosError(error));
   await client.bootstrap();
-  await until(datacenter, () => datacenter.machine("127.0.0.1").state.stage === "running");
+  await untilMachines(datacenter, () => datacenter.machine("127.0.0.1").state.stage === "running");
   const members = await client.etcdMemberList();
   assert.equal(members.length, 1);
 });
-
-async function until(datacenter: ReturnType<typeof createDatacenter>, isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) {
-    await new Promise<void>((resolve) => {
-      const end = datacenter.onMachine(() => {
-        end();
-        resolve();
-      });
-      setTimeout(resolve, 20);
-    });
-  }
-}

@@ -8,6 +8,11 @@ import { shakeHands } from "./handshake.ts";
 import type { Session } from "./handshake.ts";
 import type { World } from "./world.ts";
 
+/** Call options of the in-process channel: also takes request metadata that the port has no word for (`nodes`, `talos-role`). */
+export interface RoutedCallOptions extends TalosCallOptions {
+  readonly metadata?: Readonly<Record<string, readonly string[]>>;
+}
+
 /** A host that is off answers nothing: the network itself reports it after this time. */
 const noRouteMs = 3_000;
 
@@ -89,7 +94,7 @@ class InProcessChannel implements TalosChannel {
     return handleCall(this.#world, cell.address, {
       path,
       request,
-      metadata: options.node === undefined ? {} : { node: [options.node] },
+      metadata: { ...(options as RoutedCallOptions).metadata, ...(options.node === undefined ? {} : { node: [options.node] }) },
       clientCertificate: session.clientCertificate,
       signal,
     });

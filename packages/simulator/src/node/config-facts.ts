@@ -21,6 +21,8 @@ export interface ConfigFacts {
   readonly kubernetesCa: KeyPair;
   /** Certificates that sign client certificates: the issuing CA and the further accepted ones. */
   readonly acceptedOsCas: readonly string[];
+  /** `cluster.etcd` is there: only control planes may have it. */
+  readonly hasEtcdSection: boolean;
   readonly hostname: string | undefined;
   readonly certSans: readonly string[];
   readonly nodeLabels: Readonly<Record<string, string>>;
@@ -70,6 +72,7 @@ function readFacts(text: string): ConfigFacts {
     osCa,
     kubernetesCa: { ...kubernetesCa, certificate: kubernetesCa.certificate || (facts.kubernetesAcceptedCas[0] ?? "") },
     acceptedOsCas: [osCa.certificate, ...facts.osAcceptedCas].filter((certificate) => certificate !== ""),
+    hasEtcdSection: facts.etcdCa !== undefined,
     hostname: facts.hostname,
     certSans: facts.certSans,
     nodeLabels: facts.nodeLabels,

@@ -24,6 +24,24 @@ export const controlPlaneProjections: Readonly<Record<string, Projection>> = {
       },
     ];
   },
+  "OSRootSecrets.secrets.talos.dev": ({ cell }) => {
+    const facts = activeFacts(cell.state);
+    if (facts === undefined) return [];
+    const encode = (text: string): string => Buffer.from(text).toString("base64");
+    return [
+      {
+        id: "os",
+        owner: "secrets.RootOSController",
+        spec: {
+          issuingCA: { crt: encode(facts.osCa.certificate), key: encode(facts.osCa.key) },
+          acceptedCAs: facts.acceptedOsCas.map((certificate) => ({ crt: encode(certificate) })),
+          certSANIPs: [cell.address],
+          certSANDNSNames: [],
+          token: facts.machineToken,
+        },
+      },
+    ];
+  },
   "KubeletSpecs.kubernetes.talos.dev": ({ cell }) => {
     const facts = activeFacts(cell.state);
     if (facts === undefined) return [];

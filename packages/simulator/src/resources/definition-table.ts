@@ -13,6 +13,16 @@ export type DefinitionRow = readonly [
 ];
 
 export const definitionTable: readonly DefinitionRow[] = [
+  ["Namespaces.meta.cosi.dev", "Namespace", "meta", false, "", ["ns"], []],
+  [
+    "ResourceDefinitions.meta.cosi.dev",
+    "ResourceDefinition",
+    "meta",
+    false,
+    "",
+    ["api-resources", "crd", "rds"],
+    [["Aliases", "aliases[:]"]],
+  ],
   ["APIServerConfigs.kubernetes.talos.dev", "APIServerConfig", "controlplane", true, "", [], []],
   ["APIServiceConfigs.runtime.talos.dev", "APIServiceConfig", "runtime", false, "1.13", [], []],
   ["AcquireConfigSpecs.v1alpha1.talos.dev", "AcquireConfigSpec", "runtime", false, "", [], []],

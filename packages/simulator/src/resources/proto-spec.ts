@@ -43,10 +43,23 @@ function single(kind: "scalar" | "enum" | "message", field: DescField, value: un
   return scalarFor(field, value);
 }
 
+/** Bit sets that YAML shows by name (kernel's IFA_F_*). */
+const flagNumbers: Readonly<Record<string, number>> = { permanent: 0x80 };
+
 function scalarFor(field: DescField, value: unknown): unknown {
   const wide = [ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64];
   if (field.scalar !== undefined && wide.includes(field.scalar)) return typeof value === "number" ? BigInt(value) : 0n;
+  const narrow = [ScalarType.INT32, ScalarType.UINT32, ScalarType.SINT32, ScalarType.FIXED32, ScalarType.SFIXED32];
+  if (field.scalar !== undefined && narrow.includes(field.scalar) && typeof value !== "number") return flagNumbers[String(value)] ?? 0;
+  if (field.scalar === ScalarType.BYTES) return bytesFor(String(value));
   return value;
+}
+
+/** Hardware addresses are text in YAML and bytes in the message. */
+function bytesFor(text: string): Uint8Array {
+  return /^([0-9a-f]{2}:)+[0-9a-f]{2}$/.test(text)
+    ? Uint8Array.from(text.split(":"), (part) => Number.parseInt(part, 16))
+    : Buffer.from(text);
 }
 
 function messageFor(schema: DescMessage, value: unknown): unknown {

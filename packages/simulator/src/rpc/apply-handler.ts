@@ -4,7 +4,7 @@ import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { configFactsOf } from "../node/config-facts.ts";
 import type { ApplyHow } from "../node/inputs.ts";
 import { isAtLeast } from "../node/version.ts";
-import { checkConfig, needsReboot } from "./check-config.ts";
+import { checkConfig, needsReboot, rebootDiff } from "./check-config.ts";
 import type { HandlerContext } from "./context.ts";
 import { unifiedDiff } from "./diff.ts";
 

@@ -1,9 +1,10 @@
-import { describeMachineConfig, isConfigError } from "@talos-operator/talos";
-import { loadAll } from "js-yaml";
+import { contractFor, isConfigError, patchMachineConfig } from "@talos-operator/talos";
+import { dump, loadAll } from "js-yaml";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { configFactsOf } from "../node/config-facts.ts";
 import type { Hardware } from "../node/hardware.ts";
 import { isAtLeast } from "../node/version.ts";
+import { unifiedDiff } from "./diff.ts";
 
 /**
  * What a node checks before it takes a configuration.
@@ -14,7 +15,8 @@ export function checkConfig(text: string, hardware: Hardware, isMaintenance: boo
   if (text.trim() === "") throw new RpcError(grpcStatus.invalidArgument, "config not found");
   const unreadable = isMaintenance && !isAtLeast(hardware.talosVersion, "1.13") ? grpcStatus.unknown : grpcStatus.invalidArgument;
   try {
-    describeMachineConfig(text);
+    // A patch that says nothing makes the library read every document strictly, by the rules of this machine's Talos.
+    patchMachineConfig(text, ["machine: {}\n"], { contract: contractFor(hardware.talosVersion) });
   } catch (error) {
     if (!isConfigError(error)) throw error;
     throw new RpcError(unreadable, error.detail);
@@ -22,7 +24,7 @@ export function checkConfig(text: string, hardware: Hardware, isMaintenance: boo
   const facts = configFactsOf(text);
   if (!facts.isComplete) return;
   const problems: string[] = [];
-  if (facts.machineType === undefined) problems.push("unknown machine type");
+  if (facts.machineType !== "controlplane" && facts.hasEtcdSection) problems.push("etcd config is only allowed on control plane machines");
   if (facts.endpoint === "" || !/^https?:\/\/[^/:]+|^https?:\/\/\[/.test(facts.endpoint))
     problems.push("invalid controlplane endpoint: hostname must not be blank");
   if (facts.osCa.certificate === "" && facts.acceptedOsCas.length === 0)
@@ -31,10 +33,15 @@ export function checkConfig(text: string, hardware: Hardware, isMaintenance: boo
     problems.push("issuing Talos API CA key is required for controlplane nodes (.machine.ca.key)");
   if (facts.machineType === "worker" && facts.osCa.key !== "")
     problems.push("issuing Talos API CA key is not allowed on non-controlplane nodes (.machine.ca)");
-  if (facts.machineType === "worker" && facts.kubernetesCa.key !== "")
+  if (facts.machineType !== "controlplane" && facts.kubernetesCa.key !== "")
     problems.push("cluster CA key is not allowed on non-controlplane nodes (.cluster.ca)");
+  if (facts.machineType === undefined) problems.push(`unknown machine type ${JSON.stringify(typeIn(text))}`);
   if (hardware.platform === "metal") problems.push(...installProblems(text, hardware));
   if (problems.length > 0) throw new RpcError(grpcStatus.invalidArgument, listOf(problems));
+}
+
+function typeIn(text: string): string {
+  return /^machine:\n(?:[ #].*\n)*? +type: (\S+)/m.exec(text)?.[1] ?? "";
 }
 
 function installProblems(text: string, hardware: Hardware): readonly string[] {
@@ -74,16 +81,25 @@ const immediatePaths = [
   ),
 ];
 
+/** The difference that would need the reboot, without the parts that may change live. */
+export function rebootDiff(from: string, to: string): string {
+  return unifiedDiff(dump(fixedTree(from), { indent: 4 }), dump(fixedTree(to), { indent: 4 }));
+}
+
 /** True when Talos up to 1.13 would have to reboot to get from one configuration to the other. */
 export function needsReboot(from: string, to: string): boolean {
   return fixedPart(from) !== fixedPart(to);
 }
 
 function fixedPart(text: string): string {
+  return JSON.stringify(sorted(fixedTree(text)));
+}
+
+function fixedTree(text: string): Record<string, unknown> {
   const document = loadAll(text).find((candidate) => typeof candidate === "object" && candidate !== null && !("kind" in candidate));
   const copy = structuredClone(document ?? {}) as Record<string, unknown>;
   for (const path of immediatePaths) removePath(copy, path.split("."));
-  return JSON.stringify(sorted(copy));
+  return copy;
 }
 
 function removePath(tree: Record<string, unknown>, path: readonly string[]): void {

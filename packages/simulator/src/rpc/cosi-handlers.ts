@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { configDefinitions, cosi, cosiMeta, resourceSpecs } from "@talos-operator/talos/protocol";
+import { configDefinitions, cosi, cosiMeta, emitYaml, resourceSpecs } from "@talos-operator/talos/protocol";
+import type { YamlValue } from "@talos-operator/talos/protocol";
 import { toBinary } from "@bufbuild/protobuf";
-import { dump } from "js-yaml";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { definitionsFor, namespaces } from "../resources/definitions.ts";
 import { encodeSpec } from "../resources/proto-spec.ts";
@@ -81,11 +81,11 @@ export function cosiWriteRefused(): never {
 
 function requireReadable({ cell, roles }: HandlerContext, namespace: string, type: string): void {
   const definition = definitionsFor(cell.state.hardware.talosVersion).get(type);
-  if (definition === undefined && type !== definitionType && type !== namespaceType) {
+  if (definition === undefined) {
     throw new RpcError(grpcStatus.permissionDenied, `resource type "${type}" is not supported`);
   }
   if (namespaces[namespace] === undefined) throw new RpcError(grpcStatus.permissionDenied, `namespace "${namespace}" is not supported`);
-  if (definition?.isSensitive === true && !roles.has("os:admin")) throw new RpcError(grpcStatus.permissionDenied, "not authorized");
+  if (definition.isSensitive && !roles.has("os:admin")) throw new RpcError(grpcStatus.permissionDenied, "not authorized");
 }
 
 function idFilter(regexp: string | undefined): (id: string) => boolean {
@@ -176,8 +176,7 @@ function protoSpecOf(resource: StoredResource): Uint8Array {
   return encodeSpec(schema, resource.spec as PlainSpec);
 }
 
-/** As Go prints it: four spaces, lists indented below their key. */
 function yamlSpecOf(spec: unknown): string {
-  if (typeof spec === "string" && spec.includes("\n")) return `${JSON.stringify(spec)}\n`;
-  return dump(spec, { indent: 4, lineWidth: -1, quotingType: '"' } as Parameters<typeof dump>[1]);
+  // A machine config is a string scalar with its line breaks escaped.
+  return typeof spec === "string" && spec.includes("\n") ? `${JSON.stringify(spec)}\n` : emitYaml(spec as YamlValue);
 }
