@@ -53,6 +53,17 @@ async function table(path: string): Promise<Json> {
   });
 }
 
+/** Times that are no pointers in Go, so that they are printed as null when unset; OpenAPI does not tell. */
+const alwaysPrintedTimes = new Set([
+  "lastHeartbeatTime",
+  "lastTransitionTime",
+  "lastUpdateTime",
+  "firstTimestamp",
+  "lastTimestamp",
+  "eventTime",
+  "startedAt",
+  "finishedAt",
+]);
 const definitions: Record<string, Json> = {};
 const kinds: Json[] = [];
 for (const [groupVersion, plurals] of Object.entries(wanted)) {
@@ -109,11 +120,14 @@ function shape(schema: Json, schemas: Json, isField = false): Json {
     if (key.startsWith("x-kubernetes-") && !["x-kubernetes-group-version-kind", "x-kubernetes-unions"].includes(key)) kept[key] = value;
   }
   if (reference !== undefined) {
+    // Go prints a struct that is no pointer even when it is empty.
+    const isStruct = isField && JSON.stringify(schema["default"]) === "{}";
     const name = String(reference).split("/").at(-1) as string;
     if (name.endsWith(".IntOrString")) return { ...kept, "x-kubernetes-int-or-string": true };
     if (name.endsWith(".Quantity")) return { ...kept, format: "quantity" };
-    if (name.endsWith(".Time")) return { ...kept, type: "string", format: "date-time", nullable: true };
-    if (name.endsWith(".MicroTime")) return { ...kept, type: "string", format: "date-time", nullable: true };
+    if (/\.(?:Micro)?Time$/.test(name)) {
+      return { ...kept, ...(isStruct ? { "x-go-struct": true } : {}), type: "string", format: "date-time", nullable: true };
+    }
     if (name.endsWith(".ObjectMeta") || name.endsWith(".FieldsV1") || name.endsWith(".RawExtension") || name.endsWith(".JSON"))
       return { ...kept, $open: name.split(".").at(-1) };
     if (name.includes(".JSONSchemaPropsOr")) {
@@ -121,8 +135,7 @@ function shape(schema: Json, schemas: Json, isField = false): Json {
       return { ...kept, $open: "JSON" };
     }
     collect(name, schemas);
-    // Go prints a struct that is no pointer even when it is empty.
-    return { ...kept, ...(isField && JSON.stringify(schema["default"]) === "{}" ? { "x-go-struct": true } : {}), $ref: name };
+    return { ...kept, ...(isStruct ? { "x-go-struct": true } : {}), $ref: name };
   }
   for (const key of ["type", "format", "required", "enum"]) if (schema[key] !== undefined) kept[key] = schema[key];
   if (schema["format"] === "int-or-string") return { ...kept, type: undefined, format: undefined, "x-kubernetes-int-or-string": true };
@@ -130,7 +143,10 @@ function shape(schema: Json, schemas: Json, isField = false): Json {
   if (zero !== undefined && zero !== "" && zero !== 0 && zero !== false && JSON.stringify(zero) !== "{}") kept["default"] = zero;
   if (schema["properties"] !== undefined) {
     kept["properties"] = Object.fromEntries(
-      Object.entries(schema["properties"] as Json).map(([key, child]) => [key, shape(child as Json, schemas, true)]),
+      Object.entries(schema["properties"] as Json).map(([key, child]) => [
+        key,
+        { ...shape(child as Json, schemas, true), ...(alwaysPrintedTimes.has(key) ? { "x-go-struct": true } : {}) },
+      ]),
     );
   }
   if (schema["items"] !== undefined) kept["items"] = shape(schema["items"] as Json, schemas);

@@ -1,3 +1,4 @@
+import { printGo, printGoSyntax } from "../go-print.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import type { SchemaNode } from "../schema/index.ts";
 import { itemElement, printPath } from "./path-element.ts";
@@ -101,29 +102,4 @@ function goType(value: unknown): string {
   if (typeof value === "boolean") return "bool";
   if (typeof value === "string") return "string";
   return Array.isArray(value) ? "[]interface {}" : "map[string]interface {}";
-}
-
-/** A value as Go's `%v` prints it. */
-function printGo(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => printGo(item)).join(" ")}]`;
-  if (isObject(value)) {
-    return `map[${Object.keys(value)
-      .sort()
-      .map((key) => `${key}:${printGo(value[key])}`)
-      .join(" ")}]`;
-  }
-  return value === null ? "<nil>" : String(value as string | number | boolean);
-}
-
-/** A value as Go's `%#v` prints it. */
-function printGoSyntax(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map((item) => printGoSyntax(item)).join(", ")}}`;
-  if (isObject(value)) {
-    return `map[string]interface {}{${Object.keys(value)
-      .sort()
-      .map((key) => `${JSON.stringify(key)}:${printGoSyntax(value[key])}`)
-      .join(", ")}}`;
-  }
-  return value === null ? "interface {}(nil)" : String(value as number | boolean);
 }

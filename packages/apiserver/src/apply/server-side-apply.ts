@@ -62,8 +62,9 @@ export function serverSideApply(input: ApplyInput): ApplyOutcome {
   }
   const problems = checkApplied(input.applied, root);
   if (problems.length > 0) {
-    const { apiVersion, kind: kindName } = input.applied;
-    const where = `${objectName(metadata)}; ${String(apiVersion)}, Kind=${String(kindName)}`;
+    const { apiVersion } = input;
+    const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
+    const where = `${objectName(metadata)}; ${version}, Kind=${kind.names.kind}`;
     return { kind: "invalid", status: 500, message: `failed to create typed patch object (${where}): ${joinProblems(problems)}` };
   }
   const ignored = ignoredFields(input);

@@ -26,7 +26,10 @@ export function trackUpdate(input: OwnershipContext & { readonly live: JsonObjec
   const ignored = ignoredFields(input);
   const comparison = withoutIgnored(compareFields(before, after, kind.root), ignored);
 
-  const managers = takeFromOthers(startingManagers(input), comparison);
+  const starting = startingManagers(input);
+  // An object whose ownership nobody keeps (any more) is left so; only a creation or an apply begins to keep it.
+  if (live !== undefined && starting.size === 0) return withManagedFields(updated, []);
+  const managers = takeFromOthers(starting, comparison);
   const owned = subtractSets(touchedBy(comparison), unownedFields);
   if (!isEmptySet(owned)) {
     const self: Omit<Manager, "fields"> = {

@@ -6,22 +6,30 @@ import type { SchemaNode } from "../schema/index.ts";
  * Field ownership depends on them: what was always there is not added by anybody.
  */
 export function fillStructs(object: JsonObject, node: SchemaNode): JsonObject {
-  fill(object, node);
+  fill(object, node, false);
+  const status = getOwn(object, "status");
+  const child = node.properties.get("status");
+  if (isObject(status) && child !== undefined) fill(status, child, true);
   return object;
 }
 
-function fill(value: unknown, node: SchemaNode): void {
+const zeroes: Readonly<Record<string, unknown>> = { string: "", integer: 0, number: 0, boolean: false };
+
+/** @param inStatus also fill in zero values of required scalars; elsewhere their absence is an error for validation to find */
+function fill(value: unknown, node: SchemaNode, inStatus: boolean): void {
   if (Array.isArray(value)) {
-    if (node.items !== undefined) for (const item of value) fill(item, node.items);
+    if (node.items !== undefined) for (const item of value) fill(item, node.items, inStatus);
     return;
   }
   if (!isObject(value)) return;
   for (const [name, child] of node.properties) {
-    if (child.isStruct && !Object.hasOwn(value, name)) setOwn(value, name, {});
+    if (child.isStruct && !Object.hasOwn(value, name)) setOwn(value, name, child.type === "string" ? null : {});
+    if (inStatus && !Object.hasOwn(value, name) && node.source.required?.includes(name) === true && child.type in zeroes)
+      setOwn(value, name, zeroes[child.type]);
     const inner = getOwn(value, name);
-    if (typeof inner === "object" && inner !== null) fill(inner, child);
+    if (typeof inner === "object" && inner !== null) fill(inner, child, inStatus);
   }
   if (node.additional !== undefined && node.additional !== true) {
-    for (const key of Object.keys(value)) if (!node.properties.has(key)) fill(value[key], node.additional);
+    for (const key of Object.keys(value)) if (!node.properties.has(key)) fill(value[key], node.additional, inStatus);
   }
 }

@@ -1,3 +1,4 @@
+import { builtinCases } from "./builtin-cases.ts";
 import { crdCases } from "./crd-cases.ts";
 import { mergeCases } from "./merge-cases.ts";
 import { ruleCases } from "./rule-cases.ts";
@@ -9,6 +10,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   values: prefixed("a value", valueCases),
   rules: prefixed("a rule", ruleCases),
   merges: prefixed("a merge", mergeCases),
+  builtins: prefixed("a built-in kind", builtinCases),
   crds: prefixed("a CRD", crdCases),
 };
 

@@ -1,3 +1,4 @@
+import { printGo } from "../go-print.ts";
 import { cloneJson, equalJson, getOwn, isObject, setOwn, type JsonObject } from "../json.ts";
 import type { CompiledVersion, SchemaNode } from "../schema/index.ts";
 import { undecodable, type PatchOutcome } from "./outcome.ts";
@@ -34,7 +35,7 @@ function mergeMaps(original: JsonObject, patch: JsonObject, node: SchemaNode | u
   if (instruction === "replace") return withoutDirectives(patch);
   if (instruction === "delete") return {};
   if (instruction !== undefined && instruction !== "merge") {
-    throw new PatchRefused(`unknown patch type: ${String(instruction)} in map: use merge, replace or delete`);
+    throw new PatchRefused(`unknown patch type: ${printGo(instruction)} in map: ${printGo(patch)}`);
   }
   const result = cloneJson(original);
   const retained = getOwn(patch, retainKeys);
@@ -63,8 +64,10 @@ function mergeMaps(original: JsonObject, patch: JsonObject, node: SchemaNode | u
     const field = key.slice(elementOrder.length);
     const list = getOwn(result, field);
     const order = patch[key];
-    if (Array.isArray(list) && Array.isArray(order))
-      setOwn(result, field, reorder(list, order, getOwn(original, field), childOf(node, field)));
+    const before = getOwn(original, field);
+    if (Array.isArray(list) && Array.isArray(order)) {
+      setOwn(result, field, orderItems(list, order, Array.isArray(before) ? before : [], childOf(node, field)));
+    }
   }
   return result;
 }
@@ -83,7 +86,8 @@ function mergeField(original: unknown, patch: unknown, node: SchemaNode | undefi
   }
   if (Array.isArray(patch)) {
     if (!strategies.includes("merge")) return cloneJson(patch);
-    return mergeLists(Array.isArray(original) ? original : [], patch, node);
+    const before = Array.isArray(original) ? original : [];
+    return orderItems(mergeLists(before, patch, node), patch, before, node);
   }
   return patch;
 }
@@ -108,7 +112,7 @@ function mergeLists(original: readonly unknown[], patch: readonly unknown[], nod
   for (const item of patch) {
     if (!isObject(item)) throw new PatchRefused("expected a list of objects: every item of this list needs its merge key");
     const key = keyOf(item);
-    if (key === undefined) throw new PatchRefused(`map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`);
+    if (key === undefined) throw new PatchRefused(`map: ${printGo(item)} does not contain declared merge key: ${mergeKey}`);
     if (getOwn(item, directive) === "delete") {
       result = result.filter((present) => !equalJson(keyOf(present), key));
       continue;
@@ -134,22 +138,35 @@ function withoutDirectives(value: JsonObject): JsonObject {
   return copy;
 }
 
-/** Items named by the order come in that order; others keep their place relative to the items they followed on the server. */
-function reorder(list: readonly unknown[], order: readonly unknown[], before: unknown, node: SchemaNode | undefined): unknown[] {
+/** Identity of a list item for ordering: its merge key, or the item itself. */
+function identify(node: SchemaNode | undefined): (item: unknown) => string {
   const mergeKey = node?.patchMergeKey;
-  const idOf = (item: unknown): string => JSON.stringify(isObject(item) && mergeKey !== undefined ? getOwn(item, mergeKey) : item);
-  const wanted = order.map(idOf);
-  const byId = new Map(list.map((item) => [idOf(item), item]));
-  const ordered = wanted.filter((id) => byId.has(id));
-  const result = [...ordered];
-  const known = Array.isArray(before) ? before.map(idOf) : [];
-  for (const item of list) {
-    const id = idOf(item);
-    if (wanted.includes(id)) continue;
-    const position = known.indexOf(id);
-    const next = position < 0 ? -1 : result.findIndex((other) => known.indexOf(other) > position);
-    if (next < 0) result.push(id);
-    else result.splice(next, 0, id);
+  return (item) => JSON.stringify(isObject(item) && mergeKey !== undefined ? getOwn(item, mergeKey) : item);
+}
+
+/**
+ * Puts a merged list into the order of the genuine server: items that the patch names in the order it names them, the others as they were;
+ * where both meet, a named item goes first unless both were in the list before and stood the other way round.
+ */
+function orderItems(
+  merged: readonly unknown[],
+  named: readonly unknown[],
+  before: readonly unknown[],
+  node: SchemaNode | undefined,
+): unknown[] {
+  const idOf = identify(node);
+  const order = new Map(named.map((item, index) => [idOf(item), index]));
+  const position = new Map(before.map((item, index) => [idOf(item), index]));
+  const byOrder = (places: Map<string, number>) => (a: unknown, b: unknown) =>
+    (places.get(idOf(a)) ?? Infinity) - (places.get(idOf(b)) ?? Infinity) || 0;
+  const left = merged.filter((item) => !order.has(idOf(item))).sort(byOrder(position));
+  const right = merged.filter((item) => order.has(idOf(item))).sort(byOrder(order));
+  const result: unknown[] = [];
+  let [l, r] = [0, 0];
+  while (l < left.length || r < right.length) {
+    const [a, b] = [position.get(idOf(left[l])), position.get(idOf(right[r]))];
+    const takesLeft = r >= right.length || (l < left.length && a !== undefined && b !== undefined && a < b);
+    result.push(takesLeft ? left[l++] : right[r++]);
   }
-  return result.map((id) => byId.get(id));
+  return result;
 }

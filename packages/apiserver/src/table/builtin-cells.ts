@@ -76,6 +76,13 @@ function nodeAddress(node: JsonObject, type: string): string {
   );
 }
 
+function kernelText(node: JsonObject): string {
+  const kernel = textAt("", node, "status", "nodeInfo", "kernelVersion");
+  const architecture = textAt("", node, "status", "nodeInfo", "architecture");
+  if (kernel === "") return "<unknown>";
+  return architecture === "" ? kernel : `${kernel} (${architecture})`;
+}
+
 function serviceExternal(service: JsonObject): string {
   const external = listAt(service, "spec", "externalIPs").map(String);
   switch (at(service, "spec", "type")) {
@@ -198,7 +205,7 @@ export const builtinCells: Readonly<Record<string, CellWriter>> = {
     nodeAddress(o, "InternalIP"),
     nodeAddress(o, "ExternalIP"),
     textAt("<unknown>", o, "status", "nodeInfo", "osImage"),
-    textAt("<unknown>", o, "status", "nodeInfo", "kernelVersion"),
+    kernelText(o),
     textAt("<unknown>", o, "status", "nodeInfo", "containerRuntimeVersion"),
   ],
   Pod: (o, now) => [

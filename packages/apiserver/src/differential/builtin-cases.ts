@@ -1,0 +1,165 @@
+import type { DifferentialCase, Resource, Step } from "./run-case.ts";
+
+const resource = (apiVersion: string, kind: string, plural: string, namespaced = true): Resource => ({
+  apiVersion,
+  kind,
+  plural,
+  namespaced,
+});
+const configMap = resource("v1", "ConfigMap", "configmaps");
+const secret = resource("v1", "Secret", "secrets");
+const node = resource("v1", "Node", "nodes", false);
+const lease = resource("coordination.k8s.io/v1", "Lease", "leases");
+const role = resource("rbac.authorization.k8s.io/v1", "Role", "roles");
+const serviceAccount = resource("v1", "ServiceAccount", "serviceaccounts");
+
+const strategic = (body: unknown): Step => ({ do: "strategic", body });
+const apply = (manager: string, body: object, force = false): Step => ({
+  do: "apply",
+  manager,
+  body,
+  query: force ? { force: "true" } : {},
+});
+const table: Step = { do: "table" };
+
+const nodeStatus = {
+  addresses: [
+    { type: "InternalIP", address: "10.0.0.1" },
+    { type: "Hostname", address: "n" },
+  ],
+  conditions: [
+    { type: "Ready", status: "True", reason: "KubeletReady", message: "ok" },
+    { type: "DiskPressure", status: "False", reason: "Enough", message: "ok" },
+  ],
+  nodeInfo: {
+    machineID: "m",
+    systemUUID: "s",
+    bootID: "b",
+    kernelVersion: "6.1",
+    osImage: "Talos",
+    containerRuntimeVersion: "containerd://2",
+    kubeletVersion: "v1.36.3",
+    kubeProxyVersion: "",
+    operatingSystem: "linux",
+    architecture: "amd64",
+  },
+};
+
+/** Built-in kinds that the genuine server stores as given: ownership, strategic merge patches and Tables. */
+export const builtinCases: readonly DifferentialCase[] = [
+  {
+    name: "a ConfigMap",
+    resource: configMap,
+    steps: [
+      { do: "create", body: { data: { a: "1", b: "2" }, metadata: { labels: { x: "y" } } } },
+      table,
+      strategic({ data: { a: null, c: "3" } }),
+      strategic({ data: { $patch: "replace", only: "1" } }),
+      strategic({ metadata: { finalizers: ["example.com/a", "example.com/b"] } }),
+      strategic({ metadata: { finalizers: ["example.com/c"] } }),
+      strategic({ metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/a", "example.com/c"] } }),
+      strategic({ metadata: { "$setElementOrder/finalizers": ["example.com/z", "example.com/b"], finalizers: ["example.com/z"] } }),
+      strategic({ metadata: { finalizers: null, labels: { $patch: "delete" } } }),
+      strategic({ data: { $retainKeys: ["new"], new: "n" } }),
+      strategic([]),
+      apply("a", { data: { applied: "1" } }),
+      apply("b", { data: { applied: "2" } }),
+      apply("b", { data: { applied: "2" } }, true),
+      apply("a", { data: {} }),
+      apply("a", { data: { n: 1 } }),
+    ],
+  },
+  {
+    name: "a Secret",
+    resource: secret,
+    steps: [
+      { do: "create", body: { data: { a: "YQ==" }, stringData: { b: "c" } } },
+      table,
+      strategic({ data: { a: "" } }),
+      { do: "merge", body: { stringData: { d: "e" } } },
+      apply("a", { data: { z: "eg==" } }),
+      { do: "replace", manager: "r", body: { data: { z: "eg==" }, type: "Opaque" } },
+    ],
+  },
+  {
+    name: "a Node",
+    resource: node,
+    steps: [
+      {
+        do: "create",
+        statusOnly: true,
+        body: {
+          metadata: { labels: { "node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/etcd": "" } },
+          spec: { podCIDR: "10.244.0.0/24", podCIDRs: ["10.244.0.0/24"] },
+        },
+      },
+      { do: "merge", body: { spec: { taints: null } } },
+      table,
+      { do: "merge", subresource: "status", manager: "kubelet", body: { status: nodeStatus } },
+      table,
+      {
+        do: "strategic",
+        subresource: "status",
+        manager: "kubelet",
+        body: { status: { conditions: [{ type: "Ready", status: "False", reason: "Gone", message: "no" }] } },
+      },
+      {
+        do: "strategic",
+        subresource: "status",
+        manager: "kubelet",
+        body: {
+          status: {
+            conditions: [
+              { type: "DiskPressure", $patch: "delete" },
+              { type: "New", status: "True" },
+            ],
+          },
+        },
+      },
+      {
+        do: "strategic",
+        subresource: "status",
+        manager: "kubelet",
+        body: {
+          status: { "$setElementOrder/conditions": [{ type: "New" }, { type: "Ready" }], conditions: [{ type: "New", status: "False" }] },
+        },
+      },
+      { do: "strategic", manager: "kubectl-cordon", body: { spec: { unschedulable: true } } },
+      table,
+      { do: "strategic", body: { spec: { taints: [{ key: "a", effect: "NoSchedule" }] } } },
+      { do: "strategic", body: { spec: { taints: [{ key: "b", effect: "NoSchedule" }] } } },
+      { do: "apply", manager: "labeller", body: { metadata: { labels: { role: "x" } } } },
+      { do: "strategic", body: { spec: { unschedulable: null } } },
+      { do: "strategic", body: { status: { conditions: [{ status: "no merge key" }] } }, subresource: "status" },
+    ],
+  },
+  {
+    name: "a Lease",
+    resource: lease,
+    steps: [
+      { do: "create", body: { spec: { holderIdentity: "me", leaseDurationSeconds: 15, renewTime: "2026-01-01T00:00:00.000000Z" } } },
+      table,
+      { do: "merge", manager: "other", body: { spec: { holderIdentity: "you", renewTime: "2026-01-01T00:00:05.123456Z" } } },
+      apply("a", { spec: { holderIdentity: "a" } }),
+    ],
+  },
+  {
+    name: "a Role",
+    resource: role,
+    steps: [
+      { do: "create", body: { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] } },
+      strategic({ rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }] }),
+    ],
+  },
+  {
+    name: "a ServiceAccount",
+    resource: serviceAccount,
+    steps: [
+      { do: "create", body: {} },
+      table,
+      strategic({ imagePullSecrets: [{ name: "a" }] }),
+      strategic({ imagePullSecrets: [{ name: "b" }] }),
+      apply("x", { imagePullSecrets: [{ name: "c" }] }),
+    ],
+  },
+];
