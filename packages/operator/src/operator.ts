@@ -115,7 +115,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
             random,
             log,
             ...timing,
-            onElected: (leadership) => lead(leadingBy(leadership), leadership.signal),
+            onElected: (leadership) => lead(leadingBy(leadership, timing.leaseDurationMs ?? 15_000), leadership.signal),
           });
           await elector.run(signal);
         }

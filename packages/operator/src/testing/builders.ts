@@ -118,6 +118,7 @@ export function configured(
     spki: `spki-${address}`,
     platform: "metal",
     installDisk: "/dev/sda",
+    configHash: undefined,
     pinnedAt: NOW,
     configuredAt: NOW,
     releasedAt: undefined,
@@ -207,6 +208,7 @@ export function observed(world: World = {}): Observed {
     talosconfig: { kind: "present", value: { expiresAt: NOW + 300 * 86_400_000, isOurs: true } },
     namespaceIsTerminating: undefined,
     sent: new Map(),
+    mayDisturbAt: 0,
     requireFingerprint: false,
     ...over,
   };

@@ -131,6 +131,7 @@ export function createBrain(options: BrainOptions): Brain {
       keys: options.keys,
       clock,
       hosts: options.hosts,
+      mayDisturbAt: options.leading.mayDisturbAt,
       requireFingerprint: options.requireFingerprint,
     });
     for (const machine of seen.machines) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));

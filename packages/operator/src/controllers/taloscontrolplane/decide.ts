@@ -2,6 +2,7 @@ import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ControlPlaneState, ReasonOf } from "@talos-operator/api";
 import { describe } from "./describe.ts";
 import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
+import { answerAnnotations } from "./rules/answer-annotations.ts";
 import { keepAccess } from "./rules/access.ts";
 import { bootstrapOnce } from "./rules/bootstrap.ts";
 import { composeMachines } from "./rules/compose-machines.ts";
@@ -21,6 +22,7 @@ export const defaultRules: readonly Rule[] = [
   keepFinalizers,
   keepKeys,
   composeMachines,
+  answerAnnotations,
   bootstrapOnce,
   configureMachines,
   keepAccess,
@@ -28,7 +30,7 @@ export const defaultRules: readonly Rule[] = [
 ];
 
 /** Where a settled cluster is looked at again without an event. */
-const SETTLED_LOOK_MS = 60_000;
+const SETTLED_LOOK_MS = 30_000;
 
 /** Where a cluster that waits is looked at again without an event; changes that machines show wake the brain at once. */
 const WAITING_LOOK_MS = 10_000;

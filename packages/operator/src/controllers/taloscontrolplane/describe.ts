@@ -2,6 +2,8 @@ import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { controlPlanesOf, waitsForEtcd, wasEverConfigured } from "./etcd-view.ts";
 import type { EtcdMember } from "../../looking/look.ts";
+import { configHashOf } from "./config-hash.ts";
+import { machineFact } from "./facts.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Observed, SeenMachine } from "./model.ts";
 
@@ -117,23 +119,38 @@ export function describe(seen: Observed): readonly ConditionInput[] {
   const own = seen.machines.filter((machine) => machine.declared.owner.kind === "TalosControlPlane");
   const machines = machinesState(own);
   const nodes = nodesState(seen, own);
+  const changed = changedSettings(seen);
   return [
     conditionFor("MachinesReady", machines.reason, machines.message, generation),
     conditionFor("Bootstrapped", bootstrap.reason, bootstrap.message, generation),
     conditionFor("EtcdHealthy", etcd.reason, etcd.message, generation),
     conditionFor("NodesReady", nodes.reason, nodes.message, generation),
-    ...(seen.inertFields.length === 0
+    ...(seen.inertFields.length === 0 && changed.length === 0
       ? []
       : [
           conditionFor(
             "FieldNotSupported",
             "FieldNotSupported",
-            `Set and without effect in this release: ${seen.inertFields.join(", ")}.`,
+            [
+              ...(seen.inertFields.length === 0 ? [] : [`Set and without effect in this release: ${seen.inertFields.join(", ")}.`]),
+              ...(changed.length === 0
+                ? []
+                : [`Changed after the machine was configured, and not rolled out by this release: settings of ${changed.join(", ")}.`]),
+            ].join(" "),
             generation,
           ),
         ]),
     ...upgradePending(seen),
   ];
+}
+
+/** Machines whose settings are not those that they were configured with. */
+function changedSettings(seen: Observed): readonly string[] {
+  const facts = factsOf(seen);
+  return seen.machines.flatMap(({ declared }) => {
+    const hash = machineFact(facts, declared.name)?.configHash;
+    return hash === undefined || hash === configHashOf(declared, seen.controlPlane) ? [] : [declared.name];
+  });
 }
 
 function upgradePending(seen: Observed): readonly ConditionInput[] {

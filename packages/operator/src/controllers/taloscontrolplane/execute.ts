@@ -102,6 +102,17 @@ export async function execute(action: Action, effects: Effects): Promise<void> {
       return writeTalosconfig(action, effects);
     case "ResetMachine":
       return resetMachine(action, effects);
+    case "AnswerAnnotation": {
+      const { name } = seen.controlPlane.metadata;
+      // Only the value that was acted on: a newer word of the person stays.
+      const path = `/metadata/annotations/${action.annotation.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const operations = [{ op: "test", path, value: action.value } as const, { op: "remove", path } as const];
+      const updated = await client
+        .resource<TalosControlPlane>(talosControlPlaneResource)
+        .patch({ namespace, name }, { type: "json", operations }, { signal });
+      effects.event(seen.controlPlane, "Normal", "Reconciling", "AnswerAnnotation", action.answer);
+      return effects.caughtUp("TalosControlPlane", updated.metadata.resourceVersion);
+    }
     case "DeleteBundle":
       await effects.bundles.delete({ namespace, name: action.secret });
       session.bundle = undefined;

@@ -46,6 +46,8 @@ export interface MachineFact {
   readonly platform: string | undefined;
   /** `undefined` = none (containers). */
   readonly installDisk: string | undefined;
+  /** Of the settings that its configuration was made from; `undefined` when it was met configured. */
+  readonly configHash: string | undefined;
   readonly pinnedAt: number;
   /** From here on a configuration may have been sent, and the machine may hold etcd data. */
   readonly configuredAt: number | undefined;

@@ -92,6 +92,8 @@ export interface Observed {
   readonly namespaceIsTerminating: boolean | undefined;
   /** What this process sent and has not seen the effect of, by `effectKey`. Lost at a restart, and nothing depends on it but haste. */
   readonly sent: ReadonlyMap<string, SentEffect>;
+  /** From when this process may do what disturbs: a new leader first lets the effects of the one before run out. Milliseconds since the epoch. */
+  readonly mayDisturbAt: number;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
 }
@@ -133,6 +135,8 @@ export type Action =
   | { readonly kind: "WriteTalosconfig"; readonly secret: string; readonly endpoints: readonly string[] }
   /** Wipes. Only a machine whose intent stands in the record. */
   | { readonly kind: "ResetMachine"; readonly machine: MachineName; readonly address: string }
+  /** A person's word acts once: it is taken off and answered by an event. */
+  | { readonly kind: "AnswerAnnotation"; readonly annotation: string; readonly value: string; readonly answer: string }
   | { readonly kind: "DeleteRecord" }
   | { readonly kind: "DeleteBundle"; readonly secret: string };
 

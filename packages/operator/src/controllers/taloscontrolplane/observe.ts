@@ -5,7 +5,7 @@ import {
   talosconfigSecretName,
   validateAddresses,
 } from "@talos-operator/api";
-import type { ClusterRecord, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { ClusterRecord, Finding, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys } from "@talos-operator/ports";
 import type { SecretsBundle } from "@talos-operator/talos";
@@ -34,6 +34,7 @@ export interface ObservePorts {
   readonly keys: Keys;
   readonly clock: Clock;
   readonly hosts: HostOptions;
+  readonly mayDisturbAt: number;
   readonly requireFingerprint: boolean;
 }
 
@@ -66,16 +67,17 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
       ? ({ kind: "unknown", detail: "paused" } as const)
       : await readBundle({ ...key, name: facts?.bundle.secretName ?? bundleSecretName(key.name, 1) }, session, ports);
 
-  const composed = [
-    ...(ownProblems.length > 0 ? [] : machinesOf(controlPlane)),
-    ...pools.flatMap(({ worker, problems }) => (problems.length > 0 ? [] : machinesOf(worker))),
-  ];
-  const declared = [
-    ...composed,
-    ...handMade(machineObjects, composed).filter(
-      (machine) => validateAddresses([{ field: machine.field, address: machine.address }], ports.hosts).length === 0,
-    ),
-  ];
+  const isGoing =
+    controlPlane.metadata.deletionTimestamp !== undefined || workers.some((worker) => worker.metadata.deletionTimestamp !== undefined);
+  // What is wrong with a spec keeps new machines away; those that are part of the cluster are looked at, and taken down, all the same.
+  const admitted = (pool: TalosControlPlane | TalosWorker, problems: readonly Finding[]): readonly DeclaredMachine[] =>
+    machinesOf(pool).filter(
+      (machine) =>
+        isUsable(machine, ports.hosts) &&
+        (problems.length === 0 || machineFact(facts, machine.name) !== undefined || pool.metadata.deletionTimestamp !== undefined),
+    );
+  const composed = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
+  const declared = [...composed, ...handMade(machineObjects, composed).filter((machine) => isUsable(machine, ports.hosts))];
   const former = formerControlPlanes(declared, seenRecord);
   if (mode !== "disable")
     session.watch(
@@ -92,8 +94,6 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const see = (machine: DeclaredMachine): SeenMachine => ({ declared: machine, look: session.look(machine.name) });
   const isFounded = facts?.bootstrapDone !== undefined;
   const access = isFounded && mode === "reconcile" ? await readAccess(controlPlane, session, ports) : undefined;
-  const isGoing =
-    controlPlane.metadata.deletionTimestamp !== undefined || workers.some((worker) => worker.metadata.deletionTimestamp !== undefined);
 
   return {
     now: ports.clock.now(),
@@ -111,8 +111,14 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     talosconfig: access?.talosconfig ?? { kind: "unknown", detail: "not asked" },
     namespaceIsTerminating: isGoing ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
     sent: session.sent(),
+    mayDisturbAt: ports.mayDisturbAt,
     requireFingerprint: ports.requireFingerprint,
   };
+}
+
+/** False for an address that no machine can have: nobody is to be asked there. */
+function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
+  return validateAddresses([{ field: machine.field, address: machine.address }], hosts).length === 0;
 }
 
 /** Reads the record unless a fresh copy is at hand. */

@@ -2,18 +2,26 @@ import { annotations } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../config/install-disk.ts";
 import type { InMaintenance } from "../../looking/look.ts";
+import { configHashOf } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
-import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
+import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
 
 /** What is to be written down and sent for machines that wait in maintenance mode. */
 export interface MachinePlan {
   /** The facts with every machine written down that may be configured now; the same object when there is nothing new. */
   readonly facts: ClusterFacts;
   /** Allowed once `facts` is stored. */
-  readonly configure: readonly Action[];
+  readonly configure: readonly PlannedConfiguration[];
   /** Machines that are stopped, each with a reason and the remedy. */
   readonly stopped: readonly StoppedMachine[];
+}
+
+/** A configuration that may be sent, and the key that must answer. */
+export interface PlannedConfiguration {
+  readonly machine: DeclaredMachine;
+  readonly ifSpki: string;
+  readonly installDisk: string | undefined;
 }
 
 /** A machine to which nothing is sent. */
@@ -39,17 +47,27 @@ const LOOK_AGAIN_MS = 1_000;
 export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
   const stopped = seen.machines.flatMap((machine) => stopOf(seen, facts, machine) ?? []);
   const isStopped = new Set(stopped.map((machine) => machine.name));
-  const configure: Action[] = [];
+  const configure: PlannedConfiguration[] = [];
   let next = facts;
   for (const machine of seen.machines) {
     const { declared, look } = machine;
-    if (isStopped.has(declared.name) || look.kind !== "maintenance" || isOwnerGoing(seen, declared)) continue;
+    if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;
+    if (look.kind === "running" && machineFact(facts, declared.name)?.configuredAt === undefined) {
+      next = withDecisions(withMachine(next, metRunning(seen.now, declared, look.platform)), {
+        at: seen.now,
+        action: "Learn",
+        reason: "MetRunning",
+        machine: declared.name,
+        message: `Runs with this cluster's keys at ${declared.address}, and the record did not know it.`,
+      });
+    }
+    if (look.kind !== "maintenance") continue;
     const disk = diskOf(facts, declared, look);
     if (disk.kind === "refused") continue;
     const installDisk = disk.kind === "disk" ? disk.path : undefined;
     const fact = machineFact(facts, declared.name);
     if (fact?.configuredAt === undefined || fact.spki !== look.spki || fact.releasedAt !== undefined) {
-      next = withDecisions(withMachine(next, factOf(seen.now, declared, look, installDisk)), {
+      next = withDecisions(withMachine(next, factOf(seen, declared, look, installDisk)), {
         at: seen.now,
         action: "Configure",
         reason: fact === undefined ? "Declared" : "ApprovedByPerson",
@@ -57,8 +75,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
         message: `Waits in maintenance mode at ${declared.address} with key ${look.spki}.`,
       });
     }
-    if (mayConfigureNow(seen, declared.name))
-      configure.push({ kind: "ConfigureMachine", machine: declared, ifSpki: look.spki, installDisk });
+    if (mayConfigureNow(seen, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });
   }
   return { facts: next, configure, stopped };
 }
@@ -173,7 +190,12 @@ function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintena
   });
 }
 
-function factOf(now: number, declared: DeclaredMachine, look: InMaintenance, installDisk: string | undefined): MachineFact {
+function factOf(
+  { now, controlPlane }: Observed,
+  declared: DeclaredMachine,
+  look: InMaintenance,
+  installDisk: string | undefined,
+): MachineFact {
   return {
     name: declared.name,
     role: declared.role,
@@ -183,6 +205,26 @@ function factOf(now: number, declared: DeclaredMachine, look: InMaintenance, ins
     spki: look.spki,
     platform: look.platform,
     installDisk,
+    configHash: configHashOf(declared, controlPlane),
+    pinnedAt: now,
+    configuredAt: now,
+    releasedAt: undefined,
+  };
+}
+
+/** A machine that proved by its certificate that it is ours; its maintenance key is not known, so it is never configured again without a word. */
+function metRunning(now: number, declared: DeclaredMachine, platform: string | undefined): MachineFact {
+  const { name, role, address } = declared;
+  return {
+    name,
+    role,
+    address,
+    uuid: "",
+    macs: [],
+    spki: undefined,
+    platform,
+    installDisk: undefined,
+    configHash: undefined,
     pinnedAt: now,
     configuredAt: now,
     releasedAt: undefined,

@@ -12,17 +12,20 @@ export const configureMachines: Rule = {
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
     const plan = planMachines(seen, facts);
-    const write: readonly Action[] =
-      plan.facts === facts ? [] : [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: plan.facts, why: "MachinesPinned" }];
-    const actions = [...write, ...plan.configure];
-    return actions.length === 0
-      ? undefined
-      : {
-          actions,
-          waiting: {
-            reason: "WaitingForMachines",
-            message: `Machines are being configured: ${plan.configure.map((action) => ("machine" in action && typeof action.machine === "object" ? action.machine.name : "")).join(", ")}.`,
-          },
-        };
+    const actions: readonly Action[] = [
+      ...(plan.facts === facts
+        ? []
+        : [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: plan.facts, why: "MachinesPinned" } as const]),
+      ...plan.configure.map((machine) => ({ kind: "ConfigureMachine", ...machine }) as const),
+    ];
+    if (actions.length === 0) return undefined;
+    if (plan.configure.length === 0) return { actions };
+    return {
+      actions,
+      waiting: {
+        reason: "WaitingForMachines",
+        message: `Machines are being configured: ${plan.configure.map(({ machine }) => machine.name).join(", ")}.`,
+      },
+    };
   },
 };

@@ -187,6 +187,7 @@ function isAbandoned(seen: Observed, { declared }: SeenMachine, uuid: string | u
 }
 
 function mayResetNow(seen: Observed, name: string): boolean {
+  if (seen.now < seen.mayDisturbAt) return false;
   const sent = seen.sent.get(`Reset/${name}`);
   return sent === undefined || seen.now - sent.at >= (sent.outcome === "answered" ? RESEND_AFTER_MS : LOOK_AGAIN_MS);
 }

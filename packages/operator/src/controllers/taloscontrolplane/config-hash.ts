@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import type { TalosControlPlane } from "@talos-operator/api";
+import type { DeclaredMachine } from "./model.ts";
+
+/**
+ * Hash of the settings that a machine's configuration is made from, so that a later change of them can be told.
+ *
+ * Versions and images are left out (their change is an upgrade), and so is what matters only for the installation.
+ */
+export function configHashOf(machine: DeclaredMachine, controlPlane: TalosControlPlane): string {
+  const { installDisk: _disk, wipe: _wipe, image: _image, meta: _meta, imageCache: _cache, ...settings } = machine.machineSpec;
+  const { clusterDomain, podCIDR, serviceCIDR, cni } = controlPlane.spec ?? {};
+  return createHash("sha256")
+    .update(JSON.stringify(ordered([machine.role, settings, { clusterDomain, podCIDR, serviceCIDR, cni }])))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** The value with the keys of its objects in one order: how an API server stores them means nothing. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, ordered(inner)]),
+  );
+}

@@ -1,0 +1,33 @@
+import { annotations } from "@talos-operator/api";
+import { machineFact } from "../facts.ts";
+import type { Observed, Rule, SeenMachine } from "../model.ts";
+
+/**
+ * Takes a person's word off once it has acted, so that it never acts a second time on something that happens later.
+ *
+ * `approve-reprovision` has acted when the machine it names is written down with the key it shows, or runs.
+ */
+export const answerAnnotations: Rule = {
+  name: "answerAnnotations",
+  decide(seen) {
+    const value = seen.controlPlane.metadata.annotations?.[annotations.approveReprovision];
+    if (value === undefined || seen.record.kind !== "present") return undefined;
+    const named = seen.machines.find((machine) => nameOf(seen, machine) === value || machine.declared.name === value);
+    if (named === undefined || !isAnswered(seen, named)) return undefined;
+    const answer = `${named.declared.name} was taken in again, as talos-operator.dev/approve-reprovision asked; the annotation acts once and is removed.`;
+    return { actions: [{ kind: "AnswerAnnotation", annotation: annotations.approveReprovision, value, answer }] };
+  },
+};
+
+function isAnswered(seen: Observed, { declared, look }: SeenMachine): boolean {
+  if (look.kind === "running") return true;
+  const fact = seen.record.kind === "present" ? machineFact(seen.record.value.facts, declared.name) : undefined;
+  return look.kind === "maintenance" && fact?.spki === look.spki;
+}
+
+/** How a person names a machine: by UUID, or by name where it has none. */
+function nameOf(seen: Observed, { declared, look }: SeenMachine): string {
+  if (look.kind === "maintenance" && look.uuid !== undefined) return look.uuid;
+  const fact = seen.record.kind === "present" ? machineFact(seen.record.value.facts, declared.name) : undefined;
+  return fact === undefined || fact.uuid === "" ? declared.name : fact.uuid;
+}
