@@ -1,5 +1,5 @@
 import { fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf";
-import type { DescMethod, JsonValue, MessageShape } from "@bufbuild/protobuf";
+import type { DescMethod, JsonValue } from "@bufbuild/protobuf";
 import { Client, credentials as grpcCredentials, Metadata } from "@grpc/grpc-js";
 import type { ChannelCredentials, ClientReadableStream, ServiceError } from "@grpc/grpc-js";
 import type { TalosCredentials } from "@talos-operator/ports";
@@ -87,5 +87,5 @@ function bytesOf(descriptor: DescMethod, call: SubjectCall): Buffer {
 }
 
 function jsonOf(descriptor: DescMethod, bytes: Buffer): JsonValue {
-  return toJson(descriptor.output, fromBinary(descriptor.output, bytes) as MessageShape<typeof descriptor.output>);
+  return toJson(descriptor.output, fromBinary(descriptor.output, bytes));
 }

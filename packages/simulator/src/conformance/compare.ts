@@ -44,7 +44,7 @@ function plainOf(value: unknown): unknown {
 
 /** Answers of several machines come in the order of their arrival. */
 function byNode(a: unknown, b: unknown): number {
-  const name = (value: unknown): string => String((value as { readonly metadata?: Json }).metadata?.["hostname"] ?? "");
+  const name = (value: unknown): string => (value as { readonly metadata?: { readonly hostname?: string } }).metadata?.hostname ?? "";
   return name(a) < name(b) ? -1 : 1;
 }
 

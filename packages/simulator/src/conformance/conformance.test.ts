@@ -31,11 +31,11 @@ test("simulated machines in the same process answer what a genuine node answered
     hangMs: 6_000,
     pause: (ms) => world.time.advance(ms),
     whileCalling: async (call) => {
-      let isDone = false;
+      const progress = { isDone: false };
       const done = call.finally(() => {
-        isDone = true;
+        progress.isDone = true;
       });
-      for (let round = 0; round < 2_000 && !isDone; round += 1) await world.time.advance(round === 0 ? 0 : 10);
+      for (let round = 0; round < 2_000 && !progress.isDone; round += 1) await world.time.advance(round === 0 ? 0 : 10);
       return done;
     },
   });

@@ -65,13 +65,14 @@ function persist(config: ConfigState, text: string, now: number): ConfigState {
 function leaveMaintenance(run: Run): void {
   const { machine, timings } = run;
   const disk = machine.config.active === undefined ? "" : configFactsOf(machine.config.active).installDisk;
+  // Connections drop once the answer to the apply, which is on its way, has arrived.
   const isInstalling = machine.hardware.platform === "metal" && !machine.isInstalled && disk !== "";
   if (isInstalling) {
     run.stage("installing");
     run.event({ kind: "sequence", sequence: "install", action: "START" });
-    run.after("switch", 0);
+    run.after("switch", timings.callMs);
     return run.after("install", timings.switchMs + timings.installMs);
   }
   run.play("first-config");
-  run.after("switch", 0);
+  run.after("switch", timings.callMs);
 }

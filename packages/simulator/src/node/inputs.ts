@@ -32,7 +32,7 @@ export type MachineInput =
   | { readonly kind: "node-forgotten" }
   | { readonly kind: "reboot"; readonly actorId: string }
   | { readonly kind: "shutdown"; readonly actorId: string }
-  | { readonly kind: "reset"; readonly actorId: string; readonly wipe: ResetWipe; readonly then: "reboot" | "shutdown" }
+  | { readonly kind: "reset"; readonly actorId: string; readonly wipe: ResetWipe; readonly afterwards: "reboot" | "shutdown" }
   | { readonly kind: "restart-service"; readonly id: string }
   | { readonly kind: "meta"; readonly key: string; readonly value: string | undefined };
 

@@ -113,7 +113,7 @@ export class Run {
     for (const service of rule.services ?? []) {
       if (this.holds(service.when)) this.service(service.id, service.state, service.message, service.isHealthy);
     }
-    for (const next of rule.then ?? []) {
+    for (const next of rule.next ?? []) {
       if (this.holds(next.when)) this.after(next.timer, this.timings[next.after]);
     }
   }

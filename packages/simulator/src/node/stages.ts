@@ -10,7 +10,7 @@ export interface StageRule {
   /** Boot sequence and phase names as the event stream shows them. */
   readonly sequence?: { readonly name: string; readonly action: "START" | "STOP" };
   readonly services?: readonly ServiceRule[];
-  readonly then?: readonly FollowUp[];
+  readonly next?: readonly FollowUp[];
 }
 
 export interface ServiceRule {
@@ -85,13 +85,13 @@ export const stages: Readonly<Record<Moment, StageRule>> = {
       { id: "dashboard", state: "Running", message: "Process started", isHealthy: true, when: "metal" },
       ...configured,
     ],
-    then: [{ timer: "cri", after: "criMs" }],
+    next: [{ timer: "cri", after: "criMs" }],
   },
   "first-config": {
     stage: "booting",
     sequence: { name: "boot", action: "START" },
     services: [{ id: "dashboard", state: "Running", message: "Process started", isHealthy: true, when: "metal" }, ...configured],
-    then: [{ timer: "cri", after: "criMs" }],
+    next: [{ timer: "cri", after: "criMs" }],
   },
   cri: {
     services: [
@@ -100,7 +100,7 @@ export const stages: Readonly<Record<Moment, StageRule>> = {
       { id: "kubelet", state: "Preparing", message: "Running pre state" },
       { id: "etcd", state: "Waiting", message: "Waiting for etcd spec", when: "etcd-impossible" },
     ],
-    then: [
+    next: [
       { timer: "kubelet", after: "kubeletMs" },
       { timer: "etcd-preparing", after: "etcdPreparingMs", when: "etcd-possible" },
     ],
@@ -110,17 +110,17 @@ export const stages: Readonly<Record<Moment, StageRule>> = {
   },
   "etcd-preparing": {
     services: [{ id: "etcd", state: "Preparing", message: "Running pre state" }],
-    then: [{ timer: "etcd-start", after: "etcdStartMs", when: "etcd-data" }],
+    next: [{ timer: "etcd-start", after: "etcdStartMs", when: "etcd-data" }],
   },
   "etcd-start": {
     services: [
       { id: "etcd", state: "Preparing", message: "Creating service runner" },
       { id: "etcd", state: "Running", message: "Started task etcd for container etcd" },
     ],
-    then: [{ timer: "etcd-healthy", after: "etcdHealthyMs" }],
+    next: [{ timer: "etcd-healthy", after: "etcdHealthyMs" }],
   },
   "etcd-healthy": {},
-  install: { stage: "rebooting", then: [{ timer: "down", after: "shutdownMs" }] },
+  install: { stage: "rebooting", next: [{ timer: "down", after: "shutdownMs" }] },
   down: {},
 };
 

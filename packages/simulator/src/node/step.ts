@@ -318,7 +318,7 @@ function leaveEtcd(run: Run, wipe: boolean): void {
 function startReset(run: Run, input: Extract<MachineInput, { kind: "reset" }>): void {
   run.event({ kind: "sequence", sequence: "reset", action: "START" }, input.actorId);
   run.stage("resetting");
-  run.set({ meta: { ...run.machine.meta, [resetPlanKey]: JSON.stringify({ wipe: input.wipe, then: input.then }) } });
+  run.set({ meta: { ...run.machine.meta, [resetPlanKey]: JSON.stringify({ wipe: input.wipe, afterwards: input.afterwards }) } });
   run.after("wipe", run.timings.shutdownMs + run.timings.wipeMs);
 }
 
@@ -328,11 +328,11 @@ const resetPlanKey = "reset-plan";
 function finishWipe(run: Run): void {
   const { machine } = run;
   const { [resetPlanKey]: plan, ...meta } = machine.meta;
-  const { wipe, then } = JSON.parse(plan ?? '{"wipe":{},"then":"reboot"}') as Pick<
+  const { wipe, afterwards } = JSON.parse(plan ?? '{"wipe":{},"afterwards":"reboot"}') as Pick<
     Extract<MachineInput, { kind: "reset" }>,
-    "wipe" | "then"
+    "wipe" | "afterwards"
   >;
-  loseState(run, then === "shutdown" ? { power: "off", goneSince: run.now } : {});
+  loseState(run, afterwards === "shutdown" ? { power: "off", goneSince: run.now } : {});
   const after = run.machine;
   run.set({
     meta: wipe.meta ? {} : meta,
@@ -342,7 +342,7 @@ function finishWipe(run: Run): void {
     etcd: wipe.ephemeral ? { data: undefined, isBootstrapRequested: false, isChecked: false } : after.etcd,
     kubernetes: { ...after.kubernetes, isNodeRegistered: wipe.state || wipe.ephemeral ? false : after.kubernetes.isNodeRegistered },
   });
-  if (then === "reboot") startBoot(run);
+  if (afterwards === "reboot") startBoot(run);
 }
 
 /** `running` shows when the boot sequence has ended: every service of the machine is up. */

@@ -87,7 +87,7 @@ function outcomeOf(mode: Mode, { cell, isMaintenance }: HandlerContext, text: st
       if (rebootNeeded) {
         throw new RpcError(
           grpcStatus.invalidArgument,
-          `this config change can't be applied in immediate mode\ndiff:\n${unifiedDiff(config.active ?? "", text)}`,
+          `this config change can't be applied in immediate mode\ndiff:\n${rebootDiff(config.active ?? "", text)}`,
         );
       }
       return mode === Mode.TRY ? { how: "try", mode: Mode.TRY, words: withoutReboot } : live;

@@ -65,7 +65,7 @@ export async function* cosiWatch(context: HandlerContext, request: cosi.WatchReq
         current === undefined ? tombstone(context, request.namespace, request.type, request.id ?? "") : eventOf("CREATED", current),
       );
     } else if (request.options?.bootstrapContents === true) {
-      for (const resource of [...known.values()]) yield responseOf(eventOf("CREATED", resource));
+      for (const resource of known.values()) yield responseOf(eventOf("CREATED", resource));
       if (request.apiVersion >= 1) yield responseOf(bootstrapped(context, request.namespace, request.type));
     }
     for await (const event of queue) yield responseOf(event);

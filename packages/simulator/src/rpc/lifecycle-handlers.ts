@@ -49,7 +49,7 @@ export function reset(context: HandlerContext, request: machine.ResetRequest): m
     kind: "reset",
     actorId: id,
     wipe,
-    then: request.reboot || state.hardware.platform === "container" ? "reboot" : "shutdown",
+    afterwards: request.reboot || state.hardware.platform === "container" ? "reboot" : "shutdown",
   });
   return create(machine.ResetResponseSchema, { messages: [{ actorId: id }] });
 }

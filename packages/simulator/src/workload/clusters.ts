@@ -164,7 +164,7 @@ export class WorkloadClusters {
       entry.serving.add(place);
       this.#order(entry, async (cluster) => cluster.serve(address, port, await this.#serverCertificate(facts, address)));
     }
-    for (const place of [...entry.serving]) {
+    for (const place of entry.serving) {
       if (wanted.has(place)) continue;
       entry.serving.delete(place);
       const at = place.lastIndexOf(":");
