@@ -77,11 +77,6 @@ export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generat
   for (const step of steps) yield* pathsOf(set.children.get(step) ?? emptySet, [...prefix, step]);
 }
 
-/** Same paths in both. */
-export function equalSets(a: FieldSet, b: FieldSet): boolean {
-  return isEmptySet(subtractSets(a, b)) && isEmptySet(subtractSets(b, a));
-}
-
 /** Builds a set from paths. */
 export function setOfPaths(paths: readonly (readonly string[])[]): FieldSet {
   let set = emptySet;

@@ -100,8 +100,8 @@ function compile(kind: BuiltinFacts): CompiledVersion {
 /** Turns the generated notation into the schema language. */
 function plain(schema: BuiltinSchema): JsonSchema {
   const { $open, ...rest } = schema;
-  if ($open === "ObjectMeta") return { ...objectMetaSchema, ...rest } as JsonSchema;
-  if ($open !== undefined) return rest as JsonSchema;
+  if ($open === "ObjectMeta") return { ...objectMetaSchema, ...rest };
+  if ($open !== undefined) return rest;
   const result: Record<string, unknown> = { ...rest };
   // Go's decoder takes an empty text for empty bytes, the format of custom resources does not.
   if (rest.format === "byte") result["format"] = "go-bytes";
@@ -109,5 +109,5 @@ function plain(schema: BuiltinSchema): JsonSchema {
     result["properties"] = Object.fromEntries(Object.entries(rest.properties).map(([key, child]) => [key, plain(child)]));
   if (rest.items !== undefined) result["items"] = plain(rest.items);
   if (rest.additionalProperties !== undefined) result["additionalProperties"] = plain(rest.additionalProperties);
-  return result as JsonSchema;
+  return result;
 }

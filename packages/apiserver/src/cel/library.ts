@@ -14,8 +14,12 @@ class NamedFormat {
     this.check = check;
   }
 }
-class FormatNamespace {}
-class SetsNamespace {}
+class FormatNamespace {
+  readonly name = "format";
+}
+class SetsNamespace {
+  readonly name = "sets";
+}
 
 /** An environment with Kubernetes' CEL library and no variables. Building one takes milliseconds: build once, `clone()` often. */
 export function createCelEnvironment(): Environment {
@@ -103,7 +107,7 @@ function isGlobalUnicast(a: IpAddress): boolean {
 function tryParseUrl(text: string): URL | undefined {
   // Kubernetes takes what Go's url.ParseRequestURI takes and then asks for a scheme and host, or an absolute path.
   const absolute = text.startsWith("/") ? `path:${text}` : text;
-  if (!/^[a-z][a-z0-9+.-]*:\/?/iu.test(absolute) || /[\s\u0000-\u001f]/u.test(text)) return undefined;
+  if (!/^[a-z][a-z0-9+.-]*:\/?/iu.test(absolute) || /[\s\p{Cc}]/u.test(text)) return undefined;
   return URL.canParse(absolute) ? new URL(absolute) : undefined;
 }
 

@@ -9,7 +9,7 @@ export function registerLists(environment: Environment): void {
   add("list.isSorted(): bool", (list: readonly Item[]) => list.every((item, index) => index === 0 || !(item < (list[index - 1] as Item))));
   add("list.sum(): dyn", (list: readonly Item[]) => {
     if (list.length === 0) return 0n;
-    if (typeof list[0] === "bigint") return list.reduce((sum: bigint, item) => sum + BigInt(item as bigint), 0n);
+    if (typeof list[0] === "bigint") return list.reduce((sum: bigint, item) => sum + (item as bigint), 0n);
     return list.reduce((sum: number, item) => sum + Number(item), 0);
   });
   add("list.min(): dyn", (list: readonly Item[]) => extreme(list, "min", (a, b) => a < b));
@@ -21,8 +21,8 @@ export function registerLists(environment: Environment): void {
   add("list.distinct(): list", (list: readonly unknown[]) =>
     list.filter((item, index) => list.findIndex((other) => sameCel(other, item)) === index),
   );
-  add("list.sort(): list", (list: readonly Item[]) => [...list].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
-  add("list.reverse(): list", (list: readonly unknown[]) => [...list].reverse());
+  add("list.sort(): list", (list: readonly Item[]) => list.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+  add("list.reverse(): list", (list: readonly unknown[]) => list.toReversed());
   add("list.flatten(): list", (list: readonly unknown[]) => list.flat());
   add("list.slice(int, int): list", (list: readonly unknown[], from: bigint, to: bigint) => {
     if (from < 0n || to < from || to > list.length) throw new Error(`cannot slice(${from}, ${to}), list is length ${list.length}`);

@@ -6,7 +6,7 @@ export function registerStrings(environment: Environment): void {
   const add = (signature: string, handler: (...args: never[]) => unknown): unknown => environment.registerFunction(signature, handler);
   add("string.matchesRe2(string): bool", (text: string, pattern: string) => compileRe2(pattern).test(text));
   add("string.charAt(int): string", (text: string, index: bigint) => {
-    const characters = [...text];
+    const characters = Array.from(text);
     if (index < 0n || index > characters.length) throw new Error(`index out of range: ${index}`);
     return characters[Number(index)] ?? "";
   });
@@ -19,7 +19,7 @@ export function registerStrings(environment: Environment): void {
   add("string.find(string): string", (text: string, pattern: string) => compileRe2(pattern).exec(text)?.[0] ?? "");
   add("string.findAll(string): list<string>", (text: string, pattern: string) => findAll(text, pattern, -1));
   add("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) => findAll(text, pattern, Number(limit)));
-  add("string.reverse(): string", (text: string) => [...text].reverse().join(""));
+  add("string.reverse(): string", (text: string) => Array.from(text).toReversed().join(""));
   add("string.format(list): string", (text: string, args: readonly unknown[]) => format(text, args));
 }
 
@@ -46,11 +46,11 @@ function format(text: string, args: readonly unknown[]): string {
       case "e":
         return Number(value).toExponential(precision === undefined ? 6 : Number(precision));
       case "b":
-        return typeof value === "boolean" ? (value ? "1" : "0") : BigInt(value as bigint).toString(2);
+        return typeof value === "boolean" ? (value ? "1" : "0") : (value as bigint).toString(2);
       case "o":
-        return BigInt(value as bigint).toString(8);
+        return (value as bigint).toString(8);
       default: {
-        const hex = typeof value === "string" ? Buffer.from(value).toString("hex") : BigInt(value as bigint).toString(16);
+        const hex = typeof value === "string" ? Buffer.from(value).toString("hex") : (value as bigint).toString(16);
         return verb === "X" ? hex.toUpperCase() : hex;
       }
     }
@@ -67,5 +67,5 @@ function print(value: unknown): string {
     const pairs = Object.entries(value).map(([key, item]) => `${key}: ${print(item)}`);
     return `{${pairs.sort().join(", ")}}`;
   }
-  return String(value as string | number | bigint | boolean);
+  return typeof value === "bigint" || typeof value === "number" || typeof value === "boolean" ? `${value}` : JSON.stringify(value);
 }

@@ -46,7 +46,7 @@ function textToCel(value: string, node: SchemaNode): unknown {
 const unitNanos: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
 /** A Go duration text (`1h30m`) as a CEL duration; `undefined` when it is none. */
-export function parseGoDuration(text: string): Duration | undefined {
+function parseGoDuration(text: string): Duration | undefined {
   const parts = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/u.exec(text);
   if (parts === null) return undefined;
   let nanos = 0;

@@ -5,7 +5,7 @@ import { listMetaName, objectMetaName, sharedSchemas } from "./shared-schemas.ts
 
 /** OpenAPI name of a kind: that of Kubernetes for built-in kinds, else the reversed group, version and kind. */
 export function schemaNameOf(kind: CompiledVersion): string {
-  return definitionNameOf(kind) ?? [...kind.group.split(".").reverse(), kind.version, kind.names.kind].join(".");
+  return definitionNameOf(kind) ?? [...kind.group.split(".").toReversed(), kind.version, kind.names.kind].join(".");
 }
 
 /** Schemas of the kinds, their lists and everything they refer to. `prefix` is put before referenced names. */

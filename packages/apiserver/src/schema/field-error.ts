@@ -25,7 +25,7 @@ export function fieldError(reason: FieldErrorReason, field: string, value: unkno
 }
 
 /** A value as field errors show it: JSON. */
-export function printValue(value: unknown): string {
+function printValue(value: unknown): string {
   if (value === undefined) return "null";
   return JSON.stringify(value);
 }
@@ -34,14 +34,4 @@ export function printValue(value: unknown): string {
 export function notSupported(field: string, value: unknown, supported: readonly unknown[]): FieldError {
   const list = supported.map((item) => JSON.stringify(typeof item === "string" ? item : JSON.stringify(item))).join(", ");
   return fieldError("FieldValueNotSupported", field, value, list === "" ? "" : `supported values: ${list}`);
-}
-
-/**
- * The message of a 422 Status: `Foo.example.com "name" is invalid: spec.a: Required value`, a list in brackets when there are several.
- *
- * @param qualifiedKind kind and group joined by a dot; the bare kind in the core group
- */
-export function invalidMessage(qualifiedKind: string, name: string, errors: readonly FieldError[]): string {
-  const lines = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))];
-  return `${qualifiedKind} ${JSON.stringify(name)} is invalid: ${lines.length === 1 ? (lines[0] ?? "") : `[${lines.join(", ")}]`}`;
 }

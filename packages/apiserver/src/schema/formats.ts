@@ -70,7 +70,7 @@ function isCidr(value: string): boolean {
 /** What Go's `url.ParseRequestURI` takes: an absolute URI or an absolute path. */
 function isRequestUri(value: string): boolean {
   if (value.startsWith("/")) return true;
-  return /^[a-z][a-z0-9+.-]*:/iu.test(value) && !/[\s\u0000-\u001f\u007f]/u.test(value);
+  return /^[a-z][a-z0-9+.-]*:/iu.test(value) && !/[\s\p{Cc}]/u.test(value);
 }
 
 function isHostname(value: string): boolean {

@@ -1,5 +1,4 @@
 export { compileCrd, type CompileOutcome } from "./crd.ts";
-export { fieldError, invalidMessage } from "./field-error.ts";
 export type {
   CompiledCrd,
   CompiledVersion,

@@ -102,7 +102,7 @@ function fillNode(node: Mutable<ValidationNode>, resolve: ResolveReference | und
   for (const [name, child] of Object.entries(schema.properties ?? {})) properties.set(name, compile(child));
   node.properties = properties;
   if (schema.additionalProperties === true) node.additional = true;
-  else if (isObject(schema.additionalProperties)) node.additional = compile(schema.additionalProperties as JsonSchema);
+  else if (isObject(schema.additionalProperties)) node.additional = compile(schema.additionalProperties);
   if (schema.items !== undefined) node.items = compile(schema.items);
   node.allOf = (schema.allOf ?? []).map(compile);
   node.anyOf = (schema.anyOf ?? []).map(compile);

@@ -25,7 +25,7 @@ function selectorText(labels: unknown): string {
 }
 
 function labelSelectorText(selector: unknown): string {
-  const parts = [...(sizeOf(at(selector, "matchLabels")) > 0 ? [selectorText(at(selector, "matchLabels"))] : [])];
+  const parts = sizeOf(at(selector, "matchLabels")) > 0 ? [selectorText(at(selector, "matchLabels"))] : [];
   for (const expression of listAt(selector, "matchExpressions")) {
     const key = textAt("", expression, "key");
     const values = `(${listAt(expression, "values").map(String).sort().join(",")})`;
@@ -170,7 +170,7 @@ function jobCells(job: JsonObject, now: Date): readonly unknown[] {
 }
 
 function budgetText(value: unknown): string {
-  return value === undefined || value === null ? "N/A" : String(value as string | number);
+  return value === undefined || value === null ? "N/A" : typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function bindingCells(binding: JsonObject, now: Date): readonly unknown[] {

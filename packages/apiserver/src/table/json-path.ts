@@ -24,7 +24,7 @@ export function findByPath(object: unknown, path: string): readonly unknown[] {
 }
 
 /** Parses a path; `undefined` when it is not understood. */
-export function parsePath(path: string): readonly Step[] | undefined {
+function parsePath(path: string): readonly Step[] | undefined {
   const steps: Step[] = [];
   let rest = path
     .trim()

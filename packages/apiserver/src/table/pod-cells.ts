@@ -59,7 +59,7 @@ function exitText(terminated: unknown): string {
 function containerStatus(pod: JsonObject, phase: string): string {
   let reason = phase;
   let hasRunning = false;
-  for (const status of [...listAt(pod, "status", "containerStatuses")].reverse()) {
+  for (const status of listAt(pod, "status", "containerStatuses").toReversed()) {
     const waiting = textAt("", status, "state", "waiting", "reason");
     const terminated = at(status, "state", "terminated");
     if (waiting !== "") reason = waiting;

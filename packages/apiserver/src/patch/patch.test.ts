@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { builtinKind } from "../builtin/index.ts";
+import { cloneJson, isObject, type JsonObject } from "../json.ts";
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, type PatchOutcome } from "./index.ts";
+
+const patched = (outcome: PatchOutcome): JsonObject => {
+  assert.ok(outcome.ok, outcome.ok ? "" : outcome.message);
+  return outcome.object;
+};
+const document = fc
+  .dictionary(fc.constantFrom("a", "b", "__proto__", "c/d", "e~f"), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+
+describe("merge patches", () => {
+  // Examples of RFC 7386, appendix A, as far as both sides are objects.
+  const cases: readonly [before: JsonObject, patch: JsonObject, after: JsonObject][] = [
+    [{ a: "b" }, { a: "c" }, { a: "c" }],
+    [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
+    [{ a: "b" }, { a: null }, {}],
+    [{ a: "b", b: "c" }, { a: null }, { b: "c" }],
+    [{ a: ["b"] }, { a: "c" }, { a: "c" }],
+    [{ a: "c" }, { a: ["b"] }, { a: ["b"] }],
+    [{ a: { b: "c" } }, { a: { b: "d", c: null } }, { a: { b: "d" } }],
+    [{ a: [{ b: "c" }] }, { a: [1] }, { a: [1] }],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  ];
+  for (const [before, patch, after] of cases) {
+    it(`${JSON.stringify(before)} with ${JSON.stringify(patch)} is ${JSON.stringify(after)}`, () => {
+      assert.deepEqual(patched(applyMergePatch(before, patch)), after);
+    });
+  }
+
+  it("changes nothing when empty, nothing more when repeated, and never its arguments", () => {
+    fc.assert(
+      fc.property(document, document, (before, patch) => {
+        const [untouchedBefore, untouchedPatch] = [cloneJson(before), cloneJson(patch)];
+        assert.deepEqual(patched(applyMergePatch(before, {})), before);
+        const once = patched(applyMergePatch(before, patch));
+        assert.deepEqual(patched(applyMergePatch(once, patch)), once);
+        assert.deepEqual([before, patch], [untouchedBefore, untouchedPatch]);
+      }),
+    );
+  });
+
+  it("leaves no null that the patch put there, and pollutes no prototype", () => {
+    fc.assert(
+      fc.property(document, (patch) => {
+        const made = patched(applyMergePatch({}, patch));
+        const hasNull = (value: unknown): boolean => value === null || (isObject(value) && Object.values(value).some(hasNull));
+        assert.equal(hasNull(made), false);
+      }),
+    );
+    applyMergePatch({}, JSON.parse('{"__proto__":{"polluted":true}}'));
+    assert.equal(Reflect.get({}, "polluted"), undefined);
+  });
+});
+
+describe("JSON patches", () => {
+  it("replacing the whole of any document by another works through add, replace and move", () => {
+    fc.assert(
+      fc.property(document, fc.jsonValue({ maxDepth: 2 }), (before, value) => {
+        const added = patched(applyJsonPatch(before, [{ op: "add", path: "/x~1y", value }]));
+        assert.deepEqual(added["x/y"], JSON.parse(JSON.stringify(value)));
+        const moved = patched(
+          applyJsonPatch(added, [
+            { op: "move", from: "/x~1y", path: "/z" },
+            { op: "remove", path: "/z" },
+          ]),
+        );
+        assert.deepEqual(moved, Object.fromEntries(Object.entries(before).filter(([key]) => key !== "z")));
+      }),
+      { examples: [[{}, null]] },
+    );
+  });
+
+  for (const operations of [
+    [{ op: "add", path: "/list/5", value: 1 }],
+    [{ op: "add", path: "/list/x", value: 1 }],
+    [{ op: "add", path: "/none/x", value: 1 }],
+    [{ op: "remove", path: "/none" }],
+    [{ op: "remove", path: "" }],
+    [{ op: "replace", path: "/list/9", value: 1 }],
+    [{ op: "test", path: "/list/0", value: 2 }],
+    [{ op: "move", from: "/none", path: "/x" }],
+    [{ op: "jump", path: "/x" }],
+    [{ op: "add", path: "x", value: 1 }],
+    [{ op: "add", value: 1 }],
+    [{ op: "replace", path: "", value: "no object" }],
+  ]) {
+    it(`refuses ${JSON.stringify(operations[0])} on {"list":[1]}`, () => {
+      const outcome = applyJsonPatch({ list: [1] }, operations);
+      assert.deepEqual(outcome, { ok: false, status: 422, message: "the server rejected our request due to an error in our request" });
+    });
+  }
+
+  it("refuses more than 10,000 operations", () => {
+    const outcome = applyJsonPatch(
+      {},
+      Array.from({ length: 10_001 }, () => ({ op: "add", path: "/a", value: 1 })),
+    );
+    assert.equal(outcome.ok, false);
+  });
+});
+
+describe("strategic merge patches", () => {
+  const pod = builtinKind("", "v1", "Pod");
+  assert.ok(pod);
+  const before = {
+    spec: {
+      containers: [
+        { name: "a", image: "a:1", env: [{ name: "X", value: "1" }] },
+        { name: "b", image: "b:1" },
+      ],
+      nodeSelector: { zone: "1" },
+      tolerations: [{ key: "t" }],
+    },
+  };
+  const containers = (list: readonly JsonObject[]): JsonObject => ({ spec: { ...before.spec, containers: list } });
+  const [a, b] = before.spec.containers as [JsonObject, JsonObject];
+  const cases: readonly [name: string, patch: JsonObject, after: JsonObject][] = [
+    ["merges an item by its key", { spec: { containers: [{ name: "b", image: "b:2" }] } }, containers([a, { name: "b", image: "b:2" }])],
+    ["puts a new item first", { spec: { containers: [{ name: "c", image: "c" }] } }, containers([{ name: "c", image: "c" }, a, b])],
+    ["deletes an item by its key", { spec: { containers: [{ name: "a", $patch: "delete" }] } }, containers([b])],
+    ["replaces the list when told so", { spec: { containers: [{ $patch: "replace" }, { name: "z" }] } }, containers([{ name: "z" }])],
+    [
+      "merges nested lists",
+      { spec: { containers: [{ name: "a", env: [{ name: "Y", value: "2" }] }] } },
+      containers([
+        {
+          ...a,
+          env: [
+            { name: "Y", value: "2" },
+            { name: "X", value: "1" },
+          ],
+        },
+        b,
+      ]),
+    ],
+    [
+      "orders as told",
+      { spec: { "$setElementOrder/containers": [{ name: "b" }, { name: "a" }], containers: [{ name: "b", image: "b:2" }] } },
+      containers([{ name: "b", image: "b:2" }, a]),
+    ],
+    [
+      "replaces a list without strategy",
+      { spec: { tolerations: [{ key: "u" }] } },
+      { spec: { ...before.spec, tolerations: [{ key: "u" }] } },
+    ],
+    [
+      "replaces a map when told so",
+      { spec: { nodeSelector: { $patch: "replace", disk: "ssd" } } },
+      { spec: { ...before.spec, nodeSelector: { disk: "ssd" } } },
+    ],
+    [
+      "removes a field",
+      { spec: { nodeSelector: null } },
+      { spec: { containers: before.spec.containers, tolerations: before.spec.tolerations } },
+    ],
+  ];
+  for (const [name, patch, after] of cases) {
+    it(name, () => {
+      assert.deepEqual(patched(applyStrategicMergePatch(pod, before, patch)), after);
+    });
+  }
+});
