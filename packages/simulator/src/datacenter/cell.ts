@@ -111,7 +111,7 @@ export class Cell implements SimulatedMachine {
   }
 
   #notify(listeners: ReadonlySet<() => void>): void {
-    for (const listener of [...listeners]) listener();
+    for (const listener of listeners) listener();
   }
 
   #save(machine: Machine): void {

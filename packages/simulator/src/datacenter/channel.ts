@@ -77,7 +77,7 @@ class InProcessChannel implements TalosChannel {
 
   close(): void {
     this.#isClosed = true;
-    for (const attempt of [...this.#open]) attempt.fail(connectionFailure.cancelled());
+    for (const attempt of this.#open) attempt.fail(connectionFailure.cancelled());
   }
 
   async #send(path: string, request: unknown, options: TalosCallOptions, attempt: Attempt): Promise<Reply> {

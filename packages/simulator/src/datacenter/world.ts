@@ -63,7 +63,7 @@ export class World {
   }
 
   machineChanged(cell: Cell): void {
-    for (const listener of [...this.#listeners]) listener(cell);
+    for (const listener of this.#listeners) listener(cell);
   }
 
   save(change: DatacenterChange): Promise<void> | undefined {
