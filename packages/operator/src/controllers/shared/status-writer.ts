@@ -1,7 +1,7 @@
 import { conditionCatalogue, isConditionTrue, setCondition } from "@talos-operator/api";
 import type { Condition, ConditionInput } from "@talos-operator/api";
 import { apiVersionOf, keyOf } from "@talos-operator/kube-runtime";
-import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { Delta, KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 
 /** A status as all kinds have it. */
@@ -29,6 +29,8 @@ export interface StatusWriter<T extends WithStatus> {
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
+  /** True for a change that is our own last write, and for nothing else: a status that somebody changed, or a write that took effect late, is put right. */
+  isOwn(delta: Delta<T>): boolean;
   /** The object is gone. */
   forget(key: string): void;
 }
@@ -87,6 +89,8 @@ export function createStatusWriter<T extends WithStatus>(
       });
       return undefined;
     },
+    isOwn: (delta) =>
+      delta.type === "updated" && written.get(keyOf(delta.object))?.resourceVersion === delta.object.metadata?.resourceVersion,
     forget: (key) => void written.delete(key),
   };
 }

@@ -5,7 +5,6 @@ import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, t
 import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { effectiveMode, pausedCondition } from "../shared/mode.ts";
-import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec-problems.ts";
 import { childrenOf, decideCluster } from "./decide.ts";
@@ -130,7 +129,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
     watches: [
-      watchOf({ informer: talosClusters, why: "the cluster is the work item", predicate: specOrMetadataChanged }),
+      watchOf({ informer: talosClusters, why: "the cluster is the work item", predicate: (delta) => !statuses.isOwn(delta) }),
       watchOf({
         informer: controlPlanes,
         why: "the cluster sums up its control plane and brings back a spec that was changed",

@@ -251,7 +251,7 @@ export function createBrain(options: BrainOptions): Brain {
       watchOf({
         informer: controlPlanes,
         why: "the control plane is the work item",
-        predicate: specOrMetadataChanged,
+        predicate: (delta) => !statuses.isOwn(delta),
       }),
       watchOf({
         informer: options.talosClusters,

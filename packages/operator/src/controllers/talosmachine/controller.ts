@@ -5,7 +5,6 @@ import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operato
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import type { Brain } from "../taloscontrolplane/controller.ts";
 import { effectiveMode } from "../shared/mode.ts";
-import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { decideMachine } from "./decide.ts";
 
@@ -59,14 +58,14 @@ export function createMachineController(options: MachineControllerOptions): Cont
       const pool = poolOf(machine);
       if (isPaused(pool, machine)) return undefined;
       const known = options.brain.machine(key);
+      // Before the first look there is nothing to say that the next moment would not correct, and what an earlier process said may still hold.
+      if ((known === undefined || known.look.kind === "not-asked") && pool !== undefined) return { requeueAfterMs: 2_000 };
       const report = decideMachine({
         machine,
         look: known?.look ?? { kind: "not-asked" },
         fact: known?.fact,
         hasOwner: pool !== undefined,
       });
-      // Before the first look there is nothing to say that the next moment would not correct.
-      if (known === undefined && pool !== undefined && machine.status === undefined) return { requeueAfterMs: 2_000 };
       const requeueAfterMs = await statuses.write(
         machine,
         { fields: { state: report.state, observedVersion: report.observedVersion }, conditions: report.conditions },
@@ -75,7 +74,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       return { requeueAfterMs };
     },
     watches: [
-      watchOf({ informer: machines, why: "the machine is reported about", predicate: specOrMetadataChanged }),
+      watchOf({ informer: machines, why: "the machine is reported about", predicate: (delta) => !statuses.isOwn(delta) }),
       watchOf({
         informer: controlPlanes,
         why: "its machines are orphaned when it goes",

@@ -122,7 +122,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
     watches: [
-      watchOf({ informer: workers, why: "the pool is the work item", predicate: specOrMetadataChanged }),
+      watchOf({ informer: workers, why: "the pool is the work item", predicate: (delta) => !statuses.isOwn(delta) }),
       watchOf({
         informer: machines,
         why: "the pool sums up its machines",
