@@ -7,4 +7,4 @@ tools=${TALOS_OPERATOR_TOOLS:-$HOME/.cache/talos-operator/tools}
 dir=$(mktemp -d)
 trap 'hack/tools/stop-apiserver.sh "$dir" > /dev/null; rm -rf "$dir"' EXIT
 BIN=$tools hack/tools/start-apiserver.sh "$dir" > /dev/null
-node_modules/.bin/node hack/openapi/extract.ts "$tools/kubectl" "$dir/kubeconfig" packages/apiserver/src/builtin/gen
+node_modules/.bin/node packages/apiserver/scripts/extract-openapi.ts "$tools/kubectl" "$dir/kubeconfig" packages/apiserver/src/builtin/gen

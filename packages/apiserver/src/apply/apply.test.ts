@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { merges } from "../differential/custom-kinds.ts";
 import { cloneJson, isObject, type JsonObject } from "../json.ts";
 import { compileCrd } from "../schema/index.ts";
@@ -21,18 +21,18 @@ const apply = (live: JsonObject | undefined, manager: string, spec: unknown, opt
     manager,
     force: options.force ?? false,
     now: options.now ?? early,
-    applied: { apiVersion: kind.apiVersion, kind: "MergeKind", metadata: { name: "a" }, spec: spec as JsonObject },
+    applied: { apiVersion: kind.apiVersion, kind: "MergeKind", metadata: { name: "a" }, spec },
   });
 const applied = (result: ApplyOutcome): JsonObject => (result.kind === "applied" ? result.object : assert.fail(JSON.stringify(result)));
 
 const plainJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 // Nobody owns an empty list, so one that replaces a list is taken for absent the first time and added the second, as on the genuine server.
-const withoutEmpties = (value: object): JsonObject =>
+const withoutEmpties = <T extends object>(value: T): T =>
   Object.fromEntries(
     Object.entries(value)
       .map(([key, inner]: [string, unknown]) => [key, isObject(inner) ? withoutEmpties(inner) : inner] as const)
       .filter(([, inner]) => typeof inner !== "object" || inner === null || Object.keys(inner).length > 0),
-  );
+  ) as T;
 const text = fc.constantFrom("1", "2");
 const name = fc.constantFrom("a", "b", "c");
 const item = fc.record(

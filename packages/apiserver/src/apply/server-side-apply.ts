@@ -17,7 +17,7 @@ import { printPath } from "./path-element.ts";
 import { takeFromOthers } from "./track-update.ts";
 
 /** One field that somebody else owns with another value. */
-export interface ApplyConflict {
+interface ApplyConflict {
   readonly manager: string;
   /** As `kubectl` prints it: `.spec.replicas`. */
   readonly field: string;

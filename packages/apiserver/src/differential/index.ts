@@ -1,4 +1,4 @@
 export { differentialCrds } from "./custom-kinds.ts";
 export { differentialGroups, objectNameOf } from "./groups.ts";
 export { knownDifferences } from "./known-differences.ts";
-export { differences, runCase, type Answer, type DifferentialCase } from "./run-case.ts";
+export { differences, runCase, type Answer } from "./run-case.ts";

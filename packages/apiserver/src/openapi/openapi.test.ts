@@ -42,7 +42,7 @@ describe("OpenAPI v3", () => {
   it("tells clients that a patch can be validated and tried", () => {
     const document = openApiV3("differential.example.com/v1", customKinds) as { paths: Record<string, { patch: JsonObject }> };
     const patch = document.paths["/apis/differential.example.com/v1/namespaces/{namespace}/mergekinds/{name}"]?.patch;
-    const parameters = (patch?.["parameters"] as { name: string }[]).map((parameter) => parameter.name);
+    const parameters = (patch as { parameters: { name: string }[] }).parameters.map((parameter) => parameter.name);
     assert.deepEqual(parameters, ["dryRun", "fieldManager", "fieldValidation", "force"]);
     assert.deepEqual(patch?.["x-kubernetes-group-version-kind"], { group: "differential.example.com", version: "v1", kind: "MergeKind" });
     assert.equal(patch?.["x-kubernetes-action"], "patch");

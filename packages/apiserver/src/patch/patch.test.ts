@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { builtinKind } from "../builtin/index.ts";
 import { cloneJson, isObject, type JsonObject } from "../json.ts";
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, type PatchOutcome } from "./index.ts";
@@ -119,7 +119,7 @@ describe("strategic merge patches", () => {
     },
   };
   const containers = (list: readonly JsonObject[]): JsonObject => ({ spec: { ...before.spec, containers: list } });
-  const [a, b] = before.spec.containers as [JsonObject, JsonObject];
+  const [a = {}, b = {}]: readonly JsonObject[] = before.spec.containers;
   const cases: readonly [name: string, patch: JsonObject, after: JsonObject][] = [
     ["merges an item by its key", { spec: { containers: [{ name: "b", image: "b:2" }] } }, containers([a, { name: "b", image: "b:2" }])],
     ["puts a new item first", { spec: { containers: [{ name: "c", image: "c" }] } }, containers([{ name: "c", image: "c" }, a, b])],

@@ -3,7 +3,7 @@ import { fieldError } from "./field-error.ts";
 import type { ValidationNode } from "./node.ts";
 import type { FieldError } from "./types.ts";
 
-/** Checks that embedded resources name their apiVersion and kind, everywhere below `value`. */
+/** Checks that apiVersion and kind of embedded resources are not empty, everywhere below `value`; that they are there is a matter of the schema. */
 export function checkEmbedded(value: unknown, node: ValidationNode, path: string, errors: FieldError[]): void {
   if (!node.embeddedBelow) return;
   if (Array.isArray(value)) {
@@ -15,8 +15,7 @@ export function checkEmbedded(value: unknown, node: ValidationNode, path: string
   if (node.embedded) {
     for (const name of ["apiVersion", "kind"]) {
       const text = getOwn(value, name);
-      if (text === undefined) errors.push(fieldError("FieldValueRequired", `${path}.${name}`, undefined, ""));
-      else if (text === "") errors.push(fieldError("FieldValueRequired", `${path}.${name}`, undefined, "must not be empty"));
+      if (text === "") errors.push(fieldError("FieldValueRequired", `${path}.${name}`, undefined, "must not be empty"));
     }
   }
   for (const key of Object.keys(value)) {

@@ -1,14 +1,2 @@
-export { compileCrd, type CompileOutcome } from "./crd.ts";
-export type {
-  CompiledCrd,
-  CompiledVersion,
-  FieldError,
-  FieldErrorReason,
-  JsonSchema,
-  KindNames,
-  PrinterColumn,
-  SchemaNode,
-  Subresources,
-  ValidationResult,
-  ValidationRule,
-} from "./types.ts";
+export { compileCrd } from "./crd.ts";
+export type { CompiledCrd, CompiledVersion, FieldError, JsonSchema, KindNames, PrinterColumn, SchemaNode } from "./types.ts";

@@ -83,7 +83,7 @@ function emptyNode(schema: JsonSchema): Mutable<ValidationNode> {
     patchMergeKey: schema["x-kubernetes-patch-merge-key"],
     pattern: schema.pattern === undefined || schema.pattern === "" ? undefined : compileRe2(schema.pattern),
     enumValues: schema.enum,
-    required: schema.required ?? [],
+    required: [...(schema.required ?? []), ...(schema["x-kubernetes-embedded-resource"] === true ? ["apiVersion", "kind"] : [])],
     allOf: [],
     anyOf: [],
     oneOf: [],

@@ -1,2 +1,2 @@
 export { toPartialObjectMetadata, toPartialObjectMetadataList } from "./partial-metadata.ts";
-export { toTable, type TableOptions } from "./table.ts";
+export { toTable } from "./table.ts";

@@ -1,4 +1,4 @@
-// extract.ts KUBECTL KUBECONFIG OUT: writes definitions.ts and kinds.ts from what a kube-apiserver publishes. See update.sh.
+// extract-openapi.ts KUBECTL KUBECONFIG OUT: writes definitions.ts and kinds.ts from what a kube-apiserver publishes. See hack/openapi/update.sh.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
