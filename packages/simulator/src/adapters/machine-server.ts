@@ -127,8 +127,13 @@ async function answerStream(
 
 function drained(call: ServerWritableStream<unknown, unknown>): Promise<void> {
   return new Promise((resolve) => {
-    call.once("drain", resolve);
-    call.once("cancelled", resolve);
+    const go = (): void => {
+      call.off("drain", go);
+      call.off("cancelled", go);
+      resolve();
+    };
+    call.once("drain", go);
+    call.once("cancelled", go);
   });
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import fc from "fast-check";
+import { array, assert as check, constantFrom, nat, property, record } from "fast-check";
 import { addLearner, elect, foundCluster, hasQuorum, moveLeader, promoteLearner, removeMember, startMember, votersOf } from "./model.ts";
 import type { EtcdCluster } from "./model.ts";
 
@@ -113,9 +113,9 @@ test("leadership moves to a live voter, and to nobody when there is none", () =>
 });
 
 test("whatever happens, a leader is a live voter of a majority and a member id never comes back", () => {
-  const act = fc.record({ kind: fc.constantFrom("add", "remove", "promote", "kill", "revive"), index: fc.nat(6) });
-  fc.assert(
-    fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
+  const act = record({ kind: constantFrom("add", "remove", "promote", "kill", "revive"), index: nat(6) });
+  check(
+    property(array(act, { maxLength: 40 }), (acts) => {
       let cluster = founded();
       const dead = new Set<string>();
       const live = (): Set<string> => new Set(idsOf(cluster).filter((id) => !dead.has(id)));

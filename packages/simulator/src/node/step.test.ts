@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import fc from "fast-check";
+import { array, assert as check, constantFrom, nat, property, tuple } from "fast-check";
 import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
 import { createSeededRandom } from "../testing/seeded-random.ts";
 import { createTokenKeys } from "../testing/token-keys.ts";
@@ -108,7 +108,7 @@ test("an applied configuration survives the wipe of EPHEMERAL, etcd's data does 
 });
 
 test("whatever happens, a step is repeatable, its value is JSON, and the boot id changes with the boot count alone", () => {
-  const input = fc.constantFrom<MachineInput>(
+  const input = constantFrom<MachineInput>(
     { kind: "power-on" },
     { kind: "power-off" },
     { kind: "timers" },
@@ -130,8 +130,8 @@ test("whatever happens, a step is repeatable, its value is JSON, and the boot id
     { ...apply, how: "try", tryMs: 5_000 },
     { ...apply, how: "reboot" },
   );
-  fc.assert(
-    fc.property(fc.array(fc.tuple(input, fc.nat(120_000)), { maxLength: 40 }), (inputs) => {
+  check(
+    property(array(tuple(input, nat(120_000)), { maxLength: 40 }), (inputs) => {
       let machine = buildMachine({ address: "10.0.0.1" }, createSeededRandom("fixed"));
       let now = start;
       for (const [next, wait] of inputs) {

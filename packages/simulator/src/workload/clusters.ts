@@ -1,4 +1,4 @@
-import type { KeyPair, KubeTransport } from "@talos-operator/ports";
+import type { KeyPair, KubeTransport, ScheduledTimer } from "@talos-operator/ports";
 import type { Cell } from "../datacenter/cell.ts";
 import type { World } from "../datacenter/world.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
@@ -27,6 +27,7 @@ export class WorkloadClusters {
   readonly #world: World;
   readonly #api: WorkloadApi | undefined;
   readonly #entries = new Map<string, Entry>();
+  readonly #graceTimers = new Set<ScheduledTimer>();
 
   constructor(world: World, api: WorkloadApi | undefined) {
     this.#world = world;
@@ -60,10 +61,12 @@ export class WorkloadClusters {
 
   /** The kubelet is silent: shown after the grace period of the node controller, unless it is back by then. */
   nodeLost(cell: Cell): void {
-    this.#world.timers.schedule(this.#world.timings.nodeLostMs, () => {
+    const timer = this.#world.timers.schedule(this.#world.timings.nodeLostMs, () => {
+      this.#graceTimers.delete(timer);
       if (this.#world.isClosed || (cell.state.power === "on" && cell.state.isConnected)) return;
       this.#writeReady(cell, "Unknown");
     });
+    this.#graceTimers.add(timer);
   }
 
   /** The API of this machine's cluster, if it answers. */
@@ -72,6 +75,7 @@ export class WorkloadClusters {
   }
 
   async close(): Promise<void> {
+    for (const timer of this.#graceTimers) timer.cancel();
     for (const entry of this.#entries.values()) {
       await entry.queue;
       await entry.handle?.close();

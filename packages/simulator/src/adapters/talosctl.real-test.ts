@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createTalosClient, generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
+import { createDatacenter } from "../datacenter/datacenter.ts";
+import { demoTimings } from "../node/timings.ts";
+import { untilMachines } from "../testing/adapters/until-machines.ts";
+import { serveDatacenter } from "./serve-datacenter.ts";
+
+const tools = process.env["TALOS_OPERATOR_TOOLS"];
+const run = promisify(execFile);
+/** Three control planes, a worker, a spare; on addresses that the demo does not use. talosctl dials port 50000. */
+const address = (n: number): string => `127.61.17.${n}`;
+
+const keys = createX509Keys();
+const ports = { clock: systemClock, timers: systemTimers, random: systemRandom, keys };
+const datacenter = createDatacenter({ ...ports, timings: demoTimings, machines: [1, 2, 3, 4, 5].map((n) => ({ address: address(n) })) });
+let served: Awaited<ReturnType<typeof serveDatacenter>>;
+let folder: string;
+let spareConfig: string;
+
+/** What talosctl prints; fails with its error text. */
+async function talosctl(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await run(join(tools ?? "", "talosctl"), ["--talosconfig", join(folder, "talosconfig"), ...args], {
+    timeout: 60_000,
+  });
+  return stdout + stderr;
+}
+
+before(async () => {
+  assert.ok(tools !== undefined, "TALOS_OPERATOR_TOOLS names the folder of the genuine tools: use npm run test:real");
+  folder = await mkdtemp(join(tmpdir(), "simulator-"));
+  served = await serveDatacenter(datacenter);
+  const secrets = await generateSecretsBundle({ contract: "1.13", ...ports });
+  const config = (role: "controlplane" | "worker"): string =>
+    generateMachineConfig({
+      role,
+      clusterName: "demo",
+      endpoint: `https://${address(1)}:6443`,
+      contract: "1.13",
+      kubernetesVersion: "1.36.1",
+      secrets,
+      install: { disk: "/dev/sda" },
+    });
+  await untilMachines(datacenter, () => datacenter.machines().every((machine) => machine.state.api.kind === "maintenance"));
+  for (const n of [1, 2, 3, 4]) {
+    const client = createTalosClient(datacenter.dialer().dial({ address: address(n) }, { kind: "maintenance" }));
+    await client.applyConfiguration({ config: config(n === 4 ? "worker" : "controlplane"), mode: "auto" });
+  }
+  spareConfig = join(folder, "worker.yaml");
+  await writeFile(spareConfig, config("worker"));
+  const admin = await keys.signCertificate(secrets.certs.os, {
+    usage: "client",
+    organizations: ["os:admin"],
+    notBefore: systemClock.now(),
+    lifetimeMs: 3_600_000,
+  });
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  await writeFile(
+    join(folder, "talosconfig"),
+    `context: demo\ncontexts:\n    demo:\n        endpoints: [${address(1)}]\n        nodes: [${address(1)}]\n        ca: ${base64(secrets.certs.os.certificate)}\n        crt: ${base64(admin.certificate)}\n        key: ${base64(admin.key)}\n`,
+  );
+  await untilMachines(datacenter, () =>
+    [1, 2, 3].every(
+      (n) => datacenter.machine(address(n)).state.services["etcd"]?.state === "Preparing" && served.portOf(address(n)) !== undefined,
+    ),
+  );
+});
+
+after(async () => {
+  await served.close();
+  await datacenter.close();
+  await rm(folder, { recursive: true });
+});
+
+test("talosctl bootstraps, and a second bootstrap is refused", async () => {
+  await talosctl("bootstrap");
+  await untilMachines(datacenter, () =>
+    datacenter
+      .machines()
+      .slice(0, 4)
+      .every((machine) => machine.state.kubernetes.isNodeReady),
+  );
+  const members = (): readonly boolean[] => datacenter.etcdClusters()[0]?.members.map((member) => member.isLearner) ?? [];
+  await untilMachines(datacenter, () => members().length === 3 && !members().includes(true));
+  await assert.rejects(talosctl("bootstrap"), /AlreadyExists desc = etcd data directory is not empty/);
+});
+
+const looks: readonly { args: readonly string[]; want: readonly RegExp[] }[] = [
+  { args: ["version"], want: [/Tag: +v1\.13\.9/, /NODE: +127\.61\.17\.1/, /Enabled: +RBAC/] },
+  { args: ["services"], want: [/etcd +Running +OK/, /kubelet +Running +OK/, /apid +Running +OK/] },
+  { args: ["etcd", "members"], want: [/127\.61\.17\.3:2380/, /LEARNER\n(?:.*false\n){3}$/] },
+  { args: ["etcd", "status"], want: [/3\.6\.12/] },
+  {
+    args: ["get", "members"],
+    want: [/controlplane +Talos \(v1\.13\.9\) +\["127\.61\.17\.3"\]/, /worker +Talos \(v1\.13\.9\) +\["127\.61\.17\.4"\]/],
+  },
+  { args: ["get", "machinestatus"], want: [/MachineStatus +machine +\d+ +running +true/] },
+  {
+    args: ["get", "machinestatus", "-o", "yaml"],
+    want: [/spec:\n {4}stage: running\n {4}status:\n {8}ready: true\n {8}unmetConditions: \[\]/],
+  },
+  { args: ["get", "rd"], want: [/resourcedefinitions\.meta\.cosi\.dev/] },
+  { args: ["get", "links"], want: [/eth0 +1 +ether/] },
+  { args: ["get", "disks"], want: [/sda +1 +107 GB/] },
+  { args: ["get", "addresses"], want: [/eth0\/127\.61\.17\.1\/24/] },
+  { args: ["-n", address(4), "get", "machinetype"], want: [/worker/] },
+  { args: ["-n", `${address(1)},${address(2)}`, "get", "hostname"], want: [/127\.61\.17\.1/, /127\.61\.17\.2/] },
+  { args: ["health", "--wait-timeout", "10s"], want: [/waiting for all k8s nodes to report ready: OK/] },
+  { args: ["logs", "etcd"], want: [/Started task etcd/] },
+  { args: ["read", "/proc/sys/kernel/random/boot_id"], want: [/^[0-9a-f-]{36}\n$/] },
+  { args: ["time"], want: [/127\.61\.17\.1/] },
+];
+for (const { args, want } of looks) {
+  test(`talosctl ${args.join(" ")}`, async () => {
+    const printed = await talosctl(...args);
+    for (const pattern of want) assert.match(printed, pattern);
+  });
+}
+
+test("talosctl says what is not there as on a genuine node", async () => {
+  await assert.rejects(talosctl("get", "nonsense"), /resource "nonsense" is not registered/);
+  await assert.rejects(talosctl("-n", address(4), "bootstrap"), /Unimplemented desc = bootstrap is only available on control plane nodes/);
+});
+
+test("talosctl fetches the kubeconfig", async () => {
+  const file = join(folder, "kubeconfig");
+  await talosctl("kubeconfig", file, "--merge=false");
+  assert.match(await readFile(file, "utf8"), /server: https:\/\/127\.61\.17\.1:6443/);
+});
+
+test("talosctl configures a spare machine that waits in maintenance", async () => {
+  assert.match(await talosctl("version", "--insecure", "-n", address(5)), /Tag: +v1\.13\.9/);
+  await talosctl("apply-config", "--insecure", "-n", address(5), "-f", spareConfig);
+  await untilMachines(
+    datacenter,
+    () => datacenter.machine(address(5)).state.stage === "running" && served.portOf(address(5)) !== undefined,
+  );
+  assert.match(await talosctl("-n", address(5), "get", "machinestatus"), /running/);
+});
+
+test("talosctl reboots a machine and sees it come back", async () => {
+  const before = datacenter.machine(address(4)).state.bootId;
+  await talosctl("-n", address(4), "reboot", "--timeout", "30s");
+  assert.notEqual(datacenter.machine(address(4)).state.bootId, before);
+});
