@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 const dayMs = 86_400_000;
 
 /** Names in the server certificate: a client must connect by one of them. */
-export function certificateNames(cell: Cell): { readonly ips: readonly string[]; readonly dns: readonly string[] } {
+function certificateNames(cell: Cell): { readonly ips: readonly string[]; readonly dns: readonly string[] } {
   const sans = activeFacts(cell.state)?.certSans ?? [];
   const isIp = (name: string): boolean => /^[\d.]+$|:/.test(name);
   return {

@@ -9,7 +9,7 @@ import type { Session } from "./handshake.ts";
 import type { World } from "./world.ts";
 
 /** Call options of the in-process channel: also takes request metadata that the port has no word for (`nodes`, `talos-role`). */
-export interface RoutedCallOptions extends TalosCallOptions {
+interface RoutedCallOptions extends TalosCallOptions {
   readonly metadata?: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -33,7 +33,7 @@ export interface EtcdMember {
 }
 
 /** What etcd answers when it refuses a change of membership; the texts are etcd's. */
-export type EtcdRefusal =
+type EtcdRefusal =
   | "etcdserver: unhealthy cluster"
   | "etcdserver: re-configuration failed due to not enough started members"
   | "etcdserver: too many learner members in cluster"

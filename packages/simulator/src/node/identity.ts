@@ -65,7 +65,7 @@ export function hasEtcdAddress(machine: Machine): boolean {
 }
 
 /** The address lies in the CIDR; false across address families and for unreadable input. */
-export function contains(cidr: string, address: string): boolean {
+function contains(cidr: string, address: string): boolean {
   const [network, bits] = cidr.split("/");
   const a = network === undefined ? undefined : addressBits(network);
   const b = addressBits(address);

@@ -52,7 +52,7 @@ export type Stage = "booting" | "installing" | "maintenance" | "running" | "rebo
  * What listens at port 50000: nothing, a self-signed certificate without client certificates, or mutual TLS.
  * `epoch` grows whenever open connections break.
  */
-export type ApiState =
+type ApiState =
   | { readonly kind: "down"; readonly epoch: number }
   | { readonly kind: "maintenance"; readonly epoch: number; readonly identity: KeyPair }
   | { readonly kind: "configured"; readonly epoch: number; readonly identity: KeyPair; readonly names: readonly string[] };
@@ -91,7 +91,7 @@ export interface ServiceEvent {
   readonly at: number;
 }
 
-export interface EtcdState {
+interface EtcdState {
   /** The data directory: which member of which etcd this machine is. */
   readonly data: { readonly cluster: string; readonly memberId: string } | undefined;
   /** `Bootstrap` was called in this boot. Lost at a reboot. */
@@ -100,7 +100,7 @@ export interface EtcdState {
   readonly isChecked: boolean;
 }
 
-export interface KubernetesState {
+interface KubernetesState {
   /** Static pods run: this control plane serves the Kubernetes API. */
   readonly hasStaticPods: boolean;
   readonly isNodeRegistered: boolean;
@@ -108,7 +108,7 @@ export interface KubernetesState {
 }
 
 /** A named moment of a sequence (`stages.ts`). */
-export interface PendingTimer {
+interface PendingTimer {
   readonly name: TimerName;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -212,9 +212,4 @@ export function uuidFrom(text: string): string {
   const hex = createHash("sha256").update(text).digest("hex");
   const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** Reachable over the network. */
-export function isReachable(machine: Machine): boolean {
-  return machine.power === "on" && machine.isConnected && machine.api.kind !== "down";
 }

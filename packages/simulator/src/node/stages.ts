@@ -13,7 +13,7 @@ export interface StageRule {
   readonly next?: readonly FollowUp[];
 }
 
-export interface ServiceRule {
+interface ServiceRule {
   readonly id: string;
   readonly state: Service["state"];
   readonly message: string;
@@ -22,7 +22,7 @@ export interface ServiceRule {
   readonly when?: Condition;
 }
 
-export interface FollowUp {
+interface FollowUp {
   readonly timer: TimerName;
   readonly after: keyof Timings;
   readonly when?: Condition;

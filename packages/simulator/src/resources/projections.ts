@@ -19,7 +19,7 @@ export interface Projected {
 }
 
 /** What a projection looks at. */
-export interface View {
+interface View {
   readonly world: World;
   readonly cell: Cell;
 }

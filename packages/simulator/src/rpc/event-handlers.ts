@@ -104,7 +104,7 @@ function serviceAction(state: Service["state"]): machine.ServiceStateEvent_Actio
 }
 
 /** The stage's number in the protocol. */
-export function stageNumber(stage: Stage): machine.MachineStatusEvent_MachineStage {
+function stageNumber(stage: Stage): machine.MachineStatusEvent_MachineStage {
   return machine.MachineStatusEvent_MachineStage[
     stage.toUpperCase().replaceAll(" ", "_") as keyof typeof machine.MachineStatusEvent_MachineStage
   ];

@@ -60,6 +60,6 @@ export class VirtualTime implements Clock, Timers {
 }
 
 /** Lets everything that is ready in the microtask queue run. */
-export async function settle(): Promise<void> {
+async function settle(): Promise<void> {
   for (let turn = 0; turn < 200; turn += 1) await Promise.resolve();
 }

@@ -3,6 +3,7 @@ import type { Cell } from "../datacenter/cell.ts";
 import type { World } from "../datacenter/world.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
 import { activeFacts, nodenameOf, secretFingerprint } from "../node/identity.ts";
+import type { Machine } from "../node/machine.ts";
 import { etcdRuns } from "../node/step.ts";
 import type { ConfigFacts } from "../node/config-facts.ts";
 import type { WorkloadApi, WorkloadCluster } from "./api.ts";
@@ -27,6 +28,8 @@ export class WorkloadClusters {
   readonly #world: World;
   readonly #api: WorkloadApi | undefined;
   readonly #entries = new Map<string, Entry>();
+  /** Machines as they were when their Node last turned Ready: a machine that is off no longer says which cluster it belongs to. */
+  readonly #lastSeen = new Map<Cell, Machine>();
   readonly #graceTimers = new Set<ScheduledTimer>();
 
   constructor(world: World, api: WorkloadApi | undefined) {
@@ -41,11 +44,11 @@ export class WorkloadClusters {
   }
 
   kubeletUp(cell: Cell): void {
-    if (this.#entryFor(cell) !== undefined) cell.dispatch({ kind: "kubernetes-reachable" });
+    if (this.#entryFor(cell.state) !== undefined) cell.dispatch({ kind: "kubernetes-reachable" });
   }
 
   registerNode(cell: Cell): void {
-    const entry = this.#entryFor(cell);
+    const entry = this.#entryFor(cell.state);
     if (entry === undefined) return;
     if (this.#api === undefined) return cell.dispatch({ kind: "node-registered" });
     const { bootId } = cell.state;
@@ -56,22 +59,19 @@ export class WorkloadClusters {
   }
 
   nodeReady(cell: Cell): void {
-    this.#writeReady(cell, "True");
+    this.#lastSeen.set(cell, cell.state);
+    this.#writeReady(cell.state, "True");
   }
 
   /** The kubelet is silent: shown after the grace period of the node controller, unless it is back by then. */
   nodeLost(cell: Cell): void {
+    const machine = this.#lastSeen.get(cell) ?? withPersistedConfig(cell.state);
     const timer = this.#world.timers.schedule(this.#world.timings.nodeLostMs, () => {
       this.#graceTimers.delete(timer);
       if (this.#world.isClosed || (cell.state.power === "on" && cell.state.isConnected)) return;
-      this.#writeReady(cell, "Unknown");
+      this.#writeReady(machine, "Unknown");
     });
     this.#graceTimers.add(timer);
-  }
-
-  /** The API of this machine's cluster, if it answers. */
-  isReachableFor(cell: Cell): boolean {
-    return this.#entryFor(cell) !== undefined;
   }
 
   async close(): Promise<void> {
@@ -82,17 +82,16 @@ export class WorkloadClusters {
     }
   }
 
-  #writeReady(cell: Cell, ready: "True" | "Unknown"): void {
-    const entry = this.#entryFor(cell);
+  #writeReady(machine: Machine, ready: "True" | "Unknown"): void {
+    const entry = this.#entryFor(machine);
     if (entry === undefined || this.#api === undefined) return;
-    const machine = cell.state;
     this.#order(entry, (cluster) =>
       writeStatus(cluster.transport, nodenameOf(machine), nodeStatusOf(machine, ready, this.#world.clock.now())),
     );
   }
 
-  #entryFor(cell: Cell): Entry | undefined {
-    const facts = activeFacts(cell.state) ?? undefined;
+  #entryFor(machine: Machine): Entry | undefined {
+    const facts = activeFacts(machine);
     if (facts === undefined) return undefined;
     const fingerprint = secretFingerprint(facts.clusterSecret);
     const home = this.#world.etcd
@@ -207,6 +206,11 @@ export class WorkloadClusters {
       }
     }
   }
+}
+
+/** What a machine that was restored while it was off will be after its next boot. */
+function withPersistedConfig(machine: Machine): Machine {
+  return { ...machine, config: { ...machine.config, active: machine.config.active ?? machine.config.persisted } };
 }
 
 /** Address and port of an endpoint that is an IP address; a DNS name is somebody else's to serve. */

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
+import { createTestWorld } from "../testing/world.ts";
+import type { TestWorld } from "../testing/world.ts";
+import type { WorkloadApi } from "./api.ts";
+
+type Node = {
+  metadata: { name: string; labels: Record<string, string> };
+  spec: { taints: unknown[] };
+  status: { conditions: { type: string; status: string }[]; nodeInfo: { osImage: string; kubeletVersion: string } };
+};
+
+/** A Kubernetes API that knows Nodes, and a list of what the simulator asked of it. */
+function fakeApi(failFirst = 0): { api: WorkloadApi; nodes: Map<string, Node>; asked: string[]; listening: Set<string> } {
+  const nodes = new Map<string, Node>();
+  const asked: string[] = [];
+  const listening = new Set<string>();
+  let failures = failFirst;
+  const send = async ({ method, path, body }: KubeRequest): Promise<{ status: number; headers: {}; body: unknown }> => {
+    await Promise.resolve();
+    if (failures > 0) {
+      failures -= 1;
+      return { status: 503, headers: {}, body: {} };
+    }
+    if (method === "POST") {
+      const node = body as Node;
+      if (nodes.has(node.metadata.name)) return { status: 409, headers: {}, body: {} };
+      nodes.set(node.metadata.name, node);
+      return { status: 201, headers: {}, body };
+    }
+    const name = path.split("/")[4] ?? "";
+    const node = nodes.get(name);
+    if (node === undefined) return { status: 404, headers: {}, body: {} };
+    nodes.set(name, { ...node, status: (body as Pick<Node, "status">).status });
+    return { status: 200, headers: {}, body: {} };
+  };
+  const transport: KubeTransport = { send, watch: () => Promise.reject(new Error("not asked for")), close: () => undefined };
+  const api: WorkloadApi = {
+    open: (request) => {
+      asked.push(`open ${request.clusterName} ${request.kubernetesVersion}`);
+      return Promise.resolve({
+        transport,
+        serve: (address, port) => {
+          listening.add(`${address}:${port}`);
+          return Promise.resolve();
+        },
+        unserve: (address, port) => {
+          listening.delete(`${address}:${port}`);
+          return Promise.resolve();
+        },
+        close: () => {
+          asked.push("close");
+          return Promise.resolve();
+        },
+      });
+    },
+  };
+  return { api, nodes, asked, listening };
+}
+
+async function cluster(workload: WorkloadApi): Promise<TestWorld> {
+  const world = await createTestWorld(
+    [1, 2, 3, 4].map((n) => ({ address: `10.5.0.${n}` })),
+    { workload },
+  );
+  for (const n of [1, 2, 3]) await world.apply(`10.5.0.${n}`, "controlplane");
+  await world.apply("10.5.0.4", "worker");
+  await world.time.advance(10);
+  await (await world.client("10.5.0.1", "os:admin")).bootstrap();
+  await world.time.advance(100);
+  return world;
+}
+
+const readiness = (node: Node): string | undefined => node.status.conditions.find((condition) => condition.type === "Ready")?.status;
+
+test("the API opens once, every machine registers a Node and turns Ready", async () => {
+  const fake = fakeApi();
+  await cluster(fake.api);
+  assert.deepEqual(fake.asked, ["open test v1.35.4"]);
+  const nodes = [...fake.nodes.values()];
+  assert.equal(nodes.length, 4);
+  assert.deepEqual([...new Set(nodes.map(readiness))], ["True"]);
+  assert.deepEqual([...new Set(nodes.map((node) => node.status.nodeInfo.osImage))], ["Talos (v1.13.9)"]);
+  const controlPlanes = nodes.filter((node) => node.metadata.labels["node-role.kubernetes.io/control-plane"] === "");
+  assert.equal(controlPlanes.length, 3);
+  assert.deepEqual(controlPlanes[0]?.spec.taints, [{ key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" }]);
+});
+
+test("the API answers at every control plane and at the virtual address while one of them lives", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  assert.deepEqual([...fake.listening].toSorted(), ["10.5.0.100:6443", "10.5.0.1:6443", "10.5.0.2:6443", "10.5.0.3:6443"]);
+  world.datacenter.machine("10.5.0.1").powerOff();
+  await world.time.advance(10);
+  assert.deepEqual([...fake.listening].toSorted(), ["10.5.0.100:6443", "10.5.0.2:6443", "10.5.0.3:6443"]);
+  world.datacenter.machine("10.5.0.2").powerOff();
+  await world.time.advance(10);
+  assert.deepEqual([...fake.listening], [], "without a quorum nothing is served");
+  world.datacenter.machine("10.5.0.1").powerOn();
+  await world.time.advance(100);
+  assert.deepEqual([...fake.listening].toSorted(), ["10.5.0.100:6443", "10.5.0.1:6443", "10.5.0.3:6443"]);
+});
+
+test("the Node of a silent machine turns Unknown after the grace period, and Ready when it is back", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  const worker = world.datacenter.machine("10.5.0.4");
+  const name = [...fake.nodes.keys()][3] ?? "";
+  worker.powerOff();
+  await world.time.advance(30_000);
+  assert.equal([...fake.nodes.values()].filter((node) => readiness(node) === "Unknown").length, 0);
+  await world.time.advance(15_000);
+  assert.equal([...fake.nodes.values()].filter((node) => readiness(node) === "Unknown").length, 1);
+  worker.powerOn();
+  await world.time.advance(1_000);
+  assert.deepEqual([...new Set([...fake.nodes.values()].map(readiness))], ["True"]);
+  assert.ok(name !== "");
+});
+
+test("an API that refuses is tried again", async () => {
+  const fake = fakeApi(3);
+  const world = await cluster(fake.api);
+  await world.time.advance(10_000);
+  assert.equal(fake.nodes.size, 4);
+});
+
+test("closing the datacenter closes the API", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  await world.datacenter.close();
+  assert.equal(fake.asked.at(-1), "close");
+});
