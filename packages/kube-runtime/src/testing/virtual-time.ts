@@ -92,7 +92,8 @@ export function createVirtualTime(startAt: number = Date.UTC(2026, 0, 1)): Virtu
     live += 1;
     let isDone = false;
     const entry: Entry = {
-      at: time + delayMs,
+      // Whole milliseconds, as real timers have: a fraction too small to move the clock would let a caller that waits for a date spin for ever.
+      at: time + Math.ceil(delayMs),
       order: created,
       run: () => {
         isDone = true;

@@ -56,7 +56,7 @@ function handle(run: Run, input: MachineInput): void {
       });
       run.dropConnections();
       run.output("etcd-changed");
-      if (input.isConnected) run.output("trustd-up");
+      if (input.isConnected) comeBack(run);
       if (!input.isConnected && machine.kubernetes.isNodeRegistered) run.output("node-lost");
       return run.output(input.isConnected && machine.kubernetes.hasStaticPods ? "kubernetes-up" : "kubernetes-down");
     case "timers":
@@ -360,6 +360,14 @@ function recordStatus(run: Run, before: Machine): void {
   const now = machineStatusOf(run.machine);
   if (old.stage === now.stage && JSON.stringify(old.unmet) === JSON.stringify(now.unmet)) return;
   run.event({ kind: "machine-status", stage: now.stage, isReady: now.isReady, unmet: now.unmet });
+}
+
+/** What a machine tries again once the network is back: nobody told it meanwhile that its cluster came up. */
+function comeBack(run: Run): void {
+  const { machine } = run;
+  run.output("trustd-up");
+  if (canJoin(machine) && !run.has("etcd-join")) run.after("etcd-join", run.timings.etcdJoinPollMs);
+  if (kubeletRuns(machine)) run.output("kubelet-up");
 }
 
 /** Runs, waits for a member to be added, and may use its address. */

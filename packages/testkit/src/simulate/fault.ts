@@ -25,6 +25,8 @@ export interface FaultPlan {
   next(effect: EffectId): FaultClass | undefined;
   /** From now on nothing goes wrong. */
   stop(): void;
+  /** Every planned crash has happened. */
+  readonly isSpent: boolean;
   readonly isStopped: boolean;
 }
 
@@ -54,6 +56,9 @@ export function createFaultPlan(options: FaultPlanOptions): FaultPlan {
     },
     stop() {
       isStopped = true;
+    },
+    get isSpent() {
+      return open.length === 0;
     },
     get isStopped() {
       return isStopped;

@@ -22,6 +22,8 @@ export interface FaultyPortOptions {
   readonly onSent: (effect: EffectId, detail: string, address: string | undefined) => Promise<void>;
   /** After an effect took place; a refused call changed nothing. */
   readonly onEffect: (effect: EffectId, detail: string) => Promise<void>;
+  /** Who holds the lease, each time that this instance reads it. */
+  readonly onLeaseRead: (holder: string | undefined) => void;
   /** Everything that is written to the Kubernetes API. */
   readonly inspect: (request: KubeRequest) => void;
 }
@@ -34,9 +36,15 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
   const { life } = options;
   return {
     async send(request, callOptions) {
+      await life.awake();
       if (!life.maySend()) return never();
       const effect = kubeEffect(request);
-      if (effect === undefined) return life.deliver(await inner.send(request, callOptions));
+      if (effect === undefined) {
+        const reply = await life.deliver(await inner.send(request, callOptions));
+        if (/\/leases\/[^/]+$/.test(request.path))
+          options.onLeaseRead((reply.body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity);
+        return reply;
+      }
       const detail = `${request.method} ${request.path}`;
       options.inspect(request);
       await options.onSent(effect, detail, undefined);
@@ -50,6 +58,7 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
       });
     },
     async watch(request, callOptions) {
+      await life.awake();
       if (!life.maySend()) return never();
       const answer = await inner.watch(request, callOptions);
       return life.deliver({ ...answer, events: whileAlive(answer.events, life) });
@@ -67,6 +76,7 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
       const wrapped: TalosChannel = {
         target,
         async unary<I, O>(method: TalosMethod<I, O>, request: I, callOptions: TalosCallOptions): Promise<O> {
+          await life.awake();
           if (!life.maySend()) return never();
           const effect = talosEffect(method.path, credentials.kind === "maintenance");
           if (effect === undefined) return settled(life, channel.unary(method, request, callOptions));
@@ -148,6 +158,7 @@ async function settled<T>(life: Life, answer: Promise<T>): Promise<T> {
     const value = await answer;
     return await life.deliver(value);
   } catch (error) {
+    await life.awake();
     if (!life.isAlive) return never();
     throw error;
   }
@@ -164,6 +175,7 @@ async function settledQuietly(answer: Promise<unknown>): Promise<void> {
 async function* whileAlive<T>(items: AsyncIterable<T>, life: Life): AsyncIterable<T> {
   if (!life.maySend()) await never();
   for await (const item of items) {
+    await life.awake();
     if (!life.isAlive) await never();
     yield item;
   }
@@ -184,13 +196,19 @@ export function mortalTimers(inner: Timers, life: Life): Timers {
   return {
     sleep: async (delayMs, signal) => {
       await inner.sleep(delayMs, signal);
+      await life.awake();
       if (!life.isAlive) await never();
     },
     schedule: (delayMs, callback) =>
       inner.schedule(delayMs, () => {
-        if (life.isAlive) callback();
+        void callWhenAwake(life, callback);
       }),
   };
+}
+
+async function callWhenAwake(life: Life, callback: () => void): Promise<void> {
+  await life.awake();
+  if (life.isAlive) callback();
 }
 
 function kubeFailure(message: string): Error {

@@ -94,7 +94,8 @@ export function createInvariants(truth: KubeTransport, datacenter: Datacenter, d
       if (bootstrapTarget !== undefined && bootstrapTarget !== address)
         report("S3", `Bootstrap goes to ${address} after it went to ${bootstrapTarget}`);
       bootstrapTarget = address;
-      for (const other of known.filter((machine) => machine.configuredAt !== undefined && machine.releasedAt === undefined)) {
+      const controlPlanes = record?.spec.knownControlPlanes ?? [];
+      for (const other of controlPlanes.filter((machine) => machine.configuredAt !== undefined && machine.releasedAt === undefined)) {
         const { state } = datacenter.machine(other.address);
         // The target itself may hold data already: a repeated call whose first reply was lost is refused by the machine and harmless.
         if (state.etcd.data !== undefined && other.address !== address)

@@ -10,6 +10,11 @@ export interface Life {
   crash(): void;
   /** The next thing that this instance sends ends it instead (a crash after a reply, before its record). */
   crashAtNextSend(): void;
+  /** The process stands still: nothing is sent, heard or timed until `resume`. What it was about to do, it does then. */
+  pause(): void;
+  resume(): void;
+  /** Resolves when the instance is not paused. */
+  awake(): Promise<void>;
   /** To be called before anything is sent: false when this instance is dead or just died of it. */
   maySend(): boolean;
   /** Passes a value on to a living instance; a dead one waits for ever. */
@@ -19,6 +24,7 @@ export interface Life {
 export function createLife(onCrash: () => void): Life {
   let isAlive = true;
   let isDoomed = false;
+  let paused: { readonly over: Promise<void>; readonly end: () => void } | undefined;
   const crash = (): void => {
     if (!isAlive) return;
     isAlive = false;
@@ -32,11 +38,24 @@ export function createLife(onCrash: () => void): Life {
     crashAtNextSend() {
       isDoomed = true;
     },
+    pause() {
+      if (paused !== undefined) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      paused = { over: promise, end: resolve };
+    },
+    resume() {
+      paused?.end();
+      paused = undefined;
+    },
+    awake: async () => paused?.over,
     maySend() {
       if (isDoomed) crash();
       return isAlive;
     },
-    deliver: (value) => (isAlive ? Promise.resolve(value) : never()),
+    async deliver(value) {
+      await paused?.over;
+      return isAlive ? value : never();
+    },
   };
 }
 

@@ -2,12 +2,13 @@ import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import type { EffectId } from "./effects.ts";
 import { CRASHES, pick, type PlannedCrash } from "./fault.ts";
 import type { RunOptions } from "./run.ts";
+import { TROUBLES } from "./troubles.ts";
 
 /** Effects that the workload `create` has; every one of them meets every crash. */
 export const CREATE_EFFECTS: readonly EffectId[] = ["K1", "K2", "K4", "K5", "K6", "K7", "K8", "K9", "T2", "T4"];
 
-/** Effects that happen once in a creation: a crash planned for a later occurrence would never come. */
-const ONCE: ReadonlySet<EffectId> = new Set(["K1", "T4"]);
+/** How often an effect surely happens in a creation, where that is less than three times: a crash planned for a later occurrence would never come. */
+const FEWEST: Partial<Record<EffectId, number>> = { K1: 1, K4: 2, K7: 1, K9: 2, T2: 1, T4: 1 };
 
 /** Chance of a nuisance for each effect of a run that has them. */
 const NUISANCE_RATE = 0.06;
@@ -30,15 +31,17 @@ export function planRuns(input: PlanInput): readonly RunOptions[] {
     const random = createSeededRandom(seed);
     const crash = (at: number): PlannedCrash => {
       const pair = pairs[at % pairs.length] ?? pick(pairs, random);
-      return { ...pair, occurrence: ONCE.has(pair.effect) ? 0 : Math.floor(random.fraction() * 3) };
+      return { ...pair, occurrence: Math.floor(random.fraction() * (FEWEST[pair.effect] ?? 3)) };
     };
     const half = Math.floor(pairs.length / 2);
     return {
       seed,
       crashes: [crash(index), crash(index + half + Math.floor(index / pairs.length))],
-      nuisanceRate: index % 2 === 0 ? 0 : NUISANCE_RATE,
-      // Idleness is a property of the end state, which all runs share: a tenth of them tells.
-      idleMinutes: index % 10 === 0 ? 10 : 0,
+      nuisanceRate: index % 4 < 2 ? 0 : NUISANCE_RATE,
+      // Every second run has nothing but crashes, so that what they alone do is seen.
+      trouble: index % 2 === 0 ? undefined : TROUBLES[Math.floor(index / 2) % TROUBLES.length],
+      // Idleness is a property of the end state, which all runs share, so some of them tell; late effects of nuisances would disturb it.
+      idleMinutes: index % 8 === 0 ? 10 : 0,
       replay: `npm run simulate -- --seed ${input.seed} --runs ${index + 1} --only ${index} --workload ${input.workload}${input.mutant === undefined ? "" : ` --mutant ${input.mutant}`}`,
     };
   });

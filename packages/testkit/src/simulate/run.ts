@@ -10,16 +10,18 @@ import { createSilentWorkloads } from "../world/workloads.ts";
 import type { EffectId } from "./effects.ts";
 import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
 import { faultyKube, faultyTalos, mortalTimers } from "./faulty-ports.ts";
-import { createInvariants, type Invariants } from "./invariants.ts";
+import { createInvariants, type Invariants, type Report } from "./invariants.ts";
 import { createLife, type Life } from "./life.ts";
 import { emptyCounts, type EffectCounts, type RunResult, type Violation } from "./report.ts";
 import { addressesOf, chooseScenario, CLUSTER_NAME, manifestOf, NAMESPACE, type Scenario } from "./scenario.ts";
 import { createTrace, type Trace } from "./trace.ts";
+import { makeTrouble, type TroubleKind } from "./troubles.ts";
 
 export interface RunOptions {
   readonly seed: number;
   readonly crashes: readonly PlannedCrash[];
   readonly nuisanceRate: number;
+  readonly trouble: TroubleKind | undefined;
   /** How to repeat this run, for people. */
   readonly replay: string;
   /** Virtual minutes of idleness checked after Ready. 0 skips the check. */
@@ -27,7 +29,7 @@ export interface RunOptions {
 }
 
 /** After this much virtual time nothing goes wrong any more. */
-const FAULTS_END_MS = 20 * 60_000;
+const FAULTS_END_MS = 10 * 60_000;
 /** From the last fault to Ready: boots, installs, a lease that must run out, and the wait of a new leader before it disrupts. */
 const GOAL_WITHIN_MS = 60 * 60_000;
 
@@ -35,10 +37,15 @@ const GOAL_WITHIN_MS = 60 * 60_000;
 export async function runCreate(options: RunOptions): Promise<RunResult> {
   const world = await createWorld(options);
   await world.start();
-  await world.time.runUntil(() => world.isReady() && world.plan.isStopped, FAULTS_END_MS);
+  // A broken world says nothing more that is worth the time.
+  await world.time.runUntil(() => world.isBroken() || (world.isReady() && world.plan.isSpent && world.isTroubleOver()), FAULTS_END_MS);
   world.plan.stop();
-  await world.time.runUntil(() => world.isReady() && world.isOperatorAlive(), GOAL_WITHIN_MS);
-  const reachedGoal = world.isReady();
+  await world.time.runUntil(
+    () => world.isBroken() || (world.isReady() && world.isOperatorAlive() && world.isTroubleOver()),
+    GOAL_WITHIN_MS,
+  );
+  const reachedGoal = world.isReady() && !world.isBroken();
+  if (world.isBroken()) return world.end(false);
   if (!reachedGoal) world.report("Li1", `not Ready ${GOAL_WITHIN_MS / 60_000} minutes after the last fault: ${world.waitsFor()}`);
   else await world.checkIdle(options.idleMinutes);
   await world.invariants.check();
@@ -51,7 +58,10 @@ interface World {
   readonly invariants: Invariants;
   start(): Promise<void>;
   isReady(): boolean;
+  /** An invariant was violated. */
+  isBroken(): boolean;
   isOperatorAlive(): boolean;
+  isTroubleOver(): boolean;
   waitsFor(): string;
   report(invariant: string, detail: string): void;
   checkIdle(minutes: number): Promise<void>;
@@ -104,7 +114,8 @@ async function createWorld(options: RunOptions): Promise<World> {
     },
   });
   const goal = watchGoal(truth, scenario);
-  const operators = operatorStarter({ time, stream, keys, truth, datacenter, plan, invariants, trace, count });
+  let isTroubleOver = options.trouble === undefined;
+  const operators = operatorStarter({ time, stream, keys, truth, datacenter, plan, invariants, trace, count, report });
 
   return {
     time,
@@ -118,8 +129,23 @@ async function createWorld(options: RunOptions): Promise<World> {
       }
       await goal.start();
       operators.start(0);
+      if (options.trouble === undefined) return;
+      void makeTrouble({
+        kind: options.trouble,
+        random: stream(15),
+        timers: time.timers,
+        truth,
+        datacenter,
+        scenario,
+        pauseOperator: (ms) => operators.pause(ms),
+        trace: (line) => trace.add(line),
+      }).then(() => {
+        isTroubleOver = true;
+      });
     },
+    isTroubleOver: () => isTroubleOver,
     isReady: () => goal.isReady(),
+    isBroken: () => violations.length > 0,
     isOperatorAlive: () => operators.isAlive(),
     waitsFor: () => goal.waitsFor(),
     report,
@@ -159,10 +185,13 @@ interface OperatorStarterInput {
   readonly invariants: Invariants;
   readonly trace: Trace;
   readonly count: (effect: EffectId) => EffectCounts;
+  readonly report: Report;
 }
 
 interface OperatorStarter {
   start(delayMs: number): void;
+  /** The running operator stands still for so long; another one is started at once. */
+  pause(ms: number): void;
   stop(): void;
   isAlive(): boolean;
   /** Writes to the Kubernetes API but the lease, and mutating Talos calls, so far. */
@@ -172,9 +201,21 @@ interface OperatorStarter {
 }
 
 /** Starts an operator, and after each crash the next one: a new process that knows what the API and the machines show, and nothing else. */
-function operatorStarter({ time, stream, keys, truth, datacenter, plan, invariants, trace, count }: OperatorStarterInput): OperatorStarter {
+function operatorStarter({
+  time,
+  stream,
+  keys,
+  truth,
+  datacenter,
+  plan,
+  invariants,
+  trace,
+  count,
+  report,
+}: OperatorStarterInput): OperatorStarter {
   const random = stream(6);
   let life: Life | undefined;
+  const lives: Life[] = [];
   let generation = 0;
   let mutations = 0;
   let lastMutation = "";
@@ -187,20 +228,32 @@ function operatorStarter({ time, stream, keys, truth, datacenter, plan, invarian
       generation += 1;
       trace.add(`operator ${generation} starts`);
       const stop = new AbortController();
+      const own = generation;
+      const identity = `operator-${own}`;
+      let leaseHolder: string | undefined;
       const mine = createLife(() => {
-        trace.add(`operator ${generation} crashes`);
+        trace.add(`operator ${own} crashes`);
         stop.abort(new Error("crashed"));
+        // Of two instances one goes on.
+        if (lives.some((other) => other !== mine && other.isAlive)) return;
         start(Math.floor(random.fraction() * 20_000));
       });
       life = mine;
+      lives.push(mine);
       const faulty = {
         life: mine,
         plan,
         random: stream(7 + generation),
         timers: time.timers,
+        onLeaseRead: (holder: string | undefined) => {
+          leaseHolder = holder;
+        },
         onSent: async (effect: EffectId, detail: string, address: string | undefined) => {
           count(effect).sent += 1;
           trace.add(`send ${effect} ${detail}`);
+          // What the instance last read decides: a pause between that and the send is the one gap that only harmless repetition covers.
+          if (effect.startsWith("T") && leaseHolder !== identity)
+            report("S32", `${identity} sends ${detail} and knows that ${leaseHolder ?? "nobody"} holds the lease`);
           await invariants.beforeSend(effect, address);
         },
         onEffect: async (effect: EffectId, detail: string) => {
@@ -223,20 +276,27 @@ function operatorStarter({ time, stream, keys, truth, datacenter, plan, invarian
         random: stream(100 + generation),
         keys,
         log: inspectedLog(invariants),
-        options: { allowLoopbackMachines: false, identity: `operator-${generation}` },
+        options: { allowLoopbackMachines: false, identity },
       });
       void operator.run(stop.signal).catch((error: unknown) => {
-        if (mine.isAlive) trace.add(`operator ${generation} gave up: ${String(error)}`);
+        if (mine.isAlive) trace.add(`operator ${own} gave up: ${String(error)}`);
       });
     });
   };
   return {
     start,
+    pause(ms) {
+      const paused = life;
+      if (paused?.isAlive !== true) return;
+      paused.pause();
+      start(0);
+      time.timers.schedule(ms, () => paused.resume());
+    },
     stop() {
       isStopped = true;
-      life?.crash();
+      for (const each of lives) each.crash();
     },
-    isAlive: () => life?.isAlive ?? false,
+    isAlive: () => lives.some((each) => each.isAlive),
     mutations: () => mutations,
     lastMutation: () => lastMutation,
     decisions: () => decisions,

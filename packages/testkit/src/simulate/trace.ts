@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export interface Trace {
   add(line: string): void;
   readonly length: number;
-  /** The last `count` lines. */
+  /** The last `count` lines without renewals of the lease, which say nothing. */
   tail(count: number): readonly string[];
   /** SHA-256 over all lines, hex. */
   hash(): string;
@@ -23,7 +23,7 @@ export function createTrace(now: () => number): Trace {
     get length() {
       return lines.length;
     },
-    tail: (count) => lines.slice(-count),
+    tail: (count) => lines.filter((line) => !/ K8 /.test(line)).slice(-count),
     hash: () => hash.copy().digest("hex"),
   };
 }
