@@ -64,7 +64,7 @@ export { findingsMessage } from "./validation/finding.ts";
 export type { Finding } from "./validation/finding.ts";
 export { canonicalAddress } from "./validation/host.ts";
 export type { HostOptions } from "./validation/host.ts";
-export { DEFAULT_POD_NETWORKS, DEFAULT_SERVICE_NETWORKS, clusterNetworks, validateNetworks } from "./validation/networks.ts";
+export { DEFAULT_POD_NETWORKS, DEFAULT_SERVICE_NETWORKS, clusterNetworks, holdsAddress, validateNetworks } from "./validation/networks.ts";
 export type { ClusterNetwork, NetworkSpec } from "./validation/networks.ts";
 export { MAX_CONTROL_PLANES, machineAddresses, validateControlPlaneSpec, validateWorkerSpec } from "./validation/pools.ts";
 export type { NamedSpec, PoolOptions } from "./validation/pools.ts";

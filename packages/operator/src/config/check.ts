@@ -1,5 +1,5 @@
-import { isConfigError } from "@talos-operator/talos";
-import type { SecretsBundle } from "@talos-operator/talos";
+import { describeMachineConfig, isConfigError } from "@talos-operator/talos";
+import type { ConfigError, SecretsBundle } from "@talos-operator/talos";
 import { renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
 
@@ -20,20 +20,30 @@ const noSecrets: SecretsBundle = {
 /** Most text of patches that one machine may have, in characters. */
 const MAX_PATCH_CHARACTERS = 1024 * 1024;
 
-/**
- * Whether a configuration can be made at all, found before any key or machine is touched: renders it with words in place of keys.
- *
- * @returns the trouble in words that name document and path, or `undefined`
- */
-export function configTrouble(input: Omit<RenderInput, "secrets">): string | undefined {
+/** What rendering without keys finds out. */
+export type ConfigCheck =
+  /** In words that name document and path. */
+  | { readonly kind: "trouble"; readonly words: string }
+  /** The networks that the configuration ends up with, patches included. */
+  | { readonly kind: "fine"; readonly podSubnets: readonly string[]; readonly serviceSubnets: readonly string[] };
+
+/** Whether a configuration can be made at all, found before any key or machine is touched: renders it with words in place of keys. */
+export function checkConfig(input: Omit<RenderInput, "secrets">): ConfigCheck {
   const { configPatches, additionalConfig } = input.machineSpec;
   if (JSON.stringify([configPatches, additionalConfig]).length > MAX_PATCH_CHARACTERS)
-    return "patches and documents together are larger than 1 MiB. Make them smaller";
+    return { kind: "trouble", words: "patches and documents together are larger than 1 MiB. Make them smaller" };
   try {
-    renderMachineConfig({ ...input, secrets: noSecrets });
-    return undefined;
+    const { podSubnets, serviceSubnets } = describeMachineConfig(renderMachineConfig({ ...input, secrets: noSecrets }));
+    return { kind: "fine", podSubnets, serviceSubnets };
   } catch (thrown) {
-    if (isConfigError(thrown) || (thrown instanceof Error && thrown.name === "ConfigRefusal")) return thrown.message;
+    if (isConfigError(thrown)) return { kind: "trouble", words: wordsFor(thrown) };
+    if (thrown instanceof Error && thrown.name === "ConfigRefusal") return { kind: "trouble", words: thrown.message };
     throw thrown;
   }
+}
+
+/** The error's own words, except where they quote what stands under an unknown key: that may be anything, a password too. */
+function wordsFor(error: ConfigError): string {
+  if (error.code !== "UNKNOWN_FIELD") return error.message;
+  return `${error.code}: unknown field ${error.path ?? ""} in document ${error.document ?? "v1alpha1"}. Check its spelling and indentation`;
 }

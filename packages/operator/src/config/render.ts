@@ -143,9 +143,14 @@ function refuseIdentityChange(plain: string, patched: string): void {
     ["machine.ca", before.osCa?.certificate, after.osCa?.certificate],
     ["machine.ca.key", before.osCa?.key, after.osCa?.key],
     ["cluster.ca", before.kubernetesCa?.certificate, after.kubernetesCa?.certificate],
+    ["cluster.ca.key", before.kubernetesCa?.key, after.kubernetesCa?.key],
     ["cluster.aggregatorCA", before.aggregatorCa?.certificate, after.aggregatorCa?.certificate],
+    ["cluster.aggregatorCA.key", before.aggregatorCa?.key, after.aggregatorCa?.key],
     ["cluster.etcd.ca", before.etcdCa?.certificate, after.etcdCa?.certificate],
+    ["cluster.etcd.ca.key", before.etcdCa?.key, after.etcdCa?.key],
     ["cluster.serviceAccount.key", before.serviceAccountKey, after.serviceAccountKey],
+    ["cluster.secretboxEncryptionSecret", before.secretboxEncryptionSecret, after.secretboxEncryptionSecret],
+    ["cluster.aescbcEncryptionSecret", before.aescbcEncryptionSecret, after.aescbcEncryptionSecret],
     ["cluster.controlPlane.endpoint", before.endpoint, after.endpoint],
   ] as const;
   const changed = fixed.find(([, old, now]) => old !== now);

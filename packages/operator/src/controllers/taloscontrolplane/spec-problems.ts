@@ -1,4 +1,4 @@
-import { machineAddresses, validateControlPlaneSpec, validateWorkerSpec } from "@talos-operator/api";
+import { clusterNetworks, holdsAddress, machineAddresses, validateControlPlaneSpec, validateWorkerSpec } from "@talos-operator/api";
 import type {
   Finding,
   HostOptions,
@@ -9,7 +9,8 @@ import type {
   TalosWorkerSpec,
 } from "@talos-operator/api";
 import { compareContracts, contractFor, isKnownTalos, supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
-import { configTrouble } from "../../config/check.ts";
+import { checkConfig } from "../../config/check.ts";
+import type { ConfigCheck } from "../../config/check.ts";
 import { machinesOf } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
 
@@ -129,37 +130,31 @@ function configProblems(
   clusterName: string,
 ): readonly Finding[] {
   // Machines that share all settings give the same answer: one rendering for each distinct set.
-  const rendered = new Map<string, string | undefined>();
-  return machines.flatMap(({ role, version, machineSpec, field, address }) => {
+  const checked = new Map<string, ConfigCheck>();
+  return machines.flatMap(({ role, version, machineSpec, field, address }): readonly Finding[] => {
     const key = JSON.stringify([role, version, machineSpec]);
-    if (!rendered.has(key)) {
-      const endpoint = controlPlane.endpoint ?? `https://${address}:6443`;
-      rendered.set(
-        key,
-        configTrouble({
-          role,
-          clusterName,
-          endpoint,
-          controlPlane,
-          machineSpec,
-          version,
-          readBy: undefined,
-          platform: "metal",
-          installDisk: "/dev/sda",
-          addresses: [address],
-        }),
-      );
-    }
-    const trouble = rendered.get(key);
-    return trouble === undefined
-      ? []
-      : [
-          {
-            field,
-            message: `no machine config can be made: ${trouble}`,
-            remedy: "Correct configPatches, additionalConfig or registries",
-            reason: "InvalidConfig" as const,
-          },
-        ];
+    const endpoint = controlPlane.endpoint ?? `https://${address}:6443`;
+    const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version };
+    const check =
+      checked.get(key) ?? checkConfig({ ...shared, readBy: undefined, platform: "metal", installDisk: "/dev/sda", addresses: [address] });
+    checked.set(key, check);
+    if (check.kind === "trouble")
+      return [
+        {
+          field,
+          message: `no machine config can be made: ${check.words}`,
+          remedy: "Correct configPatches, additionalConfig or registries",
+          reason: "InvalidConfig",
+        },
+      ];
+    // A patch may have moved the networks to where the machines are.
+    return clusterNetworks({ podCIDR: check.podSubnets, serviceCIDR: check.serviceSubnets })
+      .filter((network) => holdsAddress(network, address))
+      .map(({ text, use }) => ({
+        field: `${field}.address`,
+        message: `${address} lies in ${text}, the network of ${use} in the machine's config: etcd would wait for an address outside it for ever`,
+        remedy: "Move the machine, or change the patch that sets this network",
+        reason: "AddressInClusterRange",
+      }));
   });
 }

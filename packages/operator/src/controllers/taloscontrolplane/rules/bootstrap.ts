@@ -33,11 +33,17 @@ export const bootstrapOnce: Rule = {
     if (facts.bootstrapDone !== undefined) return undefined;
     const founded = foundedBy(controlPlanesOf(seen));
     if (founded !== undefined) {
-      const fact = machineFact(facts, founded.machine);
+      // Whose list shows it and who was asked may differ: the others join within moments.
+      const target = facts.bootstrapIntent ?? {
+        machine: founded.machine,
+        address: founded.address,
+        uuid: machineFact(facts, founded.machine)?.uuid ?? "",
+      };
       const evidence = `The member list of ${founded.machine} has ${founded.members.length} member(s), itself among them.`;
+      const done = { machine: target.machine, address: target.address, uuid: target.uuid, at: seen.now, evidence };
       const next = withDecisions(
-        { ...facts, bootstrapDone: { machine: founded.machine, address: founded.address, uuid: fact?.uuid ?? "", at: seen.now, evidence } },
-        { at: seen.now, action: "Bootstrap", reason: "Founded", machine: founded.machine, message: evidence },
+        { ...facts, bootstrapDone: done },
+        { at: seen.now, action: "Bootstrap", reason: "Founded", machine: target.machine, message: evidence },
       );
       return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "Bootstrapped" }] };
     }

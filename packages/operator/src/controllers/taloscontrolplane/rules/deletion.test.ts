@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  configured,
+  controlPlane,
+  facts,
+  founded,
+  inMaintenance,
+  member,
+  NOW,
+  observed,
+  running,
+  silent,
+  worker,
+} from "../../../testing/builders.ts";
+import type { World } from "../../../testing/builders.ts";
+import { decide } from "../decide.ts";
+import type { ResetFact } from "../facts.ts";
+import type { Action } from "../model.ts";
+
+const going = { deletionTimestamp: "2026-01-01T11:00:00Z" };
+const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
+const machines = cps.map((address) => configured(address));
+const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
+const known = facts({ machines, bootstrapDone: founded });
+const withPool = facts({ machines: [...machines, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded });
+const reset = (machine: string, role: ResetFact["role"], at = NOW): ResetFact => ({
+  machine,
+  address: machine.slice(machine.indexOf("-") + 1),
+  uuid: "",
+  role,
+  at,
+  why: "x",
+});
+
+const cases: readonly {
+  readonly name: string;
+  readonly world: World;
+  readonly actions: readonly string[];
+  readonly reason: string | undefined;
+  readonly opens?: readonly string[];
+}[] = [
+  {
+    name: "wipes one control plane at a time, written down first",
+    world: { controlPlane: controlPlane(3, {}, going), facts: known, looks: healthy, namespaceIsTerminating: false },
+    actions: ["WriteRecord", "ResetMachine demo-10.0.0.1"],
+    reason: "Resetting",
+    opens: ["demo-10.0.0.1"],
+  },
+  {
+    name: "opens no second intent in the stroke that closes the first",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: { ...known, resets: [reset("demo-10.0.0.1", "controlplane")] },
+      looks: { ...healthy, "10.0.0.1": inMaintenance("10.0.0.1", { spki: "new" }) },
+      namespaceIsTerminating: false,
+    },
+    actions: ["WriteRecord"],
+    reason: "WaitingForChildren",
+    opens: [],
+  },
+  {
+    name: "wipes nothing while it is unknown whether the namespace goes away",
+    world: { controlPlane: controlPlane(3, {}, going), facts: known, looks: healthy, namespaceIsTerminating: undefined },
+    actions: [],
+    reason: "ConfirmationRequired",
+  },
+  {
+    name: "wipes nothing in a namespace that goes away",
+    world: { controlPlane: controlPlane(3, {}, going), facts: known, looks: healthy, namespaceIsTerminating: true },
+    actions: [],
+    reason: "ConfirmationRequired",
+  },
+  {
+    name: "wipes in a namespace that goes away when a person names the object",
+    world: {
+      controlPlane: controlPlane(3, {}, { ...going, annotations: { "talos-operator.dev/confirm-reset": "demo" } }),
+      facts: known,
+      looks: healthy,
+      namespaceIsTerminating: true,
+    },
+    actions: ["WriteRecord", "ResetMachine demo-10.0.0.1"],
+    reason: "Resetting",
+    opens: ["demo-10.0.0.1"],
+  },
+  {
+    name: "sends no wipe before the effects of an earlier leader have run out",
+    world: { controlPlane: controlPlane(3, {}, going), facts: known, looks: healthy, namespaceIsTerminating: false, mayDisturbAt: NOW + 1 },
+    actions: ["WriteRecord"],
+    reason: "Resetting",
+    opens: ["demo-10.0.0.1"],
+  },
+  {
+    name: "leaves the machines alone with preserve, and lets their objects go",
+    world: {
+      controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going),
+      facts: known,
+      looks: healthy,
+      namespaceIsTerminating: false,
+    },
+    actions: ["DeleteMachine", "DeleteMachine", "DeleteMachine"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "keeps record and keys with preserve",
+    world: {
+      controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going),
+      facts: known,
+      looks: healthy,
+      namespaceIsTerminating: false,
+      hasObjects: false,
+    },
+    actions: ["RemoveFinalizer"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "lets keys, record and finalizer go, in this order, when every machine is proved wiped",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: facts({ machines: machines.map((one) => ({ ...one, releasedAt: NOW })) }),
+      looks: {},
+      hasObjects: false,
+      namespaceIsTerminating: false,
+    },
+    actions: ["DeleteBundle", "DeleteRecord", "RemoveFinalizer"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "waits for a silent machine and names what would release it",
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      facts: facts({ machines: [machines[0] ?? configured("x")], bootstrapDone: founded }),
+      looks: { "10.0.0.1": silent },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "MachineUnreachable",
+  },
+  {
+    name: "lets a machine go that a person gives up",
+    world: {
+      controlPlane: controlPlane(1, {}, { ...going, annotations: { "talos-operator.dev/abandon-machine": "uuid-10.0.0.1" } }),
+      facts: facts({ machines: [machines[0] ?? configured("x")], bootstrapDone: founded }),
+      looks: { "10.0.0.1": silent },
+      namespaceIsTerminating: false,
+    },
+    actions: ["WriteRecord"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "waits for workers that still refer to the control plane",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      workers: [worker(1)],
+      facts: withPool,
+      looks: healthy,
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "WaitingForWorkers",
+  },
+  {
+    name: "wipes a pool that goes, and nothing else",
+    world: { workers: [worker(1, going)], facts: withPool, looks: { ...healthy, "10.0.1.1": running() }, namespaceIsTerminating: false },
+    actions: ["WriteRecord", "ResetMachine demo-workers-10.0.1.1"],
+    reason: "Resetting",
+    opens: ["demo-workers-10.0.1.1"],
+  },
+  {
+    name: "asks a machine again when the answer to its reset was lost",
+    world: {
+      workers: [worker(1, going)],
+      facts: { ...withPool, resets: [reset("demo-workers-10.0.1.1", "worker")] },
+      looks: { ...healthy, "10.0.1.1": running() },
+      namespaceIsTerminating: false,
+      sent: new Map([["Reset/demo-workers-10.0.1.1", { at: NOW - 5_000, outcome: "unknown", detail: "" }]]),
+    },
+    actions: ["ResetMachine demo-workers-10.0.1.1"],
+    reason: "Resetting",
+  },
+  {
+    name: "goes on with the cluster while a wiped worker comes back",
+    world: {
+      workers: [worker(1, going)],
+      facts: { ...withPool, resets: [reset("demo-workers-10.0.1.1", "worker")] },
+      looks: { ...healthy, "10.0.1.1": silent },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: undefined,
+  },
+  {
+    name: "configures no machine of a pool that goes",
+    world: {
+      workers: [worker(1, going)],
+      facts: known,
+      looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1") },
+      namespaceIsTerminating: false,
+      hasObjects: false,
+      machineObjects: [],
+    },
+    actions: ["CreateMachine", "CreateMachine", "CreateMachine"],
+    reason: undefined,
+  },
+];
+
+for (const { name, world, actions, reason, opens } of cases) {
+  test(`deletion: ${name}`, () => {
+    const decision = decide(observed(world));
+    assert.deepEqual(decision.actions.map(wordFor), actions);
+    assert.equal(decision.conditions.find((condition) => condition.type === "Deleting")?.reason, reason);
+    const write = decision.actions.find((action) => action.kind === "WriteRecord");
+    if (opens !== undefined)
+      assert.deepEqual(
+        write?.facts.resets.map((one) => one.machine),
+        opens,
+      );
+  });
+}
+
+function wordFor(action: Action): string {
+  return action.kind === "ResetMachine" ? `${action.kind} ${action.machine}` : action.kind;
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+
+async function make(world: Story, cluster = demoCluster(cps, workers)): Promise<void> {
+  await world.client.resource(kinds.cluster).create(cluster);
+  await world.start();
+}
+
+test("a cluster is founded once, its machines are configured once, and idleness changes nothing", () =>
+  tell({}, async (world) => {
+    await make(world);
+    await world.untilReady();
+    assert.deepEqual([...world.effects].toSorted(), [
+      ...[...cps, ...workers].map((address) => `ApplyConfiguration ${address}`),
+      "Bootstrap 10.5.0.1",
+    ]);
+    const before = await world.client.resource(kinds.controlPlane).list();
+    await world.time.advance(600_000);
+    const after = await world.client.resource(kinds.controlPlane).list();
+    assert.deepEqual(after.items, before.items);
+    assert.equal(world.effects.length, 6);
+  }));
+
+test("control plane and worker of a paused cluster hear one word, and go on when it is taken back", () =>
+  tell({}, async (world) => {
+    const cluster = demoCluster(cps);
+    await make(world, { ...cluster, metadata: { ...cluster.metadata, annotations: { "talos.alperen.cloud/reconcile-mode": "Disable" } } });
+    await world.until("Paused", async () => (await world.condition(kinds.cluster, "Paused"))?.status === "True");
+    const paused = await world.get(kinds.cluster);
+    await world.time.advance(60_000);
+    assert.deepEqual(await world.get(kinds.cluster), paused);
+    assert.equal(await world.get(kinds.controlPlane), undefined);
+    await world.annotate(kinds.cluster, "talos.alperen.cloud/reconcile-mode", undefined);
+    await world.untilReady();
+    assert.equal(await world.condition(kinds.cluster, "Paused"), undefined);
+  }));
+
+test("a cluster paused while it runs is not touched, although its machines change", () =>
+  tell({}, async (world) => {
+    await make(world);
+    await world.untilReady();
+    await world.annotate(kinds.cluster, "talos.alperen.cloud/reconcile-mode", "disable");
+    await world.until("Paused", async () => (await world.condition(kinds.controlPlane, "Paused"))?.status === "True");
+    const before = await Promise.all([kinds.controlPlane, kinds.worker].map((type) => world.get(type)));
+    world.datacenter.machine("10.5.0.2").powerOff();
+    await world.time.advance(120_000);
+    assert.deepEqual(await Promise.all([kinds.controlPlane, kinds.worker].map((type) => world.get(type))), before);
+  }));
+
+test("container nodes get no install section, no disk, and name what keeps them from being ready", () =>
+  tell({ machines: [...cps, ...workers].map((address) => ({ address, platform: "container" })) }, async (world) => {
+    await make(world);
+    await world.until("etcd healthy", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.status === "True");
+    const record = await world.get(kinds.record);
+    const { knownControlPlanes: known } = (record?.spec ?? {}) as {
+      readonly knownControlPlanes: readonly { readonly platform: string; readonly installDisk?: string }[];
+    };
+    assert.deepEqual(
+      known.map(({ platform, installDisk }) => [platform, installDisk]),
+      cps.map(() => ["container", undefined]),
+    );
+    await world.until(
+      "access",
+      async () =>
+        (await world.get(kinds.secret, "demo-talosconfig")) !== undefined &&
+        (await world.get(kinds.secret, "demo-kubeconfig")) !== undefined,
+    );
+  }));
+
+test("without spec.endpoint the first control plane's address serves", () =>
+  tell({}, async (world) => {
+    const cluster = demoCluster(["10.5.0.1"]);
+    const { endpoint: _endpoint, ...controlPlane } = cluster.spec?.controlPlane ?? ({} as never);
+    await make(world, { ...cluster, spec: { controlPlane } });
+    await world.untilReady();
+    assert.equal((await world.get(kinds.record))?.spec?.["endpoint"], "https://10.5.0.1:6443");
+  }));
+
+test("a machine that boots late joins a cluster that is already founded", () =>
+  tell({}, async (world) => {
+    world.datacenter.machine("10.5.0.3").powerOff();
+    await make(world);
+    await world.until("bootstrapped", async () => (await world.condition(kinds.controlPlane, "Bootstrapped"))?.status === "True");
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "EtcdUnhealthy");
+    world.datacenter.machine("10.5.0.3").powerOn();
+    await world.untilReady();
+    assert.equal(world.effects.filter((effect) => effect.startsWith("Bootstrap")).length, 1);
+  }));
+
+test("events say what was done, with published reasons", () =>
+  tell({}, async (world) => {
+    await make(world);
+    await world.untilReady();
+    await world.time.advance(5_000);
+    const events = await world.client
+      .resource<{ readonly metadata?: object; readonly reason?: string; readonly action?: string }>(kinds.event)
+      .list();
+    assert.deepEqual(events.items.map((event) => `${event.reason} ${event.action}`).toSorted(), [
+      "Created BootstrapEtcd",
+      "Created CreateBundle",
+      "Created WriteKubeconfig",
+    ]);
+  }));

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+
+async function ready(world: Story, over: Record<string, unknown> = {}, workerOver: Record<string, unknown> = {}): Promise<void> {
+  const cluster = demoCluster(cps, workers, over);
+  const spec = { ...cluster.spec, worker: { ...cluster.spec?.worker, ...workerOver } } as never;
+  await world.client.resource<TalosCluster>(kinds.cluster).create({ ...cluster, spec });
+  await world.start();
+  await world.untilReady();
+}
+
+const isGone = (world: Story) => async (): Promise<boolean> => (await world.get(kinds.cluster)) === undefined;
+const resets = (world: Story): readonly string[] => world.effects.filter((effect) => effect.startsWith("Reset"));
+
+test("reset wipes workers first, then control planes one by one, and leaves nothing", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until("gone", isGone(world), 600);
+    assert.deepEqual(
+      resets(world).slice(0, 2).toSorted(),
+      workers.map((address) => `Reset ${address}`),
+    );
+    assert.deepEqual(
+      resets(world).slice(2),
+      cps.map((address) => `Reset ${address}`),
+    );
+    for (const type of [kinds.controlPlane, kinds.worker, kinds.machine, kinds.record])
+      assert.deepEqual((await world.client.resource(type).list()).items, []);
+    assert.equal(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+    for (const machine of world.datacenter.machines().filter((one) => [...cps, ...workers].includes(one.address)))
+      assert.equal(machine.state.stage, "maintenance");
+    assert.equal(world.effects.filter((effect) => effect.startsWith("ApplyConfiguration")).length, 5);
+  }));
+
+test("preserve leaves the machines running and keeps record and keys", () =>
+  tell({}, async (world) => {
+    await ready(world, { deletionPolicy: "preserve" }, { deletionPolicy: "preserve" });
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until("gone", isGone(world), 600);
+    assert.deepEqual(resets(world), []);
+    assert.notEqual(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+    assert.notEqual(await world.get(kinds.record), undefined);
+  }));
+
+test("an unreachable machine is waited for, and let go when a person names it", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    world.datacenter.machine("10.5.0.5").powerOff();
+    await world.time.advance(60_000);
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until(
+      "missed",
+      async () =>
+        (await world.condition(kinds.controlPlane, "Ready")) !== undefined &&
+        (await world.get(kinds.machine, "demo-10.5.0.4")) === undefined,
+    );
+    await world.time.advance(120_000);
+    assert.notEqual(await world.get(kinds.machine, "demo-10.5.0.5"), undefined);
+    const record = (await world.get(kinds.record))?.spec as {
+      readonly knownWorkers: readonly { readonly name: string; readonly uuid: string }[];
+    };
+    await world.annotate(
+      kinds.controlPlane,
+      "talos-operator.dev/abandon-machine",
+      record.knownWorkers.find((machine) => machine.name === "demo-10.5.0.5")?.uuid,
+    );
+    await world.until("gone", isGone(world), 600);
+    assert.equal(resets(world).includes("Reset 10.5.0.5"), false);
+  }));
+
+test("a paused cluster is not taken down", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.annotate(kinds.cluster, "talos.alperen.cloud/reconcile-mode", "disable");
+    await world.time.advance(5_000);
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.time.advance(120_000);
+    assert.deepEqual(resets(world), []);
+    assert.notEqual(await world.get(kinds.cluster), undefined);
+    await world.annotate(kinds.cluster, "talos.alperen.cloud/reconcile-mode", undefined);
+    await world.until("gone", isGone(world), 600);
+  }));
+
+test("a deletion that was cut short by a crash is finished by the next operator", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    for (let restarts = 0; restarts < 5; restarts += 1) {
+      await world.time.advance(150);
+      await world.start();
+    }
+    await world.until("gone", isGone(world), 600);
+    assert.equal(new Set(resets(world)).size, 5);
+  }));
+
+test("a worker pool alone goes, and the control plane stays ready", () =>
+  tell({}, async (world) => {
+    const cluster = demoCluster(cps, workers);
+    await world.client.resource(kinds.controlPlane).create({
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind: "TalosControlPlane",
+      metadata: { namespace: "default", name: "demo" },
+      spec: cluster.spec?.controlPlane,
+    } as object);
+    const worker = {
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind: "TalosWorker",
+      metadata: { namespace: "default", name: "pool" },
+      spec: { ...cluster.spec?.worker, controlPlaneRef: { name: "demo" } },
+    };
+    await world.client.resource(kinds.worker).create(worker);
+    await world.start();
+    await world.until(
+      "both ready",
+      async () =>
+        (await world.condition(kinds.controlPlane, "Ready"))?.status === "True" &&
+        (await world.condition(kinds.worker, "Ready", "pool"))?.status === "True",
+    );
+    await world.client.resource(kinds.worker).delete({ namespace: "default", name: "pool" });
+    await world.until("the pool is gone", async () => (await world.get(kinds.worker, "pool")) === undefined);
+    assert.deepEqual(
+      [...resets(world)].toSorted(),
+      workers.map((address) => `Reset ${address}`),
+    );
+    await world.until("ready", async () => (await world.condition(kinds.controlPlane, "Ready"))?.status === "True");
+    await world.time.advance(60_000);
+    assert.equal(world.effects.filter((effect) => effect.startsWith("ApplyConfiguration")).length, 5);
+  }));

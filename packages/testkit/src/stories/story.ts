@@ -1,0 +1,241 @@
+import { crds } from "@talos-operator/api";
+import type { Condition, TalosCluster } from "@talos-operator/api";
+import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
+import { createKubeClient } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
+import { createOperator } from "@talos-operator/operator";
+import type { OperatorOptions } from "@talos-operator/operator";
+import type { Keys, KubeTransport, Logger, TalosChannel, TalosDialer } from "@talos-operator/ports";
+import { createDatacenter, instantTimings } from "@talos-operator/simulator";
+import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
+import { createValueKeys } from "../world/value-keys.ts";
+import { createSilentWorkloads } from "../world/workloads.ts";
+
+/** Kinds that stories look at. */
+export const kinds = {
+  cluster: ours("talosclusters", "TalosCluster"),
+  controlPlane: ours("taloscontrolplanes", "TalosControlPlane"),
+  worker: ours("talosworkers", "TalosWorker"),
+  machine: ours("talosmachines", "TalosMachine"),
+  record: { group: "talos-operator.dev", version: "v1alpha1", plural: "clusterrecords", kind: "ClusterRecord", namespaced: true },
+  secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
+  event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
+} satisfies Record<string, ResourceType>;
+
+const crdType = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+};
+
+/** What a story begins with. */
+export interface StoryOptions {
+  /** Machines by address. Default: six at 10.5.0.1 and following. */
+  readonly machines?: readonly MachineSpec[];
+  readonly timings?: Timings;
+  readonly operator?: OperatorOptions;
+  readonly dialer?: (real: TalosDialer) => TalosDialer;
+}
+
+/** An object with conditions. */
+export type Conditioned = KubeObject & {
+  readonly spec?: Record<string, unknown>;
+  readonly status?: { readonly state?: string; readonly conditions?: readonly Condition[] };
+};
+
+/** One simulated world with an operator in it, told step by step. */
+export interface Story {
+  readonly time: VirtualTime;
+  readonly client: KubeClient;
+  readonly datacenter: Datacenter;
+  readonly keys: Keys;
+  /** Mutating Talos calls and their addresses, in order: `ApplyConfiguration 10.5.0.1`. Only those that were answered OK. */
+  readonly effects: readonly string[];
+  /** Mutating Talos calls that arrived at a machine, whatever came of them. */
+  readonly sent: readonly string[];
+  /** Writes of the operator to the Kubernetes API but those of its lease, in order: `PATCH /apis/...`. */
+  readonly writes: readonly string[];
+  /** From now on what stands at the address `from` is the machine of the address `to`; `undefined` ends it. */
+  reroute(from: string, to: string | undefined): void;
+  /** Starts an operator; the one before is told to stop first. */
+  start(): Promise<void>;
+  /** Stops the operator as SIGTERM does. */
+  stop(): Promise<void>;
+  get(type: ResourceType, name?: string): Promise<Conditioned | undefined>;
+  condition(type: ResourceType, condition: string, name?: string): Promise<Condition | undefined>;
+  /** Lets virtual time pass in small steps until it holds; fails with the conditions of the cluster when it does not within `seconds`. */
+  until(what: string, holds: () => Promise<boolean>, seconds?: number): Promise<void>;
+  untilReady(seconds?: number): Promise<void>;
+  annotate(type: ResourceType, annotation: string, value: string | undefined): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Tells one story in virtual time and ends its world, whatever happens. */
+export async function tell(options: StoryOptions, story: (world: Story) => Promise<void>): Promise<void> {
+  const world = await createStory(options);
+  try {
+    await story(world);
+  } finally {
+    await world.end();
+  }
+}
+
+/** A TalosCluster `demo` whose control planes and workers are at the given addresses. */
+export function demoCluster(
+  controlPlanes: readonly string[],
+  workers: readonly string[] = [],
+  over: Record<string, unknown> = {},
+): TalosCluster {
+  const common = { version: "v1.13.9", kubeVersion: "v1.36.3", mode: "metal" as const };
+  const pool = (addresses: readonly string[]): { readonly metalSpec: object } => ({
+    metalSpec: { machines: addresses.map((address) => ({ address })), machineSpec: { installDisk: "/dev/sda" } },
+  });
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosCluster",
+    metadata: { namespace: "default", name: "demo" },
+    spec: {
+      controlPlane: { ...common, endpoint: "https://10.5.0.100:6443", ...pool(controlPlanes), ...over },
+      ...(workers.length === 0 ? {} : { worker: { ...common, ...pool(workers) } }),
+    },
+  };
+}
+
+async function createStory(options: StoryOptions): Promise<Story> {
+  const time = createVirtualTime();
+  const ports = { clock: time.clock, timers: time.timers };
+  const keys = createValueKeys(createSeededRandom(1));
+  const api = await createApiServer({ store: createMemoryStore(), ...ports, random: createSeededRandom(2) });
+  const kube = api.transport({ name: "story", groups: ["system:masters"] });
+  const client = createKubeClient(kube);
+  const effects: string[] = [];
+  const sent: string[] = [];
+  const writes: string[] = [];
+  const routes = new Map<string, string>();
+  const datacenter = createDatacenter({
+    ...ports,
+    random: createSeededRandom(3),
+    keys,
+    machines: options.machines ?? Array.from({ length: 6 }, (_, index) => ({ address: `10.5.0.${index + 1}` })),
+    timings: options.timings ?? instantTimings,
+    workload: createSilentWorkloads({ ...ports, random: createSeededRandom(4) }),
+    onCall: (event: CallEvent) => {
+      if (!event.mutating) return;
+      const call = `${event.path.slice(event.path.lastIndexOf("/") + 1)} ${event.machine}`;
+      if (event.phase === "received") sent.push(call);
+      else if (event.code === 0) effects.push(call);
+    },
+  });
+  for (const crd of crds) await client.resource(crdType).create(crd);
+  let running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+  let starts = 0;
+
+  const get: Story["get"] = (type, name = "demo") => client.resource<Conditioned>(type).tryGet({ namespace: "default", name });
+  const condition: Story["condition"] = async (type, wanted, name) =>
+    (await get(type, name))?.status?.conditions?.find((one) => one.type === wanted);
+  const stop = async (): Promise<void> => {
+    if (running === undefined) return;
+    running.stop.abort();
+    await time.advance(5_000);
+    await running.done;
+    running = undefined;
+  };
+  const until: Story["until"] = async (what, holds, seconds = 300) => {
+    for (let step = 0; step < seconds * 5; step += 1) {
+      if (await holds()) return;
+      await time.advance(200);
+    }
+    const seen = await Promise.all([kinds.cluster, kinds.controlPlane].map((type) => get(type)));
+    throw new Error(
+      `not within ${seconds} s: ${what}\n${JSON.stringify(
+        seen.map((object) => object?.status?.conditions),
+        undefined,
+        1,
+      )}`,
+    );
+  };
+  return {
+    time,
+    client,
+    datacenter,
+    keys,
+    effects,
+    sent,
+    writes,
+    reroute: (from, to) => void (to === undefined ? routes.delete(from) : routes.set(from, to)),
+    async start() {
+      await stop();
+      starts += 1;
+      const abort = new AbortController();
+      const real = rerouted(datacenter.dialer(), routes);
+      const dialer = options.dialer?.(real) ?? real;
+      const operator = createOperator({
+        kube: counted(kube, writes),
+        talos: dialer,
+        ...ports,
+        random: createSeededRandom(100 + starts),
+        keys,
+        log: silentLog,
+        options: { leaderElection: false, identity: `story-${starts}`, ...options.operator },
+      });
+      running = { stop: abort, done: operator.run(abort.signal) };
+      await time.settle();
+    },
+    stop,
+    get,
+    condition,
+    until,
+    untilReady: (seconds) => until("Ready", async () => (await condition(kinds.cluster, "Ready"))?.status === "True", seconds),
+    async annotate(type, annotation, value) {
+      const patch = { type: "merge", value: { metadata: { annotations: { [annotation]: value ?? null } } } } as const;
+      await client.resource(type).patch({ namespace: "default", name: "demo" }, patch);
+    },
+    async end() {
+      await stop();
+      await datacenter.close();
+      api.close();
+    },
+  };
+}
+
+/** Hands each dialled address to the machine that stands there now; open channels too. */
+function rerouted(real: TalosDialer, routes: ReadonlyMap<string, string>): TalosDialer {
+  return {
+    dial(target, credentials) {
+      const channels = new Map<string, TalosChannel>();
+      const now = (): TalosChannel => {
+        const address = routes.get(target.address) ?? target.address;
+        const channel = channels.get(address) ?? real.dial({ ...target, address }, credentials);
+        channels.set(address, channel);
+        return channel;
+      };
+      return {
+        target,
+        unary: (method, request, callOptions) => now().unary(method, request, callOptions),
+        serverStream: (method, request, callOptions) => now().serverStream(method, request, callOptions),
+        peerSpki: () => now().peerSpki(),
+        close: () => channels.forEach((channel) => channel.close()),
+      };
+    },
+  };
+}
+
+function counted(kube: KubeTransport, writes: string[]): KubeTransport {
+  return {
+    ...kube,
+    send(request) {
+      if (request.method !== "GET" && !request.path.includes("/leases")) writes.push(`${request.method} ${request.path}`);
+      return kube.send(request);
+    },
+  };
+}
+
+const silentLog: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };
+
+function ours(plural: string, kind: string): ResourceType {
+  return { group: "talos.alperen.cloud", version: "v1alpha1", plural, kind, namespaced: true };
+}
