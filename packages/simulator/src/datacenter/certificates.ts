@@ -3,7 +3,8 @@ import { activeFacts, hostnameOf } from "../node/identity.ts";
 import type { Cell } from "./cell.ts";
 import type { World } from "./world.ts";
 
-const dayMs = 86_400_000;
+/** A genuine node's certificate lives a day and is renewed after half of it without a break; ours simply outlives the world. */
+const lifetimeMs = 5 * 365 * 86_400_000;
 
 /** Names in the server certificate: a client must connect by one of them. */
 function certificateNames(cell: Cell): { readonly ips: readonly string[]; readonly dns: readonly string[] } {
@@ -24,7 +25,7 @@ export async function issueMaintenanceIdentity(world: World, cell: Cell): Promis
     usage: "server",
     commonName: "maintenance-service.talos.dev",
     notBefore: now,
-    lifetimeMs: dayMs,
+    lifetimeMs,
     ipAddresses: [...ips, "::1"],
     dnsNames: dns,
   });
@@ -47,7 +48,7 @@ export async function issueServerIdentity(
     usage: "server",
     commonName: hostnameOf(cell.state),
     notBefore: world.clock.now(),
-    lifetimeMs: dayMs,
+    lifetimeMs,
     ipAddresses: ips,
     dnsNames: dns,
   });
