@@ -16,7 +16,7 @@ export function machineStatusOf(machine: Machine): MachineStatusFacts {
 function unmetConditionsOf(machine: Machine): readonly UnmetCondition[] {
   if (activeFacts(machine) === undefined || machine.stage === "maintenance" || machine.stage === "installing") return [];
   const unmet: UnmetCondition[] = [];
-  const needed = isControlPlane(machine) ? ["apid", "cri", "etcd", "kubelet", "trustd"] : ["apid", "cri", "kubelet"];
+  const needed = isControlPlane(machine) ? ["apid", "cri", "kubelet", "etcd", "trustd"] : ["apid", "cri", "kubelet"];
   const problems = [
     ...needed.filter((id) => machine.services[id]?.state !== "Running").map((id) => `${id} not running`),
     ...needed
