@@ -39,6 +39,7 @@ export type { ResourceCalls } from "./resources/resource-calls.ts";
 // Secrets, machine config, talosconfig, versions.
 export { ConfigError, isConfigError } from "./config/errors.ts";
 export { describeMachineConfig } from "./config/describe.ts";
+export { validateMachineConfig } from "./config/validate/validate.ts";
 export { findForbiddenPatchPaths } from "./config/patch/forbidden-paths.ts";
 export { patchMachineConfig } from "./config/patch/patch.ts";
 export { cidrContains, cidrsOverlap } from "./config/scalars/ip.ts";
@@ -72,6 +73,7 @@ export type {
   RegistryTlsInput,
   UserDiskInput,
 } from "./config/generate/input.ts";
+export type { RuntimeMode, ValidateOptions, Validation } from "./config/validate/validate.ts";
 export type { ForbiddenPath } from "./config/patch/forbidden-paths.ts";
 export type { PatchOptions } from "./config/patch/patch.ts";
 export type { SecretsBundle } from "./secrets/bundle.ts";

@@ -12,13 +12,22 @@ const now = Date.parse("2026-03-01T12:00:00Z");
 const notRun =
   /^secrets\/(?:pki-|validate-(?:no-os-key|no-k8s-crt|bad-pem|bad-sa|redacted-key|main-bad))|^images\/(?:talos-bundle|defaults|config)/;
 
+/** Cases that are known to be answered otherwise. */
+const knownFailing: ReadonlySet<string> = new Set(
+  readFileSync(new URL("known-failing.txt", root), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#")),
+);
+
 for (const kind of goldenRunners.keys()) {
   const readFile = (path: string): string => readFileSync(new URL(`${kind}/${path}`, root), "utf8");
   describe(`${kind}, as the genuine library answers`, { concurrency: false }, () => {
     for (const golden of casesOf({ readFile })) {
       test(golden.id, async (context) => {
         if (notRun.test(`${kind}/${golden.id}`)) return context.skip("not built");
-        assert.deepEqual(await runGolden(golden, { kind, readFile, keys, now }), { status: "passed" });
+        const outcome = await runGolden(golden, { kind, readFile, keys, now });
+        if (knownFailing.has(`${kind}/${golden.id}`)) assert.equal(outcome.status, "failed", "passes now: take it off known-failing.txt");
+        else assert.deepEqual(outcome, { status: "passed" });
       });
     }
   });

@@ -5,6 +5,7 @@ import { runGenconfig } from "./genconfig.ts";
 import { runPatches } from "./patches.ts";
 import { runSecrets } from "./secrets.ts";
 import { runTalosconfig } from "./talosconfig.ts";
+import { runValidate } from "./validate.ts";
 import { runImages, runKubernetes, runVersionContract } from "./versions.ts";
 
 /** The kinds of recorded cases that this version answers. */
@@ -16,6 +17,7 @@ export const goldenRunners: ReadonlyMap<string, GoldenRunner> = new Map<string, 
   ["patches", runPatches],
   ["secrets", runSecrets],
   ["talosconfig", runTalosconfig],
+  ["validate", runValidate],
   ["version-contract", runVersionContract],
 ]);
 
