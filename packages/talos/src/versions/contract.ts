@@ -58,12 +58,10 @@ const since = {
   kubernetesDocuments: 14,
 } as const satisfies Partial<Record<keyof ContractFeatures, number>>;
 
-/** The oldest contract that {@link generateMachineConfig} writes. */
-export const oldestContract: Contract = "1.0";
-
 const contractPattern = /^(\d+)\.(\d+)($|\.)/;
 
-/** Major and minor of a contract.
+/**
+ * Major and minor of a contract.
  *
  * @throws ConfigError `INVALID_VERSION`
  */

@@ -62,7 +62,7 @@ function zeroBehindPointer(type: Type): ConfigValue | undefined {
 }
 
 /** What an empty list item or map member holds. */
-export function zeroOf(type: Type): ConfigValue {
+function zeroOf(type: Type): ConfigValue {
   switch (type.kind) {
     case "struct":
       return new Map();

@@ -27,17 +27,12 @@ export function identityOfDocument({ shape, members }: ConfigDocument): Document
  */
 export function loadDocuments(text: string, generation: Generation, limits?: ReadLimits): readonly ConfigDocument[] {
   const seen = new Set<string>();
-  return readDocuments(text, limits).flatMap(({ root }) => {
+  return readYaml(text, limits).flatMap(({ root }) => {
     if (root === undefined) return [];
     const document = loadDocument(root, generation);
     checkOnlyOnce(root, seen);
     return [document];
   });
-}
-
-/** Reads YAML with the prefix that Talos puts before errors of the YAML library. */
-export function readDocuments(text: string, limits?: ReadLimits): ReturnType<typeof readYaml> {
-  return readYaml(text, limits);
 }
 
 /** Refuses a second document of the same identity in one text. */

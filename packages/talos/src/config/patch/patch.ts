@@ -39,7 +39,7 @@ export type LoadedPatch =
   | { readonly kind: "json"; readonly operations: readonly JsonOperation[] };
 
 /** Reads patches in the order in which Talos tries their forms: fragment of a config, JSON operations, YAML operations. */
-export function loadPatches(patches: readonly string[], generation: Generation): readonly LoadedPatch[] {
+function loadPatches(patches: readonly string[], generation: Generation): readonly LoadedPatch[] {
   const size = patches.reduce((sum, patch) => sum + Buffer.byteLength(patch), 0);
   if (size > maxPatchesBytes) throw new ConfigError("YAML_LIMIT", `the patches together are larger than ${maxPatchesBytes} bytes`);
   return patches.map((patch) => loadPatch(patch, generation));

@@ -18,7 +18,7 @@ export interface Codec {
   merge?(left: string, right: string): string;
 }
 
-export type Parsed = { readonly text: string } | { readonly refusal: string };
+type Parsed = { readonly text: string } | { readonly refusal: string };
 
 /** One of a list of texts, zero value first. */
 export function enumeration(texts: readonly string[]): Codec {

@@ -48,7 +48,7 @@ export function formatPrefix({ address, length }: Prefix): string {
 }
 
 /** True when the network holds the address. */
-export function prefixContains({ address, length }: Prefix, other: Address): boolean {
+function prefixContains({ address, length }: Prefix, other: Address): boolean {
   if (address.family !== other.family || other.zone !== "") return false;
   const shift = BigInt((address.family === 4 ? 32 : 128) - length);
   return address.value >> shift === other.value >> shift;

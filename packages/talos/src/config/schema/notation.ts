@@ -42,32 +42,32 @@ export interface ListType {
   readonly name: string;
   readonly item: Type;
 }
-export interface MapType {
+interface MapType {
   readonly kind: "map";
   readonly name: string;
   readonly value: Type;
 }
-export interface PointerType {
+interface PointerType {
   readonly kind: "pointer";
   readonly to: Type;
 }
-export interface ScalarType {
+interface ScalarType {
   readonly kind: "string" | "bool" | "int" | "uint";
   /** Width of a number in bits. */
   readonly bits: number;
   readonly name: string;
 }
-export interface CodecType {
+interface CodecType {
   readonly kind: "codec";
   readonly name: string;
   readonly codec: Codec;
 }
 /** A command-line argument of a Kubernetes component: a string or a list of strings. */
-export interface ArgumentType {
+interface ArgumentType {
   readonly kind: "argument";
 }
 /** Whatever the text holds: configuration of Kubernetes components and the like. */
-export interface AnyType {
+interface AnyType {
   readonly kind: "any";
   /** Only mappings are taken. */
   readonly isMapping: boolean;

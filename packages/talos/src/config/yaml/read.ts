@@ -20,7 +20,7 @@ export interface YamlScalarNode extends Placed {
   readonly style: ScalarStyle;
 }
 
-export interface YamlSequenceNode extends Placed {
+interface YamlSequenceNode extends Placed {
   readonly type: "sequence";
   readonly items: readonly YamlNode[];
   /** Written in brackets. */
@@ -34,7 +34,7 @@ export interface YamlMappingNode extends Placed {
   readonly isFlow: boolean;
 }
 
-export interface YamlEntry {
+interface YamlEntry {
   readonly key: string;
   readonly keyNode: YamlScalarNode;
   readonly value: YamlNode;
