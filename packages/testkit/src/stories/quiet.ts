@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { generateMachineConfig, generateSecretsBundle, createTalosClient } from "@talos-operator/talos";
+import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
+import type { Story } from "./story.ts";
+
+/** Nothing happens for a while: no write but the lease, no mutating call (Li2). */
+export async function assertQuiet(world: Story, minutes = 10): Promise<void> {
+  const before = { writes: world.writes.length, sent: world.sent.length };
+  await world.time.advance(minutes * 60_000);
+  assert.deepEqual(world.writes.slice(before.writes), [], `writes in ${minutes} idle minutes`);
+  assert.deepEqual(world.sent.slice(before.sent), [], `mutating calls in ${minutes} idle minutes`);
+}
+
+/** Lets the condition settle, then demands its reason and words, and that nothing happens any more. */
+export async function assertStoppedBy(
+  world: Story,
+  type: ResourceType,
+  wanted: { readonly reason: string; readonly says: RegExp; readonly name?: string },
+): Promise<void> {
+  await world.until(wanted.reason, async () => (await world.condition(type, "Ready", wanted.name))?.reason === wanted.reason, 120);
+  await world.time.advance(60_000);
+  const ready = await world.condition(type, "Ready", wanted.name);
+  assert.equal(ready?.reason, wanted.reason, ready?.message);
+  assert.match(ready.message, wanted.says);
+  await assertQuiet(world);
+}
+
+/** Makes any object, without asking what type it has: stories apply what a person could write. */
+export async function apply(world: Story, type: ResourceType, object: unknown): Promise<void> {
+  await world.client.resource(type).create(object as KubeObject);
+}
+
+/** Configures a machine that waits in maintenance mode for a cluster that this operator knows nothing of. */
+export async function configureForeign(world: Story, address: string): Promise<void> {
+  const { clock } = world.time;
+  const secrets = await generateSecretsBundle({ contract: "1.13", clock, random: createSeededRandom(77), keys: world.keys });
+  const config = generateMachineConfig({
+    role: "worker",
+    clusterName: "foreign",
+    endpoint: "https://10.9.0.1:6443",
+    contract: "1.13",
+    kubernetesVersion: "v1.36.3",
+    secrets,
+    install: { disk: "/dev/sda", image: "ghcr.io/siderolabs/installer:v1.13.9" },
+  });
+  const client = createTalosClient(world.datacenter.dialer().dial({ address }, { kind: "maintenance" }));
+  try {
+    await client.applyConfiguration({ config, mode: "auto" }, { timeoutMs: 10_000 });
+  } finally {
+    client.close();
+  }
+  await world.time.advance(1_000);
+}
