@@ -16,7 +16,7 @@ const forbidden = [
   [/\b(randomBytes|randomUUID|randomInt|getRandomValues|generateKeyPair\w*)\b/, "randomness and keys: take a RandomSource or Keys"],
   [/from "@grpc\/grpc-js"/, "gRPC: take a TalosDialer"],
 ];
-const exempt = /\/adapters\/|packages\/cli\/|\/bench\/|\/scripts\/|\/testing\/real|\.test\.ts$|\.real-test\.ts$|\/gen\//;
+const exempt = /\/adapters\/|packages\/cli\/|\/main\.ts$|\/bench\/|\/scripts\/|\/testing\/real|\.test\.ts$|\.real-test\.ts$|\/gen\//;
 
 let failures = 0;
 for (const file of globSync("packages/*/src/**/*.ts").toSorted()) {

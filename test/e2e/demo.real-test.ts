@@ -10,9 +10,13 @@ const FLAGS = ["--listen", "127.0.0.1:17445"];
 describe("npm start", () => {
   it("exits 0 as soon as everything is Ready, and says how to reach it", async () => {
     using folder = temporaryFolder();
-    const result = await run("npm", ["start", "--silent", "--", "--exit-when-ready", "--timeout", "120", "--no-persist", "--data-dir", folder.path, ...FLAGS], {
-      timeoutMs: 150_000,
-    });
+    const result = await run(
+      "npm",
+      ["start", "--silent", "--", "--exit-when-ready", "--timeout", "120", "--no-persist", "--data-dir", folder.path, ...FLAGS],
+      {
+        timeoutMs: 150_000,
+      },
+    );
     assert.equal(result.code, 0, result.stderr);
     assert.match(result.stdout, /export KUBECONFIG=/);
     assert.match(result.stdout, /talosctl --talosconfig/);
@@ -21,7 +25,18 @@ describe("npm start", () => {
 
   it("exits non-zero and names what it still waits for when time is up", async () => {
     using folder = temporaryFolder();
-    const result = await run("npm", ["start", "--silent", "--", "--exit-when-ready", "--timeout", "0.001", "--no-persist", "--data-dir", folder.path, ...FLAGS]);
+    const result = await run("npm", [
+      "start",
+      "--silent",
+      "--",
+      "--exit-when-ready",
+      "--timeout",
+      "0.001",
+      "--no-persist",
+      "--data-dir",
+      folder.path,
+      ...FLAGS,
+    ]);
     assert.notEqual(result.code, 0);
     assert.match(result.stderr, /not Ready after 0\.001 s; still waits for:\n {2}- \S+/);
   });
@@ -38,7 +53,8 @@ describe("the demo, with genuine clients", () => {
     const file = (kind: string): string => join(folder.path, "clusters", "default", name, kind);
     return { name, kubeconfig: file("kubeconfig"), talosconfig: file("talosconfig") };
   };
-  const talosctl = (...args: string[]): Promise<string> => must(tool("talosctl"), ["--talosconfig", cluster().talosconfig, "-n", "127.1.0.1", ...args]);
+  const talosctl = (...args: string[]): Promise<string> =>
+    must(tool("talosctl"), ["--talosconfig", cluster().talosconfig, "-n", "127.1.0.1", ...args]);
 
   before(async () => {
     demo = startOurs("demo", "--data-dir", folder.path, ...FLAGS);
@@ -160,4 +176,3 @@ describe("Ctrl-C and npm start again", () => {
     assert.equal(state(), before);
   });
 });
-

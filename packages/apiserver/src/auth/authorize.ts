@@ -25,7 +25,7 @@ export type AuthenticateToken = (token: string) => ApiUser | undefined;
 export const anonymousUser: ApiUser = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /** Paths that everyone may read. */
-export const publicPaths: readonly string[] = ["/healthz", "/livez", "/readyz", "/version"];
+const publicPaths: readonly string[] = ["/healthz", "/livez", "/readyz", "/version"];
 
 /**
  * The decision: `system:masters` may do everything; public paths are open; nobody else without credentials gets in;

@@ -6,7 +6,7 @@ import { patchCases } from "./patches.ts";
 import type { ConformanceCase } from "./world.ts";
 
 export { createWorld, installConformanceKinds } from "./fixture.ts";
-export { World } from "./world.ts";
+export type { World } from "./world.ts";
 export type { ConformanceCase } from "./world.ts";
 
 /** Every behaviour of the suite, by subject. */

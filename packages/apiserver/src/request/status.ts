@@ -43,7 +43,7 @@ export class StatusError extends Error {
 }
 
 /** `secrets` or `leases.coordination.k8s.io`. */
-export function qualifiedResource(resource: ResourceName): string {
+function qualifiedResource(resource: ResourceName): string {
   return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 

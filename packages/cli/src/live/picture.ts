@@ -66,7 +66,7 @@ export function waitingLines(picture: Picture): readonly string[] {
 }
 
 /** A condition counts only when it was made for the object's present generation. */
-export function isConditionTrue(object: WatchedObject, type: string): boolean {
+function isConditionTrue(object: WatchedObject, type: string): boolean {
   const condition = object.status?.conditions?.find((candidate) => candidate.type === type);
   if (condition?.status !== "True") return false;
   const seen = condition.observedGeneration;

@@ -47,7 +47,7 @@ export function renderMachineConfig(input: RenderInput): string {
 }
 
 /** The contract that a machine's configuration is written for. */
-export function contractOf(version: string, readBy: string | undefined): string {
+function contractOf(version: string, readBy: string | undefined): string {
   const wanted = contractFor(version);
   if (readBy === undefined) return wanted;
   const read = contractFor(readBy);
@@ -125,7 +125,7 @@ function plainMirrors(registries: MachineSpec["registries"]): Readonly<Record<st
 }
 
 /** The installer with its tag: `image` without one gets the version; no `image` means Talos's own. */
-export function installerImage(image: string | undefined, version: string): string {
+function installerImage(image: string | undefined, version: string): string {
   if (image === undefined || image === "") return defaultInstallerImage(version);
   return /:[^/]+$/.test(image) || image.includes("@") ? image : `${image}:${version}`;
 }

@@ -188,7 +188,7 @@ async function optional<T>(call: Promise<T>): Promise<T | undefined> {
 }
 
 /** What a failed look says about the machine. The words stay the same while the fact does. */
-export function failedLook(thrown: unknown, at: number): Look {
+function failedLook(thrown: unknown, at: number): Look {
   if (!isTalosError(thrown)) return { kind: "silent", at, since: at, detail: "could not be asked" };
   switch (thrown.code) {
     case "NOT_TLS":

@@ -51,7 +51,7 @@ const BLOCK = 512;
  *
  * @see talos `internal/app/machined/internal/server/v1alpha1/v1alpha1_server.go` Kubeconfig
  */
-export function firstFileOf(archive: Uint8Array): Uint8Array {
+function firstFileOf(archive: Uint8Array): Uint8Array {
   const tar = gunzipSync(archive, { maxOutputLength: MAX_BYTES });
   if (tar.length < BLOCK) throw new ArchiveFault("archive has no file header");
   const header = tar.subarray(0, BLOCK);

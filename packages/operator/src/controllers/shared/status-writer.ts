@@ -100,7 +100,7 @@ export function createStatusWriter<T extends WithStatus>(
  *
  * Conditions of the catalogue that are not wanted any more are gone; those of others are left alone.
  */
-export function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, now: number): StatusShape {
+function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, now: number): StatusShape {
   const conditions = conditionsAfter(before?.conditions, wanted, now);
   const old: Readonly<Record<string, unknown>> = { ...before };
   const isSame = Object.entries(wanted.fields).every(([key, value]) => value === undefined || old[key] === value);

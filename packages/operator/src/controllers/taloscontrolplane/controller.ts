@@ -32,7 +32,7 @@ import { effectiveMode } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 
 /** Field manager of the brain. */
-export const FIELD_MANAGER = "talos-operator/taloscontrolplane";
+const FIELD_MANAGER = "talos-operator/taloscontrolplane";
 
 /** While a cluster changes fast, its status is written at most this often; what stays is always written. */
 const STATUS_EVERY_MS = 500;

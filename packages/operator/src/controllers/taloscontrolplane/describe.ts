@@ -52,7 +52,7 @@ export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
 }
 
 /** Whether etcd was founded, and if not, what is waited for. */
-export function bootstrapState(seen: Observed): Finding<ReasonOf<"Bootstrapped">> {
+function bootstrapState(seen: Observed): Finding<ReasonOf<"Bootstrapped">> {
   const facts = factsOf(seen);
   if (facts?.bootstrapDone !== undefined)
     return { reason: "Bootstrapped", message: `Founded on ${facts.bootstrapDone.machine}. ${facts.bootstrapDone.evidence}` };
@@ -86,7 +86,7 @@ export function bootstrapState(seen: Observed): Finding<ReasonOf<"Bootstrapped">
 }
 
 /** Whether every machine of the control plane answers with our configuration. */
-export function machinesState(machines: readonly SeenMachine[]): Finding<ReasonOf<"MachinesReady">> {
+function machinesState(machines: readonly SeenMachine[]): Finding<ReasonOf<"MachinesReady">> {
   if (machines.length === 0) return { reason: "NoMachines", message: "No machine is listed." };
   const missing = machines.filter((machine) => machine.look.kind !== "running");
   if (missing.length === 0)

@@ -59,7 +59,7 @@ export interface Effects extends EffectPorts {
 }
 
 /** Carries out one action. It takes no decision: what it finds changed at the last moment it leaves to the next pass. */
-export async function execute(action: Action, effects: Effects): Promise<void> {
+async function execute(action: Action, effects: Effects): Promise<void> {
   const { client, seen, session, signal } = effects;
   const namespace = seen.controlPlane.metadata.namespace ?? "";
   switch (action.kind) {

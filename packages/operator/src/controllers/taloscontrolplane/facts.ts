@@ -95,7 +95,7 @@ export interface DecisionFact {
 }
 
 /** Most decisions that a record keeps. */
-export const DECISIONS_KEPT = 50;
+const DECISIONS_KEPT = 50;
 
 /** The facts with more decisions, the oldest dropped beyond {@link DECISIONS_KEPT}. */
 export function withDecisions(facts: ClusterFacts, ...decisions: readonly DecisionFact[]): ClusterFacts {

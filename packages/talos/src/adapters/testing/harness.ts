@@ -11,7 +11,7 @@ import { createGrpcDialer } from "../grpc-dialer.ts";
 import { startMachineServer } from "./machine-server.ts";
 import type { MachineServer, MachineServerOptions } from "./machine-server.ts";
 
-export const VERSION = methodOf(machine.MachineService.method.version);
+const VERSION = methodOf(machine.MachineService.method.version);
 /** Far longer than any of these tests takes. */
 const TIMEOUT_MS = 10_000;
 

@@ -2,7 +2,7 @@ import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api
 import type { Action, Observed, Rule, Seen, SeenAccess } from "../model.ts";
 
 /** Credentials are renewed when less than this is left of their year. */
-export const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
+const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
 
 /** Writes kubeconfig and talosconfig once etcd is founded: when missing, or close to their end. A Secret of someone else is left alone. */
 export const keepAccess: Rule = {
