@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isInvalid, KubeApiError } from "@talos-operator/kube-runtime";
+import { KubeApiError } from "@talos-operator/kube-runtime";
 import { apply, assertStoppedBy } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -196,7 +196,7 @@ async function refusedAtOnce(world: Story, cluster: unknown): Promise<KubeApiErr
     await apply(world, kinds.cluster, cluster);
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof KubeApiError && (isInvalid(thrown) || thrown.code === "BAD_REQUEST")) return thrown;
+    if (thrown instanceof KubeApiError && (thrown.code === "INVALID" || thrown.code === "BAD_REQUEST")) return thrown;
     throw thrown;
   }
 }
