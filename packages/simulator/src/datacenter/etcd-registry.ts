@@ -146,7 +146,8 @@ export class EtcdRegistry {
     for (const cell of this.#world.cells()) {
       if (cell.state.etcd.data?.cluster === key && etcdRuns(cell.state)) cell.dispatch({ kind: "etcd-health", isHealthy });
     }
-    if (isHealthy) this.#inviteWaiting(next);
+    if (isHealthy) this.#promoteLate(next, live);
+    if (isHealthy) this.#inviteWaiting(this.#clusters.get(key) ?? next);
     this.#world.etcdEvaluated(next, isHealthy);
   }
 
@@ -164,6 +165,16 @@ export class EtcdRegistry {
       });
     }
     return cluster.leader === undefined ? cluster : { ...cluster, leader: undefined };
+  }
+
+  /** A learner whose promotion was refused, because it or the leader was cut off then, asks again as soon as etcd serves. */
+  #promoteLate(cluster: EtcdCluster, live: LiveMembers): void {
+    for (const cell of this.#world.cells()) {
+      const { data, isChecked } = cell.state.etcd;
+      const member = cluster.members.find((candidate) => candidate.id === data?.memberId);
+      const isPending = cell.state.timers.some((timer) => timer.name === "etcd-promote");
+      if (data?.cluster === cluster.key && member?.isLearner === true && live.has(member.id) && isChecked && !isPending) this.promote(cell);
+    }
   }
 
   #inviteWaiting(cluster: EtcdCluster): void {
