@@ -36,7 +36,7 @@ export async function configureForeign(world: Story, address: string): Promise<v
   const { clock } = world.time;
   const secrets = await generateSecretsBundle({ contract: "1.13", clock, random: createSeededRandom(77), keys: world.keys });
   const config = generateMachineConfig({
-    role: "worker",
+    role: "controlplane",
     clusterName: "foreign",
     endpoint: "https://10.9.0.1:6443",
     contract: "1.13",

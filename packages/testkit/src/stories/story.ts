@@ -10,6 +10,9 @@ import type { OperatorOptions } from "@talos-operator/operator";
 import type { Keys, KubeTransport, Logger, TalosChannel, TalosDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
+import { mortalTimers } from "../simulate/faulty-ports.ts";
+import { createLife, never } from "../simulate/life.ts";
+import type { Life } from "../simulate/life.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createSilentWorkloads } from "../world/workloads.ts";
 
@@ -65,6 +68,8 @@ export interface Story {
   start(): Promise<void>;
   /** Stops the operator as SIGTERM does. */
   stop(): Promise<void>;
+  /** Ends the operator as `kill -9` does: nothing that it holds or awaits has any effect from here on. */
+  kill(): Promise<void>;
   get(type: ResourceType, name?: string): Promise<Conditioned | undefined>;
   condition(type: ResourceType, condition: string, name?: string): Promise<Condition | undefined>;
   /** Lets virtual time pass in small steps until it holds; fails with the conditions of the cluster when it does not within `seconds`. */
@@ -131,7 +136,7 @@ async function createStory(options: StoryOptions): Promise<Story> {
     },
   });
   for (const crd of crds) await client.resource(crdType).create(crd);
-  let running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+  let running: { readonly stop: AbortController; readonly done: Promise<void>; readonly life: Life } | undefined;
   let starts = 0;
 
   const get: Story["get"] = (type, name = "demo") => client.resource<Conditioned>(type).tryGet({ namespace: "default", name });
@@ -171,21 +176,28 @@ async function createStory(options: StoryOptions): Promise<Story> {
       await stop();
       starts += 1;
       const abort = new AbortController();
+      const life = createLife(() => undefined);
       const real = rerouted(datacenter.dialer(), routes);
       const dialer = options.dialer?.(real) ?? real;
       const operator = createOperator({
-        kube: counted(kube, writes),
-        talos: dialer,
-        ...ports,
+        kube: counted(mortalKube(kube, life), writes),
+        talos: mortalTalos(dialer, life),
+        clock: time.clock,
+        timers: mortalTimers(time.timers, life),
         random: createSeededRandom(100 + starts),
         keys,
         log: silentLog,
         options: { leaderElection: false, identity: `story-${starts}`, ...options.operator },
       });
-      running = { stop: abort, done: operator.run(abort.signal) };
+      running = { stop: abort, done: operator.run(abort.signal), life };
       await time.settle();
     },
     stop,
+    async kill() {
+      running?.life.crash();
+      running = undefined;
+      await time.settle();
+    },
     get,
     condition,
     until,
@@ -219,6 +231,31 @@ function rerouted(real: TalosDialer, routes: ReadonlyMap<string, string>): Talos
         serverStream: (method, request, callOptions) => now().serverStream(method, request, callOptions),
         peerSpki: () => now().peerSpki(),
         close: () => channels.forEach((channel) => channel.close()),
+      };
+    },
+  };
+}
+
+/** The Kubernetes API as a process sees it that may be killed. */
+function mortalKube(kube: KubeTransport, life: Life): KubeTransport {
+  return {
+    ...kube,
+    send: async (request, options) => (life.maySend() ? life.deliver(await kube.send(request, options)) : never()),
+    watch: async (request, options) => (life.maySend() ? life.deliver(await kube.watch(request, options)) : never()),
+  };
+}
+
+/** Machines as a process sees them that may be killed. */
+function mortalTalos(real: TalosDialer, life: Life): TalosDialer {
+  return {
+    dial(target, credentials) {
+      const channel = real.dial(target, credentials);
+      return {
+        target,
+        unary: async (method, request, options) => (life.maySend() ? life.deliver(await channel.unary(method, request, options)) : never()),
+        serverStream: (method, request, options) => channel.serverStream(method, request, options),
+        peerSpki: () => channel.peerSpki(),
+        close: () => channel.close(),
       };
     },
   };
