@@ -1,5 +1,5 @@
 export { API_VERSION, OPERATOR_GROUP, TALOS_GROUP } from "./groups.ts";
-export { annotations, finalizers, labels, reconcileModeOf } from "./keys.ts";
+export { annotations, finalizers, labels, reconcileModeOf, unknownReconcileMode } from "./keys.ts";
 export type { ReconcileMode } from "./keys.ts";
 export {
   MAX_NAME_LENGTH,

@@ -53,3 +53,9 @@ export function reconcileModeOf(metadata: { readonly annotations?: Readonly<Reco
   const value = metadata.annotations?.[annotations.reconcileMode]?.trim().toLowerCase();
   return value === "disable" || value === "dryrun" || value === "import" ? value : "reconcile";
 }
+
+/** The value of the annotation when it is none of the known words, cut to 64 characters; `undefined` when there is nothing to object to. */
+export function unknownReconcileMode(metadata: { readonly annotations?: Readonly<Record<string, string>> }): string | undefined {
+  const value = metadata.annotations?.[annotations.reconcileMode]?.trim() ?? "";
+  return value === "" || value.toLowerCase() === "reconcile" || reconcileModeOf(metadata) !== "reconcile" ? undefined : value.slice(0, 64);
+}

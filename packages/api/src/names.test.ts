@@ -9,6 +9,7 @@ import {
   labelValueFor,
   machineNameFor,
   reconcileModeOf,
+  unknownReconcileMode,
   talosconfigKey,
   talosconfigSecretName,
 } from "./index.ts";
@@ -65,6 +66,22 @@ describe("derived names", () => {
     );
     assert.notEqual(labelValueFor(`${"a".repeat(70)}1`), labelValueFor(`${"a".repeat(70)}2`));
   });
+});
+
+describe("unknownReconcileMode", () => {
+  for (const [value, want] of [
+    [undefined, undefined],
+    ["", undefined],
+    [" Reconcile ", undefined],
+    ["DRYRUN", undefined],
+    ["sleepy", "sleepy"],
+    ["x".repeat(100), "x".repeat(64)],
+  ] as const)
+    it(`finds ${JSON.stringify(want)} in ${JSON.stringify(value)}`, () =>
+      assert.equal(
+        unknownReconcileMode(value === undefined ? {} : { annotations: { "talos.alperen.cloud/reconcile-mode": value } }),
+        want,
+      ));
 });
 
 describe("reconcileModeOf", () => {

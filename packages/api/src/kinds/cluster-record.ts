@@ -144,6 +144,16 @@ const spec = object(
       { description: "The secrets bundle in force. Absent only before the first one was made." },
     ),
     endpoint: string({ description: "URL of the Kubernetes API in every machine config; chosen once.", maxLength: 512 }),
+    podCIDR: list(string({ description: "A network.", maxLength: 64 }), {
+      description: "Networks of pods in every machine config; chosen once.",
+      listType: "atomic",
+      maxItems: 16,
+    }),
+    serviceCIDR: list(string({ description: "A network.", maxLength: 64 }), {
+      description: "Networks of services in every machine config; chosen once.",
+      listType: "atomic",
+      maxItems: 16,
+    }),
     talosVersion: string({ description: "Talos version the control planes were made with; what joins gets the same.", maxLength: 64 }),
     kubernetesVersion: string({ description: "Kubernetes version the cluster was made with; what joins gets the same.", maxLength: 64 }),
     bootstrap: object(

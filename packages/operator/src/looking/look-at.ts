@@ -79,25 +79,18 @@ async function readMaintenance(client: TalosClient, question: LookQuestion): Pro
     question.connections.closeMaintenance();
     return { kind: "silent", at: question.now(), since: question.now(), detail: "changes its mode" };
   }
-  const [version, system, links, disks] = await Promise.all([
+  const [version, hardware, disks] = await Promise.all([
     versionOf(client, options),
-    optional(client.resources.get(resourceKinds.systemInformation, undefined, options)),
-    optional(client.resources.list(resourceKinds.linkStatus, options)),
+    hardwareOf(client, options),
     seenDisks(client, options),
   ]);
-  const macs = (links ?? [])
-    .filter((link) => link.spec.type === "ether" && (link.spec.kind === "" || link.spec.kind === "veth"))
-    .map((link) => (link.spec.permanentAddress || link.spec.hardwareAddress).toLowerCase())
-    .filter((mac) => mac !== "");
-  const uuid = system?.spec.uuid;
   const look: InMaintenance = {
     kind: "maintenance",
     at: question.now(),
     spki,
     version: version.tag,
     platform: version.platform,
-    uuid: uuid === undefined || uuid === "" ? undefined : uuid,
-    macs: [...new Set(macs)].toSorted().slice(0, 64),
+    ...hardware,
     disks,
   };
   return look;
@@ -127,10 +120,12 @@ async function versionOf(
 async function readRunning(client: TalosClient, question: LookQuestion): Promise<Running> {
   const options = callOptions(question);
   const isControlPlane = question.role === "controlplane";
-  const [status, version, etcd] = await Promise.all([
+  const [status, version, etcd, hardware] = await Promise.all([
     client.resources.get(resourceKinds.machineStatus, undefined, options),
     client.version(options),
     isControlPlane ? seenEtcd(client, options) : undefined,
+    // One that nobody configured under this name may be another entry's machine.
+    question.mayBeConfigured ? undefined : hardwareOf(client, options),
   ]);
   return {
     kind: "running",
@@ -141,7 +136,22 @@ async function readRunning(client: TalosClient, question: LookQuestion): Promise
     ready: status?.spec.isReady === true,
     unmet: (status?.spec.unmetConditions ?? []).slice(0, 16).map((unmet) => ({ name: bounded(unmet.name), reason: bounded(unmet.reason) })),
     etcd,
+    ...(hardware === undefined ? {} : { hardware }),
   };
+}
+
+/** What tells this machine from others, as far as it tells. */
+async function hardwareOf(client: TalosClient, options: CallOptions): Promise<Pick<InMaintenance, "uuid" | "macs">> {
+  const [system, links] = await Promise.all([
+    optional(client.resources.get(resourceKinds.systemInformation, undefined, options)),
+    optional(client.resources.list(resourceKinds.linkStatus, options)),
+  ]);
+  const macs = (links ?? [])
+    .filter((link) => link.spec.type === "ether" && (link.spec.kind === "" || link.spec.kind === "veth"))
+    .map((link) => (link.spec.permanentAddress || link.spec.hardwareAddress).toLowerCase())
+    .filter((mac) => mac !== "");
+  const uuid = system?.spec.uuid;
+  return { uuid: uuid === undefined || uuid === "" ? undefined : uuid, macs: [...new Set(macs)].toSorted().slice(0, 64) };
 }
 
 /** etcd as this machine tells it. What it does not tell stays `undefined`; only failures that concern the whole machine are thrown. */

@@ -58,6 +58,8 @@ export interface Running {
   readonly unmet: readonly UnmetCondition[];
   /** Control planes only; `undefined` on workers. */
   readonly etcd: SeenEtcd | undefined;
+  /** Asked only of a machine that is not known to be configured; `undefined` = not asked. */
+  readonly hardware?: { readonly uuid: string | undefined; readonly macs: readonly string[] };
 }
 
 /** Presents a certificate that the cluster's authority did not sign, or refuses a certificate that it did sign. */

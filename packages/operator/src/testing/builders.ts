@@ -133,6 +133,8 @@ export function facts(over: Partial<ClusterFacts> = {}): ClusterFacts {
     clusterId: "cluster-id",
     bundle: { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: false },
     endpoint: "https://10.0.0.100:6443",
+    podCIDR: ["10.244.0.0/16"],
+    serviceCIDR: ["10.96.0.0/12"],
     talosVersion: "v1.13.9",
     kubernetesVersion: "v1.36.3",
     machines: [],

@@ -1,4 +1,4 @@
-import { conditionFor, controllerOf, reconcileModeOf } from "@talos-operator/api";
+import { conditionFor, controllerOf, reconcileModeOf, unknownReconcileMode } from "@talos-operator/api";
 import type { ObjectMeta, ReconcileMode, TalosCluster } from "@talos-operator/api";
 import type { Store } from "@talos-operator/kube-runtime";
 import type { WantedStatus } from "./status-writer.ts";
@@ -7,10 +7,28 @@ import type { WantedStatus } from "./status-writer.ts";
 export function effectiveMode(metadata: ObjectMeta, clusters: Store<TalosCluster>): ReconcileMode {
   const own = reconcileModeOf(metadata);
   if (own !== "reconcile") return own;
-  const owner = controllerOf(metadata);
-  if (owner?.kind !== "TalosCluster") return "reconcile";
-  const cluster = clusters.get({ namespace: metadata.namespace, name: owner.name });
+  const cluster = clusterOf(metadata, clusters);
   return cluster === undefined ? "reconcile" : reconcileModeOf(cluster.metadata);
+}
+
+/** A word that is no mode, on the object or on the TalosCluster that made it. */
+export function effectiveUnknownMode(metadata: ObjectMeta, clusters: Store<TalosCluster>): string | undefined {
+  return unknownReconcileMode(metadata) ?? unknownReconcileMode(clusterOf(metadata, clusters)?.metadata ?? {});
+}
+
+/** What a condition says about a word that is no mode. */
+export function unknownModeField(metadata: ObjectMeta): readonly string[] {
+  const word = unknownReconcileMode(metadata);
+  return word === undefined
+    ? []
+    : [
+        `the annotation reconcile-mode: ${JSON.stringify(word)} (known are reconcile, disable, dryrun and import; nothing is wiped until it is corrected)`,
+      ];
+}
+
+function clusterOf(metadata: ObjectMeta, clusters: Store<TalosCluster>): TalosCluster | undefined {
+  const owner = controllerOf(metadata);
+  return owner?.kind === "TalosCluster" ? clusters.get({ namespace: metadata.namespace, name: owner.name }) : undefined;
 }
 
 const words = {

@@ -9,6 +9,7 @@ import {
   talosControlPlaneResource,
   talosWorkerResource,
 } from "@talos-operator/api";
+import { unknownModeField } from "../shared/mode.ts";
 import type { Condition, ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
 /** Everything that one pass over a TalosCluster looks at. */
@@ -217,12 +218,13 @@ function isOwnedBy(child: TalosControlPlane | TalosWorker, cluster: TalosCluster
 }
 
 function inertOf(cluster: TalosCluster): readonly ConditionInput[] {
-  if (cluster.spec?.pxeServerSpec === undefined) return [];
+  const inert = [...unknownModeField(cluster.metadata), ...(cluster.spec?.pxeServerSpec === undefined ? [] : ["spec.pxeServerSpec"])];
+  if (inert.length === 0) return [];
   return [
     conditionFor(
       "FieldNotSupported",
       "FieldNotSupported",
-      "Set and without effect in this release: spec.pxeServerSpec.",
+      `Set and without effect in this release: ${inert.join(", ")}.`,
       cluster.metadata.generation,
     ),
   ];

@@ -28,7 +28,7 @@ import type { Decision, Observed, Rule } from "./model.ts";
 import { observe } from "./observe.ts";
 import { ClusterSession } from "./session.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
-import { effectiveMode } from "../shared/mode.ts";
+import { effectiveMode, effectiveUnknownMode } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 
 /** Field manager of the brain. */
@@ -120,6 +120,7 @@ export function createBrain(options: BrainOptions): Brain {
     const cached = {
       controlPlane,
       mode: effectiveMode(controlPlane.metadata, options.talosClusters.store),
+      unknownMode: effectiveUnknownMode(controlPlane.metadata, options.talosClusters.store),
       workers: workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       machineObjects,
       otherPools: otherPools(controlPlane),

@@ -40,6 +40,12 @@ export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
   const learner = first?.members.find((member) => member.isLearner);
   if (learner !== undefined) return { reason: "MemberMissing", message: `Member ${learner.name || learner.id} is still a learner.` };
   const owned = new Set(answering.map((one) => one.etcd.localMember));
+  const twin = answering.find((one, index) => answering.findIndex((other) => other.etcd.localMember === one.etcd.localMember) < index);
+  if (twin !== undefined)
+    return {
+      reason: "MemberMissing",
+      message: `${twin.machine.declared.name} shows the etcd member of another machine, and has none of its own.`,
+    };
   const foreign = first?.members.find((member) => !owned.has(member.id));
   if (foreign !== undefined)
     return { reason: "MemberUnexpected", message: `Member ${foreign.name || foreign.id} belongs to no machine of this cluster.` };

@@ -26,6 +26,8 @@ export function readRecord(record: ClusterRecord): SeenRecord | undefined {
       clusterId: spec.clusterId,
       bundle: { secretName: spec.bundle.secretName, fingerprint: spec.bundle.fingerprint, wasFound: spec.bundle.foundAt !== undefined },
       endpoint: spec.endpoint ?? "",
+      podCIDR: spec.podCIDR ?? [],
+      serviceCIDR: spec.serviceCIDR ?? [],
       talosVersion: spec.talosVersion ?? "",
       kubernetesVersion: spec.kubernetesVersion ?? "",
       machines: [
@@ -67,6 +69,8 @@ export function printRecord(
       controlPlaneUid: facts.controlPlaneUid,
       clusterId: facts.clusterId,
       endpoint: facts.endpoint,
+      podCIDR: facts.podCIDR,
+      serviceCIDR: facts.serviceCIDR,
       talosVersion: facts.talosVersion,
       kubernetesVersion: facts.kubernetesVersion,
       bundle: {

@@ -12,6 +12,9 @@ export interface ClusterFacts {
   readonly bundle: BundleFact;
   /** URL of the Kubernetes API in every configuration; chosen once. */
   readonly endpoint: string;
+  /** Networks in every configuration; chosen once. Empty in records of before these fields. */
+  readonly podCIDR: readonly string[];
+  readonly serviceCIDR: readonly string[];
   /** What the control planes are made with; a later change of the spec is an upgrade, not configuration. */
   readonly talosVersion: string;
   readonly kubernetesVersion: string;

@@ -73,6 +73,8 @@ export interface Observed {
   readonly now: number;
   readonly controlPlane: TalosControlPlane;
   readonly mode: ReconcileMode;
+  /** A word in the annotation `reconcile-mode` that is none: the mode is `reconcile`, and nothing is wiped. */
+  readonly unknownMode?: string;
   readonly workers: readonly TalosWorker[];
   /** TalosMachine objects of this cluster by name. */
   readonly machineObjects: readonly TalosMachine[];

@@ -14,6 +14,7 @@ import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { mintCredentials, readerRenewalAt } from "./credentials.ts";
 import { handMade, machinesOf } from "./declared.ts";
 import { machineFact } from "./facts.ts";
+import { fixedPropertyProblems } from "./fixed-properties.ts";
 import { readRecord } from "./facts-codec.ts";
 import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
 import { accessOwner } from "./rules/access.ts";
@@ -42,6 +43,7 @@ export interface ObservePorts {
 export interface Cached {
   readonly controlPlane: TalosControlPlane;
   readonly mode: ReconcileMode;
+  readonly unknownMode: string | undefined;
   readonly workers: readonly TalosWorker[];
   readonly machineObjects: readonly TalosMachine[];
   /** Pools of other clusters, in any namespace: a machine belongs to one cluster. */
@@ -99,11 +101,16 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     now: ports.clock.now(),
     controlPlane,
     mode,
+    ...(cached.unknownMode === undefined ? {} : { unknownMode: cached.unknownMode }),
     workers,
     machineObjects,
     machines: declared.map(see),
     former: former.map(see),
-    problems: [...ownProblems, ...(isFounded ? [] : pools.flatMap(({ problems }) => problems.filter(concernsCluster)))],
+    problems: [
+      ...ownProblems,
+      ...fixedPropertyProblems(controlPlane, facts),
+      ...(isFounded ? [] : pools.flatMap(({ problems }) => problems.filter(concernsCluster))),
+    ],
     inertFields: [...inertFieldsOf(controlPlane), ...removedMachines(declared, seenRecord)],
     record,
     bundle,

@@ -1,7 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../config/install-disk.ts";
-import type { InMaintenance } from "../../looking/look.ts";
+import type { InMaintenance, Running } from "../../looking/look.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
@@ -53,7 +53,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     const { declared, look } = machine;
     if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;
     if (look.kind === "running" && machineFact(facts, declared.name)?.configuredAt === undefined) {
-      next = withDecisions(withMachine(next, metRunning(seen.now, declared, look.platform)), {
+      next = withDecisions(withMachine(next, metRunning(seen.now, declared, look)), {
         at: seen.now,
         action: "Learn",
         reason: "MetRunning",
@@ -88,8 +88,11 @@ function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMac
   switch (look.kind) {
     case "not-asked":
     case "silent":
-    case "running":
       return undefined;
+    case "running": {
+      const twin = runningTwinOf(seen, facts, declared, look);
+      return twin === undefined ? undefined : stop("MachineInUse", sameMachine(declared, twin));
+    }
     case "not-talos":
       return stop(
         "NotTalos",
@@ -132,11 +135,7 @@ function stopInMaintenance(
         `Annotate ${annotations.approveReprovision}: ${look.uuid ?? name} on the TalosControlPlane if it may be configured again.`,
     );
   const twin = twinOf(seen, facts, declared, look);
-  if (twin !== undefined)
-    return stop(
-      "MachineInUse",
-      `${name}: the machine at ${address} is the same as ${twin} (same key or hardware identity). Remove one of the two entries.`,
-    );
+  if (twin !== undefined) return stop("MachineInUse", sameMachine(declared, twin));
   const disk = diskOf(facts, declared, look);
   if (disk.kind === "refused") return stop("InstallDiskUnclear", `${disk.message}.`);
   return undefined;
@@ -158,12 +157,36 @@ function isReprovisionApproved(seen: Observed, declared: DeclaredMachine, look: 
   return facts.bootstrapDone !== undefined || facts.bootstrapIntent?.machine !== declared.name;
 }
 
+function sameMachine({ name, address }: DeclaredMachine, twin: MachineName): string {
+  return `${name}: the machine at ${address} is the same as ${twin} (same key, hardware identity or etcd member). Remove one of the two entries.`;
+}
+
+/** The other entry that leads to this running machine: the same etcd member, or hardware that the record knows under another name. */
+function runningTwinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: Running): MachineName | undefined {
+  const member = look.etcd?.localMember;
+  if (member !== undefined && member !== "none") {
+    const other = seen.machines.find(
+      (one) => one.declared.name !== declared.name && one.look.kind === "running" && one.look.etcd?.localMember === member,
+    );
+    if (other !== undefined) return other.declared.name;
+  }
+  return look.hardware === undefined ? undefined : knownTwinOf(seen, facts, declared, look.hardware);
+}
+
 /** The other machine with this key, UUID or hardware addresses, or `undefined`. UUIDs that vendors ship by the thousand do not count. */
 function twinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): MachineName | undefined {
   const byLook = seen.machines.find(
     (other) => other.declared.name !== declared.name && other.look.kind === "maintenance" && other.look.spki === look.spki,
   );
-  if (byLook !== undefined) return byLook.declared.name;
+  return byLook?.declared.name ?? knownTwinOf(seen, facts, declared, look);
+}
+
+function knownTwinOf(
+  seen: Observed,
+  facts: ClusterFacts,
+  declared: DeclaredMachine,
+  look: Pick<InMaintenance, "uuid" | "macs">,
+): MachineName | undefined {
   if (look.uuid === undefined || isVendorUuid(look.uuid) || look.macs.length === 0) return undefined;
   return facts.machines.find(
     (other) =>
@@ -213,14 +236,14 @@ function factOf(
 }
 
 /** A machine that proved by its certificate that it is ours; its maintenance key is not known, so it is never configured again without a word. */
-function metRunning(now: number, declared: DeclaredMachine, platform: string | undefined): MachineFact {
+function metRunning(now: number, declared: DeclaredMachine, { platform, hardware }: Running): MachineFact {
   const { name, role, address } = declared;
   return {
     name,
     role,
     address,
-    uuid: "",
-    macs: [],
+    uuid: hardware?.uuid ?? "",
+    macs: hardware?.macs ?? [],
     spki: undefined,
     platform,
     installDisk: undefined,

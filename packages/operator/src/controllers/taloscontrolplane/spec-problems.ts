@@ -11,6 +11,7 @@ import type {
 import { compareContracts, contractFor, isKnownTalos, supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
 import { checkConfig } from "../../config/check.ts";
 import type { ConfigCheck } from "../../config/check.ts";
+import { unknownModeField } from "../shared/mode.ts";
 import { machinesOf } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
 
@@ -69,8 +70,8 @@ export function addressesOf(pool: TalosControlPlane | TalosWorker): readonly Mac
 /** Fields that are set, have no effect in this release, and do not change which cluster is made. */
 export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly string[] {
   const { spec } = pool;
-  if (spec === undefined || spec.mode !== "metal") return [];
-  const inert: string[] = [];
+  const inert = [...unknownModeField(pool.metadata)];
+  if (spec === undefined || spec.mode !== "metal") return inert;
   // The schema gives workers replicas: 1, which says nothing about the author.
   if (spec.replicas !== undefined && (pool.kind === "TalosControlPlane" || spec.replicas !== 1)) inert.push("spec.replicas");
   if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");

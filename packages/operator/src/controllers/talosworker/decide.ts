@@ -29,14 +29,15 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   const { worker, problems, machines, controlPlane } = seen;
   const generation = worker.metadata.generation;
   const hasFinalizer = (worker.metadata.finalizers ?? []).includes(finalizer);
+  const inertFields = [...seen.inertFields, ...unlisted(seen)];
   const inert: readonly ConditionInput[] =
-    seen.inertFields.length === 0
+    inertFields.length === 0
       ? []
       : [
           conditionFor(
             "FieldNotSupported",
             "FieldNotSupported",
-            `Set and without effect in this release: ${seen.inertFields.join(", ")}.`,
+            `Set and without effect in this release: ${inertFields.join(", ")}.`,
             generation,
           ),
         ];
@@ -84,6 +85,16 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     state: summary.isReady ? "Ready" : "Pending",
     conditions: [...summary.conditions, ...inert],
   };
+}
+
+/** Machines that the pool made and lists no more: they go on as they are, and the pool says so. */
+function unlisted({ worker, declared, machines }: WorkerSeen): readonly string[] {
+  const listed = new Set(declared.map(({ name }) => name));
+  return machines
+    .filter(
+      ({ metadata }) => !listed.has(metadata.name) && metadata.ownerReferences?.some((owner) => owner.uid === worker.metadata.uid) === true,
+    )
+    .map(({ metadata }) => `removal of ${metadata.name} from spec.metalSpec.machines`);
 }
 
 function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {

@@ -81,6 +81,13 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       }
       continue;
     }
+    if (seen.unknownMode !== undefined) {
+      waiting.push({
+        reason: "ConfirmationRequired",
+        message: `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so nothing is wiped. Correct or remove it, or set deletionPolicy to preserve.`,
+      });
+      continue;
+    }
     if (!mayWipe(seen)) {
       waiting.push({
         reason: "ConfirmationRequired",

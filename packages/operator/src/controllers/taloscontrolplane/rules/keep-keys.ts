@@ -2,6 +2,7 @@ import { annotations, bundleSecretName, conditionFor, isConditionTrue } from "@t
 import type { ReasonOf } from "@talos-operator/api";
 import { withDecisions } from "../facts.ts";
 import type { ClusterFacts } from "../facts.ts";
+import { networksOf } from "../fixed-properties.ts";
 import type { Observed, Rule, Verdict } from "../model.ts";
 import { planMachines } from "../plan-machines.ts";
 
@@ -98,6 +99,7 @@ function firstFacts(seen: Observed, secret: string, bundle: { readonly fingerpri
     clusterId: bundle.clusterId,
     bundle: { secretName: secret, fingerprint: bundle.fingerprint, wasFound },
     endpoint: endpointFor(seen),
+    ...networksOf(seen.controlPlane.spec ?? {}),
     talosVersion: seen.controlPlane.spec?.version ?? "",
     kubernetesVersion: seen.controlPlane.spec?.kubeVersion ?? "",
     machines: [],

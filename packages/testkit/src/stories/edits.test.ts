@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Condition } from "@talos-operator/api";
+import { apply, assertQuiet } from "./quiet.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const demo = { namespace: "default", name: "demo" };
+
+async function ready(world: Story, cluster: unknown = demoCluster(cps, ["10.5.0.4"])): Promise<void> {
+  await apply(world, kinds.cluster, cluster);
+  await world.start();
+  await world.untilReady();
+  await world.time.advance(5_000);
+}
+
+function edit(world: Story, spec: unknown): Promise<unknown> {
+  return world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
+}
+
+const pool = (...addresses: string[]): object => ({ metalSpec: { machines: addresses.map((address) => ({ address })) } });
+
+describe("an edit of a cluster that runs", () => {
+  for (const { what, spec, says } of [
+    { what: "Talos version", spec: { controlPlane: { version: "v1.13.8" } }, says: /runs v1\.13\.9, the spec asks for v1\.13\.8/ },
+    {
+      what: "Kubernetes version",
+      spec: { controlPlane: { kubeVersion: "v1.36.2" } },
+      says: /Kubernetes runs v1\.36\.3, the spec asks for v1\.36\.2/,
+    },
+  ])
+    test(`of its ${what} is reported and sends nothing; set back, it is as before`, () =>
+      tell({}, async (world) => {
+        await ready(world);
+        const sent = world.sent.length;
+        await edit(world, spec);
+        await world.until("UpgradePending", async () => (await world.condition(kinds.controlPlane, "UpgradePending"))?.status === "True");
+        assert.match((await world.condition(kinds.controlPlane, "UpgradePending"))?.message ?? "", says);
+        await world.time.advance(60_000);
+        await assertQuiet(world);
+        assert.equal(world.sent.length, sent);
+        await edit(world, demoCluster(cps).spec);
+        await world.until("back", async () => (await world.condition(kinds.controlPlane, "UpgradePending")) === undefined);
+      }));
+
+  test("of a worker's version is reported and sends nothing", () =>
+    tell({}, async (world) => {
+      await ready(world);
+      const sent = world.sent.length;
+      await edit(world, { worker: { version: "v1.13.8" } });
+      await world.time.advance(60_000);
+      const said = (await Promise.all([kinds.controlPlane, kinds.worker].map((type) => world.condition(type, "UpgradePending")))).map(
+        (one) => one?.message,
+      );
+      assert.match(said.join(" "), /runs v1\.13\.9, the spec asks for v1\.13\.8/);
+      await assertQuiet(world);
+      assert.equal(world.sent.length, sent);
+    }));
+
+  for (const { what, over, reason, says } of [
+    { what: "even control planes", over: pool("10.5.0.1", "10.5.0.2"), reason: "UnsupportedReplicas", says: /List 1 or 3/ },
+    {
+      what: "an address of the pod network",
+      over: pool(...cps, "10.5.0.5", "10.244.0.9"),
+      reason: "AddressInClusterRange",
+      says: /machines\[4\]\.address/,
+    },
+    {
+      what: "another endpoint",
+      over: { endpoint: "https://10.5.0.77:6443" },
+      reason: "ClusterMismatch",
+      says: /spec\.endpoint.*10\.5\.0\.100/,
+    },
+    { what: "other pod networks", over: { podCIDR: ["10.77.0.0/16"] }, reason: "ClusterMismatch", says: /podCIDR/ },
+    { what: "an unsupported version", over: { version: "v1.99.0" }, reason: "VersionUnsupported", says: /v1\.99\.0/ },
+  ])
+    test(`to ${what} is refused by name, sends nothing, loses nothing`, () =>
+      tell({}, async (world) => {
+        await ready(world);
+        const [sent, secret] = [world.sent.length, await world.get(kinds.secret, "demo-bundle-1")];
+        await edit(world, { controlPlane: over });
+        const said = async (): Promise<Condition | undefined> =>
+          (await Promise.all([kinds.cluster, kinds.controlPlane].map((type) => world.condition(type, "Ready")))).find(
+            (one) => one?.reason === reason,
+          );
+        await world.until(reason, async () => (await said()) !== undefined);
+        assert.match((await said())?.message ?? "", says);
+        assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "False");
+        await world.time.advance(60_000);
+        await assertQuiet(world);
+        assert.equal(world.sent.length, sent);
+        assert.deepEqual(await world.get(kinds.secret, "demo-bundle-1"), secret);
+      }));
+});
+
+test("a worker that is listed later joins; when it leaves the list it is named, and nothing is sent", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await edit(world, { worker: pool("10.5.0.4", "10.5.0.5") });
+    await world.until("joined", async () => (await world.condition(kinds.machine, "Ready", "demo-10.5.0.5"))?.status === "True");
+    await world.untilReady();
+    assert.equal(world.sent.filter((call) => call === "ApplyConfiguration 10.5.0.5").length, 1);
+    const before = world.sent.length;
+    await edit(world, { worker: pool("10.5.0.4") });
+    await world.time.advance(300_000);
+    const said = (await Promise.all([kinds.cluster, kinds.controlPlane, kinds.worker].map((type) => world.get(type))))
+      .flatMap((object) => object?.status?.conditions ?? [])
+      .filter((condition) => condition.message.includes("10.5.0.5"));
+    assert.ok(
+      said.some((condition) => condition.type === "FieldNotSupported"),
+      "removed and nothing said",
+    );
+    assert.equal(world.sent.length, before);
+    await assertQuiet(world);
+  }));
+
+describe("fields without effect in this release", () => {
+  for (const { what, over, says } of [
+    { what: "replicas", over: { replicas: 3 }, says: /spec\.replicas/ },
+    { what: "storageClassName", over: { storageClassName: "fast" }, says: /spec\.storageClassName/ },
+    {
+      what: "imageCache",
+      over: { metalSpec: { machines: [{ address: "10.5.0.1" }], machineSpec: { imageCache: true } } },
+      says: /imageCache/,
+    },
+    {
+      what: "meta",
+      over: { metalSpec: { machines: [{ address: "10.5.0.1" }], machineSpec: { meta: { hostname: "a" } } } },
+      says: /machineSpec\.meta/,
+    },
+    {
+      what: "pxeClientSpec",
+      over: {
+        metalSpec: { machines: [{ address: "10.5.0.1", pxeClientSpec: { macAddress: "02:00:00:00:00:01", cpuArchitecture: "amd64" } }] },
+      },
+      says: /machines\[0\]\.pxeClientSpec/,
+    },
+    { what: "cni.urls without custom", over: { cni: { name: "flannel", urls: ["https://a/b.yaml"] } }, says: /spec\.cni\.urls/ },
+  ])
+    test(`${what} is named in FieldNotSupported, and the cluster is made`, () =>
+      tell({}, async (world) => {
+        await apply(world, kinds.controlPlane, {
+          apiVersion: "talos.alperen.cloud/v1alpha1",
+          kind: "TalosControlPlane",
+          metadata: demo,
+          spec: { ...demoCluster(["10.5.0.1"]).spec?.controlPlane, ...over },
+        });
+        await world.start();
+        await world.until("Ready", async () => (await world.condition(kinds.controlPlane, "Ready"))?.status === "True");
+        const condition = await world.condition(kinds.controlPlane, "FieldNotSupported");
+        assert.equal(condition?.status, "True");
+        assert.match(condition.message, says);
+      }));
+});
+
+describe("the annotation reconcile-mode", () => {
+  for (const word of ["disable", "Disable", "DISABLE", "dryrun", "DryRun"])
+    test(`${word} before the first pass: one word in the status, no finalizer, nothing made, nothing sent`, () =>
+      tell({}, async (world) => {
+        const spec = demoCluster(["10.5.0.1"]).spec?.controlPlane;
+        const metadata = { ...demo, annotations: { "talos.alperen.cloud/reconcile-mode": word } };
+        await apply(world, kinds.controlPlane, { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosControlPlane", metadata, spec });
+        await world.start();
+        await world.until("Paused", async () => (await world.condition(kinds.controlPlane, "Paused"))?.status === "True");
+        await assertQuiet(world);
+        const object = await world.get(kinds.controlPlane);
+        assert.deepEqual(
+          object?.status?.conditions?.map(({ type }) => type),
+          ["Paused"],
+        );
+        assert.deepEqual(object?.metadata?.finalizers ?? [], []);
+        assert.equal(world.writes.length, 1);
+        assert.equal(await world.get(kinds.record), undefined);
+        assert.deepEqual(world.sent, []);
+      }));
+
+  for (const word of ["reconcile", "Reconcile", ""])
+    test(`"${word}" goes on as without it`, () =>
+      tell({}, async (world) => {
+        const cluster = demoCluster(["10.5.0.1"]);
+        await ready(world, { ...cluster, metadata: { ...cluster.metadata, annotations: { "talos.alperen.cloud/reconcile-mode": word } } });
+      }));
+
+  test("an unknown word goes on as without it, as published, and a condition names the word", () =>
+    tell({}, async (world) => {
+      const cluster = demoCluster(["10.5.0.1"]);
+      await ready(world, {
+        ...cluster,
+        metadata: { ...cluster.metadata, annotations: { "talos.alperen.cloud/reconcile-mode": "sleepy" } },
+      });
+      const said = (await Promise.all([kinds.cluster, kinds.controlPlane].map((type) => world.get(type)))).flatMap(
+        (object) => object?.status?.conditions ?? [],
+      );
+      assert.ok(
+        said.some((condition) => condition.message.includes("sleepy")),
+        "nobody named the word",
+      );
+      await assertQuiet(world);
+    }));
+
+  test("an unknown word wipes nothing: a deletion waits for the word to be corrected, and then goes on", () =>
+    tell({}, async (world) => {
+      await ready(world, demoCluster(["10.5.0.1"]));
+      await world.annotate(kinds.cluster, "talos.alperen.cloud/reconcile-mode", "sleepy");
+      await world.time.advance(5_000);
+      const sent = world.sent.length;
+      await world.client.resource(kinds.cluster).delete(demo);
+      await world.until("asks", async () => (await world.condition(kinds.controlPlane, "Deleting"))?.reason === "ConfirmationRequired");
+      assert.match((await world.condition(kinds.controlPlane, "Deleting"))?.message ?? "", /"sleepy".*Correct or remove/);
+      await world.time.advance(60_000);
+      await assertQuiet(world);
+      assert.equal(world.sent.length, sent);
+      await world.annotate(kinds.cluster, "talos.alperen.cloud/reconcile-mode", undefined);
+      await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined);
+      assert.deepEqual(world.sent.slice(sent), ["Reset 10.5.0.1"]);
+    }));
+});
