@@ -18,6 +18,11 @@ describe("a manifest file", () => {
     assert.deepEqual(machineAddresses(objects), ["127.1.0.1", "127.1.0.2"]);
   });
 
+  it("is read as kubectl reads it", () => {
+    const [object] = readManifest(file("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nmode: 0644\nisOn: yes\nday: 2026-01-01\n"));
+    assert.deepEqual([object?.["mode"], object?.["isOn"], object?.["day"]], [420, true, "2026-01-01"]);
+  });
+
   const refused: readonly [string, string, RegExp][] = [
     ["an empty file", "", /holds no object/],
     ["no kind", "apiVersion: v1\nmetadata: {name: a}\n", /lacks apiVersion, kind or metadata.name/],

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { loadAll } from "js-yaml";
+import { KubernetesYamlError, parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { CliError } from "../cli-error.ts";
 
 /** One object of a manifest, checked only as far as applying it needs. */
@@ -10,12 +10,7 @@ export interface ManifestObject {
   readonly [key: string]: unknown;
 }
 
-/** Enough for anchors that people write. */
-const MAX_ALIASES = 50;
-/** Values in one file once every alias is written out: a bomb of few aliases grows beyond any number. */
-const MAX_VALUES = 200_000;
-
-/** Reads a file of YAML documents. Empty documents are skipped. */
+/** Reads a file of YAML documents as kubectl does. Empty documents are skipped. */
 export function readManifest(path: string): readonly ManifestObject[] {
   let text: string;
   try {
@@ -25,20 +20,13 @@ export function readManifest(path: string): readonly ManifestObject[] {
       cause: error,
     });
   }
-  let documents: unknown[];
+  let documents: readonly unknown[];
   try {
-    documents = loadAll(text, null, { maxAliases: MAX_ALIASES });
+    documents = parseKubernetesYaml(text);
   } catch (error) {
-    throw new CliError(`${path} is not valid YAML: ${(error as Error).message}`, "Mend the line that the message names.", { cause: error });
+    if (!(error instanceof KubernetesYamlError)) throw error;
+    throw new CliError(`${path} is not valid YAML: ${error.message}`, "Mend the line that the message names.", { cause: error });
   }
-  let values = 0;
-  const count = (value: unknown): void => {
-    values += 1;
-    if (values > MAX_VALUES)
-      throw new CliError(`${path} is not valid YAML for us: more than ${MAX_VALUES} values`, "Write fewer aliases or split the file.");
-    if (typeof value === "object" && value !== null) Object.values(value).forEach(count);
-  };
-  count(documents);
   const objects = documents.filter((document) => document !== null && document !== undefined);
   if (objects.length === 0) throw new CliError(`${path} holds no object`, "Put at least one Kubernetes object into it.");
   return objects.map((document, index) => checkObject(document, path, index));

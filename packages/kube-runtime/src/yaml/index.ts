@@ -1,0 +1,1 @@
+export { KubernetesYamlError, parseKubernetesYaml } from "./parse-kubernetes-yaml.ts";
