@@ -26,6 +26,8 @@ export interface RequestRecord {
   readonly path: string;
   /** Name of the user. */
   readonly user: string;
+  /** As the client gave it; empty when it gave none. */
+  readonly userAgent: string;
   readonly status: number;
 }
 
@@ -98,7 +100,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const handle = (request: ApiRequest): ApiAnswer | ApiStream => {
     const result = answerOrRefuse(context, nonResource, request);
     settleCrds(context, changedCrds);
-    options.onRequest?.({ verb: verbOf(request), path: request.path, user: request.user.name, status: result.status });
+    options.onRequest?.({
+      verb: verbOf(request),
+      path: request.path,
+      user: request.user.name,
+      userAgent: request.headers["user-agent"] ?? "",
+      status: result.status,
+    });
     return result;
   };
   const server: ApiServer = {

@@ -8,7 +8,12 @@ export const apiserverCommand: CommandSpec = {
     dataDirFlag,
     listenFlag,
     durabilityFlag,
-    { name: "audit-log", kind: "string", value: "file", summary: "append one JSON line per request: time, user, verb, path, status" },
+    {
+      name: "audit-log",
+      kind: "string",
+      value: "file",
+      summary: "append one JSON line per request: time, user, user agent, verb, path, status",
+    },
     logLevelFlag,
   ],
   run: async (flags, context) => (await import("./run-apiserver.ts")).runApiserver(flags, context),

@@ -15,6 +15,14 @@ export const managerCommand: CommandSpec = {
     { name: "leader-elect", kind: "boolean", summary: "act without holding a lease: only where no second instance can run", default: true },
     { name: "lease-namespace", kind: "string", value: "namespace", summary: "namespace of the lease; default is the pod's, else default" },
     { name: "fast-failover", kind: "boolean", summary: "lease of 5 s instead of 15 s, renewed every second" },
+    {
+      name: "rsa-pool",
+      kind: "number",
+      value: "count",
+      summary: "RSA-4096 keys made ahead, one per new cluster; 0 makes each when it is needed",
+      default: 2,
+      min: 0,
+    },
     { name: "allow-loopback-machines", kind: "boolean", summary: "let 127/8 and ::1 be machine addresses" },
     {
       name: "require-maintenance-fingerprint",

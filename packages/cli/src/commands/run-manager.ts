@@ -1,7 +1,7 @@
 import { createLogger, createX509Keys, systemRandom } from "@talos-operator/adapters";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import { hostname } from "node:os";
-import { booleanFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { parseLogLevel } from "../process/log-level.ts";
 import { startOperator } from "../process/operator-process.ts";
 import { untilAborted } from "../process/until-aborted.ts";
@@ -14,9 +14,12 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
   const path = stringFlag(flags, "kubeconfig");
   const { config, namespace } = path === undefined ? await inClusterConfig() : await loadKubeconfig({ path });
   const kube = createHttpsTransport(config);
+  const keys = createX509Keys({ rsaPoolSize: numberFlag(flags, "rsa-pool") ?? 0 });
+  // A key takes about a second of processor time: made before the first cluster asks.
+  keys.warm();
   const operator = startOperator({
     kube,
-    keys: createX509Keys({ rsaPoolSize: 2 }),
+    keys,
     log,
     options: {
       allowLoopbackMachines: booleanFlag(flags, "allow-loopback-machines"),
@@ -31,6 +34,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     await Promise.race([untilAborted(context.signal), operator.done]);
   } finally {
     await operator.stop();
+    keys.close();
     kube.close();
   }
 }

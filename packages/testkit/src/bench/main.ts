@@ -2,24 +2,36 @@ import { parseArgs } from "node:util";
 import { benchColdStart } from "./cold-start.ts";
 import { benchFirstCluster } from "./first-cluster.ts";
 
-const HELP = `npm run bench -- <name> [--count N]
+const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTION ...]
 
   first-cluster   apply to Ready of one cluster; --count repeats, default 20
   cold-start      many clusters at once; --count clusters, default 200
 
+  --bundle        the operator from dist/ (npm run build first) instead of the sources
+  --node-option   an option of the operator's node, for example --node-option=--cpu-prof
+
 Figures for people and for comparing two commits on one quiet machine; nothing passes or fails. Linux only.
 `;
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { count: { type: "string" }, help: { type: "boolean" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: "string" },
+    bundle: { type: "boolean", default: false },
+    "node-option": { type: "string", multiple: true, default: [] },
+    help: { type: "boolean" },
+  },
+});
 const count = values.count === undefined ? undefined : Number(values.count);
 const [name] = positionals;
+const options = { bundled: values.bundle, nodeOptions: values["node-option"] };
 
 if (values.help === true || name === undefined) process.stdout.write(HELP);
 else if (count !== undefined && !(Number.isInteger(count) && count > 0)) {
   process.stderr.write(`error: --count takes a whole number above 0, not "${values.count}"\n`);
   process.exitCode = 2;
-} else if (name === "first-cluster") await benchFirstCluster(count ?? 20);
-else if (name === "cold-start") await benchColdStart(count ?? 200);
+} else if (name === "first-cluster") await benchFirstCluster(count ?? 20, options);
+else if (name === "cold-start") await benchColdStart(count ?? 200, options);
 else {
   process.stderr.write(`error: there is no benchmark "${name}"\n\n${HELP}`);
   process.exitCode = 2;
