@@ -35,8 +35,12 @@ if (process.argv.includes("--build-only")) process.exit(0);
 
 const asked = process.argv.slice(2);
 const files = asked.length > 0 ? asked : globSync("{packages/*/src,test}/**/*.real-test.ts").toSorted();
-const result = spawnSync(process.execPath, ["--test", "--test-concurrency=1", "--test-reporter=spec", ...files], {
-  stdio: "inherit",
-  env: { ...process.env, TALOS_OPERATOR_TOOLS: tools },
-});
+const result = spawnSync(
+  process.execPath,
+  ["--test", "--test-concurrency=1", "--test-timeout=600000", "--test-force-exit", "--test-reporter=spec", ...files],
+  {
+    stdio: "inherit",
+    env: { ...process.env, TALOS_OPERATOR_TOOLS: tools },
+  },
+);
 process.exit(result.status ?? 1);

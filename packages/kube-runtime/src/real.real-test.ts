@@ -36,7 +36,7 @@ async function codeOf(call: Promise<unknown>): Promise<KubeApiErrorCode | "no er
   }
 }
 
-describe("the runtime on a genuine kube-apiserver", () => {
+describe("the runtime on a genuine kube-apiserver", { timeout: 300_000 }, () => {
   let server: GenuineServer;
   let client: KubeClient;
   let maps: ResourceClient<ConfigMap>;
