@@ -24,9 +24,21 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
 }
 
 const context = { signal: stop.signal, stdout: process.stdout, stderr: process.stderr };
+/** What nobody waited for, for example a disk that is full when a machine's state is written. */
+process.on("uncaughtException", (error) => {
+  report(error);
+  process.exit();
+});
 try {
   await createProgram(commands, VERSION, context).parseAsync(process.argv);
 } catch (error) {
+  report(error);
+}
+
+// Sockets that a peer keeps open are no reason to stay.
+process.exit();
+
+function report(error: unknown): void {
   if (isUsageExit(error)) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else if (error instanceof CliError) {
     if (!stop.signal.aborted) process.stderr.write(`error: ${error.message}\n       ${error.remedy}\n`);
@@ -39,5 +51,3 @@ try {
     process.exitCode = 1;
   }
 }
-// Sockets that a peer keeps open are no reason to stay.
-process.exit();

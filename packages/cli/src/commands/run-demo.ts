@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, type WriteStream } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
 import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
@@ -8,9 +8,9 @@ import { createScreen } from "../live/screen.ts";
 import { seconds } from "../live/render.ts";
 import { writeAccessFiles, type AccessFiles } from "../process/access-files.ts";
 import type { NamedObject } from "../process/apply-object.ts";
-import { openDataFolder } from "../process/data-folder.ts";
+import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
 import { parseListen } from "../process/listen.ts";
-import { isLoopback, simulatedAddress } from "../process/loopback.ts";
+import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
 import { followRollout, takePicture, type RolloutOptions } from "../process/rollout.ts";
 import { startSimulatedMachines } from "../process/simulated-machines.ts";
@@ -23,11 +23,14 @@ const EXAMPLE = fileURLToPath(new URL("../../../../examples/first-cluster/cluste
 export async function runDemo(flags: FlagValues, context: CommandContext): Promise<void> {
   const begunAt = systemClock.now();
   const objects = readManifest(stringFlag(flags, "manifest") ?? EXAMPLE);
+  const addresses = simulatedAddresses(flags, machineAddresses(objects));
+  // Before anything is written: a second demo must leave the files of the first alone.
+  await requireBindable(addresses);
   const folder = openDataFolder(requiredString(flags, "data-dir"));
   const persist = booleanFlag(flags, "persist");
   const log = createLogger({
     level: "debug",
-    destination: createWriteStream(folder.file("demo.log"), { flags: persist ? "a" : "w", mode: 0o600 }),
+    destination: logFile(folder, persist),
   });
   const keys = createX509Keys({ rsaPoolSize: 1 });
   // The service account's RSA key takes a second to find: begun now, it is there when the first cluster asks for it.
@@ -42,7 +45,6 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     log,
   });
   try {
-    const addresses = simulatedAddresses(flags, machineAddresses(objects));
     const machines = await startSimulatedMachines({
       folder: persist ? folder : undefined,
       addresses,
@@ -68,6 +70,14 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     await standalone.close();
     keys.close();
   }
+}
+
+/** The demo's log. When it cannot be written (the disk is full), the state cannot either: that ends the demo, with a word about it. */
+function logFile(folder: DataFolder, persist: boolean): WriteStream {
+  const stream = createWriteStream(folder.file("demo.log"), { flags: persist ? "a" : "w", mode: 0o600 });
+  return stream.on("error", (error) => {
+    throw unusable(folder.path, error);
+  });
 }
 
 /** Machines that the manifest names at loopback addresses, then as many more as were asked for. */

@@ -52,7 +52,8 @@ export function openDataFolder(path: string): DataFolder {
   };
 }
 
-function unusable(root: string, error: unknown): CliError {
+/** What a failed write, read or log line in the data folder means to people. */
+export function unusable(root: string, error: unknown): CliError {
   const code = errorCode(error) ?? String(error);
   const remedies: Record<string, string> = {
     EACCES: "Give yourself the right to write there, or choose another folder with --data-dir.",

@@ -82,8 +82,16 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
 }
 
 function writeChange(folder: DataFolder, change: DatacenterChange): void {
-  if (change.kind === "machine") folder.write(JSON.stringify(change.machine), "machines", `${change.machine.hardware.address}.json`);
-  else folder.write(JSON.stringify(change.cluster), "etcd", `${change.cluster.key}.json`);
+  try {
+    if (change.kind === "machine") folder.write(JSON.stringify(change.machine), "machines", `${change.machine.hardware.address}.json`);
+    else folder.write(JSON.stringify(change.cluster), "etcd", `${change.cluster.key}.json`);
+  } catch (error) {
+    // A machine that forgets what it was told must not go on: the process ends with this error, whoever made the change.
+    queueMicrotask(() => {
+      throw error;
+    });
+    throw error;
+  }
 }
 
 function readSnapshot(folder: DataFolder): DatacenterSnapshot {
