@@ -6,7 +6,12 @@ export function specOrMetadataChanged<T extends KubeObject & { readonly spec?: u
 ): boolean {
   if (delta.type !== "updated") return true;
   if (delta.previous.status !== undefined && delta.object.status === undefined) return true;
-  return textOf(delta.previous) !== textOf(delta.object);
+  try {
+    return textOf(delta.previous) !== textOf(delta.object);
+  } catch {
+    // Nested deeper than can be written out: somebody changed it, and the pass says what is wrong.
+    return true;
+  }
 }
 
 /** Spec and metadata without bookkeeping. */

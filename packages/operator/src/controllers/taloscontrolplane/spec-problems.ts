@@ -19,6 +19,16 @@ import type { DeclaredMachine } from "./model.ts";
 const OLDEST_CONTRACT = "1.8";
 const NEWEST_CONTRACT = "1.14";
 
+/** Far beyond any config, and far below what recursion survives; an API server lets 10,000 levels pass. */
+const MAX_DEPTH = 100;
+
+const TOO_DEEP: Finding = {
+  field: "spec.metalSpec",
+  message: `configPatches, additionalConfig or registries nest deeper than ${MAX_DEPTH} levels`,
+  remedy: "Make them flatter",
+  reason: "InvalidConfig",
+};
+
 /** What is wrong with a control plane, found without asking anyone; every finding names field and remedy. */
 export function controlPlaneProblems(
   controlPlane: TalosControlPlane,
@@ -27,6 +37,7 @@ export function controlPlaneProblems(
 ): readonly Finding[] {
   const { spec, metadata } = controlPlane;
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the control plane", reason: "SpecMissing" }];
+  if (isTooDeep(spec)) return [TOO_DEEP];
   const problems = [
     ...validateControlPlaneSpec(metadata.name, spec, { ...options, others }).filter(
       (finding) => !(finding.field === "spec.endpoint" && spec.endpoint === undefined),
@@ -46,6 +57,7 @@ export function workerProblems(
 ): readonly Finding[] {
   const { spec } = worker;
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the worker pool", reason: "SpecMissing" }];
+  if (isTooDeep(spec)) return [TOO_DEEP];
   const known = controlPlane?.spec === undefined ? {} : { controlPlane: { name: controlPlane.metadata.name, spec: controlPlane.spec } };
   const problems = [
     ...validateWorkerSpec(spec, { ...options, ...known, others }),
@@ -158,4 +170,13 @@ function configProblems(
         reason: "AddressInClusterRange",
       }));
   });
+}
+
+function isTooDeep(root: unknown): boolean {
+  let level: readonly unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
+  }
+  return false;
 }

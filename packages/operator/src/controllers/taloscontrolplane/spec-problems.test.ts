@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { controlPlane, worker } from "../../testing/builders.ts";
+import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { controlPlaneProblems, workerProblems } from "./spec-problems.ts";
+
+function nested(levels: number): object {
+  let value: object = { a: 1 };
+  for (let level = 0; level < levels; level += 1) value = { a: value };
+  return value;
+}
+
+describe("patches that nest without end", () => {
+  // An API server refuses from 10,000 levels on.
+  for (const levels of [70, 1_000, 9_900])
+    it(`are refused at ${levels} levels, on control planes and workers`, () => {
+      const machineSpec = { configPatches: [{ machine: { sysctls: nested(levels) } }] };
+      const machines = [{ address: "10.0.0.1" }];
+      const one = controlPlane(1, { metalSpec: { machines, machineSpec } });
+      const pool = worker(1);
+      const deepPool = { ...pool, spec: { ...pool.spec, metalSpec: { machines: [{ address: "10.0.1.1" }], machineSpec } } } as typeof pool;
+      for (const problems of [controlPlaneProblems(one, [], {}), workerProblems(deepPool, controlPlane(1), [], {})]) {
+        assert.deepEqual(
+          problems.map((problem) => problem.reason),
+          ["InvalidConfig"],
+        );
+        assert.match(problems[0]?.message ?? "", /nest|maxDepth/);
+      }
+      assert.ok(
+        specOrMetadataChanged({ type: "updated", previous: controlPlane(1), object: one } as Parameters<typeof specOrMetadataChanged>[0]),
+      );
+    });
+});
