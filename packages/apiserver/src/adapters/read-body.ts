@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { CORE_SCHEMA, boolYaml11Tag, defineScalarTag, intCoreTag, load, NOT_RESOLVED } from "js-yaml";
+import { KubernetesYamlError, parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { depthExceeds } from "../json.ts";
 import { maxNestingDepth } from "../request/json.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../request/status.ts";
@@ -9,9 +9,6 @@ export const maxBodyBytes = 3 * 1024 * 1024;
 
 /** What is read and thrown away behind a refused body, so that the connection can go on; beyond it the connection is cut. */
 const maxDrainBytes = 64 * 1024 * 1024;
-
-/** Anchors may be used this often in one document; a person never comes near it, an alias bomb does at once. */
-const maxAliases = 50;
 
 /**
  * Reads a whole body.
@@ -88,29 +85,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-// Kubernetes reads YAML 1.1 words for true and false and a leading zero as octal; everything else is as in YAML 1.2's core schema.
-const kubernetesInt = defineScalarTag("tag:yaml.org,2002:int", {
-  implicit: true,
-  resolve: (source) => {
-    const match = /^([-+]?)(?:0b([01]+)|0o?([0-7]+)|0x([0-9a-fA-F]+)|(0|[1-9][0-9]*))$/.exec(source);
-    if (match === null) {
-      return NOT_RESOLVED;
-    }
-    const [, sign, binary, octal, hex, decimal] = match;
-    const value =
-      decimal !== undefined
-        ? Number(decimal)
-        : binary !== undefined
-          ? parseInt(binary, 2)
-          : octal !== undefined
-            ? parseInt(octal, 8)
-            : parseInt(hex ?? "", 16);
-    return sign === "-" ? -value : value;
-  },
-  identify: (value) => intCoreTag.identify(value),
-});
-const kubernetesSchema = CORE_SCHEMA.withTags([boolYaml11Tag, kubernetesInt]);
-
 function parseYaml(text: string): unknown {
   // kubectl sends JSON under the YAML type; the JSON parser is many times faster.
   if (text.trimStart().startsWith("{")) {
@@ -121,9 +95,11 @@ function parseYaml(text: string): unknown {
     }
   }
   try {
-    return load(text, { schema: kubernetesSchema, maxAliases });
+    const documents = parseKubernetesYaml(text);
+    if (documents.length > 1) throw new KubernetesYamlError("it holds more than one document");
+    return documents[0];
   } catch (cause) {
-    const where = cause instanceof Error && "reason" in cause ? `: ${String(cause.reason)}` : "";
-    throw badRequest(`the request body is not acceptable YAML${where}`);
+    if (!(cause instanceof KubernetesYamlError)) throw cause;
+    throw badRequest(`the request body is not acceptable YAML: ${cause.message}`);
   }
 }
