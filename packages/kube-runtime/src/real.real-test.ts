@@ -230,6 +230,9 @@ describe("the runtime on a genuine kube-apiserver", { timeout: 300_000 }, () => 
         clock: systemClock,
         ...ports,
         log: createMemoryLog(),
+        // Longer than a restart can take on a busy machine; the handover does not wait for it.
+        leaseDurationMs: 90_000,
+        renewDeadlineMs: 60_000,
         onElected: async ({ signal }) => {
           elected.push(identity);
           won.resolve();

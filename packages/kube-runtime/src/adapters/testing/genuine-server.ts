@@ -20,7 +20,7 @@ export interface GenuineServer {
   kill(): Promise<void>;
   /** Starts the killed API server again on the same port and waits until it is ready. */
   restart(): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Starts the binaries of the folder `tools`. */
@@ -42,6 +42,12 @@ export async function startGenuineServer(tools: string): Promise<GenuineServer> 
     return made;
   };
 
+  async function kill(): Promise<void> {
+    const killed = pid();
+    process.kill(killed, "SIGKILL");
+    while (isRunning(killed)) await sleep(10);
+  }
+
   function start(): ChildProcess {
     const [program = "", ...rest] = command;
     const output = openSync(join(folder, "kube-apiserver.log"), "a");
@@ -55,11 +61,7 @@ export async function startGenuineServer(tools: string): Promise<GenuineServer> 
   return {
     config,
     transport,
-    async kill() {
-      const killed = pid();
-      process.kill(killed, "SIGKILL");
-      while (isRunning(killed)) await sleep(10);
-    },
+    kill,
     async restart() {
       const probe = transport();
       // The last threads of a killed process may hold the port a moment longer than its entry lives; then the new one exits at once.
@@ -73,10 +75,11 @@ export async function startGenuineServer(tools: string): Promise<GenuineServer> 
       }
       assert.fail(readFileSync(join(folder, "kube-apiserver.log"), "utf8").slice(-2_000));
     },
-    close() {
+    async close() {
       for (const one of transports) one.close();
-      // Its orderly end would wait ten seconds for watches of others; nothing of it is needed any more.
-      process.kill(pid(), "SIGKILL");
+      // Killed and forgotten before the script looks for it: its orderly end would wait for the watches of others.
+      await kill();
+      rmSync(pidFile);
       spawnSync("bash", [join(hack, "stop-apiserver.sh"), folder]);
       rmSync(folder, { recursive: true, force: true });
     },
