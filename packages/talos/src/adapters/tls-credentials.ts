@@ -66,10 +66,7 @@ export class TlsCredentials extends ChannelCredentials {
     this.#record = record;
     const isMutual = credentials.kind === "mutual";
     this.#expectedSpki = isMutual ? undefined : credentials.expectedSpki;
-    this.#secureContext = createSecureContext({
-      minVersion: "TLSv1.2",
-      ...(isMutual ? { ca: credentials.ca, cert: credentials.certificate, key: opensslKey(credentials.key) } : {}),
-    });
+    this.#secureContext = secureContextFor(credentials);
     this.#connectOptions = {
       rejectUnauthorized: isMutual,
       checkServerIdentity: (_host: string, certificate: PeerCertificate) => checkServerIdentity(target.address, certificate),
@@ -154,6 +151,21 @@ export class TlsCredentials extends ChannelCredentials {
     };
     return error;
   }
+}
+
+/** One for each set of credentials, however many machines are met with it: OpenSSL takes time and memory for each. */
+const secureContexts = new WeakMap<TalosCredentials, SecureContext>();
+let anonymousContext: SecureContext | undefined;
+
+function secureContextFor(credentials: TalosCredentials): SecureContext {
+  if (credentials.kind !== "mutual") return (anonymousContext ??= createSecureContext({ minVersion: "TLSv1.2" }));
+  let context = secureContexts.get(credentials);
+  if (context === undefined) {
+    const { ca, certificate, key } = credentials;
+    context = createSecureContext({ minVersion: "TLSv1.2", ca, cert: certificate, key: opensslKey(key) });
+    secureContexts.set(credentials, context);
+  }
+  return context;
 }
 
 class TimedOut extends Error {}
