@@ -3,51 +3,74 @@ import { promisify } from "node:util";
 
 const generate = promisify(generateKeyPair);
 
+/** Keys that are made at once when somebody waits for them: libuv has four threads, and signatures need some too. */
+const MOST_AT_ONCE = 2;
+
 /** RSA-4096 keys made ahead of time: one costs about a second of processor time, which would otherwise be the longest step of a first cluster. */
 export interface RsaPool {
-  /** Hands out a ready key, or makes one now. */
+  /** Hands out a ready key, or the next one that is made; first come, first served. */
   take(): Promise<KeyObject>;
-  /** Starts filling up to the size given at creation. Idempotent; one key is made at a time. */
+  /** Starts filling up to the size given at creation. Idempotent; one key is made at a time while nobody waits. */
   warm(): void;
-  /** Forgets the keys; nothing is refilled afterwards. */
+  /** Forgets the keys; nothing is refilled afterwards. Who waits still gets a key. */
   close(): void;
 }
 
-/** @param size keys kept ready; 0 makes every key when it is asked for */
-export function createRsaPool(size: number): RsaPool {
+interface Waiter {
+  resolve(key: KeyObject): void;
+  reject(error: Error): void;
+}
+
+/**
+ * @param size keys kept ready; 0 makes every key when it is asked for
+ * @param makeKey makes one RSA-4096 key
+ */
+export function createRsaPool(size: number, makeKey: () => Promise<KeyObject> = makeRsa4096): RsaPool {
   const ready: KeyObject[] = [];
-  let making: Promise<void> | undefined;
+  const waiting: Waiter[] = [];
+  let making = 0;
   let closed = false;
 
-  const makeOne = async (): Promise<KeyObject> => (await generate("rsa", { modulusLength: 4096 })).privateKey;
-
-  const refill = (): void => {
-    if (closed || making !== undefined || ready.length >= size) return;
-    making = makeOne().then(
-      (key) => {
-        making = undefined;
-        if (!closed) ready.push(key);
-        refill();
-      },
-      // The next take() makes its own key and reports why that fails.
-      () => {
-        making = undefined;
-      },
-    );
+  const work = (): void => {
+    const wanted = waiting.length > 0 ? Math.min(MOST_AT_ONCE, waiting.length) : !closed && ready.length < size ? 1 : 0;
+    while (making < wanted) {
+      making += 1;
+      void makeKey().then(
+        (key) => {
+          making -= 1;
+          const waiter = waiting.shift();
+          if (waiter !== undefined) waiter.resolve(key);
+          else if (!closed) ready.push(key);
+          work();
+        },
+        (error: unknown) => {
+          making -= 1;
+          // Nobody waited: the next take() makes its own key and reports why that fails.
+          const waiter = waiting.shift();
+          if (waiter === undefined) return;
+          waiter.reject(error instanceof Error ? error : new Error(String(error)));
+          work();
+        },
+      );
+    }
   };
 
   return {
-    async take() {
-      // A key under way is nearer than one begun now.
-      if (ready.length === 0 && making !== undefined) await making;
+    take() {
       const key = ready.shift();
-      if (size > 0) refill();
-      return key ?? (await makeOne());
+      const taken =
+        key === undefined ? new Promise<KeyObject>((resolve, reject) => waiting.push({ resolve, reject })) : Promise.resolve(key);
+      work();
+      return taken;
     },
-    warm: refill,
+    warm: work,
     close() {
       closed = true;
       ready.length = 0;
     },
   };
+}
+
+async function makeRsa4096(): Promise<KeyObject> {
+  return (await generate("rsa", { modulusLength: 4096 })).privateKey;
 }
