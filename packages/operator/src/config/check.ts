@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describeMachineConfig, isConfigError } from "@talos-operator/talos";
 import type { ConfigError, SecretsBundle } from "@talos-operator/talos";
 import { renderMachineConfig } from "./render.ts";
@@ -27,8 +28,28 @@ export type ConfigCheck =
   /** The networks that the configuration ends up with, patches included. */
   | { readonly kind: "fine"; readonly podSubnets: readonly string[]; readonly serviceSubnets: readonly string[] };
 
-/** Whether a configuration can be made at all, found before any key or machine is touched: renders it with words in place of keys. */
+/** Answers that are kept: every pass asks the same question, and an answer costs milliseconds. */
+const MAX_KEPT = 5_000;
+
+const kept = new Map<string, ConfigCheck>();
+
+/**
+ * Whether a configuration can be made at all, found before any key or machine is touched: renders it with words in place of keys.
+ *
+ * Equal input gives the kept answer of the last time.
+ */
 export function checkConfig(input: Omit<RenderInput, "secrets">): ConfigCheck {
+  const key = createHash("sha256").update(JSON.stringify(input)).digest("base64");
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const check = renderAndDescribe(input);
+  const [oldest] = kept.keys();
+  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  kept.set(key, check);
+  return check;
+}
+
+function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   const { configPatches, additionalConfig } = input.machineSpec;
   if (JSON.stringify([configPatches, additionalConfig]).length > MAX_PATCH_CHARACTERS)
     return { kind: "trouble", words: "patches and documents together are larger than 1 MiB. Make them smaller" };

@@ -1,6 +1,8 @@
 import { createTalosClient } from "@talos-operator/talos";
 import type { TalosClient } from "@talos-operator/talos";
 import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
+import type { InMaintenance, SeenVersion } from "./look.ts";
+import { Steady } from "./steady.ts";
 
 /** The certificate with which a cluster's machines are looked at (`os:reader`). */
 export type ReaderCredentials = Extract<TalosCredentials, { readonly kind: "mutual" }>;
@@ -13,6 +15,10 @@ export type ReaderCredentials = Extract<TalosCredentials, { readonly kind: "mutu
  */
 export class MachineConnections {
   readonly address: string;
+  /** What a machine in maintenance mode is, apart from that it waits. */
+  readonly waiting = new Steady<Pick<InMaintenance, "version" | "platform" | "uuid" | "macs" | "disks">>();
+  /** What a machine with a configuration runs. */
+  readonly version = new Steady<SeenVersion>();
   readonly #dialer: TalosDialer;
   #maintenance: TalosClient | undefined;
   #mutual: { readonly client: TalosClient; readonly credentials: ReaderCredentials } | undefined;
@@ -31,18 +37,20 @@ export class MachineConnections {
   /** Client that talks only to a machine of this cluster. */
   mutual(credentials: ReaderCredentials): TalosClient {
     if (this.#mutual?.credentials !== credentials) {
-      this.#mutual?.client.close();
+      this.closeMutual();
       this.#mutual = { client: createTalosClient(this.#dialer.dial({ address: this.address }, credentials)), credentials };
     }
     return this.#mutual.client;
   }
 
   closeMaintenance(): void {
+    this.waiting.forget();
     this.#maintenance?.close();
     this.#maintenance = undefined;
   }
 
   closeMutual(): void {
+    this.version.forget();
     this.#mutual?.client.close();
     this.#mutual = undefined;
   }

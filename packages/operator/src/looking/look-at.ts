@@ -2,7 +2,7 @@ import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos"
 import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError } from "@talos-operator/talos";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { seenDisks } from "./disks.ts";
-import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "./look.ts";
+import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
 
 /** Deadline of each call of a look. */
 export const LOOK_TIMEOUT_MS = 2_000;
@@ -79,31 +79,24 @@ async function readMaintenance(client: TalosClient, question: LookQuestion): Pro
     question.connections.closeMaintenance();
     return { kind: "silent", at: question.now(), since: question.now(), detail: "changes its mode" };
   }
-  const [version, hardware, disks] = await Promise.all([
-    versionOf(client, options),
-    hardwareOf(client, options),
-    seenDisks(client, options),
-  ]);
-  const look: InMaintenance = {
-    kind: "maintenance",
-    at: question.now(),
-    spki,
-    version: version.tag,
-    platform: version.platform,
-    ...hardware,
-    disks,
-  };
+  const waiting = await question.connections.waiting.take(spki, question.now, async () => {
+    const [version, hardware, disks] = await Promise.all([
+      versionOf(client, options),
+      hardwareOf(client, options),
+      seenDisks(client, options),
+    ]);
+    return { ...version, ...hardware, disks };
+  });
+  // What it did not tell now it may tell the next time.
+  if (waiting.version === undefined || waiting.disks === undefined) question.connections.waiting.forget();
+  const look: InMaintenance = { kind: "maintenance", at: question.now(), spki, ...waiting };
   return look;
 }
 
 /** Version and platform; up to Talos 1.12 a stranger is refused the Version call and reads the resources. */
-async function versionOf(
-  client: TalosClient,
-  options: CallOptions,
-): Promise<{ readonly tag: string | undefined; readonly platform: string | undefined }> {
+async function versionOf(client: TalosClient, options: CallOptions): Promise<SeenVersion> {
   try {
-    const version = await client.version(options);
-    return { tag: bounded(version.tag), platform: version.platform?.name };
+    return await runningVersionOf(client, options);
   } catch (thrown) {
     if (!isTalosError(thrown, "UNIMPLEMENTED", "PERMISSION_DENIED")) throw thrown;
     const [version, platform] = await Promise.all([
@@ -113,8 +106,13 @@ async function versionOf(
     const spec = platform?.spec;
     const name =
       typeof spec === "object" && spec !== null && "platform" in spec && typeof spec.platform === "string" ? spec.platform : undefined;
-    return { tag: version === undefined ? undefined : bounded(version.spec.version), platform: name };
+    return { version: version === undefined ? undefined : bounded(version.spec.version), platform: name };
   }
+}
+
+async function runningVersionOf(client: TalosClient, options: CallOptions): Promise<SeenVersion> {
+  const version = await client.version(options);
+  return { version: bounded(version.tag), platform: version.platform?.name };
 }
 
 async function readRunning(client: TalosClient, question: LookQuestion): Promise<Running> {
@@ -122,7 +120,7 @@ async function readRunning(client: TalosClient, question: LookQuestion): Promise
   const isControlPlane = question.role === "controlplane";
   const [status, version, etcd, hardware] = await Promise.all([
     client.resources.get(resourceKinds.machineStatus, undefined, options),
-    client.version(options),
+    question.connections.version.take(client.peerSpki(), question.now, () => runningVersionOf(client, options)),
     isControlPlane ? seenEtcd(client, options) : undefined,
     // One that nobody configured under this name may be another entry's machine.
     question.mayBeConfigured ? undefined : hardwareOf(client, options),
@@ -130,8 +128,7 @@ async function readRunning(client: TalosClient, question: LookQuestion): Promise
   return {
     kind: "running",
     at: question.now(),
-    version: bounded(version.tag),
-    platform: version.platform?.name,
+    ...version,
     stage: status?.spec.stage,
     ready: status?.spec.isReady === true,
     unmet: (status?.spec.unmetConditions ?? []).slice(0, 16).map((unmet) => ({ name: bounded(unmet.name), reason: bounded(unmet.reason) })),

@@ -69,6 +69,14 @@ export interface ForeignIdentity {
   readonly detail: string;
 }
 
+/** The Talos that answers. */
+export interface SeenVersion {
+  /** For example `v1.13.9`; `undefined` when the machine does not tell. */
+  readonly version: string | undefined;
+  /** For example `metal`, `container`; `undefined` when the machine does not tell. */
+  readonly platform: string | undefined;
+}
+
 /** A condition that keeps a machine from being ready, in its own words. */
 export interface UnmetCondition {
   readonly name: string;

@@ -10,6 +10,12 @@ const EAGER_FIRST_MS = 50;
 const EAGER_LONGEST_MS = 2_000;
 const EAGER_GROWTH = 1.5;
 
+/** A machine in maintenance mode waits for us, not we for it: this is the longest pause between looks at it. */
+const WAITING_LONGEST_MS = 10_000;
+
+/** The pause is at least this many times as long as the last look took: who answers slowly is asked less often, and so is everybody while this process is busy. */
+const PAUSE_PER_LOOK = 4;
+
 /** Pause between looks at a machine that is as it should be; up to twice as long, so that machines are not all asked at once. */
 const SETTLED_MS = 30_000;
 
@@ -22,6 +28,8 @@ export interface WatcherOptions {
   readonly look: () => Promise<Look>;
   /** Called when a look says something else than the one before. */
   readonly onChange: (look: Look) => void;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   readonly timers: Timers;
   readonly random: RandomSource;
 }
@@ -29,7 +37,7 @@ export interface WatcherOptions {
 /**
  * Looks at one machine again and again, so that a pass never waits for the network: it takes what is known.
  *
- * While something is expected the pause grows from 50 ms to 2 s and starts anew with each change.
+ * While something is expected the pause grows from 50 ms to 2 s (to 10 s in maintenance mode) and starts anew with each change.
  */
 export class Watcher {
   readonly #options: WatcherOptions;
@@ -76,7 +84,9 @@ export class Watcher {
 
   async #look(): Promise<void> {
     this.#isLooking = true;
+    const begunAt = this.#options.now();
     const look = await this.#options.look();
+    const tookMs = this.#options.now() - begunAt;
     this.#isLooking = false;
     if (this.#isClosed) return;
     this.#take(look);
@@ -85,7 +95,7 @@ export class Watcher {
       void this.#look();
       return;
     }
-    this.#timer = this.#options.timers.schedule(this.#nextPause(), () => void this.#look());
+    this.#timer = this.#options.timers.schedule(Math.max(this.#nextPause(), tookMs * PAUSE_PER_LOOK), () => void this.#look());
   }
 
   #take(look: Look): void {
@@ -106,7 +116,8 @@ export class Watcher {
     if (this.#isForgiven) return SECOND_CHANCE_MS;
     if (this.#pace === "settled") return SETTLED_MS * (1 + this.#options.random.fraction());
     const pause = this.#pauseMs;
-    this.#pauseMs = Math.min(EAGER_LONGEST_MS, pause * EAGER_GROWTH);
+    const longest = this.#last.kind === "maintenance" ? WAITING_LONGEST_MS : EAGER_LONGEST_MS;
+    this.#pauseMs = Math.min(longest, pause * EAGER_GROWTH);
     return pause;
   }
 }

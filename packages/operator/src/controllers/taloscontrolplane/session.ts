@@ -140,6 +140,7 @@ export class ClusterSession {
       timers: this.#ports.timers,
       random: this.#ports.random,
       onChange: (look) => this.#onLook(target.name, look),
+      now: () => this.#ports.clock.now(),
       look: () =>
         lookAt({
           connections,

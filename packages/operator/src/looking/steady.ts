@@ -1,0 +1,31 @@
+/** How long an answer that cannot change counts: short, so that a guess about what cannot change does no lasting harm. */
+const FRESH_MS = 20_000;
+
+interface Held<T> {
+  readonly spki: string;
+  readonly at: number;
+  readonly value: T;
+}
+
+/**
+ * An answer that stays the same while a machine runs, kept for the next looks.
+ *
+ * It belongs to the key that the machine presented: a machine that boots anew presents a new one in maintenance mode, and another machine always does.
+ */
+export class Steady<T> {
+  #held: Held<T> | undefined;
+
+  /** The kept answer to this key, else asks. `spki` undefined, before the first answer on a connection, always asks. */
+  async take(spki: string | undefined, now: () => number, ask: () => Promise<T>): Promise<T> {
+    const held = this.#held;
+    const askedAt = now();
+    if (held !== undefined && held.spki === spki && askedAt - held.at < FRESH_MS) return held.value;
+    const value = await ask();
+    this.#held = spki === undefined ? undefined : { spki, at: askedAt, value };
+    return value;
+  }
+
+  forget(): void {
+    this.#held = undefined;
+  }
+}
