@@ -102,10 +102,20 @@ spec:
     assert.equal(spec.paused, true);
   });
 
-  it("refuses protobuf with 415", async () => {
-    const refused = await post("application/vnd.kubernetes.protobuf", "k8s\0");
+  it("refuses protobuf of kinds that kubectl does not insist on with 415, and broken protobuf with 400", async () => {
+    const envelope = (apiVersion: string, kind: string, raw: readonly number[]): Buffer => {
+      const type = [0x0a, apiVersion.length, ...Buffer.from(apiVersion), 0x12, kind.length, ...Buffer.from(kind)];
+      return Buffer.from([...Buffer.from("k8s\0"), 0x0a, type.length, ...type, 0x12, raw.length, ...raw]);
+    };
+    const type = "application/vnd.kubernetes.protobuf";
+    const refused = await post(type, envelope("v1", "Pod", []));
     assert.equal(refused.status, 415);
     assert.equal((JSON.parse(refused.text) as { reason: string }).reason, "UnsupportedMediaType");
+    // A field that is not in our table is refused, never dropped.
+    assert.equal((await post(type, envelope("v1", "ConfigMap", [0x7a, 0x01, 0x41]))).status, 415);
+    for (const broken of [Buffer.from("k8s\0\xff\xff"), Buffer.from("nope"), envelope("v1", "ConfigMap", [0x0a, 0x7f])]) {
+      assert.equal((await post(type, broken)).status, 400);
+    }
   });
 
   it("refuses what is neither JSON nor YAML with 400 and quotes none of it", async () => {

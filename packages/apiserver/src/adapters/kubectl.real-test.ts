@@ -245,6 +245,24 @@ spec: {size: ${size}}
     assert.equal(await ok(["get", "widget", "scaled", "-o", "jsonpath={.spec.replicas}"]), "4");
   });
 
+  it("imperative commands, which send protobuf, create and ask", async () => {
+    await ok(["create", "namespace", "by-hand"]);
+    await ok(["create", "secret", "generic", "by-hand", "--from-literal=a=b", "--from-literal=empty="]);
+    assert.equal(await ok(["get", "secret", "by-hand", "-o", "jsonpath={.data}"]), '{"a":"Yg==","empty":""}');
+    await ok(["create", "configmap", "by-hand", "--from-literal=text=\u00e9"]);
+    assert.equal(await ok(["get", "configmap", "by-hand", "-o", "jsonpath={.data.text}"]), "\u00e9");
+    await ok(["create", "serviceaccount", "by-hand"]);
+    await ok(["create", "role", "by-hand", "--verb=get,list", "--resource=pods"]);
+    assert.equal(
+      await ok(["get", "role", "by-hand", "-o", "jsonpath={.rules}"]),
+      '[{"apiGroups":[""],"resources":["pods"],"verbs":["get","list"]}]',
+    );
+    await ok(["create", "rolebinding", "by-hand", "--role=by-hand", "--user=jane"]);
+    assert.equal((await ok(["auth", "can-i", "delete", "pods"])).trim(), "yes");
+    assert.match(await ok(["auth", "can-i", "--list"]), /\*\.\* +\[\] +\[\] +\[\*\]/);
+    assert.match(await ok(["auth", "whoami"]), /Username +admin/);
+  });
+
   it("api-resources and api-versions list what is served", async () => {
     assert.match(await ok(["api-resources"]), /widgets +wd +conformance\.example\.com\/v1 +true +Widget/);
     assert.match(

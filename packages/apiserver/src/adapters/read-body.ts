@@ -2,10 +2,11 @@ import type { IncomingMessage } from "node:http";
 import { KubernetesYamlError, parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { depthExceeds } from "../json.ts";
 import { maxNestingDepth } from "../request/json.ts";
+import { decodeKubernetesProtobuf } from "../request/protobuf.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../request/status.ts";
 
 /** Largest request body. kube-apiserver has the same limit. */
-export const maxBodyBytes = 3 * 1024 * 1024;
+const maxBodyBytes = 3 * 1024 * 1024;
 
 /** What is read and thrown away behind a refused body, so that the connection can go on; beyond it the connection is cut. */
 const maxDrainBytes = 64 * 1024 * 1024;
@@ -44,18 +45,22 @@ const jsonTypes = [
   "application/merge-patch+json",
   "application/strategic-merge-patch+json",
 ];
+const protobufType = "application/vnd.kubernetes.protobuf";
 const yamlTypes = ["application/yaml", "application/apply-patch+yaml"];
 
 /**
  * Parses a body as its content type says. Apply patches may be YAML or JSON.
  *
- * @throws StatusError 400 for what cannot be parsed or nests too deep, 415 for other content types, protobuf among them
+ * @throws StatusError 400 for what cannot be parsed or nests too deep, 415 for other content types, and for protobuf beyond the few kinds that kubectl insists on
  */
 export function parseBody(contentType: string | undefined, body: Buffer): unknown {
   if (body.length === 0) {
     return undefined;
   }
   const type = (contentType ?? "application/json").split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === protobufType) {
+    return decodeKubernetesProtobuf(body);
+  }
   const text = decodeUtf8(body);
   const parsed = jsonTypes.includes(type) ? parseJson(text) : yamlTypes.includes(type) ? parseYaml(text) : refuseType();
   if (depthExceeds(parsed, maxNestingDepth)) {

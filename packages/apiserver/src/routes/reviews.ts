@@ -20,12 +20,31 @@ export function reviewRoute(context: ApiContext, call: ResourceCall): JsonObject
       return { ...object, status: { userInfo: describeUser(user) } };
     case "authorization.k8s.io/selfsubjectaccessreviews":
       return { ...object, status: reviewAccess(context, user, spec) };
+    case "authorization.k8s.io/selfsubjectrulesreviews":
+      return { ...object, status: reviewRules(context, user) };
     case "authorization.k8s.io/subjectaccessreviews":
     case "authorization.k8s.io/localsubjectaccessreviews":
       return { ...object, status: reviewAccess(context, { name: stringAt(spec, "user") ?? "", groups: stringsAt(spec, "groups") }, spec) };
     default:
       throw methodNotAllowed();
   }
+}
+
+/** Rules cannot be listed where a function decides; then the answer says that it is incomplete. */
+function reviewRules(context: ApiContext, user: ApiUser): JsonObject {
+  if (context.authorize !== undefined && !user.groups.includes("system:masters")) {
+    return {
+      resourceRules: [],
+      nonResourceRules: [],
+      incomplete: true,
+      evaluationError: "this server decides each request by itself and has no list of rules",
+    };
+  }
+  return {
+    resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
+    nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
+    incomplete: false,
+  };
 }
 
 function reviewToken(context: ApiContext, token: string): JsonObject {
