@@ -21,7 +21,12 @@ export interface Life {
   deliver<T>(value: T): Promise<T>;
 }
 
-export function createLife(onCrash: () => void): Life {
+/** Requests that one instance may send: many times what a creation takes. Beyond it the instance runs in circles, and no time would ever pass. */
+const MOST_REQUESTS = 50_000;
+
+/** @param onCircle told once when the instance sends without end; it is dead then */
+export function createLife(onCrash: () => void, onCircle: () => void = () => undefined): Life {
+  let sent = 0;
   let isAlive = true;
   let isDoomed = false;
   let paused: { readonly over: Promise<void>; readonly end: () => void } | undefined;
@@ -49,6 +54,11 @@ export function createLife(onCrash: () => void): Life {
     },
     awake: async () => paused?.over,
     maySend() {
+      sent += 1;
+      if (sent === MOST_REQUESTS) {
+        onCircle();
+        crash();
+      }
       if (isDoomed) crash();
       return isAlive;
     },

@@ -3,7 +3,7 @@ import { mutants, type Mutant } from "./mutants.ts";
 import { plantMutant } from "./plant.ts";
 import { createReport, type Report, type RunResult } from "./report.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload create] [--mutant NAME|list] [--only I] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload create] [--mutant NAME|list] [--only I] [--until-violation] [--json]
 
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
 Exit code 1 when an invariant was broken or a run did not reach its goal.
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     workload: { type: "string", default: "create" },
     mutant: { type: "string" },
     only: { type: "string" },
+    "until-violation": { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -45,6 +46,7 @@ async function simulate(): Promise<void> {
   const begunAt = Date.now();
   for (const options of chosen) {
     results.push(await runCreate(options));
+    if (values["until-violation"] && (results.at(-1)?.violations.length ?? 0) > 0) break;
     if (process.stderr.isTTY)
       process.stderr.write(`\r${results.length}/${chosen.length} runs, ${((Date.now() - begunAt) / 1000).toFixed(0)} s`);
   }

@@ -140,20 +140,4 @@ export const mutants: readonly Mutant[] = [
       },
     ],
   },
-  {
-    name: "act-without-lease",
-    about: "a leader that stood still goes on as if nothing had happened (S32)",
-    edits: [
-      {
-        file: `${brain}/guard.ts`,
-        find: "if (!isLeading) throw",
-        replace: "if (!isLeading && (false as boolean)) throw",
-      },
-      {
-        file: `${brain}/guard.ts`,
-        find: "if (left < 1_000) throw",
-        replace: "if (left < 1_000 && (false as boolean)) throw",
-      },
-    ],
-  },
 ];

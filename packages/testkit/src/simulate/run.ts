@@ -138,6 +138,7 @@ async function createWorld(options: RunOptions): Promise<World> {
         datacenter,
         scenario,
         pauseOperator: (ms) => operators.pause(ms),
+        recordWritten: (n) => operators.recordWritten(n),
         trace: (line) => trace.add(line),
       }).then(() => {
         isTroubleOver = true;
@@ -192,6 +193,7 @@ interface OperatorStarter {
   start(delayMs: number): void;
   /** The running operator stands still for so long; another one is started at once. */
   pause(ms: number): void;
+  recordWritten(n: number): Promise<void>;
   stop(): void;
   isAlive(): boolean;
   /** Writes to the Kubernetes API but the lease, and mutating Talos calls, so far. */
@@ -221,6 +223,7 @@ function operatorStarter({
   let lastMutation = "";
   let decisions = 0;
   let isStopped = false;
+  const recordWaiters = new Map<number, () => void>();
 
   const start = (delayMs: number): void => {
     time.timers.schedule(delayMs, () => {
@@ -231,13 +234,16 @@ function operatorStarter({
       const own = generation;
       const identity = `operator-${own}`;
       let leaseHolder: string | undefined;
-      const mine = createLife(() => {
-        trace.add(`operator ${own} crashes`);
-        stop.abort(new Error("crashed"));
-        // Of two instances one goes on.
-        if (lives.some((other) => other !== mine && other.isAlive)) return;
-        start(Math.floor(random.fraction() * 20_000));
-      });
+      const mine = createLife(
+        () => {
+          trace.add(`operator ${own} crashes`);
+          stop.abort(new Error("crashed"));
+          // Of two instances one goes on.
+          if (lives.some((other) => other !== mine && other.isAlive)) return;
+          start(Math.floor(random.fraction() * 20_000));
+        },
+        () => report("Cost", `${identity} sends requests without end`),
+      );
       life = mine;
       lives.push(mine);
       const faulty = {
@@ -259,7 +265,10 @@ function operatorStarter({
         onEffect: async (effect: EffectId, detail: string) => {
           count(effect).tookEffect += 1;
           trace.add(`effect ${effect} ${detail}`);
-          if (effect === "K2") decisions += 1;
+          if (effect === "K2") {
+            decisions += 1;
+            recordWaiters.get(decisions)?.();
+          }
           if (effect !== "K8") {
             mutations += 1;
             lastMutation = `${effect} ${detail}`;
@@ -292,6 +301,7 @@ function operatorStarter({
       start(0);
       time.timers.schedule(ms, () => paused.resume());
     },
+    recordWritten: (n) => new Promise((resolve) => recordWaiters.set(Math.max(n, decisions + 1), resolve)),
     stop() {
       isStopped = true;
       for (const each of lives) each.crash();

@@ -26,6 +26,8 @@ export interface TroubleInput {
   readonly datacenter: Datacenter;
   readonly scenario: Scenario;
   readonly pauseOperator: (ms: number) => void;
+  /** Resolves when the ClusterRecord was written for the `n`-th time, before the writer hears of it. */
+  readonly recordWritten: (n: number) => Promise<void>;
   readonly trace: (line: string) => void;
 }
 
@@ -36,7 +38,9 @@ const LATEST_MS = 200_000;
 /** Lets the trouble happen. Resolves when everything is as it was before. */
 export async function makeTrouble(input: TroubleInput): Promise<void> {
   const { kind, random, timers, trace } = input;
-  await timers.sleep(EARLIEST_MS + Math.floor(random.fraction() * (LATEST_MS - EARLIEST_MS)));
+  // What an operator does next after it wrote down an intent is what a pause must not let it do late.
+  if (kind === "operator-paused") await input.recordWritten(1 + Math.floor(random.fraction() * 4));
+  else await timers.sleep(EARLIEST_MS + Math.floor(random.fraction() * (LATEST_MS - EARLIEST_MS)));
   const lastsMs = 20_000 + Math.floor(random.fraction() * 180_000);
   trace(`trouble ${kind} for ${lastsMs} ms`);
   switch (kind) {
