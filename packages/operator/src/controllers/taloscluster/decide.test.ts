@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { conditionFor, rfc3339 } from "@talos-operator/api";
+import type { ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { controlPlane, NOW, worker } from "../../testing/builders.ts";
+import { childrenOf, decideCluster } from "./decide.ts";
+import type { ClusterSeen } from "./decide.ts";
+
+const FINALIZER = "taloscluster.talos.alperen.cloud/finalizer";
+const UID = "33333333-3333-3333-3333-333333333333";
+
+function cluster(spec: TalosCluster["spec"], metadata: Partial<TalosCluster["metadata"]> = {}): TalosCluster {
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosCluster",
+    metadata: { namespace: "default", name: "demo", uid: UID, generation: 1, finalizers: [FINALIZER], ...metadata },
+    ...(spec === undefined ? {} : { spec }),
+  };
+}
+
+const owned = {
+  ownerReferences: [{ apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosCluster", name: "demo", uid: UID, controller: true }],
+};
+
+function ownControlPlane(ready: ReadyReason, generation = 1): TalosControlPlane {
+  const conditions = [{ ...conditionFor("Ready", ready, "why", 1), lastTransitionTime: rfc3339(NOW) }];
+  return { ...controlPlane(3, {}, { ...owned, generation }), status: { conditions } };
+}
+
+function ownWorker(ready: ReadyReason): TalosWorker {
+  const conditions = [{ ...conditionFor("Ready", ready, "why", 1), lastTransitionTime: rfc3339(NOW) }];
+  return { ...worker(2, { ...owned, name: "demo" }), status: { conditions } };
+}
+
+const [controlPlaneSpec, workerSpec] = [controlPlane().spec, worker().spec];
+assert.ok(controlPlaneSpec !== undefined && workerSpec !== undefined);
+const inline = { controlPlane: controlPlaneSpec, worker: workerSpec };
+const none = { controlPlane: undefined, worker: undefined, problems: [] };
+const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+
+const cases: readonly {
+  readonly name: string;
+  readonly seen: ClusterSeen;
+  readonly want: {
+    readonly ready?: string;
+    readonly apply?: readonly string[];
+    readonly remove?: readonly string[];
+    readonly finalizer?: "add" | "remove";
+  };
+}[] = [
+  {
+    name: "guards itself before it makes anything",
+    seen: { ...none, cluster: cluster(inline, { finalizers: [] }) },
+    want: { finalizer: "add" },
+  },
+  {
+    name: "makes control plane and worker pool named like itself",
+    seen: { ...none, cluster: cluster(inline) },
+    want: { ready: "ControlPlaneNotReady", apply: ["TalosControlPlane demo", "TalosWorker demo"] },
+  },
+  {
+    name: "makes nothing of a spec that cannot be",
+    seen: { ...none, cluster: cluster(inline), problems: [{ field: "f", message: "m", remedy: "r", reason: "InvalidEndpoint" }] },
+    want: { ready: "InvalidEndpoint" },
+  },
+  { name: "asks for a control plane when it names none", seen: { ...none, cluster: cluster({}) }, want: { ready: "SpecMissing" } },
+  {
+    name: "waits for a control plane that it refers to",
+    seen: { ...none, cluster: cluster({ controlPlaneRef: { name: "other" } }) },
+    want: { ready: "ControlPlaneNotFound" },
+  },
+  {
+    name: "takes over no control plane of the same name",
+    seen: { ...none, cluster: cluster(inline), controlPlane: controlPlane() },
+    want: { ready: "NameConflict" },
+  },
+  {
+    name: "is ready when both children are",
+    seen: { ...none, cluster: cluster(inline), controlPlane: ownControlPlane("AllReady"), worker: ownWorker("AllReady") },
+    want: { ready: "AllReady", apply: ["TalosControlPlane demo", "TalosWorker demo"] },
+  },
+  {
+    name: "is not ready on the word of an older spec",
+    seen: { ...none, cluster: cluster(inline), controlPlane: ownControlPlane("AllReady", 2), worker: ownWorker("AllReady") },
+    want: { ready: "ControlPlaneNotReady", apply: ["TalosControlPlane demo", "TalosWorker demo"] },
+  },
+  {
+    name: "names the workers when only they are not ready",
+    seen: { ...none, cluster: cluster(inline), controlPlane: ownControlPlane("AllReady"), worker: ownWorker("NodesNotReady") },
+    want: { ready: "WorkersNotReady", apply: ["TalosControlPlane demo", "TalosWorker demo"] },
+  },
+  {
+    name: "takes a pool down that left the spec",
+    seen: {
+      ...none,
+      cluster: cluster({ controlPlane: controlPlaneSpec }),
+      controlPlane: ownControlPlane("AllReady"),
+      worker: ownWorker("AllReady"),
+    },
+    want: { ready: "AllReady", apply: ["TalosControlPlane demo"], remove: ["TalosWorker demo"] },
+  },
+  {
+    name: "takes workers down before the control plane",
+    seen: { ...none, cluster: cluster(inline, going), controlPlane: ownControlPlane("AllReady"), worker: ownWorker("AllReady") },
+    want: { ready: "Deleting", remove: ["TalosWorker demo"] },
+  },
+  {
+    name: "takes the control plane down when the workers are gone",
+    seen: { ...none, cluster: cluster(inline, going), controlPlane: ownControlPlane("AllReady") },
+    want: { ready: "Deleting", remove: ["TalosControlPlane demo"] },
+  },
+  {
+    name: "spares children that it only refers to",
+    seen: { ...none, cluster: cluster({ controlPlaneRef: { name: "demo" } }, going), controlPlane: controlPlane() },
+    want: { ready: "Deleting", finalizer: "remove" },
+  },
+];
+
+for (const { name, seen, want } of cases) {
+  test(`cluster: ${name}`, () => {
+    const decision = decideCluster(seen, FINALIZER);
+    assert.deepEqual(
+      {
+        ready: decision.conditions.find((condition) => condition.type === "Ready")?.reason,
+        apply: decision.apply.map((child) => `${child.kind} ${child.metadata.name}`),
+        remove: decision.remove.map((child) => `${child.kind} ${child.name}`),
+        finalizer: decision.addFinalizer ? "add" : decision.removeFinalizer ? "remove" : undefined,
+      },
+      { ready: undefined, apply: [], remove: [], finalizer: undefined, ...want },
+    );
+  });
+}
+
+test("cluster: an inline worker joins the control plane that the cluster refers to", () => {
+  const { controlPlane: made, worker: pool } = childrenOf(cluster({ controlPlaneRef: { name: "other" }, worker: workerSpec }));
+  assert.equal(made, undefined);
+  assert.equal(pool?.spec?.controlPlaneRef?.name, "other");
+});

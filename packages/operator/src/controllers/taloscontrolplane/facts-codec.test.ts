@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ClusterRecord } from "@talos-operator/api";
+import * as fc from "fast-check";
+import type { ClusterFacts, MachineFact, ResetFact } from "./facts.ts";
+import { printRecord, readRecord } from "./facts-codec.ts";
+
+const key = { namespace: "default", name: "demo" };
+const writer = { identity: "one", fencingToken: "1/7" };
+
+// What is stored has whole seconds.
+const time = fc.integer({ min: 0, max: 4_000_000_000 }).map((seconds) => seconds * 1000);
+const word = fc.string({ minLength: 1, maxLength: 20 });
+const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
+
+const machine = (role: MachineFact["role"]): fc.Arbitrary<MachineFact> =>
+  fc.record({
+    name: word,
+    role: fc.constant(role),
+    address: word,
+    uuid: fc.string({ maxLength: 20 }),
+    macs: fc.array(word, { maxLength: 3 }),
+    spki: maybe(word),
+    platform: maybe(word),
+    installDisk: maybe(word),
+    configHash: maybe(word),
+    pinnedAt: time,
+    configuredAt: maybe(time),
+    releasedAt: maybe(time),
+  });
+
+const place = { machine: word, address: word, uuid: fc.string({ maxLength: 20 }) };
+const reset = (role: ResetFact["role"]): fc.Arbitrary<ResetFact> => fc.record({ ...place, role: fc.constant(role), at: time, why: word });
+
+const facts: fc.Arbitrary<ClusterFacts> = fc
+  .record({
+    controlPlaneUid: word,
+    clusterId: word,
+    bundle: fc.record({ secretName: word, fingerprint: word, wasFound: fc.boolean() }),
+    endpoint: word,
+    podCIDR: fc.constant(["10.244.0.0/16"]),
+    serviceCIDR: fc.constant(["10.96.0.0/12"]),
+    talosVersion: word,
+    kubernetesVersion: word,
+    controlPlanes: fc.array(machine("controlplane"), { maxLength: 4 }),
+    workers: fc.array(machine("worker"), { maxLength: 4 }),
+    bootstrapIntent: maybe(fc.record({ ...place, at: time, deadline: time })),
+    bootstrapDone: maybe(fc.record({ ...place, at: time, evidence: word })),
+    controlPlaneResets: fc.array(reset("controlplane"), { maxLength: 1 }),
+    workerResets: fc.array(reset("worker"), { maxLength: 3 }),
+    decisions: fc.array(fc.record({ at: time, action: word, reason: word, message: word }), { maxLength: 5 }),
+  })
+  // The clone has plain objects, as parsed JSON has.
+  .map(({ controlPlanes, workers, controlPlaneResets, workerResets, ...rest }) =>
+    structuredClone({ ...rest, machines: [...controlPlanes, ...workers], resets: [...controlPlaneResets, ...workerResets] }),
+  );
+
+test("record: what is written down is read back word for word", () => {
+  fc.assert(
+    fc.property(facts, (given) => {
+      assert.deepEqual(readRecord(printRecord(key, given, undefined, writer))?.facts, given);
+    }),
+  );
+});
+
+test("record: who wrote a standing intent first stays part of it", () => {
+  fc.assert(
+    fc.property(
+      facts.filter((given) => given.bootstrapIntent !== undefined),
+      (given) => {
+        const first = printRecord(key, given, undefined, writer);
+        const second = printRecord(key, given, first, { identity: "two", fencingToken: "2/9" });
+        assert.deepEqual(second.spec.bootstrap?.intent, first.spec.bootstrap?.intent);
+        assert.equal(second.spec.bootstrap?.intent?.by, "one");
+      },
+    ),
+  );
+});
+
+test("record: what the facts do not cover is kept", () => {
+  const [given] = fc.sample(facts, { numRuns: 1, seed: 1 });
+  assert.ok(given !== undefined);
+  const stored = printRecord(key, given, undefined, writer);
+  const templates = [{ secretName: "a", pool: "b", role: "worker", hash: "c", at: "2026-01-01T00:00:00Z" }];
+  const before: ClusterRecord = {
+    ...stored,
+    metadata: { ...stored.metadata, resourceVersion: "9", labels: { own: "label" } },
+    spec: { ...stored.spec, appliedTemplates: templates },
+  };
+  const after = printRecord(key, { ...given, endpoint: "https://other:6443" }, before, writer);
+  assert.deepEqual(after.spec.appliedTemplates, templates);
+  assert.deepEqual(after.metadata, before.metadata);
+});
+
+test("record: one without bundle or cluster id is no record of ours", () => {
+  const [given] = fc.sample(facts, { numRuns: 1, seed: 1 });
+  assert.ok(given !== undefined);
+  const { bundle: _bundle, ...spec } = printRecord(key, given, undefined, writer).spec;
+  assert.equal(readRecord({ ...printRecord(key, given, undefined, writer), spec }), undefined);
+});

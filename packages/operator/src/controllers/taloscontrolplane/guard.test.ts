@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createKubeClient } from "@talos-operator/kube-runtime";
+import { createFakeApi } from "@talos-operator/kube-runtime/testing";
+import type { FakeApi } from "@talos-operator/kube-runtime/testing";
+import type { Leading } from "../../leading.ts";
+import { facts, intent } from "../../testing/builders.ts";
+import { isEffectError } from "../../errors.ts";
+import { printRecord } from "./facts-codec.ts";
+import type { ClusterFacts } from "./facts.ts";
+import { createGuard } from "./guard.ts";
+
+const key = { namespace: "default", name: "demo" };
+
+function leading(over: Partial<Leading> = {}): Leading {
+  return { identity: "one", fencingToken: "1", mayDisturbAt: 0, remainingMs: () => 10_000, confirm: () => Promise.resolve(true), ...over };
+}
+
+function apiWith(given: ClusterFacts | undefined): FakeApi {
+  const api = createFakeApi();
+  if (given !== undefined)
+    api.put("/apis/talos-operator.dev/v1alpha1/clusterrecords", printRecord(key, given, undefined, { identity: "one", fencingToken: "1" }));
+  return api;
+}
+
+const holdsIntent = (given: ClusterFacts): boolean => given.bootstrapIntent?.machine === intent.machine;
+const withIntent = facts({ bootstrapIntent: intent });
+
+test("guard: an effect under a standing intent gets a deadline below what is left of the lease", async () => {
+  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading());
+  assert.equal(await guard.check(holdsIntent), 9_500);
+});
+
+const refused: readonly {
+  readonly name: string;
+  readonly stored: ClusterFacts | undefined;
+  readonly leading?: Partial<Leading>;
+  readonly code: "NOT_LEADING" | "RECORD_CHANGED";
+}[] = [
+  {
+    name: "holds an effect back when another process leads",
+    stored: withIntent,
+    leading: { confirm: () => Promise.resolve(false) },
+    code: "NOT_LEADING",
+  },
+  {
+    name: "holds an effect back when the lease is about to end",
+    stored: withIntent,
+    leading: { remainingMs: () => 1_400 },
+    code: "NOT_LEADING",
+  },
+  { name: "holds an effect back when the intent is gone", stored: facts(), code: "RECORD_CHANGED" },
+  { name: "holds an effect back when the record is gone", stored: undefined, code: "RECORD_CHANGED" },
+];
+
+for (const { name, stored, leading: over, code } of refused) {
+  test(`guard: ${name}`, async () => {
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over));
+    await assert.rejects(guard.check(holdsIntent), (thrown) => isEffectError(thrown, code));
+  });
+}
+
+test("guard: effects that ask together share one reading, later ones read again", async () => {
+  const api = apiWith(withIntent);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading());
+  await Promise.all([guard.check(holdsIntent), guard.check(holdsIntent), guard.check(holdsIntent)]);
+  assert.equal(api.requests.length, 1);
+  await guard.check(holdsIntent);
+  assert.equal(api.requests.length, 2);
+});

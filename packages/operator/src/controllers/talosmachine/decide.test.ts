@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosMachine } from "@talos-operator/api";
+import type { Look } from "../../looking/look.ts";
+import { configured, inMaintenance, NOW, preparing, running, silent } from "../../testing/builders.ts";
+import type { MachineFact } from "../taloscontrolplane/facts.ts";
+import { decideMachine } from "./decide.ts";
+
+const machine: TalosMachine = {
+  apiVersion: "talos.alperen.cloud/v1alpha1",
+  kind: "TalosMachine",
+  metadata: { namespace: "default", name: "demo-10.0.0.1", generation: 2 },
+  spec: { endpoint: "10.0.0.1", version: "v1.13.9" },
+};
+const known = configured("10.0.0.1");
+const foreign: Look = { kind: "foreign", at: NOW, detail: "x" };
+
+/** State, observed version, then the reasons of Ready, Reachable, MaintenanceIdentityPinned and ConfigApplied. */
+const cases: readonly {
+  readonly name: string;
+  readonly look: Look;
+  readonly fact?: MachineFact;
+  readonly hasOwner?: boolean;
+  readonly want: readonly (string | undefined)[];
+}[] = [
+  {
+    name: "says that a machine was not asked yet",
+    look: { kind: "not-asked" },
+    want: ["Pending", undefined, "Unobserved", "NotAskedYet", "NotSeenInMaintenance", "WaitingForMachine"],
+  },
+  {
+    name: "asks for a machine that never answered",
+    look: silent,
+    want: ["Pending", undefined, "WaitingForMachines", "NoAnswer", "NotSeenInMaintenance", "WaitingForMachine"],
+  },
+  {
+    name: "waits for a machine that took its configuration",
+    look: silent,
+    fact: known,
+    want: ["Installing", undefined, "MachineUnreachable", "NoAnswer", "TrustedOnFirstUse", "OutcomeUnknown"],
+  },
+  {
+    name: "reports a machine that waits",
+    look: inMaintenance("10.0.0.1"),
+    want: ["Pending", "v1.13.9", "WaitingForMachines", "Answers", "NotSeenInMaintenance", "WaitingForMachine"],
+  },
+  {
+    name: "reports a machine that is being configured",
+    look: inMaintenance("10.0.0.1"),
+    fact: known,
+    want: ["Installing", "v1.13.9", "WaitingForMachines", "Answers", "TrustedOnFirstUse", "OutcomeUnknown"],
+  },
+  {
+    name: "stops at a configured machine with another key",
+    look: inMaintenance("10.0.0.1", { spki: "new" }),
+    fact: known,
+    want: ["Installing", "v1.13.9", "MaintenanceUnexpected", "Answers", "TrustedOnFirstUse", "Blocked"],
+  },
+  {
+    name: "takes a machine that was let go for a new one",
+    look: inMaintenance("10.0.0.1", { spki: "new" }),
+    fact: { ...known, releasedAt: NOW },
+    want: ["Pending", "v1.13.9", "WaitingForMachines", "Answers", "TrustedOnFirstUse", "WaitingForMachine"],
+  },
+  {
+    name: "names a machine of another cluster",
+    look: foreign,
+    want: ["Pending", undefined, "ForeignCluster", "IdentityMismatch", "NotSeenInMaintenance", "WaitingForMachine"],
+  },
+  {
+    name: "names an impostor",
+    look: foreign,
+    fact: known,
+    want: ["Installing", undefined, "IdentityMismatch", "IdentityMismatch", "TrustedOnFirstUse", "Blocked"],
+  },
+  {
+    name: "names what is not Talos",
+    look: { kind: "not-talos", at: NOW, detail: "x" },
+    want: ["Pending", undefined, "NotTalos", "NotTalos", "NotSeenInMaintenance", "WaitingForMachine"],
+  },
+  {
+    name: "reports a machine that installs",
+    look: running(undefined, { stage: "installing", ready: false }),
+    fact: known,
+    want: ["Installing", "v1.13.9", "NodesNotReady", "Answers", "TrustedOnFirstUse", "Applied"],
+  },
+  {
+    name: "reports what keeps a node from being ready",
+    look: running(preparing, { ready: false, unmet: [{ name: "nodeReady", reason: "no CNI" }] }),
+    fact: known,
+    want: ["Available", "v1.13.9", "NodesNotReady", "Answers", "TrustedOnFirstUse", "Applied"],
+  },
+  {
+    name: "reports a ready node",
+    look: running(),
+    fact: known,
+    want: ["Available", "v1.13.9", "AllReady", "Answers", "TrustedOnFirstUse", "Applied"],
+  },
+  {
+    name: "reports an orphan",
+    look: running(),
+    fact: known,
+    hasOwner: false,
+    want: ["Orphaned", "v1.13.9", "Orphaned", "Answers", "TrustedOnFirstUse", "Applied"],
+  },
+];
+
+for (const { name, look, fact, hasOwner = true, want } of cases) {
+  test(`machine: ${name}`, () => {
+    const report = decideMachine({ machine, look, fact, hasOwner });
+    const reason = (type: string): string | undefined => report.conditions.find((condition) => condition.type === type)?.reason;
+    assert.deepEqual(
+      [
+        report.state,
+        report.observedVersion,
+        reason("Ready"),
+        reason("Reachable"),
+        reason("MaintenanceIdentityPinned"),
+        reason("ConfigApplied"),
+      ],
+      want,
+    );
+    assert.ok(report.conditions.every((condition) => condition.observedGeneration === 2));
+  });
+}
+
+test("machine: nobody vouched for its key, whatever else is the case, and the message has the key", () => {
+  const { conditions } = decideMachine({ machine, look: running(), fact: known, hasOwner: true });
+  const pinned = conditions.find((condition) => condition.type === "MaintenanceIdentityPinned");
+  assert.equal(pinned?.status, "False");
+  assert.match(pinned.message, /spki-10\.0\.0\.1/);
+});
+
+test("machine: says why a single machine that is being deleted stays", () => {
+  const going = { ...machine, metadata: { ...machine.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+  const { conditions } = decideMachine({ machine: going, look: running(), fact: known, hasOwner: true });
+  assert.equal(conditions.find((condition) => condition.type === "Deleting")?.reason, "Blocked");
+});

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { conditionFor, rfc3339 } from "@talos-operator/api";
+import type { ReadyReason, TalosMachine } from "@talos-operator/api";
+import { controlPlane, NOW, worker } from "../../testing/builders.ts";
+import { machinesOf } from "../taloscontrolplane/declared.ts";
+import { decideWorker } from "./decide.ts";
+import type { WorkerSeen } from "./decide.ts";
+
+const FINALIZER = "talosworker.talos.alperen.cloud/finalizer";
+
+function machine(index: number, ready: ReadyReason, state = "Available"): TalosMachine {
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosMachine",
+    metadata: { namespace: "default", name: `demo-workers-10.0.1.${index}` },
+    spec: { endpoint: `10.0.1.${index}`, version: "v1.13.9" },
+    status: { state, conditions: [{ ...conditionFor("Ready", ready, "m"), lastTransitionTime: rfc3339(NOW) }] },
+  };
+}
+
+function seen(over: Partial<WorkerSeen> = {}): WorkerSeen {
+  const pool = over.worker ?? worker(2, { finalizers: [FINALIZER] });
+  return { worker: pool, controlPlane: controlPlane(), problems: [], inertFields: [], declared: machinesOf(pool), machines: [], ...over };
+}
+
+const going = { finalizers: [FINALIZER], deletionTimestamp: "2026-01-01T00:00:00Z" };
+const both = [machine(1, "AllReady"), machine(2, "AllReady")];
+
+const cases: readonly {
+  readonly name: string;
+  readonly seen: WorkerSeen;
+  readonly want: {
+    readonly ready: string;
+    readonly state: string;
+    readonly create?: number;
+    readonly release?: number;
+    readonly finalizer?: "add" | "remove";
+  };
+}[] = [
+  {
+    name: "makes its machines and guards itself",
+    seen: seen({ worker: worker(2) }),
+    want: { ready: "WaitingForMachines", state: "Pending", create: 2, finalizer: "add" },
+  },
+  {
+    name: "makes only the machine that is missing",
+    seen: seen({ machines: [machine(1, "AllReady")] }),
+    want: { ready: "WaitingForMachines", state: "Pending", create: 1 },
+  },
+  { name: "is ready when every machine is", seen: seen({ machines: both }), want: { ready: "AllReady", state: "Ready" } },
+  {
+    name: "is ready without machines",
+    seen: seen({ worker: worker(0, { finalizers: [FINALIZER] }) }),
+    want: { ready: "AllReady", state: "Ready" },
+  },
+  {
+    name: "is not ready while one node is not",
+    seen: seen({ machines: [machine(1, "AllReady"), machine(2, "NodesNotReady")] }),
+    want: { ready: "NodesNotReady", state: "Pending" },
+  },
+  {
+    name: "names a machine that stopped before those that only wait",
+    seen: seen({ machines: [machine(1, "WaitingForMachines", "Pending"), machine(2, "IdentityMismatch", "Installing")] }),
+    want: { ready: "IdentityMismatch", state: "Pending" },
+  },
+  {
+    name: "makes nothing of a spec that cannot be",
+    seen: seen({ problems: [{ field: "f", message: "m", remedy: "r", reason: "DuplicateAddress" }] }),
+    want: { ready: "DuplicateAddress", state: "Pending" },
+  },
+  {
+    name: "goes once its machines are gone",
+    seen: seen({ worker: worker(2, going) }),
+    want: { ready: "Deleting", state: "Pending", finalizer: "remove" },
+  },
+  {
+    name: "waits for its machines before it goes",
+    seen: seen({ worker: worker(2, going), machines: both }),
+    want: { ready: "Deleting", state: "Pending" },
+  },
+  {
+    name: "lets machines go that were never configured when there is no control plane",
+    seen: seen({
+      worker: worker(2, going),
+      controlPlane: undefined,
+      machines: [machine(1, "WaitingForMachines", "Pending"), machine(2, "AllReady")],
+    }),
+    want: { ready: "Deleting", state: "Pending", release: 1 },
+  },
+];
+
+for (const { name, seen: given, want } of cases) {
+  test(`worker: ${name}`, () => {
+    const decision = decideWorker(given, FINALIZER);
+    assert.deepEqual(
+      {
+        ready: decision.conditions.find((condition) => condition.type === "Ready")?.reason,
+        state: decision.state,
+        create: decision.create.length,
+        release: decision.release.length,
+        finalizer: decision.addFinalizer ? "add" : decision.removeFinalizer ? "remove" : undefined,
+      },
+      { create: 0, release: 0, finalizer: undefined, ...want },
+    );
+  });
+}
+
+test("worker: without its control plane it says which one it waits for", () => {
+  const { conditions } = decideWorker(seen({ controlPlane: undefined }), FINALIZER);
+  const ready = conditions.find((condition) => condition.type === "Ready");
+  assert.equal(ready?.reason, "ControlPlaneNotFound");
+  assert.match(ready.message, /TalosControlPlane demo/);
+});
