@@ -3,8 +3,9 @@ import { mutants, type Mutant } from "./mutants.ts";
 import { plantMutant } from "./plant.ts";
 import { createReport, type Report, type RunResult } from "./report.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload create] [--mutant NAME|list] [--only I] [--until-violation] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload create] [--crash-plans] [--mutant NAME|list] [--only I] [--until-violation] [--json]
 
+--crash-plans runs every effect with every crash once instead of N runs by chance.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
 Exit code 1 when an invariant was broken or a run did not reach its goal.
 `;
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     workload: { type: "string", default: "create" },
     mutant: { type: "string" },
     only: { type: "string" },
+    "crash-plans": { type: "boolean", default: false },
     "until-violation": { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -36,11 +38,12 @@ async function simulate(): Promise<void> {
   const mutant = findMutant();
   // Only now may the product be imported: a mutant is planted while it loads.
   if (mutant !== undefined) plantMutant(mutant);
-  const { planRuns } = await import("./plan-runs.ts");
+  const { planCrashes, planRuns } = await import("./plan-runs.ts");
   const { runCreate } = await import("./run.ts");
 
   const subject = { seed: integer("seed"), workload: values.workload, mutant: mutant?.name };
-  const planned = planRuns({ ...subject, runs: integer("runs") });
+  const input = { ...subject, runs: integer("runs") };
+  const planned = values["crash-plans"] ? planCrashes(input) : planRuns(input);
   const chosen = values.only === undefined ? planned : planned.slice(integer("only"), integer("only") + 1);
   const results: RunResult[] = [];
   const begunAt = Date.now();

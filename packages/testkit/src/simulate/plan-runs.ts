@@ -42,7 +42,31 @@ export function planRuns(input: PlanInput): readonly RunOptions[] {
       trouble: index % 2 === 0 ? undefined : TROUBLES[Math.floor(index / 2) % TROUBLES.length],
       // Idleness is a property of the end state, which all runs share, so some of them tell; late effects of nuisances would disturb it.
       idleMinutes: index % 8 === 0 ? 10 : 0,
-      replay: `npm run simulate -- --seed ${input.seed} --runs ${index + 1} --only ${index} --workload ${input.workload}${input.mutant === undefined ? "" : ` --mutant ${input.mutant}`}`,
+      replay: replayOf(input, index, `--runs ${index + 1}`),
     };
   });
+}
+
+/** Occurrences of an effect that happens more than twice: the first, one in the middle of things, and one late. */
+const OCCURRENCES: readonly number[] = [0, 1, 2, 5];
+
+/** Every effect, each of its occurrences worth telling apart, and each crash: one run for each, with nothing else going wrong. */
+export function planCrashes(input: PlanInput): readonly RunOptions[] {
+  const plans = CREATE_EFFECTS.flatMap((effect) =>
+    OCCURRENCES.filter((occurrence) => occurrence < (FEWEST[effect] ?? Number.POSITIVE_INFINITY)).flatMap((occurrence) =>
+      CRASHES.map((fault): PlannedCrash => ({ effect, fault, occurrence })),
+    ),
+  );
+  return plans.map((plan, index) => ({
+    seed: input.seed * 100_000 + index,
+    crashes: [plan],
+    nuisanceRate: 0,
+    trouble: undefined,
+    idleMinutes: 0,
+    replay: replayOf(input, index, "--crash-plans"),
+  }));
+}
+
+function replayOf({ seed, workload, mutant }: PlanInput, index: number, which: string): string {
+  return `npm run simulate -- --seed ${seed} ${which} --only ${index} --workload ${workload}${mutant === undefined ? "" : ` --mutant ${mutant}`}`;
 }
