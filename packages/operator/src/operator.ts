@@ -6,7 +6,7 @@ import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
-import { createMachineController, REPORT_AFTER_MS } from "./controllers/talosmachine/controller.ts";
+import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
 import type { Leading } from "./leading.ts";
@@ -81,7 +81,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       leading,
       requireFingerprint: options.requireMaintenanceFingerprint === true,
       concurrency: options.concurrency ?? 16,
-      onLook: (machine) => reporter.enqueue(machine, REPORT_AFTER_MS),
+      onLook: (machine, look) => reporter.enqueue(machine, reportAfterMs(look)),
       ...(options.rules === undefined ? {} : { rules: options.rules }),
     });
     const reporter = createMachineController({ ...shared, brain });

@@ -1,10 +1,11 @@
 import { generateKeyPair, type KeyObject } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
 
 const generate = promisify(generateKeyPair);
 
-/** Keys that are made at once when somebody waits for them: libuv has four threads, and signatures need some too. */
-const MOST_AT_ONCE = 2;
+/** Keys that are made at once when somebody waits for them: a processor stays free for the event loop, and two of libuv's four threads for signatures. */
+const MOST_AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 /** RSA-4096 keys made ahead of time: one costs about a second of processor time, which would otherwise be the longest step of a first cluster. */
 export interface RsaPool {
@@ -24,15 +25,16 @@ interface Waiter {
 /**
  * @param size keys kept ready; 0 makes every key when it is asked for
  * @param makeKey makes one RSA-4096 key
+ * @param atOnce keys made at once while somebody waits
  */
-export function createRsaPool(size: number, makeKey: () => Promise<KeyObject> = makeRsa4096): RsaPool {
+export function createRsaPool(size: number, makeKey: () => Promise<KeyObject> = makeRsa4096, atOnce: number = MOST_AT_ONCE): RsaPool {
   const ready: KeyObject[] = [];
   const waiting: Waiter[] = [];
   let making = 0;
   let closed = false;
 
   const work = (): void => {
-    const wanted = waiting.length > 0 ? Math.min(MOST_AT_ONCE, waiting.length) : !closed && ready.length < size ? 1 : 0;
+    const wanted = waiting.length > 0 ? Math.min(atOnce, waiting.length) : !closed && ready.length < size ? 1 : 0;
     while (making < wanted) {
       making += 1;
       void makeKey().then(

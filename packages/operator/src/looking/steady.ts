@@ -19,7 +19,8 @@ export class Steady<T> {
   async take(spki: string | undefined, now: () => number, ask: () => Promise<T>): Promise<T> {
     const held = this.#held;
     const askedAt = now();
-    if (held !== undefined && held.spki === spki && askedAt - held.at < FRESH_MS) return held.value;
+    // The clock may jump, in both directions.
+    if (held !== undefined && held.spki === spki && Math.abs(askedAt - held.at) < FRESH_MS) return held.value;
     const value = await ask();
     this.#held = spki === undefined ? undefined : { spki, at: askedAt, value };
     return value;

@@ -13,7 +13,7 @@ const EAGER_GROWTH = 1.5;
 /** A machine in maintenance mode waits for us, not we for it: this is the longest pause between looks at it. */
 const WAITING_LONGEST_MS = 10_000;
 
-/** The pause is at least this many times as long as the last look took: who answers slowly is asked less often, and so is everybody while this process is busy. */
+/** The pause is at least this many times as long as a look took that was answered: while this process is busy everybody is asked less often. */
 const PAUSE_PER_LOOK = 4;
 
 /** Pause between looks at a machine that is as it should be; up to twice as long, so that machines are not all asked at once. */
@@ -95,7 +95,9 @@ export class Watcher {
       void this.#look();
       return;
     }
-    this.#timer = this.#options.timers.schedule(Math.max(this.#nextPause(), tookMs * PAUSE_PER_LOOK), () => void this.#look());
+    // The clock may jump. How long no answer came says nothing.
+    const least = look.kind === "silent" ? 0 : Math.min(Math.max(0, tookMs) * PAUSE_PER_LOOK, EAGER_LONGEST_MS * 2);
+    this.#timer = this.#options.timers.schedule(Math.max(this.#nextPause(), least), () => void this.#look());
   }
 
   #take(look: Look): void {

@@ -21,8 +21,8 @@ export interface StoredAccess {
 export interface AccessStore {
   readKubeconfig(namespace: string, name: string, owner: TalosControlPlane): Promise<StoredAccess | undefined>;
   readTalosconfig(namespace: string, name: string, owner: TalosControlPlane): Promise<StoredAccess | undefined>;
-  writeKubeconfig(namespace: string, name: string, owner: TalosControlPlane, text: string): Promise<void>;
-  writeTalosconfig(namespace: string, name: string, owner: TalosControlPlane, text: string): Promise<void>;
+  writeKubeconfig(namespace: string, name: string, owner: TalosControlPlane, text: string): Promise<StoredAccess>;
+  writeTalosconfig(namespace: string, name: string, owner: TalosControlPlane, text: string): Promise<StoredAccess>;
 }
 
 export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: string): AccessStore {
@@ -35,7 +35,14 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
     certificate: (text: string) => string | undefined,
   ): Promise<StoredAccess | undefined> => {
     const secret = await secrets.tryGet({ namespace, name });
-    if (secret === undefined) return undefined;
+    return secret === undefined ? undefined : describe(secret, key, owner, certificate);
+  };
+  const describe = (
+    secret: Secret,
+    key: string,
+    owner: TalosControlPlane,
+    certificate: (text: string) => string | undefined,
+  ): StoredAccess => {
     const controller = secret.metadata.ownerReferences?.find((reference) => reference.controller === true);
     return {
       expiresAt: expiryOf(secretText(secret, key), certificate, keys),
@@ -49,13 +56,14 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
     owner: TalosControlPlane,
     key: string,
     text: string,
-  ): Promise<void> => {
+    certificate: (text: string) => string | undefined,
+  ): Promise<StoredAccess> => {
     const reference = controllerReference({
       apiVersion: apiVersionOf(talosControlPlaneResource),
       kind: owner.kind,
       metadata: owner.metadata,
     });
-    await secrets.apply(
+    const stored = await secrets.apply(
       {
         apiVersion: "v1",
         kind: "Secret",
@@ -70,13 +78,15 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
       },
       { fieldManager, force: true },
     );
+    return describe(stored, key, owner, certificate);
   };
   return {
     readKubeconfig: (namespace, name, owner) => read(namespace, name, KUBECONFIG_KEY, owner, kubeconfigCertificate),
     readTalosconfig: (namespace, name, owner) => read(namespace, name, talosconfigKey(owner.metadata.name), owner, talosconfigCertificate),
-    writeKubeconfig: (namespace, name, owner, text) => write(namespace, name, "kubeconfig", owner, KUBECONFIG_KEY, text),
+    writeKubeconfig: (namespace, name, owner, text) =>
+      write(namespace, name, "kubeconfig", owner, KUBECONFIG_KEY, text, kubeconfigCertificate),
     writeTalosconfig: (namespace, name, owner, text) =>
-      write(namespace, name, "talosconfig", owner, talosconfigKey(owner.metadata.name), text),
+      write(namespace, name, "talosconfig", owner, talosconfigKey(owner.metadata.name), text, talosconfigCertificate),
   };
 }
 

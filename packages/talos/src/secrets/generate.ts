@@ -9,13 +9,16 @@ export interface SecretsBundleInput {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly keys: Keys;
+  /** Key of the service account in PEM, made beforehand because RSA takes long. Default: one is made as the contract says. */
+  readonly serviceAccountKey?: string;
 }
 
 /**
  * Makes the secrets of a new cluster by the rules of the contract: Ed25519 for the Talos CA, P-256 for the Kubernetes ones, RSA 4096 for the
  * service account from contract 1.7 on, secretbox from 1.3 on. Never call it for a cluster that already has a bundle.
  */
-export async function generateSecretsBundle({ contract, clock, random, keys }: SecretsBundleInput): Promise<SecretsBundle> {
+export async function generateSecretsBundle(input: SecretsBundleInput): Promise<SecretsBundle> {
+  const { contract, clock, random, keys } = input;
   const features = featuresOf(contract);
   const notBefore = clock.now();
   // Random texts before keys, in a fixed order: the same seed gives the same bundle.
@@ -29,7 +32,7 @@ export async function generateSecretsBundle({ contract, clock, random, keys }: S
   const etcd = await keys.createAuthority({ kind: "p256", organization: "etcd", notBefore });
   const k8s = await keys.createAuthority({ kind: "p256", organization: "kubernetes", notBefore });
   const k8sAggregator = await keys.createAuthority({ kind: "p256", notBefore });
-  const serviceAccount = await keys.createPrivateKey(features.rsaServiceAccountKey ? "rsa4096" : "p256");
+  const serviceAccount = input.serviceAccountKey ?? (await keys.createPrivateKey(features.rsaServiceAccountKey ? "rsa4096" : "p256"));
   const os = await keys.createAuthority({ kind: "ed25519", organization: "talos", notBefore });
   return createSecretsBundle({
     cluster: texts.cluster,

@@ -25,7 +25,8 @@ export type WithStatus = KubeObject & { readonly status?: StatusShape | undefine
 /** Writes the status of one kind, and only what differs: a settled pass costs no request. */
 export interface StatusWriter<T extends WithStatus> {
   /**
-   * @param everyMs least pause between two writes for one object, unless it turns ready or unready or `state` changes; 0 writes at once
+   * @param everyMs least pause between two writes for one object, unless it turns ready or unready or `state` changes; 0 writes at once.
+   *   It doubles with each write that only changes words, up to {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -35,11 +36,16 @@ export interface StatusWriter<T extends WithStatus> {
   forget(key: string): void;
 }
 
+/** Longest that a change of words alone is put off. */
+const LONGEST_PAUSE_MS = 8_000;
+
 interface OwnWrite {
   readonly uid: string | undefined;
   readonly resourceVersion: string;
   readonly status: StatusShape;
   readonly at: number;
+  /** Until the next write that only changes words. */
+  readonly pauseMs: number;
 }
 
 /** Status is applied server-side by one field manager per controller. */
@@ -62,7 +68,8 @@ export function createStatusWriter<T extends WithStatus>(
           : object.status;
       const after = statusAfter(before, wanted, now);
       if (after === before) return undefined;
-      const left = own === undefined || isNews(before, after) ? 0 : own.at + everyMs - now;
+      const isDue = own === undefined || isNews(before, after);
+      const left = isDue || everyMs === 0 ? 0 : own.at + own.pauseMs - now;
       if (left > 0) return left;
       const { name = "", namespace } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
@@ -86,6 +93,7 @@ export function createStatusWriter<T extends WithStatus>(
         resourceVersion: stored.metadata?.resourceVersion ?? "",
         status: stored.status ?? after,
         at: now,
+        pauseMs: isDue ? everyMs : Math.min(own.pauseMs * 2, LONGEST_PAUSE_MS),
       });
       return undefined;
     },

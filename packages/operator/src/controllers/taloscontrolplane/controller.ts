@@ -13,6 +13,7 @@ import type {
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
 import { isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
+import { LookGate } from "../../looking/look-gate.ts";
 import type { Look } from "../../looking/look.ts";
 import { createAccessStore } from "../../secrets/access-store.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
@@ -58,7 +59,7 @@ export interface BrainOptions {
   /** Clusters that are worked on at once. */
   readonly concurrency: number;
   /** Told when a look at a machine says something new. */
-  readonly onLook: (machine: ObjectKey) => void;
+  readonly onLook: (machine: ObjectKey, look: Look) => void;
 }
 
 /** The brain: one work item per cluster; it alone decides and sends to machines. */
@@ -86,16 +87,20 @@ export function createBrain(options: BrainOptions): Brain {
   const access = createAccessStore(client, options.keys, FIELD_MANAGER);
   const statuses = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, clock, FIELD_MANAGER);
   const rules = options.rules ?? defaultRules;
+  const gate = new LookGate(options.timers);
 
   const clusterOf = (key: ObjectKey, uid: string): Cluster => {
     const text = keyText(key);
     const known = clusters.get(text);
     if (known?.uid === uid) return known;
     known?.session.close();
-    const session = new ClusterSession({ dialer: options.dialer, clock, timers: options.timers, random: options.random }, (name) => {
-      controller.enqueue(key);
-      options.onLook({ namespace: key.namespace, name });
-    });
+    const session = new ClusterSession(
+      { dialer: options.dialer, clock, timers: options.timers, random: options.random, gate },
+      (name, look) => {
+        controller.enqueue(key);
+        options.onLook({ namespace: key.namespace, name }, look);
+      },
+    );
     const made: Cluster = { session, uid, decision: undefined, facts: undefined };
     clusters.set(text, made);
     return made;
@@ -147,9 +152,11 @@ export function createBrain(options: BrainOptions): Brain {
     context.note("execute");
     const failure = await carryOut(decision, seen, cluster, key, context);
     context.note("status");
-    const isDone = decision.actions.length === 0 || failure !== undefined;
+    const isDone = decision.actions.length === 0 || failure !== undefined || session.isMakingKey();
     const wait = await writeStatus(cluster, controlPlane, seen, decision, isDone);
     if (failure !== undefined && !isExpected(failure)) throw failure;
+    // The key wakes the cluster when it is made.
+    if (session.isMakingKey()) return { requeueAfterMs: wait };
     if (decision.actions.length > 0) return { requeueAfterMs: failure === undefined ? 0 : 100 };
     const requeueAfterMs =
       decision.requeueAfterMs === undefined
@@ -195,6 +202,7 @@ export function createBrain(options: BrainOptions): Brain {
           .then((stored) => usableBundle(stored, facts().bundle));
         return bundle;
       },
+      wake: () => controller.enqueue(key),
       event: (regarding, type, reason, action, note) => options.events.record(regarding, { type, reason, action, note }),
       caughtUp: async (kind, resourceVersion) => {
         if (resourceVersion === undefined) return;

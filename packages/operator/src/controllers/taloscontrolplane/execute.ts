@@ -12,7 +12,7 @@ import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-oper
 import { addFinalizer, isAlreadyExists, isConflict, isNotFound, removeFinalizer } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer } from "@talos-operator/ports";
-import { contractFor, generateSecretsBundle } from "@talos-operator/talos";
+import { contractFor, fingerprintSecretsBundle, generateSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { Leading } from "../../leading.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
@@ -54,6 +54,8 @@ export interface Effects extends EffectPorts {
   facts(): ClusterFacts;
   /** Reports to people; best effort. */
   event(regarding: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void;
+  /** Asks for another pass over this cluster. */
+  wake(): void;
   /** Lets the caches catch up with a write of ours. */
   caughtUp(kind: ObjectName["kind"], resourceVersion: string | undefined): Promise<void>;
 }
@@ -217,15 +219,25 @@ async function deleteMachine(name: string, effects: Effects): Promise<void> {
 async function createBundle(secret: string, effects: Effects): Promise<void> {
   const { seen, session, keys, clock, random, bundles, leading, log } = effects;
   const { namespace = "", name } = seen.controlPlane.metadata;
+  const serviceAccountKey = session.serviceAccountKey(() => keys.createPrivateKey("rsa4096"), effects.wake);
+  if (serviceAccountKey === undefined) return;
   const record = await effects.client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name });
   session.record = { at: clock.now(), value: record ?? "absent" };
   if (record !== undefined || !(await leading.confirm())) return;
-  const bundle = await generateSecretsBundle({ contract: contractFor(seen.controlPlane.spec?.version ?? ""), clock, random, keys });
+  const contract = contractFor(seen.controlPlane.spec?.version ?? "");
+  const bundle = await generateSecretsBundle({ contract, clock, random, keys, serviceAccountKey });
   log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");
   const outcome = await bundles.create({ namespace, name: secret }, name, bundle);
   session.bundle = undefined;
+  session.forgetServiceAccountKey();
   if (outcome === "existed") return;
   session.noteSent("CreateBundle", "answered", "");
+  const fingerprint = fingerprintSecretsBundle(bundle);
+  session.bundle = {
+    at: clock.now(),
+    value: { kind: "present", value: { fingerprint, clusterId: bundle.cluster.id, isOurs: true, isDeleting: false } },
+  };
+  await equip(session, bundle, fingerprint, effects);
   effects.event(seen.controlPlane, "Normal", "Created", "CreateBundle", `Made the cluster's keys: Secret ${secret}.`);
 }
 
@@ -242,7 +254,7 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
     session.record = { at: clock.now(), value: stored };
     if (readRecord(stored) === undefined)
       throw new Error(`the API server dropped fields of ClusterRecord ${name}: install the CRDs of this release`);
-    if (action.ifResourceVersion === undefined) {
+    if (action.ifResourceVersion === undefined && session.credentialsFor?.fingerprint !== action.facts.bundle.fingerprint) {
       const bundle = await effects.bundles.read({ namespace, name: action.facts.bundle.secretName });
       if (bundle?.bundle !== undefined) await equip(session, usableBundle(bundle, action.facts.bundle), bundle.fingerprint, effects);
     }

@@ -148,8 +148,12 @@ async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports:
 async function readBundle(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenBundle>> {
   const now = ports.clock.now();
   const needsCredentials = session.credentialsFor === undefined || now >= session.credentialsFor.renewAt;
-  const isFresh = session.bundle !== undefined && now - session.bundle.at < BUNDLE_FRESH_MS && session.bundle.value.kind === "present";
-  if (session.bundle !== undefined && isFresh && !needsCredentials) return session.bundle.value;
+  // While its key is being made it is absent; before it is made it is looked for once more.
+  const isFresh =
+    session.bundle !== undefined &&
+    now - session.bundle.at < BUNDLE_FRESH_MS &&
+    (session.bundle.value.kind === "present" || session.isMakingKey());
+  if (session.bundle !== undefined && isFresh && (!needsCredentials || session.isMakingKey())) return session.bundle.value;
   try {
     const stored = await ports.bundles.read(key);
     const value: Seen<SeenBundle> =

@@ -3,6 +3,7 @@ import type { Clock, RandomSource, TalosDialer, Timers } from "@talos-operator/p
 import { MachineConnections } from "../../looking/connections.ts";
 import type { ReaderCredentials } from "../../looking/connections.ts";
 import { lookAt } from "../../looking/look-at.ts";
+import type { LookGate } from "../../looking/look-gate.ts";
 import type { Look } from "../../looking/look.ts";
 import { Watcher } from "../../looking/watcher.ts";
 import type { Pace } from "../../looking/watcher.ts";
@@ -29,6 +30,8 @@ export interface SessionPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: RandomSource;
+  /** Shared by all clusters. */
+  readonly gate: LookGate;
 }
 
 interface Watched {
@@ -48,6 +51,7 @@ export class ClusterSession {
   readonly #watched = new Map<MachineName, Watched>();
   readonly #sent = new Map<string, SentEffect>();
   #credentials: ReaderCredentials | undefined;
+  #serviceAccount: { readonly key: string | undefined; readonly isBeingMade: boolean } = { key: undefined, isBeingMade: false };
   #isClosed = false;
 
   /** The record as last read or written; `undefined` = read it. */
@@ -115,6 +119,30 @@ export class ClusterSession {
     return this.#watched.get(name)?.connections;
   }
 
+  /**
+   * The key of a new cluster's service account, `undefined` while it is being made: that takes a second, in a burst of new clusters minutes,
+   * and no pass waits for it. `wake` is called when it is there, or when it failed and should be begun anew.
+   */
+  serviceAccountKey(make: () => Promise<string>, wake: () => void): string | undefined {
+    const { key } = this.#serviceAccount;
+    if (key !== undefined || this.#serviceAccount.isBeingMade) return key;
+    this.#serviceAccount = { key: undefined, isBeingMade: true };
+    const done = (made: string | undefined): void => {
+      this.#serviceAccount = { key: this.#isClosed ? undefined : made, isBeingMade: false };
+      wake();
+    };
+    make().then(done, () => done(undefined));
+    return undefined;
+  }
+
+  isMakingKey(): boolean {
+    return this.#serviceAccount.isBeingMade;
+  }
+
+  forgetServiceAccountKey(): void {
+    this.#serviceAccount = { key: undefined, isBeingMade: false };
+  }
+
   sent(): ReadonlyMap<string, SentEffect> {
     return this.#sent;
   }
@@ -132,6 +160,7 @@ export class ClusterSession {
     for (const watched of this.#watched.values()) close(watched);
     this.#watched.clear();
     this.#credentials = undefined;
+    this.#serviceAccount = { key: undefined, isBeingMade: false };
   }
 
   #begin(target: LookTarget): Watched {
@@ -142,13 +171,15 @@ export class ClusterSession {
       onChange: (look) => this.#onLook(target.name, look),
       now: () => this.#ports.clock.now(),
       look: () =>
-        lookAt({
-          connections,
-          role: target.role,
-          credentials: this.#credentials,
-          mayBeConfigured: this.#watched.get(target.name)?.target.mayBeConfigured ?? target.mayBeConfigured,
-          now: () => this.#ports.clock.now(),
-        }),
+        this.#ports.gate.pass(() =>
+          lookAt({
+            connections,
+            role: target.role,
+            credentials: this.#credentials,
+            mayBeConfigured: this.#watched.get(target.name)?.target.mayBeConfigured ?? target.mayBeConfigured,
+            now: () => this.#ports.clock.now(),
+          }),
+        ),
     });
     // Not before the map holds it: the first look asks there.
     void Promise.resolve().then(() => watcher.nudge());

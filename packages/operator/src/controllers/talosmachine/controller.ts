@@ -4,12 +4,15 @@ import { createController, keyText, watchOf } from "@talos-operator/kube-runtime
 import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import type { Brain } from "../taloscontrolplane/controller.ts";
+import type { Look } from "../../looking/look.ts";
 import { effectiveMode } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { decideMachine } from "./decide.ts";
 
-/** Reports follow looks after this pause, so that a machine that changes fast is written once. */
-export const REPORT_AFTER_MS = 150;
+/** Reports follow looks after this pause, so that a machine that changes fast is written once. That it is a ready node is what everybody waits for. */
+export function reportAfterMs(look: Look): number {
+  return look.kind === "running" && look.ready ? 0 : 500;
+}
 
 /** Least pause between two reports about one machine, unless its state word changes. */
 const REPORT_EVERY_MS = 2_000;

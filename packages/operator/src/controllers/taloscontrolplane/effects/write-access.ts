@@ -1,15 +1,16 @@
 import { createTalosconfig, printTalosconfig, signClientCertificate, TalosError } from "@talos-operator/talos";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
+import { seenAccess } from "../session.ts";
 import { asAdmin } from "./admin.ts";
 
 /** Fetches a kubeconfig from a control plane and stores it. */
 export async function writeKubeconfig(action: Extract<Action, { readonly kind: "WriteKubeconfig" }>, effects: Effects): Promise<void> {
-  const { seen, session, log, signal } = effects;
+  const { seen, session, log, signal, clock } = effects;
   try {
     const text = await asAdmin(action.via, effects, (client) => client.kubeconfig({ timeoutMs: 5_000, signal }));
-    await effects.access.writeKubeconfig(seen.controlPlane.metadata.namespace ?? "", action.secret, seen.controlPlane, text);
-    session.kubeconfig = undefined;
+    const stored = await effects.access.writeKubeconfig(seen.controlPlane.metadata.namespace ?? "", action.secret, seen.controlPlane, text);
+    session.kubeconfig = { at: clock.now(), value: seenAccess(stored) };
     session.noteSent("WriteKubeconfig", "answered", "");
     effects.event(seen.controlPlane, "Normal", "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
   } catch (thrown) {
@@ -35,7 +36,7 @@ export async function writeTalosconfig(action: Extract<Action, { readonly kind: 
       key: admin.key,
     }),
   );
-  await effects.access.writeTalosconfig(namespace, action.secret, seen.controlPlane, text);
-  session.talosconfig = undefined;
+  const stored = await effects.access.writeTalosconfig(namespace, action.secret, seen.controlPlane, text);
+  session.talosconfig = { at: clock.now(), value: seenAccess(stored) };
   session.noteSent("WriteTalosconfig", "answered", "");
 }

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import type { Timers } from "@talos-operator/ports";
+import { LookGate } from "./look-gate.ts";
+
+/** Timers that ring by hand. */
+function handTimers(): { timers: Timers; ring: () => void } {
+  const pending = new Set<() => void>();
+  return {
+    timers: {
+      schedule: (_delayMs: number, run: () => void) => {
+        pending.add(run);
+        return { cancel: () => void pending.delete(run) };
+      },
+    } as unknown as Timers,
+    ring: () => {
+      for (const run of [...pending]) {
+        pending.delete(run);
+        run();
+      }
+    },
+  };
+}
+
+function looks(gate: LookGate, count: number): { begun: () => number; finish: (n: number) => void; done: Promise<number[]> } {
+  const open: (() => void)[] = [];
+  const done = Array.from({ length: count }, (_, n) =>
+    gate.pass(async () => {
+      await new Promise<void>((resolve) => open.push(resolve));
+      return n;
+    }),
+  );
+  return { begun: () => open.length, finish: (n) => open[n]?.(), done: Promise.all(done) };
+}
+
+describe("the gate of looks", () => {
+  it("lets 32 in at once and the next ones in their order", async () => {
+    const gate = new LookGate(handTimers().timers);
+    const { begun, finish, done } = looks(gate, 40);
+    assert.equal(begun(), 32);
+    finish(5);
+    await setImmediate();
+    assert.equal(begun(), 33);
+    for (let n = 0; n < 40; n += 1) {
+      finish(n);
+      await setImmediate();
+    }
+    assert.deepEqual(
+      await done,
+      Array.from({ length: 40 }, (_, n) => n),
+    );
+  });
+
+  it("is not closed by machines that never answer", async () => {
+    const { timers, ring } = handTimers();
+    const gate = new LookGate(timers);
+    const hanging = looks(gate, 32);
+    const next = looks(gate, 32);
+    assert.equal(next.begun(), 0);
+    ring();
+    await setImmediate();
+    assert.equal(next.begun(), 32);
+    // Those who gave their place away give it only once.
+    for (let n = 0; n < 32; n += 1) hanging.finish(n);
+    await hanging.done;
+    const last = looks(gate, 1);
+    assert.equal(last.begun(), 0);
+    next.finish(0);
+    await setImmediate();
+    assert.equal(last.begun(), 1);
+  });
+
+  it("gives the place back after a failure", async () => {
+    const gate = new LookGate(handTimers().timers);
+    for (let n = 0; n < 40; n += 1)
+      await assert.rejects(
+        gate.pass(() => Promise.reject(new Error("no"))),
+        /no/,
+      );
+  });
+});
