@@ -188,6 +188,11 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping", state: "Available" },
   },
   {
+    name: "founds etcd on the control plane that the endpoint names, where the others look for it without discovery",
+    world: { facts: facts({ machines: allConfigured, endpoint: "https://10.0.0.2:6443" }), looks: allPreparing },
+    want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.2"], ready: "Bootstrapping" },
+  },
+  {
     name: "founds etcd while a control plane that was never configured is silent",
     world: { facts: facts({ machines: allConfigured.slice(0, 2) }), looks: { ...allPreparing, "10.0.0.3": silent } },
     want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping" },

@@ -1,4 +1,5 @@
 import { createTalosClient, isTalosError, resourceKinds, TalosError } from "@talos-operator/talos";
+import { endpointHost } from "../../../config/endpoint-host.ts";
 import { renderMachineConfig } from "../../../config/render.ts";
 import { EffectError, isEffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
@@ -64,6 +65,8 @@ async function render(action: Extract<Action, { readonly kind: "ConfigureMachine
   const spec = controlPlane.spec;
   if (spec === undefined || look?.kind !== "maintenance")
     throw new EffectError("PRECONDITION_GONE", `${machine.name} is not declared any more`);
+  // For the certificates of those who answer there.
+  const host = endpointHost(facts.endpoint);
   const addresses = machines.filter((one) => one.declared.role === "controlplane").map((one) => one.declared.address);
   return renderMachineConfig({
     role: machine.role,
@@ -79,14 +82,7 @@ async function render(action: Extract<Action, { readonly kind: "ConfigureMachine
     readBy: look.version,
     platform: look.platform,
     installDisk,
-    addresses: machine.role === "controlplane" ? [...new Set([...addresses, ...hostOf(facts.endpoint)])] : [machine.address],
+    addresses: machine.role === "controlplane" ? [...new Set([...addresses, ...(host === undefined ? [] : [host])])] : [machine.address],
     secrets,
   });
-}
-
-/** The host of the endpoint, for the certificates of those who answer there. */
-function hostOf(endpoint: string): readonly string[] {
-  const host = /^https?:\/\/(?:\[([^\]]+)\]|([^:/]+))/.exec(endpoint);
-  const name = host?.[1] ?? host?.[2];
-  return name === undefined ? [] : [name];
 }

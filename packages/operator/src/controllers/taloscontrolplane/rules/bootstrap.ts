@@ -1,3 +1,4 @@
+import { endpointHost } from "../../../config/endpoint-host.ts";
 import { withDecisions } from "../facts.ts";
 import type { BootstrapIntentFact, ClusterFacts } from "../facts.ts";
 import { machineFact } from "../facts.ts";
@@ -55,9 +56,11 @@ export const bootstrapOnce: Rule = {
 function choose(seen: Observed, facts: ClusterFacts, resourceVersion: string): Verdict | undefined {
   const controlPlanes = controlPlanesOf(seen);
   if (controlPlanes.some((machine) => mayHoldData(facts, machine))) return undefined;
-  const target = controlPlanes.find(
+  const candidates = controlPlanes.filter(
     (machine) => machine.look.kind === "running" && waitsForEtcd(machine.look.etcd) && seen.machines.includes(machine),
   );
+  // Without discovery the others look for etcd where the endpoint points; if that is one of them, etcd has to begin there.
+  const target = candidates.find(({ declared }) => declared.address === endpointHost(facts.endpoint)) ?? candidates[0];
   if (target === undefined) return undefined;
   const { name, address } = target.declared;
   const intent: BootstrapIntentFact = {
