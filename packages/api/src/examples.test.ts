@@ -28,7 +28,7 @@ describe("the examples", () => {
       const controlPlane = parts.find((part) => part.controlPlane);
       const spec = controlPlane?.controlPlane;
       assert.ok(controlPlane && spec);
-      assert.deepEqual(validateControlPlaneSpec(controlPlane.name, spec, options), []);
+      assert.deepEqual(validateControlPlaneSpec(spec, options), []);
       for (const { worker } of parts) {
         if (worker === undefined) continue;
         assert.deepEqual(validateWorkerSpec(worker, { ...options, controlPlane: { name: controlPlane.name, spec } }), []);

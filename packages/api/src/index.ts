@@ -58,7 +58,7 @@ export type { ConditionEntry, ConditionKind, ReasonEntry } from "./reasons/entry
 
 export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";
-export { endpointOf, parseEndpoint } from "./validation/endpoint.ts";
+export { parseEndpoint } from "./validation/endpoint.ts";
 export type { Endpoint } from "./validation/endpoint.ts";
 export { findingsMessage } from "./validation/finding.ts";
 export type { Finding } from "./validation/finding.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { endpointOf, parseEndpoint } from "../index.ts";
+import { parseEndpoint } from "../index.ts";
 
 describe("parseEndpoint", () => {
   const good = [
@@ -59,12 +59,5 @@ describe("parseEndpoint", () => {
 
   it("opens loopback when asked to", () => {
     assert.ok("host" in parseEndpoint("https://127.1.0.100:6443", "spec.endpoint", { allowLoopback: true }));
-  });
-});
-
-describe("endpointOf", () => {
-  it("falls back to the object's name", () => {
-    assert.equal(endpointOf("demo", {}), "https://demo:6443");
-    assert.equal(endpointOf("demo", { endpoint: "https://a" }), "https://a");
   });
 });

@@ -10,11 +10,6 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** `spec.endpoint`, or the published fallback when it is absent. */
-export function endpointOf(name: string, spec: { readonly endpoint?: string }): string {
-  return spec.endpoint ?? `https://${name}:6443`;
-}
-
 /**
  * Reads `https://host[:port]`. No user, path, query or fragment; a single trailing slash is refused too, because the text
  * goes into certificates' neighbours (kubeconfig, cluster config) as it is.

@@ -77,33 +77,28 @@ describe("validateControlPlaneSpec", () => {
       want: ["InvalidAddress spec.metalSpec.machines[0].address"],
     },
   ];
-  for (const { name, spec, want } of cases) it(name, () => assert.deepEqual(short(validateControlPlaneSpec("demo", spec)), want));
+  for (const { name, spec, want } of cases) it(name, () => assert.deepEqual(short(validateControlPlaneSpec(spec)), want));
 
-  it("asks for an endpoint when the object's name makes none", () => {
+  it("asks for no endpoint: the first machine's address is the default", () => {
     const { endpoint: _, ...spec } = controlPlane();
-    assert.deepEqual(validateControlPlaneSpec("demo", spec), []);
-    const [finding] = validateControlPlaneSpec("a".repeat(64), spec);
-    assert.equal(finding?.reason, "InvalidEndpoint");
-    assert.match(finding.remedy, /Set spec\.endpoint/);
+    assert.deepEqual(validateControlPlaneSpec(spec), []);
   });
 
   it("takes the networks of the rendered config when patches change them", () => {
     const networks = { podCIDR: ["fd01::/48"], serviceCIDR: ["fd02::/108"] };
     const spec = controlPlane({ metalSpec: { machines: [{ address: "10.244.0.9" }] } });
-    assert.deepEqual(short(validateControlPlaneSpec("demo", spec)), ["AddressInClusterRange spec.metalSpec.machines[0].address"]);
-    assert.deepEqual(validateControlPlaneSpec("demo", spec, { networks }), []);
+    assert.deepEqual(short(validateControlPlaneSpec(spec)), ["AddressInClusterRange spec.metalSpec.machines[0].address"]);
+    assert.deepEqual(validateControlPlaneSpec(spec, { networks }), []);
   });
 
   it("compares with the machines of worker pools", () => {
     const others = [{ object: "TalosWorker/a", field: "spec.metalSpec.machines[0].address", address: "10.20.0.12" }];
-    assert.deepEqual(short(validateControlPlaneSpec("demo", controlPlane(), { others })), [
-      "DuplicateAddress spec.metalSpec.machines[1].address",
-    ]);
+    assert.deepEqual(short(validateControlPlaneSpec(controlPlane(), { others })), ["DuplicateAddress spec.metalSpec.machines[1].address"]);
   });
 
   it("takes twenty thousand machines in its stride", () => {
     const many = Array.from({ length: 20_001 }, (_, n) => ({ address: `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}` }));
-    assert.deepEqual(short(validateControlPlaneSpec("demo", controlPlane({ metalSpec: { machines: many }, endpoint: "https://x" }))), [
+    assert.deepEqual(short(validateControlPlaneSpec(controlPlane({ metalSpec: { machines: many }, endpoint: "https://x" }))), [
       "UnsupportedReplicas spec.metalSpec.machines",
     ]);
   });

@@ -2,7 +2,7 @@ import type { TalosControlPlaneSpec } from "../kinds/talos-control-plane.ts";
 import type { TalosWorkerSpec } from "../kinds/talos-worker.ts";
 import { validateAddresses } from "./addresses.ts";
 import type { MachineAddress } from "./addresses.ts";
-import { endpointOf, parseEndpoint } from "./endpoint.ts";
+import { parseEndpoint } from "./endpoint.ts";
 import type { Finding } from "./finding.ts";
 import type { HostOptions } from "./host.ts";
 import { clusterNetworks, holdsAddress, validateNetworks } from "./networks.ts";
@@ -23,14 +23,13 @@ export interface PoolOptions extends HostOptions {
  * What is wrong with a control plane that its schema accepts: mode, number of machines, endpoint, networks, addresses.
  * Whether Talos and Kubernetes versions go together is not asked here.
  *
- * @param name of the TalosControlPlane, for the default endpoint
  */
-export function validateControlPlaneSpec(name: string, spec: TalosControlPlaneSpec, options: PoolOptions = {}): readonly Finding[] {
+export function validateControlPlaneSpec(spec: TalosControlPlaneSpec, options: PoolOptions = {}): readonly Finding[] {
   if (spec.mode !== "metal") return [modeFinding(spec.mode)];
   const { networks = spec, ...hostOptions } = options;
   return [
     ...validateReplicas(spec.metalSpec?.machines?.length ?? 0),
-    ...validateEndpoint(name, spec, networks, hostOptions),
+    ...validateEndpoint(spec, networks, hostOptions),
     ...validateNetworks(networks),
     ...validateAddresses(machineAddresses(spec), { ...hostOptions, networks: clusterNetworks(networks) }),
   ];
@@ -83,12 +82,11 @@ function validateReplicas(count: number): Finding[] {
   return wrong(`${count} control planes are an even number: ${lost}`, `List ${count - 1} or ${count + 1} machines`);
 }
 
-function validateEndpoint(name: string, spec: TalosControlPlaneSpec, networks: NetworkSpec, options: HostOptions): readonly Finding[] {
-  const endpoint = parseEndpoint(endpointOf(name, spec), "spec.endpoint", options);
-  if (!("host" in endpoint))
-    return spec.endpoint === undefined
-      ? [{ ...endpoint, remedy: "Set spec.endpoint: its default is made from the object's name" }]
-      : [endpoint];
+function validateEndpoint(spec: TalosControlPlaneSpec, networks: NetworkSpec, options: HostOptions): readonly Finding[] {
+  // The default is the first machine's address, which is checked as such.
+  if (spec.endpoint === undefined) return [];
+  const endpoint = parseEndpoint(spec.endpoint, "spec.endpoint", options);
+  if (!("host" in endpoint)) return [endpoint];
   const { host } = endpoint;
   return clusterNetworks(networks)
     .filter((network) => holdsAddress(network, host))

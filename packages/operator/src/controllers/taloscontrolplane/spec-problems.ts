@@ -1,4 +1,11 @@
-import { clusterNetworks, holdsAddress, machineAddresses, validateControlPlaneSpec, validateWorkerSpec } from "@talos-operator/api";
+import {
+  canonicalAddress,
+  clusterNetworks,
+  holdsAddress,
+  machineAddresses,
+  validateControlPlaneSpec,
+  validateWorkerSpec,
+} from "@talos-operator/api";
 import type {
   Finding,
   HostOptions,
@@ -39,9 +46,7 @@ export function controlPlaneProblems(
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the control plane", reason: "SpecMissing" }];
   if (isTooDeep(spec)) return [TOO_DEEP];
   const problems = [
-    ...validateControlPlaneSpec(metadata.name, spec, { ...options, others }).filter(
-      (finding) => !(finding.field === "spec.endpoint" && spec.endpoint === undefined),
-    ),
+    ...validateControlPlaneSpec(spec, { ...options, others }),
     ...refusedFields(spec),
     ...versionProblems(spec.version, spec.kubeVersion, ""),
   ];
@@ -77,6 +82,11 @@ export function concernsCluster(finding: Finding): boolean {
 /** Addresses of a pool with the object they stand in. */
 export function addressesOf(pool: TalosControlPlane | TalosWorker): readonly MachineAddress[] {
   return pool.spec === undefined ? [] : machineAddresses(pool.spec, `${pool.kind}/${pool.metadata.name}`);
+}
+
+/** The addresses of a pool in their one spelling, for finding pools that share one. */
+export function canonicalAddressesOf(pool: TalosControlPlane | TalosWorker): readonly string[] {
+  return addressesOf(pool).map(({ address }) => canonicalAddress(address));
 }
 
 /** Fields that are set, have no effect in this release, and do not change which cluster is made. */
