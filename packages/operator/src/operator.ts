@@ -5,6 +5,7 @@ import type { Controller, ControllerStats, Informer, InformerStatus, KubeObject,
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
+import { canonicalAddressesOf } from "./controllers/taloscontrolplane/spec-problems.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
@@ -52,11 +53,15 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   });
   const scope = { client, timers, random, log, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) };
   const talosClusters: Informer<TalosCluster> = createInformer<TalosCluster>({ ...scope, type: talosClusterResource });
-  const controlPlanes: Informer<TalosControlPlane> = createInformer<TalosControlPlane>({ ...scope, type: talosControlPlaneResource });
+  const controlPlanes: Informer<TalosControlPlane> = createInformer<TalosControlPlane>({
+    ...scope,
+    type: talosControlPlaneResource,
+    indexers: { address: canonicalAddressesOf },
+  });
   const workers: Informer<TalosWorker> = createInformer<TalosWorker>({
     ...scope,
     type: talosWorkerResource,
-    indexers: { controlPlane: (worker) => inNamespace(worker, worker.spec?.controlPlaneRef?.name) },
+    indexers: { controlPlane: (worker) => inNamespace(worker, worker.spec?.controlPlaneRef?.name), address: canonicalAddressesOf },
   });
   const machines: Informer<TalosMachine> = createInformer<TalosMachine>({
     ...scope,

@@ -15,10 +15,9 @@ function handTimers(): { timers: Timers; ring: () => void } {
       },
     } as unknown as Timers,
     ring: () => {
-      for (const run of [...pending]) {
-        pending.delete(run);
-        run();
-      }
+      const due = Array.from(pending);
+      pending.clear();
+      for (const run of due) run();
     },
   };
 }

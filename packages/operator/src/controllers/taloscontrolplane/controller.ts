@@ -27,6 +27,7 @@ import { readRecord } from "./facts-codec.ts";
 import { createGuard } from "./guard.ts";
 import type { Decision, Observed, Rule } from "./model.ts";
 import { observe } from "./observe.ts";
+import { canonicalAddressesOf } from "./spec-problems.ts";
 import { ClusterSession } from "./session.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { effectiveMode, effectiveUnknownMode } from "../shared/mode.ts";
@@ -128,7 +129,7 @@ export function createBrain(options: BrainOptions): Brain {
       unknownMode: effectiveUnknownMode(controlPlane.metadata, options.talosClusters.store),
       workers: workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       machineObjects,
-      otherPools: otherPools(controlPlane),
+      otherPools: otherPools(controlPlane, workersOfIt),
     };
     const seen = await observe(cached, session, {
       client,
@@ -238,13 +239,20 @@ export function createBrain(options: BrainOptions): Brain {
     return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);
   };
 
-  /** Pools of other clusters that were there first: theirs is the machine. */
-  const otherPools = (own: TalosControlPlane): readonly (TalosControlPlane | TalosWorker)[] => {
-    const older = controlPlanes.store.list().filter((other) => other.metadata.uid !== own.metadata.uid && isOlder(other, own));
-    return older.flatMap((other) => [
-      other,
-      ...workers.store.byIndex("controlPlane", keyText({ namespace: other.metadata.namespace, name: other.metadata.name })),
-    ]);
+  /** Pools of other clusters that list one of our addresses and were there first: theirs is the machine. */
+  const otherPools = (own: TalosControlPlane, workersOfIt: readonly TalosWorker[]): readonly (TalosControlPlane | TalosWorker)[] => {
+    const addresses = new Set([own, ...workersOfIt].flatMap((pool) => canonicalAddressesOf(pool)));
+    const isOther = (cluster: TalosControlPlane | undefined): boolean =>
+      cluster !== undefined && cluster.metadata.uid !== own.metadata.uid && isOlder(cluster, own);
+    const pools = new Set(
+      [...addresses].flatMap((address) => [
+        ...controlPlanes.store.byIndex("address", address).filter(isOther),
+        ...workers.store
+          .byIndex("address", address)
+          .filter((worker) => controlPlaneOf(worker).some((cluster) => isOther(controlPlanes.store.get(cluster)))),
+      ]),
+    );
+    return [...pools];
   };
 
   const controller: Controller = createController({

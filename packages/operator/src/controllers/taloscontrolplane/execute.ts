@@ -219,7 +219,10 @@ async function deleteMachine(name: string, effects: Effects): Promise<void> {
 async function createBundle(secret: string, effects: Effects): Promise<void> {
   const { seen, session, keys, clock, random, bundles, leading, log } = effects;
   const { namespace = "", name } = seen.controlPlane.metadata;
-  const serviceAccountKey = session.serviceAccountKey(() => keys.createPrivateKey("rsa4096"), effects.wake);
+  const serviceAccountKey = session.serviceAccountKey(
+    () => keys.createPrivateKey("rsa4096"),
+    () => effects.wake(),
+  );
   if (serviceAccountKey === undefined) return;
   const record = await effects.client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name });
   session.record = { at: clock.now(), value: record ?? "absent" };

@@ -127,11 +127,7 @@ export class ClusterSession {
     const { key } = this.#serviceAccount;
     if (key !== undefined || this.#serviceAccount.isBeingMade) return key;
     this.#serviceAccount = { key: undefined, isBeingMade: true };
-    const done = (made: string | undefined): void => {
-      this.#serviceAccount = { key: this.#isClosed ? undefined : made, isBeingMade: false };
-      wake();
-    };
-    make().then(done, () => done(undefined));
+    void this.#makeServiceAccountKey(make, wake);
     return undefined;
   }
 
@@ -161,6 +157,17 @@ export class ClusterSession {
     this.#watched.clear();
     this.#credentials = undefined;
     this.#serviceAccount = { key: undefined, isBeingMade: false };
+  }
+
+  async #makeServiceAccountKey(make: () => Promise<string>, wake: () => void): Promise<void> {
+    let key: string | undefined;
+    try {
+      key = await make();
+    } catch {
+      // The next pass begins anew.
+    }
+    this.#serviceAccount = { key: this.#isClosed ? undefined : key, isBeingMade: false };
+    wake();
   }
 
   #begin(target: LookTarget): Watched {
