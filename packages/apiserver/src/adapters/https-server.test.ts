@@ -162,6 +162,13 @@ spec:
     agent.destroy();
   });
 
+  it("refuses a body above 3 MiB that does not say its length, too", async () => {
+    const refused = await post("application/json", Buffer.alloc(4 * 1024 * 1024, " "), {
+      headers: { "content-type": "application/json", "transfer-encoding": "chunked" },
+    });
+    assert.equal(refused.status, 413);
+  });
+
   it("refuses dots and slashes smuggled into a name", async () => {
     for (const name of ["..%2f..%2fsecrets", "%2e%2e", "..", "a%00b"]) {
       const { status } = await call({ ...asAdmin(), path: `${configMaps}/${name}` });

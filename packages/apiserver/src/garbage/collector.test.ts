@@ -124,6 +124,24 @@ describe("garbage collection", () => {
   });
 });
 
+describe("events", () => {
+  it("go an hour after they were last seen, when new ones come", async () => {
+    const { world: w, time, api } = await startMemoryServer();
+    const about = { involvedObject: { kind: "ConfigMap", name: "a", namespace: "default" } };
+    await w.create(w.core("events"), { metadata: { name: "old" }, ...about });
+    await w.create(w.core("events"), { metadata: { name: "repeated" }, ...about });
+    time.advance(50 * 60_000);
+    await w.ok(w.patch(w.core("events", "repeated"), "merge", { lastTimestamp: new Date(time.now()).toISOString() }));
+    time.advance(20 * 60_000);
+    const revision = api.revision();
+    time.advance(60_000);
+    assert.equal(api.revision(), revision);
+    await w.create(w.core("events"), { metadata: { name: "new" }, ...about });
+    time.advance(0);
+    assert.deepEqual(namesOf(await w.ok(w.get(w.core("events")))), ["new", "repeated"]);
+  });
+});
+
 describe("namespace deletion", () => {
   it("empties the namespace, then lets it go", async () => {
     const { world: w, time } = await startMemoryServer();

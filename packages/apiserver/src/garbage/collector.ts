@@ -9,6 +9,10 @@ import { crdCleanupFinalizer, deleteObject } from "../routes/delete.ts";
 import type { PropagationPolicy } from "../routes/delete.ts";
 import { isReadyToGo } from "../routes/write.ts";
 import type { Change } from "../store/state.ts";
+import { eventLastSeenAt, eventLifetimeMs } from "./event-expiry.ts";
+
+const eventResource = "/events";
+const eventSweepIntervalMs = 60_000;
 
 interface Item {
   readonly resource: string;
@@ -17,7 +21,8 @@ interface Item {
 
 /**
  * What the controller manager does to stored objects: collects the dependents of owners that are gone, works off the finalizers
- * `foregroundDeletion` and `orphan`, empties terminating namespaces and CRDs, and gives each namespace its default service account.
+ * `foregroundDeletion` and `orphan`, empties terminating namespaces and CRDs, and gives each namespace its default service account. Events go
+ * an hour after they were last seen.
  *
  * It is told of every change, remembers what to look at, and works it off from a timer of 0 ms: never inside the request that caused it.
  * Every step looks at the present state only, so it may be repeated, and a restart begins by looking at everything once.
@@ -32,6 +37,7 @@ export class GarbageCollector {
   readonly #unsubscribe: () => void;
   #timer: { cancel(): void } | undefined;
   #isClosed = false;
+  #lastEventSweep = 0;
 
   constructor(context: ApiContext) {
     this.#context = context;
@@ -68,6 +74,7 @@ export class GarbageCollector {
     }
     this.#index(item, change.object);
     this.#lookIfNeeded(item, change.object);
+    if (change.resource === eventResource && change.type === "ADDED") this.#planEventSweep();
     // An owner in foreground deletion waits for dependents that block it; one that no longer does may set it free.
     if (change.previous !== undefined) this.#lookAtOwners(change.previous);
   }
@@ -106,6 +113,16 @@ export class GarbageCollector {
     }
   }
 
+  /** Old events go when new ones come, at most once a minute: an API in which nothing happens writes nothing. */
+  #planEventSweep(): void {
+    if (this.#context.clock.now() - this.#lastEventSweep < eventSweepIntervalMs) return;
+    this.#lastEventSweep = this.#context.clock.now();
+    const tooOld = this.#lastEventSweep - eventLifetimeMs;
+    for (const { key, object } of this.#context.state.list(eventResource)) {
+      if (eventLastSeenAt(object) < tooOld) this.#look({ resource: eventResource, key });
+    }
+  }
+
   #work(): void {
     this.#timer = undefined;
     const items = [...this.#pending.values()];
@@ -128,6 +145,10 @@ export class GarbageCollector {
     const kind = this.#context.kinds.ofStored(item.resource, entry.object);
     if (kind === undefined) return;
     const metadata = metadataOf(entry.object);
+    if (item.resource === eventResource && eventLastSeenAt(entry.object) < this.#context.clock.now() - eventLifetimeMs) {
+      this.#delete(kind, stringAt(metadata, "namespace") ?? "", stringAt(metadata, "name") ?? "", uidOf(entry.object), undefined);
+      return;
+    }
     if (metadata["deletionTimestamp"] === undefined) {
       if (this.#collectIfOwnerless(kind, entry.object)) return;
       if (item.resource === "/namespaces") this.#ensureServiceAccount(stringAt(metadata, "name") ?? "");
