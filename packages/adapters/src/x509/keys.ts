@@ -118,18 +118,10 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
 }
 
 type X509Module = typeof import("@peculiar/x509");
-let loaded: Promise<X509Module> | undefined;
 
 /** 180 ms and 19 MB, so only a process that issues certificates pays for it. */
-function loadX509(): Promise<X509Module> {
-  loaded ??= (async () => {
-    // The library's dependency-injection container looks for this at import, without declaring it.
-    await import("reflect-metadata");
-    const x509 = await import("@peculiar/x509");
-    x509.cryptoProvider.set(webcrypto);
-    return x509;
-  })();
-  return loaded;
+async function loadX509(): Promise<X509Module> {
+  return (await import("./library.ts")).x509;
 }
 
 function generatePrivateKey(kind: "ed25519" | "p256"): KeyObject;
