@@ -1,6 +1,6 @@
-// Bundles the command line into one file, dist/talos-operator.mjs. Libraries that are loaded lazily become chunks beside it.
+// Bundles the command line into dist/talos-operator.mjs. What is loaded lazily, each command for itself, becomes chunks beside it.
 import { build } from "esbuild";
-import { rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 
 rmSync("dist", { recursive: true, force: true });
 const result = await build({
@@ -20,5 +20,7 @@ const result = await build({
     js: 'import { createRequire as __talosOperatorCreateRequire } from "node:module"; const require = __talosOperatorCreateRequire(import.meta.url);',
   },
 });
+// The demo applies it.
+cpSync("examples/first-cluster/cluster.yaml", "dist/examples/first-cluster/cluster.yaml");
 for (const [file, output] of Object.entries(result.metafile.outputs))
   process.stdout.write(`${file} ${Math.round(output.bytes / 1024)} KiB\n`);

@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command.ts";
+import { keepMemorySmall } from "../process/small-memory.ts";
 import { logLevelFlag } from "./shared-flags.ts";
 
 export const managerCommand: CommandSpec = {
@@ -31,5 +32,8 @@ export const managerCommand: CommandSpec = {
     },
     logLevelFlag,
   ],
-  run: async (flags, context) => (await import("./run-manager.ts")).runManager(flags, context),
+  run: async (flags, context) => {
+    keepMemorySmall();
+    await (await import("./run-manager.ts")).runManager(flags, context);
+  },
 };
