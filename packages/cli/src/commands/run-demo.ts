@@ -1,5 +1,4 @@
 import { createWriteStream, type WriteStream } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
 import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
@@ -9,6 +8,7 @@ import { seconds } from "../live/render.ts";
 import { writeAccessFiles, type AccessFiles } from "../process/access-files.ts";
 import type { NamedObject } from "../process/apply-object.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
+import { exampleManifest } from "../process/example.ts";
 import { parseListen } from "../process/listen.ts";
 import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
@@ -17,12 +17,10 @@ import { startSimulatedMachines } from "../process/simulated-machines.ts";
 import { startStandalone, type StandaloneProcess } from "../process/standalone-process.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 
-const EXAMPLE = fileURLToPath(new URL("../../../../examples/first-cluster/cluster.yaml", import.meta.url));
-
 /** Runs the demo until it is Ready (with `--exit-when-ready`) or until it is stopped. */
 export async function runDemo(flags: FlagValues, context: CommandContext): Promise<void> {
   const begunAt = systemClock.now();
-  const objects = readManifest(stringFlag(flags, "manifest") ?? EXAMPLE);
+  const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
   const addresses = simulatedAddresses(flags, machineAddresses(objects));
   // Before anything is written: a second demo must leave the files of the first alone.
   await requireBindable(addresses);
