@@ -100,6 +100,9 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
 function stateWord(seen: Observed, ready: "Ready" | undefined): ControlPlaneState {
   if (ready !== undefined) return ready;
   if (seen.record.kind === "present" && seen.record.value.facts.bootstrapDone !== undefined) return "Bootstrapped";
+  // While the record is away, the word that says that the cluster exists stays.
+  const told = seen.controlPlane.status?.state;
+  if (seen.record.kind !== "present" && (told === "Bootstrapped" || told === "Ready")) return "Bootstrapped";
   const controlPlanes = seen.machines.filter((machine) => machine.declared.role === "controlplane");
   return controlPlanes.length > 0 && controlPlanes.every((machine) => machine.look.kind === "running") ? "Available" : "Pending";
 }

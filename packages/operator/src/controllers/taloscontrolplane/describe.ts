@@ -1,4 +1,4 @@
-import { conditionFor } from "@talos-operator/api";
+import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { controlPlanesOf, waitsForEtcd, wasEverConfigured } from "./etcd-view.ts";
 import type { EtcdMember } from "../../looking/look.ts";
@@ -62,6 +62,9 @@ function bootstrapState(seen: Observed): Finding<ReasonOf<"Bootstrapped">> {
   const facts = factsOf(seen);
   if (facts?.bootstrapDone !== undefined)
     return { reason: "Bootstrapped", message: `Founded on ${facts.bootstrapDone.machine}. ${facts.bootstrapDone.evidence}` };
+  // While the record is away, this word is what tells a cluster that exists from a new one: it stays.
+  const told = findCondition(seen.controlPlane.status?.conditions, "Bootstrapped");
+  if (facts === undefined && told?.status === "True") return { reason: "Bootstrapped", message: told.message };
   if (facts === undefined) return { reason: "WaitingForControlPlanes", message: "The cluster's record is not there yet." };
   const controlPlanes = controlPlanesOf(seen);
   const hidden = controlPlanes.filter((machine) => isSilent(machine) && wasEverConfigured(facts, machine));

@@ -14,6 +14,7 @@ import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer } from "@talos-operator/ports";
 import { contractFor, fingerprintSecretsBundle, generateSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
+import { EffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
@@ -226,7 +227,8 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   if (serviceAccountKey === undefined) return;
   const record = await effects.client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name });
   session.record = { at: clock.now(), value: record ?? "absent" };
-  if (record !== undefined || !(await leading.confirm())) return;
+  if (record !== undefined) return;
+  if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
   const contract = contractFor(seen.controlPlane.spec?.version ?? "");
   const bundle = await generateSecretsBundle({ contract, clock, random, keys, serviceAccountKey });
   log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");
@@ -255,6 +257,8 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
     const record = printRecord({ namespace, name }, action.facts, before === "absent" ? undefined : before, writer);
     const stored = action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);
     session.record = { at: clock.now(), value: stored };
+    // Whatever record comes after this one did not come with new keys: machines may run that it does not know.
+    session.forgetSent("CreateBundle");
     if (readRecord(stored) === undefined)
       throw new Error(`the API server dropped fields of ClusterRecord ${name}: install the CRDs of this release`);
     if (action.ifResourceVersion === undefined && session.credentialsFor?.fingerprint !== action.facts.bundle.fingerprint) {

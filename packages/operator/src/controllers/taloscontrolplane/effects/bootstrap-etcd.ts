@@ -15,6 +15,7 @@ import { asAdmin } from "./admin.ts";
  */
 export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "BootstrapEtcd" }>, effects: Effects): Promise<void> {
   const { session, seen, log, signal } = effects;
+  const before = session.sent().get("Bootstrap");
   try {
     await Promise.all(action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)));
     await asAdmin(action.address, effects, async (client) => {
@@ -43,6 +44,9 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
     } else if (isTalosError(thrown, "FAILED_PRECONDITION")) {
       session.noteSent("Bootstrap", "refused", "not available yet");
     } else if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
+      // Not even asked: without a pause the next pass would ask again at once.
+      if (session.sent().get("Bootstrap") === before)
+        session.noteSent("Bootstrap", before?.outcome === "answered" ? "answered" : "refused", "it could not be asked");
       log.debug(
         { action: "BootstrapEtcd", machine: action.machine, err: thrown.message },
         "Bootstrap not known to have arrived; looking again",
