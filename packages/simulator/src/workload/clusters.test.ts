@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
+import { createDatacenter } from "../datacenter/datacenter.ts";
+import type { DatacenterSnapshot } from "../datacenter/types.ts";
+import { instantTimings } from "../node/timings.ts";
+import { createSeededRandom } from "../testing/seeded-random.ts";
 import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";
 import type { WorkloadApi } from "./api.ts";
@@ -116,6 +120,46 @@ test("the Node of a silent machine turns Unknown after the grace period, and Rea
   await world.time.advance(1_000);
   assert.deepEqual([...new Set([...fake.nodes.values()].map(readiness))], ["True"]);
   assert.ok(name !== "");
+});
+
+test("Nodes register again when a restored datacenter finds an empty API", async () => {
+  const first = fakeApi();
+  const world = await cluster(first.api);
+  const snapshot = JSON.parse(JSON.stringify(world.datacenter.snapshot())) as DatacenterSnapshot;
+  const names = [...first.nodes.keys()].toSorted();
+  await world.datacenter.close();
+
+  const second = fakeApi();
+  const again = createDatacenter({
+    clock: world.time,
+    timers: world.time,
+    random: createSeededRandom("again"),
+    keys: world.keys,
+    timings: instantTimings,
+    machines: snapshot.machines.map(({ hardware }) => ({ address: hardware.address })),
+    workload: second.api,
+    snapshot,
+  });
+  await world.time.advance(1_000);
+  assert.deepEqual([...second.nodes.keys()].toSorted(), names);
+  assert.deepEqual([...new Set([...second.nodes.values()].map(readiness))], ["True"]);
+  await again.close();
+});
+
+test("a Node that somebody deleted comes back only when its machine starts again", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  const worker = world.datacenter.machine("10.5.0.4");
+  const name = [...fake.nodes.values()].find((node) => node.metadata.labels["node-role.kubernetes.io/control-plane"] === undefined)
+    ?.metadata.name;
+  assert.ok(name !== undefined && fake.nodes.delete(name));
+  await world.time.advance(60_000);
+  assert.equal(fake.nodes.has(name), false);
+  worker.powerOff();
+  await world.time.advance(10);
+  worker.powerOn();
+  await world.time.advance(1_000);
+  assert.equal(fake.nodes.has(name), true);
 });
 
 test("an API that refuses is tried again", async () => {

@@ -7,7 +7,7 @@ import type { Machine } from "../node/machine.ts";
 import { etcdRuns } from "../node/step.ts";
 import type { ConfigFacts } from "../node/config-facts.ts";
 import type { WorkloadApi, WorkloadCluster } from "./api.ts";
-import { nodeObjectOf, nodeStatusOf } from "./node-object.ts";
+import { nodeObjectOf, nodeStatusOf, type NodeObject } from "./node-object.ts";
 
 const retryMs = 1_000;
 const yearMs = 365 * 86_400_000;
@@ -19,6 +19,8 @@ interface Entry {
   handle: WorkloadCluster | undefined;
   /** `address:port` where it listens. */
   readonly serving: Set<string>;
+  /** Boot in which each machine last registered its Node with this API: a kubelet does so once, when it starts. */
+  readonly registered: Map<Cell, string>;
   /** Works through orders one after another: what was ordered later takes effect later. */
   queue: Promise<void>;
 }
@@ -54,13 +56,22 @@ export class WorkloadClusters {
     const { bootId } = cell.state;
     this.#order(entry, async (cluster) => {
       await writeNode(cluster.transport, nodeObjectOf(cell.state, this.#world.clock.now()));
+      entry.registered.set(cell, bootId);
       if (cell.state.bootId === bootId && cell.state.power === "on") cell.dispatch({ kind: "node-registered" });
     });
   }
 
   nodeReady(cell: Cell): void {
-    this.#lastSeen.set(cell, cell.state);
-    this.#writeReady(cell.state, "True");
+    const machine = cell.state;
+    this.#lastSeen.set(cell, machine);
+    const entry = this.#entryFor(machine);
+    if (entry !== undefined && this.#api !== undefined && entry.registered.get(cell) !== machine.bootId) {
+      this.#order(entry, async (cluster) => {
+        await createNode(cluster.transport, nodeObjectOf(machine, this.#world.clock.now()));
+        entry.registered.set(cell, machine.bootId);
+      });
+    }
+    this.#writeReady(machine, "True");
   }
 
   /** The kubelet is silent: shown after the grace period of the node controller, unless it is back by then. */
@@ -132,7 +143,14 @@ export class WorkloadClusters {
   }
 
   #openEntry(cluster: EtcdCluster, facts: ConfigFacts): Entry {
-    const entry: Entry = { key: cluster.key, isOpen: false, handle: undefined, serving: new Set(), queue: Promise.resolve() };
+    const entry: Entry = {
+      key: cluster.key,
+      isOpen: false,
+      handle: undefined,
+      serving: new Set(),
+      registered: new Map(),
+      queue: Promise.resolve(),
+    };
     this.#entries.set(cluster.key, entry);
     const api = this.#api;
     if (api !== undefined) {
@@ -220,11 +238,16 @@ function endpointOf(endpoint: string): { readonly address: string; readonly port
   return address === undefined ? undefined : { address, port: Number(match?.[3] ?? 443) };
 }
 
-async function writeNode(transport: KubeTransport, node: Record<string, unknown>): Promise<void> {
-  const { name } = node["metadata"] as { readonly name: string };
+async function writeNode(transport: KubeTransport, node: NodeObject): Promise<void> {
+  await createNode(transport, node);
+  await writeStatus(transport, node.metadata.name, node.status);
+}
+
+/** Leaves a Node that exists as it is. */
+async function createNode(transport: KubeTransport, node: NodeObject): Promise<void> {
   const created = await transport.send({ method: "POST", path: "/api/v1/nodes", body: node });
-  if (created.status !== 409 && created.status >= 300) throw new Error(`Node ${name} was not registered: HTTP ${created.status}`);
-  await writeStatus(transport, name, node["status"] as Record<string, unknown>);
+  if (created.status !== 409 && created.status >= 300)
+    throw new Error(`Node ${node.metadata.name} was not registered: HTTP ${created.status}`);
 }
 
 async function writeStatus(transport: KubeTransport, name: string, status: Record<string, unknown>): Promise<void> {

@@ -1,8 +1,18 @@
 import { activeFacts, isControlPlane, nodenameOf } from "../node/identity.ts";
 import type { Machine } from "../node/machine.ts";
 
+/** What the simulator itself reads of a Node; the rest is for whoever asks the API. */
+export interface NodeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+  readonly status: Record<string, unknown>;
+}
+
 /** A Kubernetes Node as the kubelet of this machine registers it. */
-export function nodeObjectOf(machine: Machine, now: number): Record<string, unknown> {
+export function nodeObjectOf(machine: Machine, now: number): NodeObject & Record<string, unknown> {
   const facts = activeFacts(machine);
   const name = nodenameOf(machine);
   const isControl = isControlPlane(machine);
