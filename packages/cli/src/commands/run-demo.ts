@@ -12,6 +12,7 @@ import { exampleManifest } from "../process/example.ts";
 import { parseListen } from "../process/listen.ts";
 import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
+import { createNodeCheck } from "../process/node-check.ts";
 import { followRollout, takePicture, type RolloutOptions } from "../process/rollout.ts";
 import { startSimulatedMachines } from "../process/simulated-machines.ts";
 import { startStandalone, type StandaloneProcess } from "../process/standalone-process.ts";
@@ -41,29 +42,26 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     listen: parseListen(requiredString(flags, "listen")),
     keys,
     log,
+    startSurroundings: () =>
+      startSimulatedMachines({
+        folder: persist ? folder : undefined,
+        addresses,
+        talosVersion: requiredString(flags, "talos-version"),
+        pace: "demo",
+        keys,
+        log,
+      }),
   });
   try {
-    const machines = await startSimulatedMachines({
-      folder: persist ? folder : undefined,
-      addresses,
-      talosVersion: requiredString(flags, "talos-version"),
-      pace: "demo",
-      keys,
-      log,
-    });
-    try {
-      const applied = await standalone.apply(objects);
-      const elapsedMs = (): number => systemClock.now() - begunAt;
-      const screen = createScreen(context.stderr);
-      await waitUntilReady({ flags, context, standalone, applied, addresses, show: (picture) => screen.show(picture, elapsedMs()) });
-      screen.finish([`\nReady after ${seconds(elapsedMs())}.`]);
-      context.stdout.write(`${summary(standalone, await accessFiles(standalone, folder, applied))}\n`);
-      if (booleanFlag(flags, "exit-when-ready")) return;
-      context.stderr.write("Ctrl-C stops it; the next start goes on where this one ends.\n");
-      await Promise.race([untilAborted(context.signal), standalone.operator.done]);
-    } finally {
-      await machines.close();
-    }
+    const applied = await standalone.apply(objects);
+    const elapsedMs = (): number => systemClock.now() - begunAt;
+    const screen = createScreen(context.stderr, process.env);
+    await waitUntilReady({ flags, context, standalone, applied, addresses, show: (picture) => screen.show(picture, elapsedMs()) });
+    screen.finish([`\nReady after ${seconds(elapsedMs())}.`]);
+    context.stdout.write(`${summary(standalone, await accessFiles(standalone, folder, applied))}\n`);
+    if (booleanFlag(flags, "exit-when-ready")) return;
+    context.stderr.write("Ctrl-C stops it; the next start goes on where this one ends.\n");
+    await Promise.race([untilAborted(context.signal), standalone.operator.done]);
   } finally {
     await standalone.close();
     keys.close();
@@ -108,8 +106,10 @@ async function waitUntilReady({ flags, context, standalone, applied, addresses, 
   const giveUp = new AbortController();
   const timer =
     timeoutSeconds === undefined ? undefined : systemTimers.schedule(timeoutSeconds * 1000, () => giveUp.abort(new Error("time is up")));
+  const nodes = createNodeCheck(standalone.client);
   const options: RolloutOptions = {
     client: standalone.client,
+    nodes,
     timers: systemTimers,
     applied,
     addresses,
@@ -131,6 +131,7 @@ async function waitUntilReady({ flags, context, standalone, applied, addresses, 
     );
   } finally {
     timer?.cancel();
+    nodes.close();
   }
 }
 

@@ -18,7 +18,7 @@ export interface MachineRow {
   readonly address: string;
   readonly role: "control plane" | "worker" | "spare";
   readonly name: string;
-  /** The published word of `status.state`, `Waiting` before the first one, `Spare` for machines that no object names. */
+  /** The published word of `status.state`, `Waiting` before the first one, `Starting` when it was ready before a restart, `Spare` for machines that no object names. */
   readonly stage: string;
   readonly isReady: boolean;
   readonly waitsFor: string;
@@ -46,11 +46,19 @@ export interface PictureInput {
   readonly machines: readonly WatchedObject[];
   /** Every simulated machine, named by an object or not. */
   readonly addresses: readonly string[];
+  /**
+   * Addresses whose Node is Ready at this moment. What a status calls ready and is not here counts as starting: the status may
+   * come from before a restart. Absent: the statuses alone count.
+   */
+  readonly up?: ReadonlySet<string>;
 }
 
+const STARTING = "Starting";
+
 export function pictureOf(input: PictureInput): Picture {
-  const headlines = input.goals.map(headlineOf);
-  const named = input.machines.map(rowOf).toSorted(byRoleThenAddress);
+  const named = input.machines.map((machine) => rowOf(machine, input.up)).toSorted(byRoleThenAddress);
+  const starting = named.filter((row) => row.stage === STARTING).length;
+  const headlines = input.goals.map((goal) => headlineOf(goal, starting));
   const taken = new Set(named.map((row) => row.address));
   const spare = input.addresses.filter((address) => !taken.has(address)).map(spareRow);
   return { isReady: headlines.length > 0 && headlines.every((line) => line.isReady), headlines, rows: [...named, ...spare] };
@@ -73,28 +81,31 @@ function isConditionTrue(object: WatchedObject, type: string): boolean {
   return seen === undefined || object.metadata.generation === undefined || seen >= object.metadata.generation;
 }
 
-function headlineOf(object: WatchedObject): Headline {
+function headlineOf(object: WatchedObject, starting: number): Headline {
+  const title = `${object.kind} ${object.metadata.namespace ?? "default"}/${object.metadata.name}`;
   const isReady = isConditionTrue(object, "Ready");
+  if (isReady && starting > 0) {
+    return { title, isReady: false, state: STARTING, waitsFor: `${starting} of its machines to be up again; it was Ready before` };
+  }
   const ready = object.status?.conditions?.find((condition) => condition.type === "Ready");
   return {
-    title: `${object.kind} ${object.metadata.namespace ?? "default"}/${object.metadata.name}`,
+    title,
     isReady,
     state: isReady ? "Ready" : (object.status?.state ?? ready?.reason ?? "Waiting"),
     waitsFor: isReady ? "" : (ready?.message ?? "the operator to look at it for the first time"),
   };
 }
 
-function rowOf(machine: WatchedObject): MachineRow {
+function rowOf(machine: WatchedObject, up: ReadonlySet<string> | undefined): MachineRow {
   const ready = machine.status?.conditions?.find((condition) => condition.type === "Ready");
   const isReady = ready?.status === "True";
-  return {
+  const row = {
     address: machine.spec?.endpoint ?? "",
     role: machine.spec?.controlPlaneRef === undefined ? "worker" : "control plane",
     name: machine.metadata.name,
-    stage: machine.status?.state ?? "Waiting",
-    isReady,
-    waitsFor: isReady ? "" : (ready?.message ?? ""),
-  };
+  } as const;
+  if (isReady && up?.has(row.address) === false) return { ...row, stage: STARTING, isReady: false, waitsFor: "its Node to be Ready again" };
+  return { ...row, stage: machine.status?.state ?? "Waiting", isReady, waitsFor: isReady ? "" : (ready?.message ?? "") };
 }
 
 function spareRow(address: string): MachineRow {

@@ -1,31 +1,37 @@
-import type { MachineRow, Picture } from "./picture.ts";
+import type { Headline, MachineRow, Picture } from "./picture.ts";
 
 export interface RenderOptions {
   /** Width of the terminal in characters; longer lines are cut with an ellipsis. */
   readonly columns: number;
+  /** Lines that fit. Machines beyond them are counted instead of shown: spares first, then those that are ready. */
+  readonly rows: number;
   readonly useColour: boolean;
   readonly elapsedMs: number;
 }
 
-const MARKS = { ready: "●", working: "◐", waiting: "○" } as const;
+const MARKS = { ready: "●", working: "◐", waiting: "○", spare: "·" } as const;
+/** Below this width the role gives its room to what is waited for: the rows are in the order of the roles. */
+const WIDE = 72;
+/** The longest published stage, so that columns do not move when a machine goes on. */
+const STAGE_WIDTH = "Installing".length;
+/** Always this many while something is waited for, so that the machines below stay where they are. */
+const WAITING_LINES = 2;
 
 /** Draws the picture as lines, one machine a row. */
 export function renderPicture(picture: Picture, options: RenderOptions): readonly string[] {
-  const paint = options.useColour ? colour : plain;
-  const lines: string[] = [""];
-  for (const line of picture.headlines) {
-    const mark = line.isReady ? paint("green", MARKS.ready) : paint("yellow", MARKS.working);
-    lines.push(cut(`  ${mark} ${line.title}  ${line.state}  ${seconds(options.elapsedMs)}`, options));
-    if (line.waitsFor !== "") lines.push(cut(`    waits for: ${line.waitsFor}`, options));
+  const lines = ["", ...picture.headlines.flatMap((line) => headlineLines(line, options))];
+  if (picture.rows.length === 0) return lines.slice(0, options.rows);
+  const { shown, hidden } = fit(picture.rows, options.rows - lines.length - 2);
+  const address = Math.max(7, ...picture.rows.map((row) => row.address.length));
+  const columns = (...[machine, role, stage, rest]: [string, string, string, string]): string =>
+    [machine.padEnd(address), ...(options.columns < WIDE ? [] : [role.padEnd(13)]), stage.padEnd(STAGE_WIDTH), rest].join("  ").trimEnd();
+  lines.push("", paint("dim", cut(`    ${columns("MACHINE", "ROLE", "STAGE", "WAITS FOR")}`, options.columns), options));
+  for (const row of shown) {
+    const text = cut(columns(row.address, row.role, row.stage, row.waitsFor), options.columns - 4);
+    lines.push(`  ${markOf(row, options)} ${row.role === "spare" ? paint("dim", text, options) : text}`);
   }
-  if (picture.rows.length === 0) return lines;
-  const widths = columnWidths(picture.rows);
-  lines.push("", paint("dim", `    ${"MACHINE".padEnd(widths.address)}  ${"ROLE".padEnd(13)}  ${"STAGE".padEnd(widths.stage)}  WAITS FOR`));
-  for (const row of picture.rows) {
-    const text = `${row.address.padEnd(widths.address)}  ${row.role.padEnd(13)}  ${row.stage.padEnd(widths.stage)}  ${row.waitsFor}`;
-    lines.push(cut(`  ${markOf(row, paint)} ${row.role === "spare" ? paint("dim", text.trimEnd()) : text.trimEnd()}`, options));
-  }
-  return lines;
+  if (hidden > 0) lines.push(paint("dim", cut(`    and ${hidden} more`, options.columns), options));
+  return lines.slice(0, options.rows);
 }
 
 /** One line for logs and pipes, for example `12.3s  127.1.0.1  control plane  Installing  waits for the API`. */
@@ -38,29 +44,48 @@ export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)}s`;
 }
 
-type Paint = (name: keyof typeof CODES, text: string) => string;
+function headlineLines(line: Headline, options: RenderOptions): readonly string[] {
+  const mark = line.isReady ? paint("green", MARKS.ready, options) : paint("yellow", MARKS.working, options);
+  const title = `  ${mark} ${cut(`${line.title}  ${line.state}  ${seconds(options.elapsedMs)}`, options.columns - 4)}`;
+  if (line.waitsFor === "") return [title];
+  const text = wrap(`waits for: ${line.waitsFor}`, options.columns - 4);
+  return [title, ...Array.from({ length: WAITING_LINES }, (_, index) => (text[index] === undefined ? "" : `    ${text[index]}`))];
+}
+
+/** At most {@link WAITING_LINES} lines; the last is cut. */
+function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (lines.length < WAITING_LINES - 1 && rest.length > width) {
+    const space = rest.lastIndexOf(" ", width);
+    const end = space > width / 2 ? space : width;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, cut(rest, width)];
+}
+
+/** Leaves out the least interesting machines, in the order in which they stand. */
+function fit(rows: readonly MachineRow[], room: number): { readonly shown: readonly MachineRow[]; readonly hidden: number } {
+  if (rows.length <= room) return { shown: rows, hidden: 0 };
+  const interest = (row: MachineRow): number => (row.role === "spare" ? 2 : row.isReady ? 1 : 0);
+  const kept = new Set(rows.toSorted((a, b) => interest(a) - interest(b)).slice(0, Math.max(0, room - 1)));
+  return { shown: rows.filter((row) => kept.has(row)), hidden: rows.length - kept.size };
+}
+
 const CODES = { green: 32, yellow: 33, dim: 2 } as const;
-const colour: Paint = (name, text) => `\u001b[${CODES[name]}m${text}\u001b[0m`;
-const plain: Paint = (_name, text) => text;
 
-function markOf(row: MachineRow, paint: Paint): string {
-  if (row.role === "spare") return paint("dim", "·");
-  return row.isReady ? paint("green", MARKS.ready) : row.stage === "Waiting" ? MARKS.waiting : paint("yellow", MARKS.working);
+/** Colour codes take no room: text is cut before it is painted. */
+function paint(name: keyof typeof CODES, text: string, { useColour }: RenderOptions): string {
+  return useColour ? `\u001b[${CODES[name]}m${text}\u001b[0m` : text;
 }
 
-function columnWidths(rows: readonly MachineRow[]): { address: number; stage: number } {
-  return {
-    address: Math.max(7, ...rows.map((row) => row.address.length)),
-    stage: Math.max(5, ...rows.map((row) => row.stage.length)),
-  };
+function markOf(row: MachineRow, options: RenderOptions): string {
+  if (row.role === "spare") return paint("dim", MARKS.spare, options);
+  if (row.isReady) return paint("green", MARKS.ready, options);
+  return row.stage === "Waiting" ? MARKS.waiting : paint("yellow", MARKS.working, options);
 }
 
-/** Cuts by visible characters: colour codes take no room. */
-function cut(line: string, options: RenderOptions): string {
-  // oxlint-disable-next-line no-control-regex -- the escape character is what is looked for
-  const codes = /\u001b\[\d+m/g;
-  const visible = line.replaceAll(codes, "").length;
-  if (visible <= options.columns) return line;
-  const excess = visible - options.columns + 1;
-  return `${line.slice(0, -excess)}…`;
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }

@@ -8,19 +8,23 @@ export interface Screen {
   finish(lines: readonly string[]): void;
 }
 
-export function createScreen(stream: NodeJS.WriteStream): Screen {
-  return stream.isTTY ? createLiveScreen(stream) : createLineScreen(stream);
+/** @param stream a terminal gets the live picture, unless it cannot move the cursor (`TERM=dumb`) or writes a log of a build (`CI`) */
+export function createScreen(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Screen {
+  const isLive = stream.isTTY && environment["TERM"] !== "dumb" && (environment["CI"] ?? "") === "";
+  return isLive ? createLiveScreen(stream) : createLineScreen(stream);
 }
 
 function createLiveScreen(stream: NodeJS.WriteStream): Screen {
   let drawn = 0;
   return {
     show(picture, elapsedMs) {
-      const useColour = stream.hasColors();
-      // A picture taller than the window would scroll and could not be drawn over.
-      const lines = renderPicture(picture, { columns: stream.columns, useColour, elapsedMs }).slice(0, Math.max(3, stream.rows - 1));
+      // A terminal without a size says 0. The last column and line stay free: filling them would wrap or scroll.
+      const columns = (stream.columns || 80) - 1;
+      const rows = (stream.rows || 24) - 1;
+      const lines = renderPicture(picture, { columns, rows, useColour: stream.hasColors(), elapsedMs });
       const up = drawn > 0 ? `\u001b[${drawn}A` : "";
-      stream.write(`${up}\u001b[0J${lines.join("\n")}\n`);
+      // Each line is cleared as it is overwritten, so that nothing is blank in between.
+      stream.write(`${up}${lines.map((line) => `${line}\u001b[K\n`).join("")}\u001b[0J`);
       drawn = lines.length;
     },
     finish(lines) {

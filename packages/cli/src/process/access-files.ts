@@ -15,13 +15,8 @@ export interface AccessFiles {
 /** Writes the access Secrets of an applied cluster into the data folder; `undefined` while they are not there. */
 export async function writeAccessFiles(client: KubeClient, folder: DataFolder, object: NamedObject): Promise<AccessFiles | undefined> {
   const { name, namespace = "default" } = object.metadata;
-  const read = async (secret: string): Promise<string | undefined> => {
-    const found = await client.resource<KubeObject & { data?: Record<string, string> }>(secrets).tryGet({ name: secret, namespace });
-    const [value] = Object.values(found?.data ?? {});
-    return value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
-  };
-  const kubeconfig = await read(kubeconfigSecretName(name));
-  const talosconfig = await read(talosconfigSecretName(name));
+  const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(name));
+  const talosconfig = await readSecretText(client, namespace, talosconfigSecretName(name));
   if (kubeconfig === undefined || talosconfig === undefined) return undefined;
   folder.write(kubeconfig, "clusters", namespace, name, "kubeconfig");
   folder.write(talosconfig, "clusters", namespace, name, "talosconfig");
@@ -30,4 +25,11 @@ export async function writeAccessFiles(client: KubeClient, folder: DataFolder, o
     kubeconfig: folder.file("clusters", namespace, name, "kubeconfig"),
     talosconfig: folder.file("clusters", namespace, name, "talosconfig"),
   };
+}
+
+/** The text in a Secret that holds one file; `undefined` when there is no such Secret. */
+export async function readSecretText(client: KubeClient, namespace: string, name: string): Promise<string | undefined> {
+  const found = await client.resource<KubeObject & { data?: Record<string, string> }>(secrets).tryGet({ name, namespace });
+  const [value] = Object.values(found?.data ?? {});
+  return value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
 }

@@ -8,6 +8,8 @@ import type { ManifestObject } from "./manifest.ts";
 export interface StandaloneOptions extends EmbeddedApiOptions {
   readonly keys: Keys;
   readonly log: Logger;
+  /** Starts what must be there before the operator looks, once the data folder is this process's own. It is closed after the operator. */
+  readonly startSurroundings?: () => Promise<{ close(): Promise<void> }>;
 }
 
 /** Embedded API and operator in one process. */
@@ -21,6 +23,13 @@ export interface StandaloneProcess {
 
 export async function startStandalone(options: StandaloneOptions): Promise<StandaloneProcess> {
   const api = await startEmbeddedApi(options);
+  let surroundings: { close(): Promise<void> } | undefined;
+  try {
+    surroundings = await options.startSurroundings?.();
+  } catch (error) {
+    await api.close();
+    throw error;
+  }
   const operator = startOperator({
     kube: api.transport,
     keys: options.keys,
@@ -42,8 +51,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       return applied;
     },
     async close() {
-      await operator.stop();
-      await api.close();
+      try {
+        await operator.stop();
+      } finally {
+        await surroundings?.close();
+        await api.close();
+      }
     },
   };
 }

@@ -1,0 +1,67 @@
+import { kubeconfigSecretName, talosControlPlaneResource } from "@talos-operator/api";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
+import type { KubeTransport } from "@talos-operator/ports";
+import { readSecretText } from "./access-files.ts";
+
+const ANSWER_WITHIN_MS = 2000;
+
+/**
+ * Asks the clusters themselves which machines are up, through their kubeconfig Secrets.
+ *
+ * A status outlives the process that wrote it: after a start it may still say Ready while no machine runs.
+ */
+export interface NodeCheck {
+  /** Addresses of the Nodes that are Ready now. A cluster that does not answer has none. */
+  readyAddresses(): Promise<ReadonlySet<string>>;
+  close(): void;
+}
+
+/** @param client of the API that holds the control planes and their Secrets */
+export function createNodeCheck(client: KubeClient): NodeCheck {
+  const transports = new Map<string, KubeTransport>();
+  const transportFor = async (kubeconfig: string): Promise<KubeTransport> => {
+    let transport = transports.get(kubeconfig);
+    if (transport === undefined) {
+      transport = createHttpsTransport((await loadKubeconfig({ text: kubeconfig })).config);
+      transports.set(kubeconfig, transport);
+    }
+    return transport;
+  };
+  return {
+    async readyAddresses() {
+      const found = new Set<string>();
+      for (const { metadata = {} } of (await client.resource(talosControlPlaneResource).list()).items) {
+        const { name = "", namespace = "default" } = metadata;
+        const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(name));
+        if (kubeconfig === undefined) continue;
+        for (const address of await readyNodes(await transportFor(kubeconfig))) found.add(address);
+      }
+      return found;
+    },
+    close() {
+      for (const transport of transports.values()) transport.close();
+    },
+  };
+}
+
+interface NodeFacts {
+  readonly status?: {
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+async function readyNodes(transport: KubeTransport): Promise<readonly string[]> {
+  try {
+    const response = await transport.send({ method: "GET", path: "/api/v1/nodes" }, { timeoutMs: ANSWER_WITHIN_MS });
+    const nodes = (response.body as { items?: readonly NodeFacts[] } | undefined)?.items ?? [];
+    return nodes
+      .filter(({ status }) => status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true)
+      .flatMap(({ status }) => (status?.addresses ?? []).filter(({ type }) => type === "InternalIP").map(({ address }) => address));
+  } catch (error) {
+    // No answer is what is asked about here; the next look asks again.
+    if (error instanceof Error && error.name === "KubeTransportFailure") return [];
+    throw error;
+  }
+}
