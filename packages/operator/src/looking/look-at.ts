@@ -5,7 +5,7 @@ import { seenDisks } from "./disks.ts";
 import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
 
 /** Deadline of each call of a look. */
-export const LOOK_TIMEOUT_MS = 2_000;
+export const LOOK_TIMEOUT_MS = 3_000;
 
 /** Whom to look at, and what is known of it. */
 export interface LookQuestion {

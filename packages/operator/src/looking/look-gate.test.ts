@@ -34,34 +34,34 @@ function looks(gate: LookGate, count: number): { begun: () => number; finish: (n
 }
 
 describe("the gate of looks", () => {
-  it("lets 32 in at once and the next ones in their order", async () => {
+  it("lets 16 in at once and the next ones in their order", async () => {
     const gate = new LookGate(handTimers().timers);
-    const { begun, finish, done } = looks(gate, 40);
-    assert.equal(begun(), 32);
+    const { begun, finish, done } = looks(gate, 24);
+    assert.equal(begun(), 16);
     finish(5);
     await setImmediate();
-    assert.equal(begun(), 33);
-    for (let n = 0; n < 40; n += 1) {
+    assert.equal(begun(), 17);
+    for (let n = 0; n < 24; n += 1) {
       finish(n);
       await setImmediate();
     }
     assert.deepEqual(
       await done,
-      Array.from({ length: 40 }, (_, n) => n),
+      Array.from({ length: 24 }, (_, n) => n),
     );
   });
 
   it("is not closed by machines that never answer", async () => {
     const { timers, ring } = handTimers();
     const gate = new LookGate(timers);
-    const hanging = looks(gate, 32);
-    const next = looks(gate, 32);
+    const hanging = looks(gate, 16);
+    const next = looks(gate, 16);
     assert.equal(next.begun(), 0);
     ring();
     await setImmediate();
-    assert.equal(next.begun(), 32);
+    assert.equal(next.begun(), 16);
     // Those who gave their place away give it only once.
-    for (let n = 0; n < 32; n += 1) hanging.finish(n);
+    for (let n = 0; n < 16; n += 1) hanging.finish(n);
     await hanging.done;
     const last = looks(gate, 1);
     assert.equal(last.begun(), 0);
@@ -77,5 +77,15 @@ describe("the gate of looks", () => {
         gate.pass(() => Promise.reject(new Error("no"))),
         /no/,
       );
+  });
+
+  it("knows when there are too many machines for a channel each", () => {
+    const gate = new LookGate(handTimers().timers);
+    for (let n = 0; n < 200; n += 1) gate.admit();
+    assert.equal(gate.isCrowded(), false);
+    gate.admit();
+    assert.equal(gate.isCrowded(), true);
+    gate.release();
+    assert.equal(gate.isCrowded(), false);
   });
 });

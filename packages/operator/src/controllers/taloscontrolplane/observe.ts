@@ -81,9 +81,11 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const composed = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
   const declared = [...composed, ...handMade(machineObjects, composed).filter((machine) => isUsable(machine, ports.hosts))];
   const former = formerControlPlanes(declared, seenRecord);
+  // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
+  const watched = session.isMakingKey() ? [] : [...declared, ...former];
   if (mode !== "disable")
     session.watch(
-      [...declared, ...former].map((machine) => {
+      watched.map((machine) => {
         const fact = machineFact(facts, machine.name);
         return {
           name: machine.name,

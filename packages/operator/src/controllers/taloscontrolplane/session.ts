@@ -52,6 +52,7 @@ export class ClusterSession {
   readonly #sent = new Map<string, SentEffect>();
   #credentials: ReaderCredentials | undefined;
   #serviceAccount: { readonly key: string | undefined; readonly isBeingMade: boolean } = { key: undefined, isBeingMade: false };
+  #pace: Pace = "eager";
   #isClosed = false;
 
   /** The record as last read or written; `undefined` = read it. */
@@ -75,7 +76,7 @@ export class ClusterSession {
     const names = new Set(targets.map((target) => target.name));
     for (const [name, watched] of this.#watched) {
       if (names.has(name)) continue;
-      close(watched);
+      this.#end(watched);
       this.#watched.delete(name);
     }
     for (const target of targets) {
@@ -87,7 +88,7 @@ export class ClusterSession {
         }
         continue;
       }
-      if (before !== undefined) close(before);
+      if (before !== undefined) this.#end(before);
       this.#watched.set(target.name, this.#begin(target));
     }
   }
@@ -97,6 +98,7 @@ export class ClusterSession {
   }
 
   setPace(pace: Pace): void {
+    this.#pace = pace;
     for (const { watcher } of this.#watched.values()) watcher.setPace(pace);
   }
 
@@ -153,7 +155,7 @@ export class ClusterSession {
 
   close(): void {
     this.#isClosed = true;
-    for (const watched of this.#watched.values()) close(watched);
+    for (const watched of this.#watched.values()) this.#end(watched);
     this.#watched.clear();
     this.#credentials = undefined;
     this.#serviceAccount = { key: undefined, isBeingMade: false };
@@ -170,6 +172,12 @@ export class ClusterSession {
     wake();
   }
 
+  #end({ watcher, connections }: Watched): void {
+    watcher.close();
+    connections.close();
+    this.#ports.gate.release();
+  }
+
   #begin(target: LookTarget): Watched {
     const connections = new MachineConnections(this.#ports.dialer, target.address);
     const watcher = new Watcher({
@@ -178,16 +186,22 @@ export class ClusterSession {
       onChange: (look) => this.#onLook(target.name, look),
       now: () => this.#ports.clock.now(),
       look: () =>
-        this.#ports.gate.pass(() =>
-          lookAt({
+        this.#ports.gate.pass(async () => {
+          const own = this.#watched.get(target.name);
+          // While it waited for its turn the machine may have been let go: nobody would close what is opened now.
+          if (own?.connections !== connections) return { kind: "not-asked" };
+          const look = await lookAt({
             connections,
             role: target.role,
             credentials: this.#credentials,
-            mayBeConfigured: this.#watched.get(target.name)?.target.mayBeConfigured ?? target.mayBeConfigured,
+            mayBeConfigured: own.target.mayBeConfigured,
             now: () => this.#ports.clock.now(),
-          }),
-        ),
+          });
+          if (this.#pace === "settled" && this.#ports.gate.isCrowded()) connections.close();
+          return look;
+        }),
     });
+    this.#ports.gate.admit();
     // Not before the map holds it: the first look asks there.
     void Promise.resolve().then(() => watcher.nudge());
     return { target, connections, watcher };
@@ -197,9 +211,4 @@ export class ClusterSession {
 /** An access Secret as the rules see it. */
 export function seenAccess(stored: StoredAccess | undefined): Seen<SeenAccess> {
   return stored === undefined ? { kind: "absent" } : { kind: "present", value: stored };
-}
-
-function close({ watcher, connections }: Watched): void {
-  watcher.close();
-  connections.close();
 }
