@@ -31,12 +31,18 @@ export interface StartOptions {
   readonly bundled: boolean;
   /** Options of node itself. */
   readonly nodeOptions?: readonly string[];
+  /** File that the process writes its id into before node begins: `cgroup.procs` of a memory cgroup. */
+  readonly memoryGroup?: string;
 }
 
 /** @throws Error when the command ends or stays silent for a minute */
 export async function startProcess(args: readonly string[], options: StartOptions): Promise<BenchProcess> {
   const program = [...(options.nodeOptions ?? []), options.bundled ? bundle : source, ...args];
-  const child = spawn(process.execPath, program, { stdio: ["ignore", "ignore", "pipe"] });
+  const [command, before] =
+    options.memoryGroup === undefined
+      ? [process.execPath, []]
+      : ["/bin/sh", ["-c", 'echo $$ > "$0" && exec "$@"', options.memoryGroup, process.execPath]];
+  const child = spawn(command, [...before, ...program], { stdio: ["ignore", "ignore", "pipe"] });
   let text = "";
   child.stderr.on("data", (chunk: Buffer) => {
     if (text.length < 100_000) text += chunk.toString();

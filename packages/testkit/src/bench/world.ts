@@ -33,6 +33,8 @@ export interface WorldOptions {
   readonly bundled: boolean;
   /** Options of the operator's node. */
   readonly nodeOptions?: readonly string[];
+  /** `cgroup.procs` of the operator's memory cgroup. */
+  readonly memoryGroup?: string;
 }
 
 /** Starts the processes. */
@@ -62,7 +64,12 @@ export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld
     const kubeconfig = join(folder, "api", "kubeconfig");
     const operator = await begin(
       ["manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--rsa-pool", String(options.rsaPool), "--log-level", "info"],
-      { ready: /leader|lease/i, bundled: options.bundled, nodeOptions: options.nodeOptions ?? [] },
+      {
+        ready: /leader|lease/i,
+        bundled: options.bundled,
+        nodeOptions: options.nodeOptions ?? [],
+        ...(options.memoryGroup === undefined ? {} : { memoryGroup: options.memoryGroup }),
+      },
     );
     const { config } = await loadKubeconfig({ path: kubeconfig });
     const transport = createHttpsTransport({ ...config, userAgent: "bench" });
