@@ -1,6 +1,8 @@
 import type {
   KubeRequest,
+  KubeResponse,
   KubeTransport,
+  KubeWatchEvent,
   RandomSource,
   TalosCallFailure,
   TalosCallOptions,
@@ -19,11 +21,15 @@ export interface FaultyPortOptions {
   readonly random: RandomSource;
   readonly timers: Timers;
   /** Before an effect is sent, whatever becomes of it. `address` is that of the machine, for Talos calls. */
-  readonly onSent: (effect: EffectId, detail: string, address: string | undefined) => Promise<void>;
+  readonly onSent: (effect: EffectId, detail: string, address: string | undefined, request: unknown) => Promise<void>;
   /** After an effect took place; a refused call changed nothing. */
   readonly onEffect: (effect: EffectId, detail: string) => Promise<void>;
   /** Who holds the lease, each time that this instance reads it. */
   readonly onLeaseRead: (holder: string | undefined) => void;
+  /** What a read is answered instead of the truth, or `undefined`. */
+  readonly lie: (path: string) => KubeResponse | undefined;
+  /** Resolves when the watches may go on telling. */
+  readonly watchesGoOn: () => Promise<void>;
   /** Everything that is written to the Kubernetes API. */
   readonly inspect: (request: KubeRequest) => void;
 }
@@ -40,14 +46,14 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
       if (!life.maySend()) return never();
       const effect = kubeEffect(request);
       if (effect === undefined) {
-        const reply = await life.deliver(await inner.send(request, callOptions));
+        const reply = await life.deliver(options.lie(request.path) ?? (await inner.send(request, callOptions)));
         if (/\/leases\/[^/]+$/.test(request.path))
           options.onLeaseRead((reply.body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity);
         return reply;
       }
       const detail = `${request.method} ${request.path}`;
       options.inspect(request);
-      await options.onSent(effect, detail, undefined);
+      await options.onSent(effect, detail, undefined, request);
       return withFault(effect, options, {
         perform: async () => {
           const reply = await inner.send(request, withoutSignal(callOptions));
@@ -61,7 +67,7 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
       await life.awake();
       if (!life.maySend()) return never();
       const answer = await inner.watch(request, callOptions);
-      return life.deliver({ ...answer, events: whileAlive(answer.events, life) });
+      return life.deliver({ ...answer, events: whileAlive(lagging(answer.events, options.watchesGoOn), life) });
     },
     close: () => inner.close(),
   };
@@ -81,7 +87,7 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
           const effect = talosEffect(method.path, credentials.kind === "maintenance");
           if (effect === undefined) return settled(life, channel.unary(method, request, callOptions));
           const detail = `${method.path} ${target.address}`;
-          await options.onSent(effect, detail, target.address);
+          await options.onSent(effect, detail, target.address, request);
           return withFault(effect, options, {
             perform: async () => {
               const reply = await channel.unary(method, request, withoutSignal(callOptions));
@@ -180,6 +186,13 @@ async function* whileAlive<T>(items: AsyncIterable<T>, life: Life): AsyncIterabl
     yield item;
   }
   if (!life.isAlive) await never();
+}
+
+async function* lagging(events: AsyncIterable<KubeWatchEvent>, goOn: () => Promise<void>): AsyncIterable<KubeWatchEvent> {
+  for await (const event of events) {
+    await goOn();
+    yield event;
+  }
 }
 
 /** What was sent takes effect even when the caller stops waiting for it. */

@@ -1,14 +1,19 @@
 import { createHash } from "node:crypto";
-import { clusterRecordResource, type ClusterRecord } from "@talos-operator/api";
+import { clusterRecordResource, finalizers, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
 import { createKubeClient, type KubeObject } from "@talos-operator/kube-runtime";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { EffectId } from "./effects.ts";
+import type { EffectCounts } from "./report.ts";
+import type { Stage } from "./stage.ts";
 
 const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
 
-type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> };
+type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>>; readonly immutable?: boolean };
+
+/** The operator may have read the bundle or the annotation just before it went. */
+const READ_JUST_BEFORE_MS = 5_000;
 
 /** A broken rule, told with the facts that broke it. */
 export type Report = (invariant: string, detail: string) => void;
@@ -19,27 +24,44 @@ export type DescribeSpki = (certificate: string) => string;
 /** Watches one world and tells what must never be. Reads past every fault. */
 export interface Invariants {
   /** Before an effect leaves the operator. */
-  beforeSend(effect: EffectId, address: string | undefined): Promise<void>;
+  beforeSend(effect: EffectId, address: string | undefined, request: unknown): Promise<void>;
+  /** After the ClusterRecord was written. */
+  afterRecordWrite(): Promise<void>;
   /** After an effect took place, and once at the end. */
   check(): Promise<void>;
+  checkEnd(effects: ReadonlyMap<EffectId, EffectCounts>): Promise<void>;
   /** What the operator writes where anybody may read. */
   inspectWrite(request: KubeRequest): void;
   inspectText(source: string, text: string): void;
 }
 
+export interface InvariantsInput {
+  /** The Kubernetes API without faults. */
+  readonly truth: KubeTransport;
+  readonly datacenter: Datacenter;
+  readonly stage: Stage;
+  readonly addresses: { readonly controlPlanes: readonly string[]; readonly workers: readonly string[] };
+  readonly now: () => number;
+  readonly describeSpki: DescribeSpki;
+  readonly report: Report;
+}
+
 /**
  * S1 one founding for a Talos cluster id; S2 none while a control plane holds etcd data, or is out of sight and was configured; S3 only the recorded
- * target, recorded before; S5 the bundle never changes; S7 no machine gets a config of another bundle; S9 nothing secret where anybody may read;
- * S20 a machine gets its configuration only after its identity was written down, and only the machine that was.
- *
- * @param truth the Kubernetes API without faults
+ * target, recorded before, and what the record says of foundings and machines is never lost; S4 founded is what has a member; S5 the bundle never
+ * changes; S6 nothing is sent while the bundle is away; S7 no machine gets a config of another bundle; S8 nothing can take the bundle along; S9 nothing
+ * secret where anybody may read; S20 a machine gets its configuration only after its identity was written down, and only the machine that was; S22 a
+ * machine that was written down with one key gets no configuration under another without a person's word; S23 the finalizer comes before what it
+ * guards; S31 a paused cluster is left alone; Once: keys are made once, and each machine takes one configuration.
  */
-export function createInvariants(truth: KubeTransport, datacenter: Datacenter, describeSpki: DescribeSpki, report: Report): Invariants {
+export function createInvariants(input: InvariantsInput): Invariants {
+  const { truth, datacenter, stage, addresses, now, describeSpki, report } = input;
   const client = createKubeClient(truth);
   const secrets = client.resource<Secret>(secretType);
   const records = client.resource(clusterRecordResource);
   let firstBundle: { readonly name: string; readonly hash: string } | undefined;
   let bootstrapTarget: string | undefined;
+  let lastRecord: ClusterRecord | undefined;
   const secretTexts = new Set<string>();
 
   const readRecord = async (): Promise<ClusterRecord | undefined> =>
@@ -48,10 +70,14 @@ export function createInvariants(truth: KubeTransport, datacenter: Datacenter, d
   async function checkBundle(): Promise<void> {
     const { items } = await secrets.list({ namespace: NAMESPACE });
     for (const secret of items) for (const value of Object.values(secret.data ?? {})) remember(value);
-    const bundles = items.filter((secret) => /-bundle-\d+$/.test(secret.metadata?.name ?? ""));
+    const bundles = items.filter((secret) => new RegExp(`^${CLUSTER_NAME}-bundle-\\d+$`).test(secret.metadata?.name ?? ""));
     if (bundles.length > 1) report("S5", `there are ${bundles.length} bundles of one cluster`);
     const [bundle] = bundles;
-    if (bundle === undefined) return;
+    if (bundle === undefined || stage.bundleGoneSince !== undefined) return;
+    const { ownerReferences = [], finalizers: held = [] } = bundle.metadata ?? {};
+    if (ownerReferences.length > 0) report("S8", "the bundle goes when its owner goes");
+    if (!held.includes(finalizers.bundle)) report("S8", "the bundle has no finalizer");
+    if (bundle.immutable !== true) report("S8", "the bundle is not immutable");
     const seen = { name: bundle.metadata?.name ?? "", hash: createHash("sha256").update(JSON.stringify(bundle.data)).digest("hex") };
     firstBundle ??= seen;
     if (seen.name !== firstBundle.name || seen.hash !== firstBundle.hash)
@@ -76,33 +102,78 @@ export function createInvariants(truth: KubeTransport, datacenter: Datacenter, d
       if (text.includes(secret)) report("S9", `${source} holds a secret of the bundle (${secret.slice(0, 4)}...)`);
   }
 
+  function longAgo(since: number | undefined): boolean {
+    return since !== undefined && now() - since > READ_JUST_BEFORE_MS;
+  }
+
+  async function checkFinalizer(effect: EffectId): Promise<void> {
+    const object = await client.resource(talosControlPlaneResource).tryGet({ namespace: NAMESPACE, name: CLUSTER_NAME });
+    if (object !== undefined && object.metadata?.finalizers?.includes(finalizers.talosControlPlane) !== true)
+      report("S23", `${effect} is sent before the control plane carries its finalizer`);
+  }
+
+  /** What was written down once stays written down. */
+  function checkMemory(before: ClusterRecord | undefined, after: ClusterRecord): void {
+    const machinesOf = ({ spec }: ClusterRecord) => [...(spec.knownControlPlanes ?? []), ...(spec.knownWorkers ?? [])];
+    if (before === undefined) return;
+    const intent = before.spec.bootstrap?.intent?.machine.name;
+    const kept = after.spec.bootstrap?.intent?.machine.name ?? after.spec.bootstrap?.done?.machine.name;
+    if (intent !== undefined && kept !== intent) report("S3", `the record named ${intent} to found etcd, now ${kept ?? "nobody"}`);
+    if (before.spec.bootstrap?.done !== undefined && after.spec.bootstrap?.done === undefined)
+      report("S3", "the record forgot that etcd was founded");
+    for (const machine of machinesOf(before)) {
+      const now = machinesOf(after).find(({ name }) => name === machine.name);
+      if (now === undefined) report("S20", `the record forgot ${machine.name}`);
+      else if (machine.configuredAt !== undefined && now.spki !== machine.spki && !stage.approved.has(machine.address))
+        report("S22", `${machine.name} was written down with one key and is now with another, and nobody allowed it`);
+    }
+  }
+
   return {
-    async beforeSend(effect, address) {
+    async beforeSend(effect, address, request) {
+      if (isOf(effect, "K1", "K2", "K5", "T2", "T3", "T4") && longAgo(stage.pausedSince))
+        report("S31", `${effect} is sent while the cluster is paused`);
+      if (effect === "K1") await checkFinalizer(effect);
       if (address === undefined) return;
+      if (isOf(effect, "T2", "T3", "T4") && longAgo(stage.bundleGoneSince))
+        report("S6", `${effect} goes to ${address} while the keys are away`);
       const record = await readRecord();
       const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])];
       if (effect === "T2") {
         const pinned = known.find((machine) => machine.address === address);
         const spki = currentSpki(datacenter, address, describeSpki);
         if (pinned === undefined) report("S20", `a configuration goes to ${address} before its identity was written down`);
-        else if (pinned.spki !== spki) report("S20", `a configuration goes to ${address}, whose key is not the recorded one`);
+        else if (spki !== undefined && pinned.spki !== spki)
+          report("S20", `a configuration goes to ${address}, whose key is not the recorded one`);
+        const { data } = request as { readonly data: Uint8Array };
+        if (!Buffer.from(data).includes(record?.spec.clusterId ?? "no record"))
+          report("S7", `a configuration of another cluster goes to ${address}`);
       }
       if (effect !== "T4") return;
       const intent = record?.spec.bootstrap?.intent ?? record?.spec.bootstrap?.done;
       if (intent === undefined) report("S3", `Bootstrap goes to ${address} without a recorded intent`);
       else if (intent.machine.address !== address) report("S3", `Bootstrap goes to ${address}, but ${intent.machine.address} is recorded`);
-      if (bootstrapTarget !== undefined && bootstrapTarget !== address)
+      if (bootstrapTarget !== undefined && bootstrapTarget !== address && !stage.isRecordLost)
         report("S3", `Bootstrap goes to ${address} after it went to ${bootstrapTarget}`);
       bootstrapTarget = address;
-      const controlPlanes = record?.spec.knownControlPlanes ?? [];
-      for (const other of controlPlanes.filter((machine) => machine.configuredAt !== undefined && machine.releasedAt === undefined)) {
-        const { state } = datacenter.machine(other.address);
+      // What the machines are, not what the record says of them.
+      for (const other of addresses.controlPlanes) {
+        const { state } = datacenter.machine(other);
         // The target itself may hold data already: a repeated call whose first reply was lost is refused by the machine and harmless.
-        if (state.etcd.data !== undefined && other.address !== address)
-          report("S2", `Bootstrap goes to ${address} while ${other.address} holds etcd data`);
-        if (state.power === "off" || !state.isConnected)
-          report("S2", `Bootstrap goes to ${address} while ${other.address} is out of sight`);
+        if (state.etcd.data !== undefined && other !== address) report("S2", `Bootstrap goes to ${address} while ${other} holds etcd data`);
+        if (state.config.persisted !== undefined && (state.power === "off" || !state.isConnected))
+          report("S2", `Bootstrap goes to ${address} while ${other} is out of sight`);
       }
+    },
+    async afterRecordWrite() {
+      const record = await readRecord();
+      if (record === undefined) return;
+      const before = lastRecord?.metadata.uid === record.metadata.uid ? lastRecord : undefined;
+      lastRecord = record;
+      checkMemory(before, record);
+      const { done } = record.spec.bootstrap ?? {};
+      if (done !== undefined && !addresses.controlPlanes.some((address) => datacenter.machine(address).state.etcd.data !== undefined))
+        report("S4", "the record says that etcd was founded, and no machine is a member");
     },
     async check() {
       const foundings = new Map<string, number>();
@@ -111,6 +182,17 @@ export function createInvariants(truth: KubeTransport, datacenter: Datacenter, d
         if (count > 1) report("S1", `etcd of cluster ${clusterId.slice(0, 8)} was founded ${count} times`);
       if (foundings.size > 1) report("S7", `machines of one cluster carry ${foundings.size} cluster ids`);
       await checkBundle();
+    },
+    async checkEnd(effects) {
+      await this.check();
+      const made = effects.get("K1")?.tookEffect ?? 0;
+      if (made !== 1) report("Once", `the keys were made ${made} times`);
+      const configured = effects.get("T2");
+      const machines = addresses.controlPlanes.length + addresses.workers.length;
+      const faults =
+        configured === undefined ? 0 : configured.C1 + configured.C3 + configured.D + configured.R + configured.L + configured.X;
+      if ((configured?.tookEffect ?? 0) > machines + faults + stage.mayRepeat)
+        report("Once", `${machines} machines took ${configured?.tookEffect ?? 0} configurations`);
     },
     inspectWrite(request) {
       if (request.method === "GET" || /\/secrets(\/|$)/.test(request.path)) return;
@@ -124,4 +206,8 @@ export function createInvariants(truth: KubeTransport, datacenter: Datacenter, d
 function currentSpki(datacenter: Datacenter, address: string, describeSpki: DescribeSpki): string | undefined {
   const { api } = datacenter.machine(address).state;
   return api.kind === "down" ? undefined : describeSpki(api.identity.certificate);
+}
+
+function isOf(effect: EffectId, ...effects: readonly EffectId[]): boolean {
+  return effects.includes(effect);
 }

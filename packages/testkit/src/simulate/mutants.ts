@@ -1,9 +1,13 @@
+import type { TroubleKind } from "./troubles.ts";
+
 /** A fault planted into the product's own source while it is loaded: the harness must notice. */
 export interface Mutant {
   readonly name: string;
   /** Which rule it breaks, or which incident of the field it replays. */
   readonly about: string;
   readonly edits: readonly SourceEdit[];
+  /** The trouble without which the removed guard is never needed; played in every second run. */
+  readonly trouble?: TroubleKind;
 }
 
 export interface SourceEdit {
@@ -71,8 +75,8 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: `${brain}/execute.ts`,
-        find: "if (record !== undefined || !(await leading.confirm())) return;",
-        replace: "if (!(await leading.confirm())) return;",
+        find: "if (record !== undefined) return;",
+        replace: "",
       },
     ],
   },
@@ -137,6 +141,135 @@ export const mutants: readonly Mutant[] = [
         file: "operator/src/controllers/shared/status-writer.ts",
         find: "if (after === before) return undefined;",
         replace: "",
+      },
+    ],
+  },
+  {
+    name: "earlier-life-forgotten",
+    about: "takes a cluster whose record and bundle were lost for a new one (INC21, S5)",
+    trouble: "all-lost",
+    edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (sign !== undefined)", replace: 'if (sign === "")' }],
+  },
+  {
+    name: "bundle-owned",
+    about: "lets the bundle belong to an object that can go (INC20, S8)",
+    edits: [
+      {
+        file: "operator/src/secrets/bundle-store.ts",
+        find: "finalizers: [finalizers.bundle],",
+        replace: `finalizers: [finalizers.bundle],
+            ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "x", uid: "x" }],`,
+      },
+    ],
+  },
+  {
+    name: "bundle-mutable",
+    about: "leaves the bundle open to changes (S8)",
+    edits: [{ file: "operator/src/secrets/bundle-store.ts", find: "immutable: true,", replace: "" }],
+  },
+  {
+    name: "keys-before-finalizer",
+    about: "makes keys before the object that guards them is held (S23, INC12)",
+    edits: [{ file: `${brain}/decide.ts`, find: "  keepFinalizers,\n  keepKeys,", replace: "  keepKeys,\n  keepFinalizers," }],
+  },
+  {
+    name: "changed-keys-used",
+    about: "goes on with a bundle that is not the recorded one (S6, S7)",
+    trouble: "bundle-changed",
+    edits: [
+      {
+        file: "operator/src/secrets/bundle-store.ts",
+        find: "stored.fingerprint !== expected.fingerprint",
+        replace: 'stored.fingerprint === ""',
+      },
+      {
+        file: `${brain}/rules/keep-keys.ts`,
+        find: "bundle.value.fingerprint !== facts.bundle.fingerprint || bundle.value.clusterId !== facts.clusterId",
+        replace: 'bundle.value.fingerprint === ""',
+      },
+    ],
+  },
+  {
+    name: "reprovision-in-silence",
+    about: "configures a machine again that came back with another key (S22)",
+    trouble: "rebooted-waiting",
+    edits: [
+      {
+        file: `${brain}/plan-machines.ts`,
+        find: "if (wasConfigured && fact.spki !== look.spki &&",
+        replace: 'if (wasConfigured && fact.spki === "" &&',
+      },
+    ],
+  },
+  {
+    name: "founded-because-answered",
+    about: "takes the answer to the bootstrap for the proof of it (S4, INC18)",
+    trouble: "rebooted-founding",
+    edits: [
+      {
+        file: `${brain}/rules/bootstrap.ts`,
+        find: "const founded = foundedBy(controlPlanesOf(seen));",
+        replace: `const founded =
+      foundedBy(controlPlanesOf(seen)) ??
+      (facts.bootstrapIntent !== undefined && seen.sent.get("Bootstrap")?.outcome === "answered"
+        ? { ...facts.bootstrapIntent, members: [] }
+        : undefined);`,
+      },
+    ],
+  },
+  {
+    name: "never-asked-again",
+    about: "does not ask again a machine that lost the request with its memory (Li1)",
+    trouble: "rebooted-founding",
+    edits: [
+      { file: `${brain}/effects/bootstrap-etcd.ts`, find: "if (action.onlyAfterReboot &&", replace: "if (action.onlyAfterReboot ||" },
+    ],
+  },
+  {
+    name: "new-record-knows-nothing",
+    about: "founds etcd from a record that is younger than the machines' configuration (S2, INC19)",
+    trouble: "record-lost",
+    edits: [
+      {
+        file: `${brain}/etcd-view.ts`,
+        find: 'return facts.bundle.wasFound && machine.look.kind !== "maintenance";',
+        replace: "return false;",
+      },
+    ],
+  },
+  {
+    name: "access-secret-of-another",
+    about: "writes the kubeconfig over somebody else's Secret (S7)",
+    trouble: "names-taken",
+    edits: [{ file: `${brain}/rules/access.ts`, find: "return access.value.isOurs && (", replace: "return (" }],
+  },
+  {
+    name: "foreign-bundle-taken",
+    about: "takes a Secret for the bundle that it did not make",
+    trouble: "names-taken",
+    edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (!bundle.value.isOurs)", replace: 'if (bundle.value.clusterId === "x")' }],
+  },
+  {
+    name: "pause-ignored",
+    about: "works on a paused cluster (S31)",
+    trouble: "paused-by-person",
+    edits: [
+      {
+        file: `${brain}/controller.ts`,
+        find: "mode: effectiveMode(controlPlane.metadata, options.talosClusters.store),",
+        replace: 'mode: "reconcile" as const,',
+      },
+    ],
+  },
+  {
+    name: "waits-in-circles",
+    about: "tries again at once what cannot be done without the lease (Cost)",
+    trouble: "stale-watches",
+    edits: [
+      {
+        file: `${brain}/execute.ts`,
+        find: 'if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");',
+        replace: "if (!(await leading.confirm())) return;",
       },
     ],
   },

@@ -2,7 +2,7 @@ import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import type { EffectId } from "./effects.ts";
 import { CRASHES, pick, type PlannedCrash } from "./fault.ts";
 import type { RunOptions } from "./run.ts";
-import { TROUBLES } from "./troubles.ts";
+import { TROUBLES, type TroubleKind } from "./troubles.ts";
 
 /** Effects that the workload `create` has; every one of them meets every crash. */
 const CREATE_EFFECTS: readonly EffectId[] = ["K1", "K2", "K4", "K5", "K6", "K7", "K8", "K9", "T2", "T4"];
@@ -18,6 +18,8 @@ export interface PlanInput {
   readonly runs: number;
   readonly workload: string;
   readonly mutant: string | undefined;
+  /** In every second run this one instead of each in turn. */
+  readonly trouble?: TroubleKind | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export function planRuns(input: PlanInput): readonly RunOptions[] {
       crashes: [crash(index), crash(index + half + Math.floor(index / pairs.length))],
       nuisanceRate: index % 4 < 2 ? 0 : NUISANCE_RATE,
       // Every second run has nothing but crashes, so that what they alone do is seen.
-      trouble: index % 2 === 0 ? undefined : TROUBLES[Math.floor(index / 2) % TROUBLES.length],
+      trouble: index % 2 === 0 ? undefined : (input.trouble ?? TROUBLES[Math.floor(index / 2) % TROUBLES.length]),
       // Idleness is a property of the end state, which all runs share, so some of them tell; late effects of nuisances would disturb it.
       idleMinutes: index % 8 === 0 ? 10 : 0,
       replay: replayOf(input, index, `--runs ${index + 1}`),
@@ -67,6 +69,6 @@ export function planCrashes(input: PlanInput): readonly RunOptions[] {
   }));
 }
 
-function replayOf({ seed, workload, mutant }: PlanInput, index: number, which: string): string {
-  return `npm run simulate -- --seed ${seed} ${which} --only ${index} --workload ${workload}${mutant === undefined ? "" : ` --mutant ${mutant}`}`;
+function replayOf({ seed, workload, mutant, trouble }: PlanInput, index: number, which: string): string {
+  return `npm run simulate -- --seed ${seed} ${which} --only ${index} --workload ${workload}${mutant === undefined ? "" : ` --mutant ${mutant}`}${trouble === undefined ? "" : ` --trouble ${trouble}`}`;
 }

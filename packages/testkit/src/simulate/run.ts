@@ -14,6 +14,7 @@ import { createInvariants, type Invariants, type Report } from "./invariants.ts"
 import { createLife, type Life } from "./life.ts";
 import { emptyCounts, type EffectCounts, type RunResult, type Violation } from "./report.ts";
 import { addressesOf, chooseScenario, CLUSTER_NAME, manifestOf, NAMESPACE, type Scenario } from "./scenario.ts";
+import { createStage, type Stage } from "./stage.ts";
 import { createTrace, type Trace } from "./trace.ts";
 import { makeTrouble, type TroubleKind } from "./troubles.ts";
 
@@ -48,7 +49,7 @@ export async function runCreate(options: RunOptions): Promise<RunResult> {
   if (world.isBroken()) return world.end(false);
   if (!reachedGoal) world.report("Li1", `not Ready ${GOAL_WITHIN_MS / 60_000} minutes after the last fault: ${world.waitsFor()}`);
   else await world.checkIdle(options.idleMinutes);
-  await world.invariants.check();
+  await world.invariants.checkEnd(world.effectCounts());
   return world.end(reachedGoal);
 }
 
@@ -65,6 +66,7 @@ interface World {
   waitsFor(): string;
   report(invariant: string, detail: string): void;
   checkIdle(minutes: number): Promise<void>;
+  effectCounts(): ReadonlyMap<EffectId, EffectCounts>;
   end(reachedGoal: boolean): RunResult;
 }
 
@@ -95,7 +97,16 @@ async function createWorld(options: RunOptions): Promise<World> {
     trace.add(`VIOLATION ${invariant} ${detail}`);
     violations.push({ seed: options.seed, step: trace.length, invariant, detail, replay: options.replay, trace: trace.tail(25) });
   };
-  const invariants = createInvariants(truth, datacenter, (certificate) => keys.describeCertificate(certificate).spki, report);
+  const stage = createStage();
+  const invariants = createInvariants({
+    truth,
+    datacenter,
+    stage,
+    addresses: addressesOf(scenario),
+    now: () => time.now(),
+    describeSpki: (certificate) => keys.describeCertificate(certificate).spki,
+    report,
+  });
   const effects = new Map<EffectId, EffectCounts>();
   const count = (effect: EffectId): EffectCounts => {
     const known = effects.get(effect);
@@ -115,7 +126,7 @@ async function createWorld(options: RunOptions): Promise<World> {
   });
   const goal = watchGoal(truth, scenario);
   let isTroubleOver = options.trouble === undefined;
-  const operators = operatorStarter({ time, stream, keys, truth, datacenter, plan, invariants, trace, count, report });
+  const operators = operatorStarter({ time, stream, keys, truth, datacenter, plan, invariants, trace, count, report, stage });
 
   return {
     time,
@@ -131,18 +142,25 @@ async function createWorld(options: RunOptions): Promise<World> {
       operators.start(0);
       if (options.trouble === undefined) return;
       void makeTrouble({
+        client,
         kind: options.trouble,
         random: stream(15),
         timers: time.timers,
-        truth,
         datacenter,
         scenario,
         pauseOperator: (ms) => operators.pause(ms),
-        recordWritten: (n) => operators.recordWritten(n),
+        startOperator: () => operators.start(0),
+        tookEffect: (effect, n) => operators.tookEffect(effect, n),
+        keys,
+        now: () => time.now(),
+        stage,
         trace: (line) => trace.add(line),
-      }).then(() => {
-        isTroubleOver = true;
-      });
+      }).then(
+        () => {
+          isTroubleOver = true;
+        },
+        (error: unknown) => report("Own", error instanceof Error ? error.message : String(error)),
+      );
     },
     isTroubleOver: () => isTroubleOver,
     isReady: () => goal.isReady(),
@@ -159,6 +177,7 @@ async function createWorld(options: RunOptions): Promise<World> {
       const writes = operators.mutations() - before;
       if (writes > 0) report("Li2", `${writes} writes or mutating calls in ${minutes} idle minutes: ${operators.lastMutation()}`);
     },
+    effectCounts: () => effects,
     end(reachedGoal) {
       operators.stop();
       void datacenter.close();
@@ -187,13 +206,15 @@ interface OperatorStarterInput {
   readonly trace: Trace;
   readonly count: (effect: EffectId) => EffectCounts;
   readonly report: Report;
+  readonly stage: Stage;
 }
 
 interface OperatorStarter {
   start(delayMs: number): void;
   /** The running operator stands still for so long; another one is started at once. */
   pause(ms: number): void;
-  recordWritten(n: number): Promise<void>;
+  /** Resolves when the effect took place for the `n`-th time, counted from 1 and from the first one still to come, before the sender hears of it. */
+  tookEffect(effect: EffectId, n: number): Promise<void>;
   stop(): void;
   isAlive(): boolean;
   /** Writes to the Kubernetes API but the lease, and mutating Talos calls, so far. */
@@ -214,6 +235,7 @@ function operatorStarter({
   trace,
   count,
   report,
+  stage,
 }: OperatorStarterInput): OperatorStarter {
   const random = stream(6);
   let life: Life | undefined;
@@ -223,7 +245,7 @@ function operatorStarter({
   let lastMutation = "";
   let decisions = 0;
   let isStopped = false;
-  const recordWaiters = new Map<number, () => void>();
+  const waiters = new Map<string, () => void>();
 
   const start = (delayMs: number): void => {
     time.timers.schedule(delayMs, () => {
@@ -254,21 +276,24 @@ function operatorStarter({
         onLeaseRead: (holder: string | undefined) => {
           leaseHolder = holder;
         },
-        onSent: async (effect: EffectId, detail: string, address: string | undefined) => {
+        lie: (path: string) => stage.lie(path),
+        watchesGoOn: () => stage.watchesGoOn(),
+        onSent: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
           count(effect).sent += 1;
           trace.add(`send ${effect} ${detail}`);
           // What the instance last read decides: a pause between that and the send is the one gap that only harmless repetition covers.
           if (effect.startsWith("T") && leaseHolder !== identity)
             report("S32", `${identity} sends ${detail} and knows that ${leaseHolder ?? "nobody"} holds the lease`);
-          await invariants.beforeSend(effect, address);
+          await invariants.beforeSend(effect, address, request);
         },
         onEffect: async (effect: EffectId, detail: string) => {
           count(effect).tookEffect += 1;
           trace.add(`effect ${effect} ${detail}`);
           if (effect === "K2") {
             decisions += 1;
-            recordWaiters.get(decisions)?.();
+            await invariants.afterRecordWrite();
           }
+          waiters.get(`${effect} ${count(effect).tookEffect}`)?.();
           if (effect !== "K8") {
             mutations += 1;
             lastMutation = `${effect} ${detail}`;
@@ -301,7 +326,7 @@ function operatorStarter({
       start(0);
       time.timers.schedule(ms, () => paused.resume());
     },
-    recordWritten: (n) => new Promise((resolve) => recordWaiters.set(Math.max(n, decisions + 1), resolve)),
+    tookEffect: (effect, n) => new Promise((resolve) => waiters.set(`${effect} ${Math.max(n, count(effect).tookEffect + 1)}`, resolve)),
     stop() {
       isStopped = true;
       for (const each of lives) each.crash();
@@ -348,7 +373,7 @@ function watchGoal(truth: KubeTransport, scenario: Scenario): Goal {
         void (async () => {
           for await (const { object } of events) {
             const conditioned = object as Conditioned;
-            if (conditioned.metadata?.name?.startsWith(CLUSTER_NAME) === true) seen.set(kind, conditioned);
+            if ([CLUSTER_NAME, `${CLUSTER_NAME}-workers`].includes(conditioned.metadata?.name ?? "")) seen.set(kind, conditioned);
           }
         })();
       }
