@@ -63,14 +63,15 @@ describe("JSON patches", () => {
     fc.assert(
       fc.property(document, fc.jsonValue({ maxDepth: 2 }), (before, value) => {
         const added = patched(applyJsonPatch(before, [{ op: "add", path: "/x~1y", value }]));
-        assert.deepEqual(added["x/y"], JSON.parse(JSON.stringify(value)));
+        // JSON knows no negative zero.
+        assert.equal(JSON.stringify(added["x/y"]), JSON.stringify(value));
         const moved = patched(
           applyJsonPatch(added, [
             { op: "move", from: "/x~1y", path: "/z" },
             { op: "remove", path: "/z" },
           ]),
         );
-        assert.deepEqual(moved, Object.fromEntries(Object.entries(before).filter(([key]) => key !== "z")));
+        assert.deepEqual(moved, Object.fromEntries(Object.entries(before).filter(([key]) => key !== "z" && key !== "x/y")));
       }),
       { examples: [[{}, null]] },
     );
