@@ -32,7 +32,8 @@ export type {
   WatchOptions,
   WriteOptions,
 } from "./request/call-options.ts";
-export type { BackoffOptions, Workqueue, WorkqueueOptions, WorkqueueStats } from "./queue/types.ts";
+export type { BackoffOptions, WorkPriority, Workqueue, WorkqueueObserver, WorkqueueOptions, WorkqueueStats } from "./queue/types.ts";
+export type { Counter, Gauge, Histogram, HistogramSpec, MetricFamily, MetricLabels, MetricSpec, MetricsRegistry } from "./metrics/types.ts";
 export type { CacheWait, Delta, Informer, InformerOptions, InformerStatus, Store } from "./watch/informer-types.ts";
 export type {
   Controller,
@@ -47,6 +48,7 @@ export type {
 export type { EventInput, EventRecorder, EventRecorderOptions } from "./events/types.ts";
 export type { FencingToken, Leadership, LeadershipEnd, LeaseElector, LeaseElectorOptions } from "./lease/types.ts";
 export { createInformer } from "./watch/create-informer.ts";
+export { createMetricsRegistry, metricsContentType } from "./metrics/create-metrics-registry.ts";
 export { createWorkqueue } from "./queue/workqueue.ts";
 export { createController } from "./controller/create-controller.ts";
 export { toOwner, watchOf } from "./controller/watch-declaration.ts";

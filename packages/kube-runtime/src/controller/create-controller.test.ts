@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKubeClient } from "../client/kube-client.ts";
 import { KubeApiError } from "../client/kube-api-error.ts";
+import { createMetricsRegistry } from "../metrics/create-metrics-registry.ts";
 import { keyText, type KubeObject } from "../objects/kube-object.ts";
 import type { ResourceType } from "../request/resource-type.ts";
 import { createFakeApi, createMemoryLog, createSeededRandom, createVirtualTime } from "../testing/index.ts";
@@ -175,9 +176,10 @@ describe("controller", () => {
       ["bad 0", "good 0", "bad 1", "bad 2", "bad 3"],
     );
     assert.deepEqual(controller.stats(), {
-      queue: { ready: 0, delayed: 0, processing: 0, adds: 5, retries: 3, oldestReadyMs: 0 },
+      queue: { ready: 0, readyLow: 0, delayed: 0, processing: 0, adds: 5, retries: 3, oldestReadyMs: 0, longestHeldMs: 0, totalHeldMs: 0 },
       succeeded: 2,
       failed: 3,
+      catchingUp: 0,
     });
     assert.equal(log.lines.filter((line) => line.level === "error").length, 3);
     controller.enqueue(key("bad"));
@@ -253,6 +255,173 @@ describe("controller", () => {
     stuck.open();
     await stop();
     assert.deepEqual(controller.stuck(), []);
+  });
+
+  it("does not look at a key again before the cache shows what its last pass wrote, and works on others meanwhile", async () => {
+    const seen = Promise.withResolvers<void>();
+    const informer = { waitForResourceVersion: async () => seen.promise };
+    const began: string[] = [];
+    const { time, controller, stop } = start({
+      workers: 1,
+      reconcile: async ({ name }, { wrote }) => {
+        began.push(name);
+        if (name === "a") wrote(informer, { metadata: { resourceVersion: "7" } });
+        wrote(informer, undefined);
+        return Promise.resolve();
+      },
+    });
+    controller.enqueue(key("a"));
+    await time.settle();
+    controller.enqueue(key("a"));
+    controller.enqueue(key("b"));
+    await time.advance(1_000);
+    assert.deepEqual(began, ["a", "b"]);
+    assert.equal(controller.stats().catchingUp, 1);
+    seen.resolve();
+    await time.settle();
+    assert.deepEqual(began, ["a", "b", "a"]);
+    await stop();
+    assert.equal(controller.stats().catchingUp, 0);
+  });
+
+  it("waits for its own write however long the cache is behind, and lets go when it stops", async () => {
+    let asked = 0;
+    const late = new KubeApiError("CACHE_TIMEOUT", { call: "cache", detail: "not reached" });
+    const informer = {
+      waitForResourceVersion: async (_: string, wait?: { readonly signal?: AbortSignal }) => {
+        asked += 1;
+        if (asked < 3) throw late;
+        await new Promise((_resolve, reject) => {
+          wait?.signal?.addEventListener("abort", () => reject(late), { once: true });
+        });
+      },
+    };
+    let passes = 0;
+    const { time, controller, log, stop } = start({
+      reconcile: async (_, { wrote }) => {
+        passes += 1;
+        wrote(informer, "7");
+        return Promise.resolve();
+      },
+    });
+    controller.enqueue(key("a"));
+    await time.settle();
+    controller.enqueue(key("a"));
+    await time.advance(600_000);
+    assert.deepEqual([passes, asked, log.lines.map((line) => line.level)], [1, 3, ["warn", "warn"]]);
+    await stop();
+  });
+
+  it("lets what changes now go ahead of what was there at the start, also after failures", async () => {
+    const time = createVirtualTime();
+    const api = createFakeApi();
+    const random = createSeededRandom(1);
+    for (let count = 0; count < 20; count += 1) api.put(things, thing(`old-${count}`));
+    const informer = createInformer({ client: createKubeClient(api.transport()), type, timers: time.timers, random });
+    const seen: string[] = [];
+    const controller = createController({
+      name: "things",
+      watches: [watchOf({ informer, why: "the object itself" })],
+      workers: 1,
+      reconcile: async ({ name }) => {
+        seen.push(name);
+        await time.timers.sleep(10);
+        if (name === "old-0" && seen.length === 1) throw new Error("boom");
+      },
+      clock: time.clock,
+      timers: time.timers,
+      random,
+      log: createMemoryLog(),
+    });
+    const abort = new AbortController();
+    const all = Promise.all([controller.run(abort.signal), informer.run(abort.signal)]);
+    await time.advance(5);
+    api.put(things, thing("new"));
+    await time.advance(500);
+    assert.deepEqual(seen.slice(0, 3), ["old-0", "new", "old-1"]);
+    assert.equal(seen.at(-1), "old-0", "what failed keeps its low priority");
+    abort.abort();
+    await time.settle();
+    await all;
+  });
+
+  it("shares its workers between groups", async () => {
+    const seen: string[] = [];
+    const { time, controller, stop } = start({
+      workers: 1,
+      groupOf: ({ name }) => name.split("-")[0] ?? "",
+      reconcile: async ({ name }) => {
+        seen.push(name);
+        await time.timers.sleep(1);
+      },
+    });
+    for (const name of ["a-1", "a-2", "a-3", "a-4", "b-1", "b-2", "c-1"]) controller.enqueue(key(name));
+    await time.advance(100);
+    assert.deepEqual(seen, ["a-1", "b-1", "c-1", "a-2", "b-2", "a-3", "a-4"]);
+    await stop();
+  });
+
+  it("counts under the names of controller-runtime", async () => {
+    const metrics = createMetricsRegistry();
+    const { time, controller, stop } = start({
+      metrics,
+      passTimeoutMs: 50,
+      reconcile: async ({ name }, { failures, signal }) => {
+        if (name === "slow") await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+        if (name === "bad" && failures === 0) throw new TypeError("boom");
+        return name === "again" ? { requeueAfterMs: 3_600_000 } : undefined;
+      },
+    });
+    for (const name of ["good", "bad", "again", "slow"]) controller.enqueue(key(name));
+    await time.advance(20);
+    const value = (line: string): string | undefined =>
+      metrics
+        .text()
+        .split("\n")
+        .find((one) => one.startsWith(`${line} `))
+        ?.slice(line.length + 1);
+    assert.deepEqual(
+      Object.fromEntries(
+        [
+          'workqueue_depth{name="things",controller="things",priority="0"}',
+          'workqueue_adds_total{name="things",controller="things"}',
+          'workqueue_retries_total{name="things",controller="things"}',
+          'workqueue_queue_duration_seconds_count{name="things",controller="things"}',
+          'workqueue_work_duration_seconds_count{name="things",controller="things"}',
+          'workqueue_unfinished_work_seconds{name="things",controller="things"}',
+          'workqueue_longest_running_processor_seconds{name="things",controller="things"}',
+          'controller_runtime_reconcile_total{controller="things",result="success"}',
+          'controller_runtime_reconcile_total{controller="things",result="requeue_after"}',
+          'controller_runtime_reconcile_total{controller="things",result="error"}',
+          'controller_runtime_reconcile_errors_total{controller="things"}',
+          'controller_runtime_reconcile_panics_total{controller="things"}',
+          'controller_runtime_reconcile_time_seconds_count{controller="things"}',
+          'controller_runtime_max_concurrent_reconciles{controller="things"}',
+          'controller_runtime_active_workers{controller="things"}',
+        ].map((line) => [line.replace(/\{.*?\}/, (labels) => (labels.includes("result") ? labels.replace(/.*,/, "{") : "")), value(line)]),
+      ),
+      {
+        workqueue_depth: "0",
+        workqueue_adds_total: "6",
+        workqueue_retries_total: "1",
+        workqueue_queue_duration_seconds_count: "5",
+        workqueue_work_duration_seconds_count: "4",
+        workqueue_unfinished_work_seconds: "0.02",
+        workqueue_longest_running_processor_seconds: "0.02",
+        'controller_runtime_reconcile_total{result="success"}': "2",
+        'controller_runtime_reconcile_total{result="requeue_after"}': "1",
+        'controller_runtime_reconcile_total{result="error"}': "1",
+        controller_runtime_reconcile_errors_total: "1",
+        controller_runtime_reconcile_panics_total: "1",
+        controller_runtime_reconcile_time_seconds_count: "4",
+        controller_runtime_max_concurrent_reconciles: "4",
+        controller_runtime_active_workers: "1",
+      },
+    );
+    await time.advance(100);
+    assert.equal(value('controller_runtime_reconcile_timeouts_total{controller="things"}'), "1");
+    await stop();
+    assert.equal(value('controller_runtime_max_concurrent_reconciles{controller="things"}'), "0");
   });
 
   it("waits at stop for the pass that runs, tells it to end, and begins no other", async () => {

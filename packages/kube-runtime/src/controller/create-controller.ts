@@ -1,6 +1,8 @@
 import { KubeApiError } from "../client/kube-api-error.ts";
+import { createControllerMetrics, type ReconcileOutcome } from "../metrics/controller-metrics.ts";
 import { keyText, parseKey } from "../objects/kube-object.ts";
 import { createWorkqueue } from "../queue/workqueue.ts";
+import { createOwnWrites } from "./own-writes.ts";
 import type { Controller, ControllerOptions, ReconcileContext, ReconcileResult } from "./types.ts";
 
 interface RunningPass {
@@ -14,12 +16,31 @@ interface RunningPass {
  *
  * A key is never reconciled twice at once. What a pass throws concerns its key alone: the key comes round again after its own backoff,
  * all others go on. A pass that ends well resets the backoff and may name the time of the next look.
+ *
+ * New work goes ahead of the flood of the first list. A key keeps its priority when it fails or asks to be looked at again.
  */
 export function createController(options: ControllerOptions): Controller {
-  const { name, clock, timers, random, workers = 4, passTimeoutMs = 120_000 } = options;
+  const { name, clock, timers, random, groupOf, workers = 4, passTimeoutMs = 120_000 } = options;
   const log = options.log.child({ controller: name });
-  const queue = createWorkqueue({ clock, timers, random, ...(options.backoff === undefined ? {} : { backoff: options.backoff }) });
   const running = new Map<string, RunningPass>();
+  const stuck = () => [...running].filter(([, state]) => state.isOverdue);
+  const metrics =
+    options.metrics === undefined
+      ? undefined
+      : createControllerMetrics(options.metrics, name, workers, () => ({
+          queue: queue.stats(),
+          activeWorkers: running.size,
+          stuck: stuck().length,
+        }));
+  const queue = createWorkqueue({
+    clock,
+    timers,
+    random,
+    ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
+    ...(groupOf === undefined ? {} : { groupOf: (key: string) => groupOf(parseKey(key)) }),
+    ...(metrics === undefined ? {} : { observer: metrics.queue }),
+  });
+  const ownWrites = createOwnWrites(log);
   let passes = 0;
   let succeeded = 0;
   let failed = 0;
@@ -35,6 +56,7 @@ export function createController(options: ControllerOptions): Controller {
     if (stop.aborted) onStop();
     const deadline = timers.schedule(passTimeoutMs, () => {
       state.isOverdue = true;
+      metrics?.onTimeout();
       passLog.warn({ timeoutMs: passTimeoutMs, action: state.step }, "Reconcile exceeds its deadline");
       abort.abort(new KubeApiError("CANCELED", { call: `reconcile ${key}`, detail: `the pass took longer than ${passTimeoutMs} ms` }));
     });
@@ -46,28 +68,40 @@ export function createController(options: ControllerOptions): Controller {
       note: (step) => {
         state.step = step;
       },
+      wrote: (informer, written) => ownWrites.expect(key, informer, written),
     };
+    let outcome: ReconcileOutcome | undefined;
+    let isFault = false;
     try {
       // The call itself is inside the promise, so that a reconciler that throws before its first await is no different.
-      settle(key, await Promise.resolve().then(() => options.reconcile(parseKey(key), context)));
+      outcome = settle(key, await Promise.resolve().then(() => options.reconcile(parseKey(key), context)));
     } catch (err) {
-      if (!stop.aborted) giveBack(key, err, context);
+      if (!stop.aborted) {
+        outcome = giveBack(key, err, context);
+        isFault = isProgramFault(err);
+      }
     } finally {
       deadline.cancel();
       stop.removeEventListener("abort", onStop);
       running.delete(key);
-      queue.done(key);
+      if (outcome !== undefined) metrics?.onPass(outcome, clock.now() - state.startedAt, isFault);
+      // The key stays held until the cache shows what the pass wrote: it must not decide on less than it knows itself.
+      const caughtUp = ownWrites.seen(key, stop);
+      if (caughtUp === undefined) queue.done(key);
+      else void caughtUp.then(() => queue.done(key));
     }
   }
 
-  function settle(key: string, result: ReconcileResult | undefined | void): void {
+  function settle(key: string, result: ReconcileResult | undefined | void): ReconcileOutcome {
     succeeded += 1;
     queue.forget(key);
     const after = result?.requeueAfterMs;
-    if (after !== undefined) queue.addAfter(key, Math.max(0, after));
+    if (after === undefined) return "success";
+    queue.addAfter(key, Math.max(0, after), queue.priorityOf(key));
+    return "requeue_after";
   }
 
-  function giveBack(key: string, err: unknown, context: ReconcileContext): void {
+  function giveBack(key: string, err: unknown, context: ReconcileContext): ReconcileOutcome {
     failed += 1;
     const retryInMs = Math.round(queue.addRateLimited(key));
     const facts = { err, attempt: context.failures + 1, retryInMs };
@@ -75,6 +109,7 @@ export function createController(options: ControllerOptions): Controller {
     if (err instanceof KubeApiError && err.retry === "now") context.log.debug(facts, "Reconcile will be repeated");
     else if (err instanceof KubeApiError && err.retry === "backoff") context.log.warn(facts, "Reconcile failed and will be repeated");
     else context.log.error(facts, "Reconcile failed");
+    return "error";
   }
 
   async function work(stop: AbortSignal): Promise<void> {
@@ -85,25 +120,29 @@ export function createController(options: ControllerOptions): Controller {
     name,
     enqueue: (key, delayMs = 0) => queue.addAfter(keyText(key), delayMs),
     async run(signal) {
-      const ends = options.watches.map((watch) => watch.start((key) => queue.add(keyText(key))));
+      const ends = options.watches.map((watch) => watch.start((key, priority) => queue.add(keyText(key), priority)));
       const close = (): void => queue.close();
       signal.addEventListener("abort", close, { once: true });
       if (signal.aborted) close();
       try {
         await Promise.all(options.watches.map((watch) => watch.waitForSync(signal)));
         await Promise.all(Array.from({ length: workers }, () => work(signal)));
+        await ownWrites.settled();
       } catch (thrown) {
         if (!signal.aborted) throw thrown;
       } finally {
         for (const end of ends) end();
         signal.removeEventListener("abort", close);
         queue.close();
+        metrics?.close();
       }
     },
-    stuck: () =>
-      [...running]
-        .filter(([, state]) => state.isOverdue)
-        .map(([key, state]) => ({ key: parseKey(key), runningForMs: clock.now() - state.startedAt, step: state.step })),
-    stats: () => ({ queue: queue.stats(), succeeded, failed }),
+    stuck: () => stuck().map(([key, state]) => ({ key: parseKey(key), runningForMs: clock.now() - state.startedAt, step: state.step })),
+    stats: () => ({ queue: queue.stats(), succeeded, failed, catchingUp: ownWrites.size }),
   };
+}
+
+/** A mistake in the program rather than in the world: what would be a panic elsewhere. */
+function isProgramFault(err: unknown): boolean {
+  return err instanceof TypeError || err instanceof RangeError || err instanceof ReferenceError || err instanceof SyntaxError;
 }

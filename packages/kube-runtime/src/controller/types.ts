@@ -1,7 +1,8 @@
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import type { KubeObject } from "../objects/kube-object.ts";
 import type { ObjectKey } from "../request/resource-type.ts";
-import type { BackoffOptions, WorkqueueStats } from "../queue/types.ts";
+import type { MetricsRegistry } from "../metrics/types.ts";
+import type { BackoffOptions, WorkPriority, WorkqueueStats } from "../queue/types.ts";
 import type { Delta, Informer } from "../watch/informer-types.ts";
 
 /** How a pass ends. Nothing, or no `requeueAfterMs`: a watch event will wake the key. Waiting is never an exception. */
@@ -18,6 +19,12 @@ export interface ReconcileContext {
   readonly failures: number;
   /** Says what the pass does now; shown in the report when it hangs. */
   readonly note: (step: string) => void;
+  /**
+   * Read-your-writes: the next pass of this key begins only when the informer has seen what this one wrote. Meanwhile other keys go on, and
+   * no worker waits. Give the informer of the written kind whose scope holds the object, and the object (or its resourceVersion) that the
+   * write returned; `undefined` is nothing to wait for.
+   */
+  readonly wrote: (informer: Pick<Informer<KubeObject>, "waitForResourceVersion">, written: KubeObject | string | undefined) => void;
 }
 
 /** One declared watch: `why` says why a change of that object wakes the controller. */
@@ -25,8 +32,8 @@ export interface ControllerWatch {
   readonly why: string;
   /** Waits for the informer's first list. */
   waitForSync(signal: AbortSignal): Promise<void>;
-  /** Begins to wake keys; returns the end of it. */
-  start(wake: (key: ObjectKey) => void): () => void;
+  /** Begins to wake keys, those of the first list with low priority; returns the end of it. */
+  start(wake: (key: ObjectKey, priority: WorkPriority) => void): () => void;
 }
 
 /** Declares a watch. */
@@ -61,6 +68,10 @@ export interface ControllerOptions {
   /** Deadline of one pass: its signal aborts and it is reported as stuck until it ends. Default 120_000. */
   readonly passTimeoutMs?: number;
   readonly backoff?: BackoffOptions;
+  /** Fairness: keys of one group (a cluster, a tenant) take turns with those of the others. Pure. Default: all keys are one group. */
+  readonly groupOf?: (key: ObjectKey) => string;
+  /** Where the figures go, under the names that controller-runtime uses. */
+  readonly metrics?: MetricsRegistry;
 }
 
 /** Reconciles keys as their objects change. */
@@ -81,4 +92,6 @@ export interface ControllerStats {
   /** Passes that ended well. */
   readonly succeeded: number;
   readonly failed: number;
+  /** Keys whose last pass wrote what the cache has not shown yet; they wait for it. */
+  readonly catchingUp: number;
 }

@@ -24,8 +24,10 @@ export function watchOf<T extends KubeObject>({ informer, why, map = ownKey, pre
     start: (wake) =>
       informer.subscribe((delta) => {
         if (predicate !== undefined && !predicate(delta)) return;
-        for (const key of map(delta.object)) wake(key);
-        if (delta.type === "updated") for (const key of map(delta.previous)) wake(key);
+        // What was there before we came can wait for what changes now.
+        const priority = delta.type === "added" && delta.isInitial ? "low" : "normal";
+        for (const key of map(delta.object)) wake(key, priority);
+        if (delta.type === "updated") for (const key of map(delta.previous)) wake(key, priority);
       }),
   };
 }

@@ -117,13 +117,89 @@ describe("workqueue", () => {
     queue.addRateLimited("d");
     await queue.take();
     await time.advance(200);
-    assert.deepEqual(queue.stats(), { ready: 2, delayed: 1, processing: 1, adds: 4, retries: 1, oldestReadyMs: 200 });
+    assert.deepEqual(queue.stats(), {
+      ready: 2,
+      readyLow: 0,
+      delayed: 1,
+      processing: 1,
+      adds: 4,
+      retries: 1,
+      oldestReadyMs: 200,
+      longestHeldMs: 200,
+      totalHeldMs: 200,
+    });
+  });
+
+  it("hands out a due key at once when the clock has jumped over its date", async () => {
+    const { time, queue } = start();
+    queue.addAfter("a", 60_000);
+    time.setClock(time.clock.now() + 86_400_000);
+    queue.add("a");
+    assert.deepEqual(await takeDue(queue), ["a"]);
+    queue.done("a");
+    await time.advance(120_000);
+    assert.deepEqual(await takeDue(queue), []);
+  });
+
+  it("lets new work go ahead of the flood of the start, and the flood end all the same", async () => {
+    const { queue } = start();
+    for (let count = 0; count < 10; count += 1) queue.add(`old-${count}`, "low");
+    for (let count = 0; count < 9; count += 1) queue.add(`new-${count}`);
+    const taken = await takeDue(queue);
+    assert.equal(
+      taken.join(" "),
+      "new-0 new-1 new-2 new-3 old-0 new-4 new-5 new-6 new-7 old-1 new-8 old-2 old-3 old-4 old-5 old-6 old-7 old-8 old-9",
+    );
+  });
+
+  it("raises a low key that is wanted now, and does not lower it again", async () => {
+    const { queue } = start();
+    for (const key of ["a", "b", "c"]) queue.add(key, "low");
+    queue.add("c");
+    queue.add("c", "low");
+    queue.addAfter("b", 10_000);
+    assert.deepEqual(await takeDue(queue), ["c", "a", "b"], "a wish for later raises nothing");
+    assert.deepEqual(
+      ["a", "c"].map((key) => queue.priorityOf(key)),
+      ["low", "normal"],
+    );
+  });
+
+  it("keeps the priority of a held key over its failure, and raises it for a wish that came meanwhile", async () => {
+    const { time, queue } = start();
+    for (const key of ["a", "b"]) queue.add(key, "low");
+    await takeDue(queue);
+    queue.addRateLimited("a");
+    queue.addRateLimited("b");
+    queue.add("b");
+    queue.done("a");
+    queue.done("b");
+    await time.advance(100);
+    await takeDue(queue);
+    assert.deepEqual([queue.priorityOf("a"), queue.priorityOf("b")], ["low", "normal"]);
+  });
+
+  it("lets groups take turns, and keeps the order within each", async () => {
+    const time = createVirtualTime();
+    const queue = createWorkqueue({
+      clock: time.clock,
+      timers: time.timers,
+      random: createSeededRandom(1),
+      groupOf: (key) => key.slice(0, 1),
+    });
+    for (const key of ["a1", "a2", "a3", "b1", "c1", "c2"]) queue.add(key);
+    assert.deepEqual(await takeDue(queue), ["a1", "b1", "c1", "a2", "c2", "a3"]);
   });
 
   it("keeps the three promises against a slow obvious model", async () => {
     const keys = fc.constantFrom("a", "b", "c");
     const step = fc.oneof(
-      fc.record({ do: fc.constant("add" as const), key: keys, delayMs: fc.constantFrom(0, 10, 50, 200) }),
+      fc.record({
+        do: fc.constant("add" as const),
+        key: keys,
+        delayMs: fc.constantFrom(0, 10, 50, 200),
+        priority: fc.constantFrom("normal" as const, "low" as const),
+      }),
       fc.record({ do: fc.constant("take" as const) }),
       fc.record({ do: fc.constant("done" as const), key: keys }),
       fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(5, 10, 60, 300) }),
@@ -136,7 +212,7 @@ describe("workqueue", () => {
         for (const one of steps) {
           if (one.do === "wait") await time.advance(one.ms);
           else if (one.do === "add") {
-            queue.addAfter(one.key, one.delayMs);
+            queue.addAfter(one.key, one.delayMs, one.priority);
             dates.set(one.key, Math.min(dates.get(one.key) ?? Infinity, time.now() + one.delayMs));
           } else if (one.do === "done") {
             if (held.delete(one.key)) queue.done(one.key);

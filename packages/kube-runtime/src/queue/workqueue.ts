@@ -1,6 +1,7 @@
 import type { ScheduledTimer } from "@talos-operator/ports";
 import { createBackoff } from "./backoff.ts";
-import type { Workqueue, WorkqueueOptions } from "./types.ts";
+import { createReadyLine } from "./ready-line.ts";
+import type { WorkPriority, Workqueue, WorkqueueOptions } from "./types.ts";
 
 /*
  * Three promises:
@@ -13,102 +14,137 @@ import type { Workqueue, WorkqueueOptions } from "./types.ts";
  *     \               ^
  *      \  addAfter    | date
  *       +--------> delayed
+ *
+ * Which ready key is next is the matter of `ready-line.ts`.
  */
 
 interface Waiting {
   /** Clock time of the date, only to tell which of two dates is earlier. */
   readonly at: number;
+  /** The highest of the wishes that this date stands for. */
+  priority: WorkPriority;
   /** Fires at the date; `undefined` once it is due. A timer and not the clock decides, since clocks jump. */
   timer: ScheduledTimer | undefined;
 }
 
 /** An empty queue. Keys are texts, mostly `namespace/name`. */
-export function createWorkqueue({ clock, timers, random, backoff: backoffOptions }: WorkqueueOptions): Workqueue {
-  const backoff = createBackoff(random, backoffOptions);
+export function createWorkqueue(options: WorkqueueOptions): Workqueue {
+  const { clock, timers, observer } = options;
+  const backoff = createBackoff(options.random, options.backoff);
   /** At most one date per key. */
   const dates = new Map<string, Waiting>();
-  /** Due keys that nobody holds, in order, with the time since when. */
-  const ready = new Map<string, number>();
-  const held = new Set<string>();
+  let delayed = 0;
+  /** Due keys that nobody holds. */
+  const ready = createReadyLine(options.groupOf);
+  /** Held keys in the order in which they were handed out. */
+  const held = new Map<string, { readonly since: number; readonly priority: WorkPriority }>();
   const takers: ((key: string | undefined) => void)[] = [];
   let isClosed = false;
   let adds = 0;
   let retries = 0;
 
-  function setDate(key: string, delayMs: number): void {
+  function setDate(key: string, delayMs: number, priority: WorkPriority): void {
     if (isClosed) return;
     adds += 1;
+    observer?.onAdd?.();
     const at = clock.now() + delayMs;
     const current = dates.get(key);
-    if (current !== undefined && (current.timer === undefined || current.at <= at)) return;
-    current?.timer?.cancel();
-    const date: Waiting = { at, timer: undefined };
+    const isLater = current !== undefined && (current.timer === undefined || current.at <= at);
+    if (isLater) {
+      // A later date is forgotten with its priority; a wish for now raises what is due already.
+      if (priority === "normal" && (delayMs <= 0 || current.at === at)) raise(key, current);
+      if (delayMs > 0 || current.timer === undefined) return;
+    }
+    if (current?.timer !== undefined) {
+      current.timer.cancel();
+      delayed -= 1;
+    }
+    const date: Waiting = { at, priority: current?.priority === "normal" ? "normal" : priority, timer: undefined };
     dates.set(key, date);
     if (delayMs <= 0) {
-      offer(key);
+      offer(key, date);
       return;
     }
+    delayed += 1;
     date.timer = timers.schedule(delayMs, () => {
       date.timer = undefined;
-      offer(key);
+      delayed -= 1;
+      offer(key, date);
     });
   }
 
-  function offer(key: string): void {
+  function raise(key: string, date: Waiting): void {
+    date.priority = "normal";
+    ready.raise(key);
+  }
+
+  function offer(key: string, date: Waiting): void {
     if (held.has(key)) return;
     const taker = takers.shift();
     if (taker === undefined) {
-      ready.set(key, clock.now());
+      ready.push(key, date.priority, clock.now());
       return;
     }
-    hold(key);
+    hold(key, date.priority, 0);
     taker(key);
   }
 
-  function hold(key: string): void {
-    ready.delete(key);
+  function hold(key: string, priority: WorkPriority, waitedMs: number): void {
     dates.delete(key);
-    held.add(key);
+    held.set(key, { since: clock.now(), priority });
+    observer?.onTake?.(waitedMs);
   }
 
+  const ageOf = (since: number): number => Math.max(0, clock.now() - since);
+
   return {
-    add: (key) => setDate(key, 0),
-    addAfter: (key, delayMs) => setDate(key, delayMs),
+    add: (key, priority = "normal") => setDate(key, 0, priority),
+    addAfter: (key, delayMs, priority = "normal") => setDate(key, delayMs, priority),
     addRateLimited(key) {
       retries += 1;
+      observer?.onRetry?.();
       const delayMs = backoff.next(key);
-      setDate(key, delayMs);
+      setDate(key, delayMs, held.get(key)?.priority ?? "normal");
       return delayMs;
     },
     forget: (key) => backoff.reset(key),
     failures: (key) => backoff.count(key),
+    priorityOf: (key) => held.get(key)?.priority ?? "normal",
     take() {
       if (isClosed) return Promise.resolve(undefined);
-      const [first] = ready.keys();
-      if (first === undefined) return new Promise((resolve) => takers.push(resolve));
-      hold(first);
-      return Promise.resolve(first);
+      const next = ready.shift();
+      if (next === undefined) return new Promise((resolve) => takers.push(resolve));
+      hold(next.key, next.priority, ageOf(next.since));
+      return Promise.resolve(next.key);
     },
     done(key) {
-      if (!held.delete(key)) throw new RangeError(`workqueue: "${key}" is done but nobody holds it`);
+      const hand = held.get(key);
+      if (hand === undefined) throw new RangeError(`workqueue: "${key}" is done but nobody holds it`);
+      held.delete(key);
+      observer?.onDone?.(ageOf(hand.since));
       const date = dates.get(key);
-      if (!isClosed && date !== undefined && date.timer === undefined) offer(key);
+      if (!isClosed && date !== undefined && date.timer === undefined) offer(key, date);
     },
     stats() {
-      const [oldest] = ready.values();
+      const oldest = ready.oldestSince();
+      const heldMs = [...held.values()].map(({ since }) => ageOf(since));
       return {
         ready: ready.size,
-        delayed: [...dates.values()].filter((date) => date.timer !== undefined).length,
+        readyLow: ready.lowSize,
+        delayed,
         processing: held.size,
         adds,
         retries,
-        oldestReadyMs: oldest === undefined ? 0 : Math.max(0, clock.now() - oldest),
+        oldestReadyMs: oldest === undefined ? 0 : ageOf(oldest),
+        longestHeldMs: heldMs.reduce((longest, ms) => Math.max(longest, ms), 0),
+        totalHeldMs: heldMs.reduce((sum, ms) => sum + ms, 0),
       };
     },
     close() {
       isClosed = true;
       for (const date of dates.values()) date.timer?.cancel();
       dates.clear();
+      delayed = 0;
       ready.clear();
       for (const taker of takers.splice(0)) taker(undefined);
     },
