@@ -46,6 +46,8 @@ export { cidrContains, cidrsOverlap } from "./config/scalars/ip.ts";
 export { generateMachineConfig } from "./config/generate/generate.ts";
 export { parseEndpoint } from "./config/generate/check-input.ts";
 export { generateAdminKubeconfig } from "./kubeconfig/admin-kubeconfig.ts";
+export { communityRefusal, parseSchematic } from "./schematic/parse.ts";
+export { printSchematic, schematicId } from "./schematic/print.ts";
 export { secretsBundleFromMachineConfig } from "./secrets/from-config.ts";
 export { generateSecretsBundle } from "./secrets/generate.ts";
 export { parseSecretsBundle } from "./secrets/parse.ts";
@@ -76,6 +78,7 @@ export type {
 export type { RuntimeMode, ValidateOptions, Validation } from "./config/validate/validate.ts";
 export type { ForbiddenPath } from "./config/patch/forbidden-paths.ts";
 export type { PatchOptions } from "./config/patch/patch.ts";
+export type { Bootloader, Schematic, SchematicCustomization, SchematicOverlay } from "./schematic/schematic.ts";
 export type { SecretsBundle } from "./secrets/bundle.ts";
 export type { SecretsBundleInput } from "./secrets/generate.ts";
 export type { ClientCertificateInput } from "./talosconfig/client-certificate.ts";

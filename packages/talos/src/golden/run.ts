@@ -3,6 +3,7 @@ import { failed, type GoldenCase, type GoldenOutcome, type GoldenRunner } from "
 import { runEncoding } from "./encoding.ts";
 import { runGenconfig } from "./genconfig.ts";
 import { runPatches } from "./patches.ts";
+import { runSchematic } from "./schematic.ts";
 import { runSecrets } from "./secrets.ts";
 import { runTalosconfig } from "./talosconfig.ts";
 import { runValidate } from "./validate.ts";
@@ -15,6 +16,7 @@ export const goldenRunners: ReadonlyMap<string, GoldenRunner> = new Map<string, 
   ["images", runImages],
   ["kubernetes", runKubernetes],
   ["patches", runPatches],
+  ["schematic", runSchematic],
   ["secrets", runSecrets],
   ["talosconfig", runTalosconfig],
   ["validate", runValidate],

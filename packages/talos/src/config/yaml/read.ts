@@ -20,7 +20,7 @@ export interface YamlScalarNode extends Placed {
   readonly style: ScalarStyle;
 }
 
-interface YamlSequenceNode extends Placed {
+export interface YamlSequenceNode extends Placed {
   readonly type: "sequence";
   readonly items: readonly YamlNode[];
   /** Written in brackets. */

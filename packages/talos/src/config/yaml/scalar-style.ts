@@ -4,16 +4,17 @@ import { isOldBoolean, isSexagesimal, kindOfPlain } from "./resolve.ts";
 export type ScalarStyle = "plain" | "single" | "double" | "literal";
 
 /**
- * The two generations of the Go library differ in one point: Talos 1.13 and older quote `yes`, `on`, `n` with double quotes, newer ones with
- * single quotes.
+ * The two generations of the Go library differ in one point: Talos 1.13 and older quote `yes`, `on`, `n`, `12:30` and `<<` with double quotes,
+ * newer ones with single quotes.
  */
 export type QuoteStyle = "double" | "single";
 
 /** The style that Go's emitter picks for a string value or key. */
 export function styleOf(text: string, isKey: boolean, oldBooleanQuotes: QuoteStyle): ScalarStyle {
   if (text.includes("\n")) return isKey || !isBlockAllowed(text) ? "double" : "literal";
-  if (kindOfPlain(text) !== "str" || isSexagesimal(text)) return "double";
-  const wanted = isOldBoolean(text) ? oldBooleanQuotes : "plain";
+  const kind = kindOfPlain(text);
+  if (kind !== "str" && kind !== "merge") return "double";
+  const wanted = kind === "merge" || isSexagesimal(text) || isOldBoolean(text) ? oldBooleanQuotes : "plain";
   if (wanted === "double") return "double";
   const facts = analyse(text);
   if (facts.needsDouble) return "double";
