@@ -1,12 +1,16 @@
 import type { Leadership } from "@talos-operator/kube-runtime";
+import type { Timers } from "@talos-operator/ports";
 
 /** This process's right to act, as effects see it. */
 export interface Leading {
   readonly identity: string;
   /** Orders leaders: goes into every intent. */
   readonly fencingToken: string;
-  /** From when this process may do what disturbs machines: after a takeover the effects of the leader before must have run out. Milliseconds since the epoch. */
-  readonly mayDisturbAt: number;
+  /**
+   * Whether this process may do what disturbs machines: after a takeover the effects of the leader before must have run out.
+   * Counted by a timer, since clocks jump.
+   */
+  readonly mayDisturb: boolean;
   /** Milliseconds until another process may lead; the deadline of an effect must be below it. */
   remainingMs(): number;
   /** Reads the lease live. */
@@ -17,23 +21,31 @@ export interface Leading {
 const LONGEST_EFFECT_MS = 20_000;
 
 /** The right that comes with a lease. */
-export function leadingBy(leadership: Leadership, leaseDurationMs: number): Leading {
-  const isFirst = leadership.token.leaseTransitions === 0;
+export function leadingBy(leadership: Leadership, leaseDurationMs: number, timers: Timers): Leading {
+  let mayDisturb = leadership.token.leaseTransitions === 0;
+  if (!mayDisturb) {
+    const timer = timers.schedule(leaseDurationMs + LONGEST_EFFECT_MS, () => {
+      mayDisturb = true;
+    });
+    leadership.signal.addEventListener("abort", () => timer.cancel(), { once: true });
+  }
   return {
     identity: leadership.identity,
     fencingToken: `${leadership.token.leaseTransitions}/${leadership.token.resourceVersion}`,
-    mayDisturbAt: isFirst ? leadership.since : leadership.since + leaseDurationMs + LONGEST_EFFECT_MS,
+    get mayDisturb() {
+      return mayDisturb;
+    },
     remainingMs: () => leadership.remainingMs(),
     confirm: () => leadership.confirm(),
   };
 }
 
 /** The right of the only process there is: the embedded API of a demo serves nobody else. */
-export function leadingAlone(identity: string, since: number): Leading {
+export function leadingAlone(identity: string): Leading {
   return {
     identity,
     fencingToken: "alone",
-    mayDisturbAt: since,
+    mayDisturb: true,
     remainingMs: () => Number.MAX_SAFE_INTEGER,
     confirm: () => Promise.resolve(true),
   };

@@ -107,7 +107,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       const running = Object.values(informers).map((informer: Pick<Informer<KubeObject>, "run">) => informer.run(caches.signal));
       try {
         if (options.leaderElection === false) {
-          await lead(leadingAlone(identity, clock.now()), signal);
+          await lead(leadingAlone(identity), signal);
         } else {
           const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection ?? {};
           const elector = createLeaseElector({
@@ -120,7 +120,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
             random,
             log,
             ...timing,
-            onElected: (leadership) => lead(leadingBy(leadership, timing.leaseDurationMs ?? 15_000), leadership.signal),
+            onElected: (leadership) => lead(leadingBy(leadership, timing.leaseDurationMs ?? 15_000, timers), leadership.signal),
           });
           await elector.run(signal);
         }

@@ -47,7 +47,7 @@ async function tryOurs(question: LookQuestion, credentials: ReaderCredentials): 
       return {
         kind: "foreign",
         at: question.now(),
-        detail: "it refuses this cluster's client certificate: another cluster's machine, or a clock that is wrong",
+        detail: "it refuses this cluster's client certificate: another cluster's machine, or its clock or this operator's is wrong",
       };
     return failedLook(thrown, question.now());
   }
@@ -63,7 +63,7 @@ async function tryMaintenance(question: LookQuestion, credentials: ReaderCredent
     const foreign: Look = {
       kind: "foreign",
       at: question.now(),
-      detail: "it is configured and demands a client certificate of another cluster",
+      detail: "it is configured, and its certificate is not this cluster's, or begins in the future by this operator's clock",
     };
     if (credentials === undefined) return foreign;
     return (await tryOurs(question, credentials)) ?? foreign;

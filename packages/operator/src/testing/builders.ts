@@ -210,7 +210,7 @@ export function observed(world: World = {}): Observed {
     talosconfig: { kind: "present", value: { expiresAt: NOW + 300 * 86_400_000, isOurs: true } },
     namespaceIsTerminating: undefined,
     sent: new Map(),
-    mayDisturbAt: 0,
+    mayDisturb: true,
     requireFingerprint: false,
     ...over,
   };

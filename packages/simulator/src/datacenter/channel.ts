@@ -1,4 +1,4 @@
-import type { TalosCallOptions, TalosChannel, TalosCredentials, TalosDialer, TalosMethod, TalosTarget } from "@talos-operator/ports";
+import type { Clock, TalosCallOptions, TalosChannel, TalosCredentials, TalosDialer, TalosMethod, TalosTarget } from "@talos-operator/ports";
 import { handleCall } from "../rpc/dispatch.ts";
 import { RpcError } from "./call.ts";
 import type { Reply } from "./call.ts";
@@ -17,26 +17,36 @@ interface RoutedCallOptions extends TalosCallOptions {
 const noRouteMs = 3_000;
 
 /** Channels to simulated machines in the same process. Messages are handed over as they are. */
-export function createDialer(world: World): TalosDialer {
-  return { dial: (target, credentials) => new InProcessChannel(world, target, credentials) };
+export function createDialer(world: World, callerClock: Clock): TalosDialer {
+  return { dial: (target, credentials) => new InProcessChannel(world, target, credentials, callerClock) };
 }
 
 class InProcessChannel implements TalosChannel {
   readonly target: TalosTarget;
   readonly #world: World;
   readonly #credentials: TalosCredentials;
+  readonly #callerClock: Clock;
   #session: Session | undefined;
   #spki: string | undefined;
   readonly #open = new Set<Attempt>();
   #isClosed = false;
 
-  constructor(world: World, target: TalosTarget, credentials: TalosCredentials) {
+  constructor(world: World, target: TalosTarget, credentials: TalosCredentials, callerClock: Clock) {
     this.#world = world;
     this.target = target;
     this.#credentials = credentials;
+    this.#callerClock = callerClock;
   }
 
-  async unary<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions): Promise<O> {
+  unary<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions): Promise<O> {
+    return this.#one(method, request, options);
+  }
+
+  upload<I, O>(method: TalosMethod<I, O>, requests: AsyncIterable<I>, options: TalosCallOptions): Promise<O> {
+    return this.#one(method, requests, options);
+  }
+
+  async #one<I, O>(method: TalosMethod<I, O>, request: unknown, options: TalosCallOptions): Promise<O> {
     const attempt = this.#begin(options);
     try {
       const reply = await attempt.race(this.#send(method.path, request, options, attempt));
@@ -88,7 +98,8 @@ class InProcessChannel implements TalosChannel {
   }
 
   #handle(cell: Cell, path: string, request: unknown, options: TalosCallOptions, signal: AbortSignal): Promise<Reply> {
-    const session = this.#session?.epoch === cell.state.api.epoch ? this.#session : shakeHands(this.#world, cell, this.#credentials);
+    const session =
+      this.#session?.epoch === cell.state.api.epoch ? this.#session : shakeHands(this.#world, cell, this.#credentials, this.#callerClock);
     this.#session = session;
     this.#spki = session.spki;
     return handleCall(this.#world, cell.address, {

@@ -22,7 +22,7 @@ export function createDatacenter(options: DatacenterOptions): Datacenter {
   for (const spec of options.machines) if (!known.has(spec.address)) addMachine(world, spec);
 
   return {
-    dialer: () => createDialer(world),
+    dialer: (callerClock) => createDialer(world, callerClock ?? world.clock),
     machine(address) {
       const cell = world.cell(address);
       if (cell === undefined) throw new SimulatorError("UNKNOWN_MACHINE", `no machine has the address ${address}`, { machine: address });

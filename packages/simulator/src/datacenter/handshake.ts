@@ -1,4 +1,4 @@
-import type { TalosCredentials } from "@talos-operator/ports";
+import type { Clock, TalosCredentials } from "@talos-operator/ports";
 import { activeFacts } from "../node/identity.ts";
 import { connectionFailure } from "./call-failure.ts";
 import type { Cell } from "./cell.ts";
@@ -13,25 +13,24 @@ export interface Session {
 }
 
 /**
- * TLS between a caller and a machine, as values: the client checks the server's certificate, then the machine the client's.
+ * TLS between a caller and a machine, as values: the client checks the server's certificate, then the machine the client's, each by its own clock.
  *
  * @throws CallFailure with `tls` set; nothing was sent then
  */
-export function shakeHands(world: World, cell: Cell, credentials: TalosCredentials): Session {
+export function shakeHands(world: World, cell: Cell, credentials: TalosCredentials, callerClock: Clock): Session {
   const { api } = cell.state;
   if (api.kind === "down") throw connectionFailure.refused(`${cell.address}:50000`);
-  const now = world.clock.now();
   const { spki } = world.keys.describeCertificate(api.identity.certificate);
   if (credentials.kind === "maintenance") {
     if (credentials.expectedSpki !== undefined && credentials.expectedSpki !== spki) throw connectionFailure.unexpectedIdentity();
     if (api.kind === "configured") throw connectionFailure.alert("certificate required");
     return { epoch: api.epoch, spki, clientCertificate: undefined };
   }
-  if (!world.keys.verifyCertificate(api.identity.certificate, credentials.ca, now)) throw connectionFailure.untrusted();
+  if (!world.keys.verifyCertificate(api.identity.certificate, credentials.ca, callerClock.now())) throw connectionFailure.untrusted();
   if (api.kind === "maintenance") return { epoch: api.epoch, spki, clientCertificate: credentials.certificate };
   if (!api.names.includes(cell.address)) throw connectionFailure.wrongName(api.names.join(", "), cell.address);
   const accepted = activeFacts(cell.state)?.acceptedOsCas ?? [];
-  const refusal = refusalOf(world, credentials, accepted, now);
+  const refusal = refusalOf(world, credentials, accepted, world.clock.now());
   if (refusal !== undefined) throw connectionFailure.alert(refusal);
   return { epoch: api.epoch, spki, clientCertificate: credentials.certificate };
 }

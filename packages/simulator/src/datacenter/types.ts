@@ -32,8 +32,12 @@ export interface DatacenterOptions {
 
 /** Simulated machines and the network between them. */
 export interface Datacenter {
-  /** Channels to the machines inside this process, without encoding. */
-  dialer(): TalosDialer;
+  /**
+   * Channels to the machines inside this process, without encoding.
+   *
+   * @param callerClock by which the caller judges a machine's certificate; default the clock of the machines
+   */
+  dialer(callerClock?: Clock): TalosDialer;
   /** @throws SimulatorError `UNKNOWN_MACHINE` */
   machine(address: string): SimulatedMachine;
   machines(): readonly SimulatedMachine[];

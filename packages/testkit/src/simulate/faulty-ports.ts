@@ -79,24 +79,34 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
   return {
     dial(target, credentials) {
       const channel = inner.dial(target, credentials);
+      const send = async <O>(
+        path: string,
+        request: unknown,
+        callOptions: TalosCallOptions,
+        perform: (callOptions: TalosCallOptions) => Promise<O>,
+      ): Promise<O> => {
+        await life.awake();
+        if (!life.maySend()) return never();
+        const effect = talosEffect(path, credentials.kind === "maintenance");
+        if (effect === undefined) return settled(life, perform(callOptions));
+        const detail = `${path} ${target.address}`;
+        await options.onSent(effect, detail, target.address, request);
+        return withFault(effect, options, {
+          perform: async () => {
+            const reply = await perform(withoutSignal(callOptions));
+            await options.onEffect(effect, detail);
+            return reply;
+          },
+          fail: () => talosFailure(14, "connection reset by peer"),
+        });
+      };
       const wrapped: TalosChannel = {
         target,
-        async unary<I, O>(method: TalosMethod<I, O>, request: I, callOptions: TalosCallOptions): Promise<O> {
-          await life.awake();
-          if (!life.maySend()) return never();
-          const effect = talosEffect(method.path, credentials.kind === "maintenance");
-          if (effect === undefined) return settled(life, channel.unary(method, request, callOptions));
-          const detail = `${method.path} ${target.address}`;
-          await options.onSent(effect, detail, target.address, request);
-          return withFault(effect, options, {
-            perform: async () => {
-              const reply = await channel.unary(method, request, withoutSignal(callOptions));
-              await options.onEffect(effect, detail);
-              return reply;
-            },
-            fail: () => talosFailure(14, "connection reset by peer"),
-          });
-        },
+        unary: <I, O>(method: TalosMethod<I, O>, request: I, callOptions: TalosCallOptions): Promise<O> =>
+          send(method.path, request, callOptions, (given) => channel.unary(method, request, given)),
+        // What was read from the source is gone: a fault that sends twice sends nothing the second time.
+        upload: <I, O>(method: TalosMethod<I, O>, requests: AsyncIterable<I>, callOptions: TalosCallOptions): Promise<O> =>
+          send(method.path, undefined, callOptions, (given) => channel.upload(method, requests, given)),
         serverStream<I, O>(method: TalosMethod<I, O>, request: I, callOptions: TalosCallOptions): AsyncIterable<O> {
           return whileAlive(channel.serverStream(method, request, callOptions), life);
         },

@@ -262,6 +262,18 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "certificates-of-the-future",
+    about: "makes client certificates that begin now by a clock that may be ahead (Li1)",
+    trouble: "clock-jump",
+    edits: [
+      {
+        file: `${brain}/credentials.ts`,
+        find: "export const BACKDATE_MS = 25 * 3_600_000;",
+        replace: "export const BACKDATE_MS = 60_000;",
+      },
+    ],
+  },
+  {
     name: "waits-in-circles",
     about: "tries again at once what cannot be done without the lease (Cost)",
     trouble: "stale-watches",

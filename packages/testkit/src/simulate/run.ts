@@ -150,6 +150,7 @@ async function createWorld(options: RunOptions): Promise<World> {
         scenario,
         pauseOperator: (ms) => operators.pause(ms),
         startOperator: () => operators.start(0),
+        setClock: (skewMs) => operators.setClock(skewMs),
         tookEffect: (effect, n) => operators.tookEffect(effect, n),
         keys,
         now: () => time.now(),
@@ -213,6 +214,8 @@ interface OperatorStarter {
   start(delayMs: number): void;
   /** The running operator stands still for so long; another one is started at once. */
   pause(ms: number): void;
+  /** The clocks of all operators are wrong by so much. */
+  setClock(skewMs: number): void;
   /** Resolves when the effect took place for the `n`-th time, counted from 1 and from the first one still to come, before the sender hears of it. */
   tookEffect(effect: EffectId, n: number): Promise<void>;
   stop(): void;
@@ -245,6 +248,9 @@ function operatorStarter({
   let lastMutation = "";
   let decisions = 0;
   let isStopped = false;
+  let clockSkewMs = 0;
+  // Timers of a process go on when somebody sets its clock.
+  const clock = { now: () => time.now() + clockSkewMs };
   const waiters = new Map<string, () => void>();
 
   const start = (delayMs: number): void => {
@@ -304,8 +310,8 @@ function operatorStarter({
       };
       const operator = createOperator({
         kube: faultyKube(truth, faulty),
-        talos: faultyTalos(datacenter.dialer(), faulty),
-        clock: time.clock,
+        talos: faultyTalos(datacenter.dialer(clock), faulty),
+        clock,
         timers: mortalTimers(time.timers, mine),
         random: stream(100 + generation),
         keys,
@@ -325,6 +331,9 @@ function operatorStarter({
       paused.pause();
       start(0);
       time.timers.schedule(ms, () => paused.resume());
+    },
+    setClock(skewMs) {
+      clockSkewMs = skewMs;
     },
     tookEffect: (effect, n) => new Promise((resolve) => waiters.set(`${effect} ${Math.max(n, count(effect).tookEffect + 1)}`, resolve)),
     stop() {

@@ -45,7 +45,9 @@ export type TroubleKind =
   /** Somebody else's Secrets have the names of the bundle or of the kubeconfig. */
   | "names-taken"
   /** A person pauses the cluster for a while. */
-  | "paused-by-person";
+  | "paused-by-person"
+  /** The operator's clock is an hour wrong, or six: for a while, or from then on. */
+  | "clock-jump";
 
 export const TROUBLES: readonly TroubleKind[] = [
   "bundle-lost",
@@ -64,6 +66,7 @@ export const TROUBLES: readonly TroubleKind[] = [
   "paused-and-rebooted",
   "founded-by-hand",
   "all-lost",
+  "clock-jump",
 ];
 
 export interface TroubleInput {
@@ -79,6 +82,7 @@ export interface TroubleInput {
   readonly keys: Keys;
   readonly pauseOperator: (ms: number) => void;
   readonly startOperator: () => void;
+  readonly setClock: (skewMs: number) => void;
   /** Resolves when the effect took place for the `n`-th time, before the sender hears of it. */
   readonly tookEffect: (effect: EffectId, n: number) => Promise<void>;
   readonly trace: (line: string) => void;
@@ -168,6 +172,9 @@ export async function makeTrouble(input: TroubleInput): Promise<void> {
     case "paused-by-person":
       await begin();
       await pauseCluster(input, lastsMs);
+      break;
+    case "clock-jump":
+      await jumpClock(input, lastsMs);
       break;
   }
   trace(`trouble ${kind} is over`);
@@ -372,6 +379,18 @@ async function takeName({ client, timers, random, trace, now }: TroubleInput, la
     if (JSON.stringify((await secrets.tryGet(key))?.data) !== JSON.stringify(data)) throw new Error(`the operator changed ${name}`);
   }
   await secrets.delete(key);
+}
+
+/** An operator that is ahead works with it; one that is behind cannot tell machines' certificates from such of the future until somebody sets its clock. */
+async function jumpClock({ random, timers, trace, setClock, tookEffect }: TroubleInput, lastsMs: number): Promise<void> {
+  const skewMs = pick([-6, -1, 1, 6], random) * 3_600_000;
+  const stays = skewMs > 0 && random.fraction() < 0.5;
+  const effect = pick(["start", "K1", "K2", "T2", "T4"] as const, random);
+  if (effect !== "start") await tookEffect(effect, 1);
+  trace(`trouble clock-jump by ${skewMs} ms ${stays ? "for ever" : `for ${lastsMs} ms`}`);
+  setClock(skewMs);
+  await timers.sleep(lastsMs);
+  if (!stays) setClock(0);
 }
 
 async function pauseCluster({ client, timers, stage, now, scenario }: TroubleInput, lastsMs: number): Promise<void> {

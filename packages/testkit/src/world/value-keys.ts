@@ -57,7 +57,9 @@ export function createValueKeys(random: RandomSource): Keys {
     verifyCertificate: (certificate, authority, at) => {
       const token = readCertificate(certificate);
       const issuer = readCertificate(authority);
-      return issuer.isAuthority && token.issuer === issuer.id && token.notBefore <= at && at < token.notAfter;
+      // As TLS libraries do: an authority that is not valid yet vouches for nobody.
+      const isInForce = [token, issuer].every(({ notBefore, notAfter }) => notBefore <= at && at < notAfter);
+      return issuer.isAuthority && token.issuer === issuer.id && isInForce;
     },
     isPair: (pair) => readCertificate(pair.certificate).id === readKey(pair.key).id,
   };

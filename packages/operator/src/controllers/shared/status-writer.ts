@@ -3,6 +3,7 @@ import type { Condition, ConditionInput } from "@talos-operator/api";
 import { apiVersionOf, keyOf } from "@talos-operator/kube-runtime";
 import type { Delta, KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
+import { elapsedMs } from "../../elapsed.ts";
 
 /** A status as all kinds have it. */
 export interface StatusShape {
@@ -69,7 +70,7 @@ export function createStatusWriter<T extends WithStatus>(
       const after = statusAfter(before, wanted, now);
       if (after === before) return undefined;
       const isDue = own === undefined || isNews(before, after);
-      const left = isDue || everyMs === 0 ? 0 : own.at + own.pauseMs - now;
+      const left = isDue || everyMs === 0 ? 0 : own.pauseMs - elapsedMs(own.at, now);
       if (left > 0) return left;
       const { name = "", namespace } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));

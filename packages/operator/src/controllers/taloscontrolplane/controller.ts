@@ -138,7 +138,7 @@ export function createBrain(options: BrainOptions): Brain {
       keys: options.keys,
       clock,
       hosts: options.hosts,
-      mayDisturbAt: options.leading.mayDisturbAt,
+      mayDisturb: options.leading.mayDisturb,
       requireFingerprint: options.requireFingerprint,
     });
     for (const machine of seen.machines) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));

@@ -125,6 +125,15 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "waitOrSettle", ready: "WaitingForMachines" },
   },
   {
+    name: "sends a configuration again when the clock was set back since, instead of waiting for it",
+    world: {
+      facts: facts({ machines: [configured("10.0.0.1")] }),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
+      sent: new Map([["Configure/demo-10.0.0.1", { at: NOW + 3_600_000, outcome: "unknown", detail: "" }]]),
+    },
+    want: { rule: "configureMachines", actions: ["ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },
+  },
+  {
     name: "sends nothing to a configured machine that waits in maintenance mode with another key",
     world: {
       facts: facts({ machines: allConfigured }),
@@ -283,6 +292,24 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
       looks: allPreparing,
       sent: new Map([["Bootstrap", { at: NOW - 100, outcome: "unknown", detail: "" }]]),
+    },
+    want: { rule: "bootstrapOnce", ready: "Bootstrapping" },
+  },
+  {
+    name: "does not wait for a clock that was set back since the call",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+      looks: allPreparing,
+      sent: new Map([["Bootstrap", { at: NOW + 3_600_000, outcome: "unknown", detail: "" }]]),
+    },
+    want: { rule: "bootstrapOnce", actions: ["BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping" },
+  },
+  {
+    name: "asks a target that could not be asked, or was not far enough, only after a pause",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+      looks: allPreparing,
+      sent: new Map([["Bootstrap", { at: NOW - 100, outcome: "refused", detail: "it could not be asked" }]]),
     },
     want: { rule: "bootstrapOnce", ready: "Bootstrapping" },
   },

@@ -19,6 +19,7 @@ import type { Leading } from "../../leading.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { usableBundle } from "../../secrets/bundle-store.ts";
+import { BACKDATE_MS } from "./credentials.ts";
 import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
 import { configureMachine } from "./effects/configure-machine.ts";
 import { resetMachine } from "./effects/reset-machine.ts";
@@ -230,7 +231,9 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   if (record !== undefined) return;
   if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
   const contract = contractFor(seen.controlPlane.spec?.version ?? "");
-  const bundle = await generateSecretsBundle({ contract, clock, random, keys, serviceAccountKey });
+  // Machines whose clock is behind ours must not wait for the authorities to begin.
+  const backdated = { now: () => clock.now() - BACKDATE_MS };
+  const bundle = await generateSecretsBundle({ contract, clock: backdated, random, keys, serviceAccountKey });
   log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");
   const outcome = await bundles.create({ namespace, name: secret }, name, bundle);
   session.bundle = undefined;

@@ -13,7 +13,7 @@ import { createGuard } from "./guard.ts";
 const key = { namespace: "default", name: "demo" };
 
 function leading(over: Partial<Leading> = {}): Leading {
-  return { identity: "one", fencingToken: "1", mayDisturbAt: 0, remainingMs: () => 10_000, confirm: () => Promise.resolve(true), ...over };
+  return { identity: "one", fencingToken: "1", mayDisturb: true, remainingMs: () => 10_000, confirm: () => Promise.resolve(true), ...over };
 }
 
 function apiWith(given: ClusterFacts | undefined): FakeApi {

@@ -94,8 +94,8 @@ export interface Observed {
   readonly namespaceIsTerminating: boolean | undefined;
   /** What this process sent and has not seen the effect of, by `effectKey`. Lost at a restart, and nothing depends on it but haste. */
   readonly sent: ReadonlyMap<string, SentEffect>;
-  /** From when this process may do what disturbs: a new leader first lets the effects of the one before run out. Milliseconds since the epoch. */
-  readonly mayDisturbAt: number;
+  /** False for a new leader until the effects of the one before have run out: it does not do yet what disturbs. */
+  readonly mayDisturb: boolean;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
 }

@@ -9,6 +9,7 @@ import type { ClusterRecord, Finding, HostOptions, ReconcileMode, TalosControlPl
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys } from "@talos-operator/ports";
 import type { SecretsBundle } from "@talos-operator/talos";
+import { elapsedMs } from "../../elapsed.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { mintCredentials, readerRenewalAt } from "./credentials.ts";
@@ -35,7 +36,7 @@ export interface ObservePorts {
   readonly keys: Keys;
   readonly clock: Clock;
   readonly hosts: HostOptions;
-  readonly mayDisturbAt: number;
+  readonly mayDisturb: boolean;
   readonly requireFingerprint: boolean;
 }
 
@@ -120,7 +121,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     talosconfig: access?.talosconfig ?? { kind: "unknown", detail: "not asked" },
     namespaceIsTerminating: isGoing ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
     sent: session.sent(),
-    mayDisturbAt: ports.mayDisturbAt,
+    mayDisturb: ports.mayDisturb,
     requireFingerprint: ports.requireFingerprint,
   };
 }
@@ -133,7 +134,7 @@ function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
 /** Reads the record unless a fresh copy is at hand. */
 async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenRecord>> {
   const now = ports.clock.now();
-  if (session.record === undefined || now - session.record.at >= RECORD_FRESH_MS) {
+  if (session.record === undefined || elapsedMs(session.record.at, now) >= RECORD_FRESH_MS) {
     try {
       const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
       session.record = { at: now, value: record ?? "absent" };
@@ -153,7 +154,7 @@ async function readBundle(key: ObjectKey, session: ClusterSession, ports: Observ
   // While its key is being made it is absent; before it is made it is looked for once more.
   const isFresh =
     session.bundle !== undefined &&
-    now - session.bundle.at < BUNDLE_FRESH_MS &&
+    elapsedMs(session.bundle.at, now) < BUNDLE_FRESH_MS &&
     (session.bundle.value.kind === "present" || session.isMakingKey());
   if (session.bundle !== undefined && isFresh && (!needsCredentials || session.isMakingKey())) return session.bundle.value;
   try {
@@ -195,7 +196,7 @@ async function readAccess(
   const namespace = controlPlane.metadata.namespace ?? "";
   const owner = accessOwner({ controlPlane });
   const isFresh = (one: ClusterSession["kubeconfig"]): boolean =>
-    one !== undefined && one.value.kind === "present" && now - one.at < ACCESS_FRESH_MS;
+    one !== undefined && one.value.kind === "present" && elapsedMs(one.at, now) < ACCESS_FRESH_MS;
   try {
     if (!isFresh(session.kubeconfig))
       session.kubeconfig = {

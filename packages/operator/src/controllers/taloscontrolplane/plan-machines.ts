@@ -1,6 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../config/install-disk.ts";
+import { elapsedMs } from "../../elapsed.ts";
 import type { InMaintenance, Running } from "../../looking/look.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
@@ -259,5 +260,5 @@ function mayConfigureNow(seen: Observed, name: MachineName): boolean {
   const sent = seen.sent.get(`Configure/${name}`);
   if (sent === undefined) return true;
   const wait = sent.outcome === "answered" ? RESEND_AFTER_MS : sent.outcome === "refused" ? RESEND_AFTER_MS : LOOK_AGAIN_MS;
-  return seen.now - sent.at >= wait;
+  return elapsedMs(sent.at, seen.now) >= wait;
 }

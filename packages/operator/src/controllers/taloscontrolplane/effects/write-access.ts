@@ -1,8 +1,12 @@
 import { createTalosconfig, printTalosconfig, signClientCertificate, TalosError } from "@talos-operator/talos";
+import { BACKDATE_MS } from "../credentials.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { seenAccess } from "../session.ts";
 import { asAdmin } from "./admin.ts";
+
+/** Life of the administrator's certificate, as talosctl has it. */
+const YEAR_MS = 365 * 24 * 3_600_000;
 
 /** Fetches a kubeconfig from a control plane and stores it. */
 export async function writeKubeconfig(action: Extract<Action, { readonly kind: "WriteKubeconfig" }>, effects: Effects): Promise<void> {
@@ -25,7 +29,12 @@ export async function writeTalosconfig(action: Extract<Action, { readonly kind: 
   const { seen, session, keys, clock } = effects;
   const { name, namespace = "" } = seen.controlPlane.metadata;
   const { os } = (await effects.bundle()).certs;
-  const admin = await signClientCertificate({ keys, authority: os, notBefore: clock.now() });
+  const admin = await signClientCertificate({
+    keys,
+    authority: os,
+    notBefore: clock.now() - BACKDATE_MS,
+    lifetimeMs: BACKDATE_MS + YEAR_MS,
+  });
   const text = printTalosconfig(
     createTalosconfig({
       clusterName: name,

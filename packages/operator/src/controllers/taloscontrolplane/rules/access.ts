@@ -1,4 +1,5 @@
 import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
+import { elapsedMs } from "../../../elapsed.ts";
 import type { Action, Observed, Rule, Seen, SeenAccess } from "../model.ts";
 
 /** Credentials are renewed when less than this is left of their year. */
@@ -39,5 +40,5 @@ function isDue(access: Seen<SeenAccess>, now: number): boolean {
 
 function wasJustTried(seen: Observed, effect: string): boolean {
   const sent = seen.sent.get(effect);
-  return sent !== undefined && sent.outcome !== "answered" && seen.now - sent.at < 2_000;
+  return sent !== undefined && sent.outcome !== "answered" && elapsedMs(sent.at, seen.now) < 2_000;
 }

@@ -1,3 +1,4 @@
+import { elapsedMs } from "../../../elapsed.ts";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { withDecisions } from "../facts.ts";
 import type { BootstrapIntentFact, ClusterFacts } from "../facts.ts";
@@ -96,7 +97,7 @@ function pursue(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact
   const sent = seen.sent.get("Bootstrap");
   if (sent !== undefined) {
     const wait = sent.outcome === "answered" ? RETRY_ANSWERED_MS : sent.outcome === "refused" ? RETRY_REFUSED_MS : RETRY_UNKNOWN_MS;
-    const left = sent.at + wait - seen.now;
+    const left = wait - elapsedMs(sent.at, seen.now);
     if (left > 0) return { actions: [], waiting: waitingFor(intent, sent.outcome, sent.detail), requeueAfterMs: left };
   }
   if (controlPlanesOf(seen).some((machine) => machine.declared.name !== intent.machine && mayHoldData(facts, machine))) return undefined;

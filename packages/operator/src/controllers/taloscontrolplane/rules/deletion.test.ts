@@ -85,7 +85,7 @@ const cases: readonly {
   },
   {
     name: "sends no wipe before the effects of an earlier leader have run out",
-    world: { controlPlane: controlPlane(3, {}, going), facts: known, looks: healthy, namespaceIsTerminating: false, mayDisturbAt: NOW + 1 },
+    world: { controlPlane: controlPlane(3, {}, going), facts: known, looks: healthy, namespaceIsTerminating: false, mayDisturb: false },
     actions: ["WriteRecord"],
     reason: "Resetting",
     opens: ["demo-10.0.0.1"],

@@ -3,6 +3,7 @@ import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
 import { machineFact, withDecisions, withMachine } from "../facts.ts";
 import type { ClusterFacts } from "../facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
+import { elapsedMs } from "../../../elapsed.ts";
 import { stateOf } from "../describe.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. */
@@ -194,9 +195,9 @@ function isAbandoned(seen: Observed, { declared }: SeenMachine, uuid: string | u
 }
 
 function mayResetNow(seen: Observed, name: string): boolean {
-  if (seen.now < seen.mayDisturbAt) return false;
+  if (!seen.mayDisturb) return false;
   const sent = seen.sent.get(`Reset/${name}`);
-  return sent === undefined || seen.now - sent.at >= (sent.outcome === "answered" ? RESEND_AFTER_MS : LOOK_AGAIN_MS);
+  return sent === undefined || elapsedMs(sent.at, seen.now) >= (sent.outcome === "answered" ? RESEND_AFTER_MS : LOOK_AGAIN_MS);
 }
 
 function waits(reason: ReasonOf<"Deleting">, seen: Observed, message: string): Verdict {

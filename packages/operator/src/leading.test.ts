@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Leadership } from "@talos-operator/kube-runtime";
+import { createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import { leadingBy } from "./leading.ts";
+
+function term(leaseTransitions: number, signal: AbortSignal = new AbortController().signal): Leadership {
+  return {
+    token: { leaseTransitions, resourceVersion: "1" },
+    identity: "one",
+    signal,
+    since: 0,
+    isHeld: () => true,
+    remainingMs: () => 15_000,
+    confirm: () => Promise.resolve(true),
+    resign: () => undefined,
+  };
+}
+
+describe("the right to disturb machines", () => {
+  it("belongs to the first leader at once", () => assert.equal(leadingBy(term(0), 15_000, createVirtualTime().timers).mayDisturb, true));
+
+  it("comes to a later one when a lease and the longest effect have passed, whatever the clock says", async () => {
+    const time = createVirtualTime();
+    const leading = leadingBy(term(1), 15_000, time.timers);
+    time.setClock(time.now() + 3_600_000);
+    await time.advance(34_999);
+    assert.equal(leading.mayDisturb, false);
+    await time.advance(1);
+    assert.equal(leading.mayDisturb, true);
+  });
+
+  it("leaves no timer behind when the term ends before", () => {
+    const time = createVirtualTime();
+    const over = new AbortController();
+    leadingBy(term(1, over.signal), 15_000, time.timers);
+    over.abort();
+    assert.equal(time.pending(), 0);
+  });
+});
