@@ -39,6 +39,7 @@ export type { ResourceCalls } from "./resources/resource-calls.ts";
 // Secrets, machine config, talosconfig, versions.
 export { ConfigError, isConfigError } from "./config/errors.ts";
 export { describeMachineConfig } from "./config/describe.ts";
+export { classifyConfigEffects } from "./config/effects/classify.ts";
 export { validateMachineConfig } from "./config/validate/validate.ts";
 export { findForbiddenPatchPaths } from "./config/patch/forbidden-paths.ts";
 export { patchMachineConfig } from "./config/patch/patch.ts";
@@ -63,6 +64,7 @@ export { defaultKubernetesFor, isKnownTalos, kubernetesUpgradePath, supportsKube
 export { compareVersions, parseVersion, tryParseVersion } from "./versions/version.ts";
 
 export type { AuthorityFacts, MachineConfigFacts } from "./config/describe.ts";
+export type { ConfigChange, ConfigEffect, ConfigEffects } from "./config/effects/effect.ts";
 export type { ConfigErrorCode, ConfigPosition } from "./config/errors.ts";
 export type { Endpoint } from "./config/generate/check-input.ts";
 export type {
