@@ -19,3 +19,27 @@ export function printGoSyntax(value: unknown): string {
   }
   return value === null ? "interface {}(nil)" : JSON.stringify(value);
 }
+
+const goEscapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  "\\": "\\\\",
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+};
+
+/** A text as Go's `%q` prints it: what cannot be seen is escaped. */
+export function quoteGo(text: string): string {
+  const escape = (char: string): string => {
+    const known = goEscapes[char];
+    if (known !== undefined) return known;
+    const code = char.codePointAt(0) ?? 0;
+    const hex = code.toString(16);
+    return code < 0x80 ? `\\x${hex.padStart(2, "0")}` : code <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+  };
+  return `"${text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escape)}"`;
+}

@@ -1,13 +1,12 @@
+import { quoteGo } from "../go-print.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import type { ServedKind } from "../kinds/kind.ts";
 import { metadataOf, objectAt, objectsAt, stringAt } from "../request/json.ts";
+import { problemsOfLabelKey, problemsOfLabelValue, problemsOfQualifiedName } from "../request/qualified-name.ts";
 import type { FieldError } from "../schema/index.ts";
 
 const maxAnnotationBytes = 262_144;
-const namePart = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const prefixPart = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
 /** Rules of ObjectMeta that hold for every kind. */
 export function validateMetadata(kind: ServedKind, object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
@@ -17,11 +16,11 @@ export function validateMetadata(kind: ServedKind, object: JsonObject, old: Json
     errors.push(...nameErrors(kind, metadata));
   }
   for (const [key, value] of Object.entries(objectAt(metadata, "labels"))) {
-    errors.push(...qualifiedNameErrors("metadata.labels", key), ...labelValueErrors(value));
+    errors.push(...keyErrors("metadata.labels", key), ...labelValueErrors(value));
   }
   let annotationBytes = 0;
   for (const [key, value] of Object.entries(objectAt(metadata, "annotations"))) {
-    errors.push(...qualifiedNameErrors("metadata.annotations", key.toLowerCase()));
+    errors.push(...keyErrors("metadata.annotations", key.toLowerCase()));
     annotationBytes += Buffer.byteLength(key) + (typeof value === "string" ? Buffer.byteLength(value) : 0);
   }
   if (annotationBytes > maxAnnotationBytes) {
@@ -40,83 +39,86 @@ export function validateMetadata(kind: ServedKind, object: JsonObject, old: Json
 
 function nameErrors(kind: ServedKind, metadata: JsonObject): readonly FieldError[] {
   const name = stringAt(metadata, "name") ?? "";
+  const refuse = (field: string, value: string, checked = value): readonly FieldError[] =>
+    kind.strategy
+      .refuseName(checked)
+      .map((why) => ({ reason: "FieldValueInvalid", field, message: `Invalid value: ${quoteGo(value)}: ${why}` }));
+  const prefix = stringAt(metadata, "generateName") ?? "";
+  // A prefix may end in a dash, for something follows it.
+  const ofPrefix = prefix === "" ? [] : refuse("metadata.generateName", prefix, prefix.length > 1 ? prefix.replace(/.-$/, "a") : prefix);
   if (name === "") {
-    return [{ reason: "FieldValueRequired", field: "metadata.name", message: "Required value: name or generateName is required" }];
+    return [
+      ...ofPrefix,
+      { reason: "FieldValueRequired", field: "metadata.name", message: "Required value: name or generateName is required" },
+    ];
   }
-  const why = kind.strategy.refuseName(name);
-  return why === undefined
-    ? []
-    : [{ reason: "FieldValueInvalid", field: "metadata.name", message: `Invalid value: ${JSON.stringify(name)}: ${why}` }];
+  return [...ofPrefix, ...refuse("metadata.name", name)];
 }
 
-function qualifiedNameErrors(field: string, key: string): readonly FieldError[] {
-  const slash = key.indexOf("/");
-  const prefix = slash === -1 ? undefined : key.slice(0, slash);
-  const name = key.slice(slash + 1);
-  const problems: string[] = [];
-  if (prefix === "") {
-    problems.push("prefix part must be non-empty");
-  } else if (prefix !== undefined && (!prefixPart.test(prefix) || prefix.length > 253)) {
-    problems.push(
-      "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-    );
-  }
-  if (name === "") {
-    problems.push("name part must be non-empty");
-  } else if (name.length > 63) {
-    problems.push("name part must be no more than 63 bytes");
-  }
-  if (!namePart.test(name)) {
-    problems.push(
-      "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
-    );
-  }
-  return problems.map((problem) => ({ reason: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(key)}: ${problem}` }));
+function keyErrors(field: string, key: string): readonly FieldError[] {
+  return problemsOfLabelKey(key).map((why) => ({ reason: "FieldValueInvalid", field, message: `Invalid value: ${quoteGo(key)}: ${why}` }));
 }
 
 function labelValueErrors(value: unknown): readonly FieldError[] {
-  if (typeof value !== "string") {
-    return [];
-  }
-  const problems = [
-    ...(value.length > 63 ? ["must be no more than 63 bytes"] : []),
-    ...(labelValue.test(value)
-      ? []
-      : [
-          "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
-        ]),
-  ];
-  return problems.map((problem) => ({
+  if (typeof value !== "string") return [];
+  return problemsOfLabelValue(value).map((why) => ({
     reason: "FieldValueInvalid",
     field: "metadata.labels",
-    message: `Invalid value: ${JSON.stringify(value)}: ${problem}`,
+    message: `Invalid value: ${quoteGo(value)}: ${why}`,
   }));
 }
 
 function finalizerErrors(kind: ServedKind, metadata: JsonObject): readonly FieldError[] {
-  const finalizers = Array.isArray(metadata["finalizers"]) ? metadata["finalizers"].map(String) : [];
-  return finalizers.flatMap((finalizer) => {
-    const errors = qualifiedNameErrors("metadata.finalizers", finalizer);
-    // Built-in kinds know two bare names; anything else needs a domain so that its owner can be found.
-    const isBare = !finalizer.includes("/") && finalizer !== "orphan" && finalizer !== "foregroundDeletion" && finalizer !== "kubernetes";
-    return errors.length > 0 || !isBare || kind.custom
-      ? errors
-      : [
-          {
-            reason: "FieldValueInvalid" as const,
-            field: "metadata.finalizers",
-            message: `Invalid value: ${JSON.stringify(finalizer)}: name is neither a standard finalizer name nor is it fully qualified`,
-          },
-        ];
-  });
+  const finalizers = finalizersOf(metadata);
+  return [
+    ...finalizers.flatMap((finalizer) =>
+      problemsOfQualifiedName(finalizer).map((why) => ({
+        reason: "FieldValueInvalid" as const,
+        field: "metadata.finalizers",
+        message: `Invalid value: ${quoteGo(finalizer)}: ${why}`,
+      })),
+    ),
+    // Built-in kinds know three bare names; anything else needs a domain so that its owner can be found.
+    ...finalizers.flatMap((finalizer, index) =>
+      kind.custom || !isBare(finalizer)
+        ? []
+        : [
+            {
+              reason: "FieldValueInvalid" as const,
+              field: `metadata.finalizers[${index}]`,
+              message: `Invalid value: ${quoteGo(finalizer)}: name is neither a standard finalizer name nor is it fully qualified`,
+            },
+          ],
+    ),
+  ];
+}
+
+function isBare(finalizer: string): boolean {
+  return !finalizer.includes("/") && finalizer !== "orphan" && finalizer !== "foregroundDeletion" && finalizer !== "kubernetes";
+}
+
+function finalizersOf(metadata: JsonObject): readonly string[] {
+  return Array.isArray(metadata["finalizers"]) ? metadata["finalizers"].map(String) : [];
+}
+
+/** What is taken with a word of warning: new finalizers of a custom resource that name no domain. */
+export function metadataWarnings(kind: ServedKind, object: JsonObject, old: JsonObject | undefined): readonly string[] {
+  if (!kind.custom) return [];
+  const before = finalizersOf(metadataOf(old ?? {}));
+  return finalizersOf(metadataOf(object))
+    .filter((finalizer) => isBare(finalizer) && !before.includes(finalizer))
+    .map(
+      (finalizer) =>
+        `metadata.finalizers: ${quoteGo(finalizer)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    );
 }
 
 function newFinalizerErrors(metadata: JsonObject, old: JsonObject): readonly FieldError[] {
   if (old["deletionTimestamp"] === undefined) {
     return [];
   }
-  const before = Array.isArray(old["finalizers"]) ? old["finalizers"].map(String) : [];
-  const after = Array.isArray(metadata["finalizers"]) ? metadata["finalizers"].map(String) : [];
+  const before = finalizersOf(old);
+  const after = finalizersOf(metadata);
   const added = after.filter((finalizer) => !before.includes(finalizer)).sort();
   return added.length === 0
     ? []
@@ -142,9 +144,16 @@ function ownerErrors(metadata: JsonObject): readonly FieldError[] {
       ["uid", "must not be empty"],
     ];
     for (const [key, why] of required) {
-      if ((stringAt(owner, key) ?? "") === "") {
-        errors.push({ reason: "FieldValueInvalid", field: `${field}.${key}`, message: `Invalid value: "": ${why}` });
+      const value = stringAt(owner, key) ?? "";
+      if (value === "" || (key === "apiVersion" && value.split("/").length > 2)) {
+        errors.push({ reason: "FieldValueInvalid", field: `${field}.${key}`, message: `Invalid value: ${quoteGo(value)}: ${why}` });
       }
+    }
+    const apiVersion = stringAt(owner, "apiVersion") ?? "";
+    if (owner["kind"] === "Event" && (apiVersion === "v1" || apiVersion === "events.k8s.io/v1")) {
+      const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+      const message = `Invalid value: ${printOwner(owner)}: ${group}/${version}, Kind=Event is disallowed from being an owner`;
+      errors.push({ reason: "FieldValueInvalid", field, message });
     }
   }
   const controllers = owners.filter((owner) => isObject(owner) && owner["controller"] === true);
@@ -153,8 +162,14 @@ function ownerErrors(metadata: JsonObject): readonly FieldError[] {
     errors.push({
       reason: "FieldValueInvalid",
       field: "metadata.ownerReferences",
-      message: `Invalid value: ${JSON.stringify(names)}: Only one reference can have Controller set to true. Found "true" in references for ${names.join(" and ")}`,
+      message: `Invalid value: [${owners.map(printOwner).join(",")}]: Only one reference can have Controller set to true. Found "true" in references for ${names.join(" and ")}`,
     });
   }
   return errors;
+}
+
+/** Members in the order in which the API declares them, as a refusal shows them. */
+function printOwner(owner: JsonObject): string {
+  const order = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+  return JSON.stringify(Object.fromEntries(order.filter((key) => owner[key] !== undefined).map((key) => [key, owner[key]])));
 }

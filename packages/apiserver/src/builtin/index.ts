@@ -7,7 +7,7 @@ import { prune } from "../schema/pruning.ts";
 import { tidyMetadata } from "../schema/tidy-metadata.ts";
 import { noOldValue, validateValue } from "../schema/validate-value.ts";
 import type { BuiltinFacts, BuiltinSchema } from "./builtin-schema.ts";
-import { fillStructs } from "./structs.ts";
+import { dropEmpty, fillStructs } from "./structs.ts";
 import { definitions } from "./gen/definitions.ts";
 import { kinds as facts } from "./gen/kinds.ts";
 
@@ -88,6 +88,7 @@ function compile(kind: BuiltinFacts): CompiledVersion {
     },
     applyDefaults: (object: JsonObject) => {
       tidyMetadata(object);
+      dropEmpty(object, root());
       applyDefaults(object, root());
       fillStructs(object, root());
     },

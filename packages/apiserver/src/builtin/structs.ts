@@ -33,3 +33,23 @@ function fill(value: unknown, node: SchemaNode, inStatus: boolean): void {
     for (const key of Object.keys(value)) if (!node.properties.has(key)) fill(value[key], node.additional, inStatus);
   }
 }
+
+/**
+ * Removes empty lists and maps that nobody must write, in place: the genuine server reads a built-in kind into a struct that does not print
+ * them again. An empty struct stays, for it may mean something (`emptyDir: {}`).
+ */
+export function dropEmpty(value: unknown, node: SchemaNode): void {
+  if (Array.isArray(value)) {
+    if (node.items !== undefined) for (const item of value) dropEmpty(item, node.items);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const key of Object.keys(value)) {
+    const child = node.properties.get(key);
+    const inner = getOwn(value, key);
+    if (child === undefined || typeof inner !== "object" || inner === null) continue;
+    dropEmpty(inner, child);
+    const isEmpty = Array.isArray(inner) ? inner.length === 0 : child.additional !== undefined && Object.keys(inner).length === 0;
+    if (isEmpty && !child.isStruct && node.source.required?.includes(key) !== true) delete value[key];
+  }
+}

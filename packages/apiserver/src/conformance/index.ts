@@ -12,6 +12,7 @@ export type { ConformanceCase } from "./world.ts";
 /** Every behaviour of the suite, by subject. */
 export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[]>> = {
   objects: objectCases,
+  names: nameCases,
   patches: patchCases,
   lists: listCases,
   watches: watchCases,

@@ -21,12 +21,14 @@ export interface Strategy {
   readonly answersDeletedObject: boolean;
   /** A write to `/status` leaves labels, annotations, finalizers and owners alone (custom resources). */
   readonly statusKeepsMetadata: boolean;
-  /** Why a name is refused; `undefined` for a good one. */
-  readonly refuseName: (name: string) => string | undefined;
+  /** What is wrong with a name; empty for a good one. */
+  readonly refuseName: (name: string) => readonly string[];
   /** Fields besides `metadata.name` and `metadata.namespace` that field selectors may use. */
   readonly selectableFields: readonly string[];
   /** Brings a created or updated object into shape before validation. */
   readonly prepare?: (object: JsonObject, old: JsonObject | undefined, facts: WriteFacts) => JsonObject;
+  /** Adds what the server itself gives a new object: the members that no field manager owns. */
+  readonly begin?: (object: JsonObject) => JsonObject;
   /** Rules beyond the schema. */
   readonly validate?: (object: JsonObject, old: JsonObject | undefined) => readonly FieldError[];
   /** For kinds served in a form other than the stored one. */

@@ -1,3 +1,4 @@
+import { quoteGo } from "../go-print.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { equalJson } from "../json.ts";
@@ -54,6 +55,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     refuseName: refuseLabel,
     selectableFields: ["status.phase"],
     prepare: prepareNamespace,
+    begin: (namespace) => ({ ...namespace, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }),
   },
   "/secrets": { ...ordinary, selectableFields: ["type"], prepare: prepareSecret, validate: validateSecret },
   "/configmaps": { ...ordinary, validate: validateConfigMap },
@@ -91,7 +93,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "/services": {
     ...ordinary,
     answersDeletedObject: true,
-    refuseName: refuseServiceName,
+    refuseName: refuseLabel,
     selectableFields: ["spec.clusterIP", "spec.type"],
   },
   "/endpoints": { ...ordinary, createsOnUpdate: true },
@@ -129,9 +131,7 @@ function prepareNamespace(namespace: JsonObject, old: JsonObject | undefined): J
   const name = stringAt(metadataOf(namespace), "name") ?? "";
   const labels = { ...objectAt(metadataOf(namespace), "labels"), "kubernetes.io/metadata.name": name };
   const labelled = withMetadata(namespace, { labels });
-  if (old === undefined) {
-    return { ...labelled, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
-  }
+  if (old === undefined) return labelled;
   // The finalizers in spec belong to the namespace's own deletion and change through `/finalize` only.
   return { ...labelled, spec: { ...objectAt(namespace, "spec"), finalizers: stringsAt(old["spec"], "finalizers") } };
 }
@@ -150,13 +150,25 @@ function prepareSecret(secret: JsonObject): JsonObject {
 const dataKey = /^[-._a-zA-Z0-9]+$/;
 
 function refuseKeys(object: JsonObject, field: string): readonly FieldError[] {
-  return Object.keys(objectAt(object, field))
-    .filter((key) => !dataKey.test(key) || key.length > 253 || key === "." || key.startsWith(".."))
-    .map((key) => ({
-      reason: "FieldValueInvalid",
+  return Object.keys(objectAt(object, field)).flatMap((key) =>
+    problemsOfKey(key).map((why) => ({
+      reason: "FieldValueInvalid" as const,
       field: `${field}[${key}]`,
-      message: `Invalid value: ${JSON.stringify(key)}: a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`,
-    }));
+      message: `Invalid value: ${quoteGo(key)}: ${why}`,
+    })),
+  );
+}
+
+function problemsOfKey(key: string): readonly string[] {
+  return [
+    ...(key.length > 253 ? ["must be no more than 253 characters"] : []),
+    ...(dataKey.test(key)
+      ? []
+      : [
+          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+        ]),
+    ...(key === "." || key === ".." ? [`must not be '${key}'`] : key.startsWith("..") ? ["must not start with '..'"] : []),
+  ];
 }
 
 function validateSecret(secret: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
@@ -183,6 +195,12 @@ function validateSecret(secret: JsonObject, old: JsonObject | undefined): readon
 
 function validateConfigMap(configMap: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const errors: FieldError[] = [...refuseKeys(configMap, "data"), ...refuseKeys(configMap, "binaryData")];
+  for (const key of Object.keys(objectAt(configMap, "data"))) {
+    if (Object.hasOwn(objectAt(configMap, "binaryData"), key)) {
+      const message = `Invalid value: ${quoteGo(key)}: duplicate of key present in binaryData`;
+      errors.push({ reason: "FieldValueInvalid", field: `data[${key}]`, message });
+    }
+  }
   let bytes = 0;
   for (const value of [...Object.values(objectAt(configMap, "data")), ...Object.values(objectAt(configMap, "binaryData"))]) {
     bytes += typeof value === "string" ? value.length : 0;

@@ -32,7 +32,7 @@ export function chooseForm(accept: string | undefined, isDiscovery = false): Ans
       return form;
     }
   }
-  throw notAcceptable(["application/json"]);
+  throw notAcceptable(["application/json", "application/json;stream=watch"]);
 }
 
 function partialForm(as: string, given: ReadonlyMap<string, string>): AnswerForm | undefined {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { chooseForm } from "./accept.ts";
+import { parseFieldSelector } from "./field-selector.ts";
+import { parseLabelSelector } from "./label-selector.ts";
 import { parseRequestInfo } from "./request-info.ts";
-import { parseFieldSelector, parseLabelSelector } from "./selectors.ts";
 import { badRequest, StatusError } from "./status.ts";
 
 describe("paths", () => {

@@ -1,3 +1,4 @@
+import { quoteGo } from "../go-print.ts";
 import type { JsonObject } from "../json.ts";
 
 /** Why one field was refused, as in a Status's `details.causes`. */
@@ -95,7 +96,7 @@ export function invalid(group: string, kind: string, name: string, causes: reado
   const described = causes.map((cause) => `${cause.field ?? "<nil>"}: ${cause.message}`);
   const text = described.length === 1 ? described[0] : `[${described.join(", ")}]`;
   const qualified = group === "" ? kind : `${kind}.${group}`;
-  return new StatusError(422, "Invalid", `${qualified} "${name}" is invalid: ${text}`, {
+  return new StatusError(422, "Invalid", `${qualified} ${quoteGo(name)} is invalid: ${text}`, {
     ...(name === "" ? {} : { name }),
     ...(group === "" ? {} : { group }),
     kind,
@@ -145,12 +146,12 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
 
 /** 406. */
 export function notAcceptable(accepted: readonly string[]): StatusError {
-  return new StatusError(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);
+  return new StatusError(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${accepted.join(", ")}`, {});
 }
 
 /** 504 for a resourceVersion that does not exist yet; clients retry after a second. */
 export function tooLargeResourceVersion(wanted: bigint | number, current: number): StatusError {
-  return new StatusError(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+  return new StatusError(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });

@@ -48,7 +48,7 @@ export function parseDeleteOptions(call: ResourceCall): DeleteOptions {
       {
         reason: "FieldValueNotSupported",
         field: "propagationPolicy",
-        message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Background", "Foreground", "Orphan"`,
+        message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
       },
     ]);
   }
@@ -58,7 +58,7 @@ export function parseDeleteOptions(call: ResourceCall): DeleteOptions {
       {
         reason: "FieldValueNotSupported",
         field: "dryRun",
-        message: `Unsupported value: ${JSON.stringify(dryRun[0])}: supported values: "All"`,
+        message: `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`,
       },
     ]);
   }
@@ -119,13 +119,17 @@ export function deleteObject(
   const live = entry.object;
   const metadata = metadataOf(live);
   if (options.uid !== undefined && options.uid !== metadata["uid"]) {
-    throw conflict(kind, name, `Precondition failed: UID in precondition: ${options.uid}, UID in object meta: ${String(metadata["uid"])}`);
+    throw conflict(
+      { group: kind.group, plural: kind.names.kind },
+      name,
+      `the UID in the precondition (${options.uid}) does not match the UID in record (${String(metadata["uid"])}). The object might have been deleted and then recreated`,
+    );
   }
   if (options.resourceVersion !== undefined && options.resourceVersion !== metadata["resourceVersion"]) {
     throw conflict(
-      kind,
+      { group: kind.group, plural: kind.names.kind },
       name,
-      `Precondition failed: ResourceVersion in precondition: ${options.resourceVersion}, ResourceVersion in object meta: ${String(metadata["resourceVersion"])}`,
+      `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${String(metadata["resourceVersion"])}). The object might have been modified`,
     );
   }
   const finalizers = finalizersFor(kind.resource, metadata, options.policy);
@@ -136,7 +140,7 @@ export function deleteObject(
   if (!marked) {
     object = withMetadata(object, {
       deletionTimestamp: now,
-      deletionGracePeriodSeconds: 0,
+      ...(kind.resource === "/namespaces" ? {} : { deletionGracePeriodSeconds: 0 }),
       ...(typeof metadata["generation"] === "number" && waits ? { generation: metadata["generation"] + 1 } : {}),
     });
     if (kind.resource === "/namespaces") {

@@ -3,11 +3,11 @@ import type { AccessAttributes } from "../auth/authorize.ts";
 import type { JsonObject } from "../json.ts";
 import { chooseForm } from "../request/accept.ts";
 import type { AnswerForm } from "../request/accept.ts";
-import { metadataOf, stringAt } from "../request/json.ts";
+import { metadataOf, stringAt, without } from "../request/json.ts";
 import { parseRequestInfo } from "../request/request-info.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { ApiAnswer, ApiRequest, ApiStream, ApiWatchEvent } from "../request/request.ts";
-import { badRequest, methodNotAllowed, StatusError, unknownResource } from "../request/status.ts";
+import { badRequest, methodNotAllowed, unknownResource } from "../request/status.ts";
 import { toPartialObjectMetadata, toPartialObjectMetadataList, toTable } from "../table/index.ts";
 import { prepareWatch } from "../watch/watch.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
@@ -198,8 +198,11 @@ function deleteCollection(context: ApiContext, call: ResourceCall): ApiAnswer {
   return { kind: "answer", status: 200, headers: headersOf(call), body: listBody(call, page.items, page.metadata) };
 }
 
+// The list says what its items are; only custom resources say it again each.
 function listBody(call: ResourceCall, items: readonly JsonObject[], metadata: JsonObject): JsonObject {
-  return { kind: call.version.names.listKind, apiVersion: call.version.apiVersion, metadata, items };
+  const { names, apiVersion } = call.version;
+  const shown = call.kind.custom ? items : items.map((item) => without(item, "kind", "apiVersion"));
+  return { kind: names.listKind, apiVersion, metadata, items: shown };
 }
 
 function answerList(context: ApiContext, call: ResourceCall): ApiAnswer {

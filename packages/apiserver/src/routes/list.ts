@@ -2,8 +2,11 @@ import type { JsonObject } from "../json.ts";
 import { toServedVersion } from "../kinds/kind.ts";
 import { isSelectable, refuseSelector, selectableFieldsOf } from "../kinds/selectable.ts";
 import { metadataOf, objectAt } from "../request/json.ts";
-import { parseFieldSelector, parseLabelSelector } from "../request/selectors.ts";
+import { quoteGo } from "../go-print.ts";
+import { parseFieldSelector } from "../request/field-selector.ts";
+import { parseLabelSelector } from "../request/label-selector.ts";
 import { badRequest, expired, invalid, StatusError, tooLargeResourceVersion } from "../request/status.ts";
+import type { StatusCause } from "../request/status.ts";
 import { parseContinueToken, printContinueToken } from "../store/continue-token.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 
@@ -39,9 +42,19 @@ export function keyPrefixOf(call: ResourceCall): string {
 /** The revision in a query parameter. @throws 400 */
 export function parseResourceVersion(text: string): number {
   if (!/^\d{1,15}$/.test(text)) {
-    throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(text.slice(0, 100))}: must be a non-negative number`);
+    const shown = quoteGo(text.slice(0, 100));
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`,
+    );
   }
   return Number(text);
+}
+
+/** The size of a page; 0 = everything, as for a negative one. @throws 400 */
+function parseLimit(text: string): number {
+  if (text === "") return 0;
+  if (!/^[+-]?\d{1,15}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text.slice(0, 100))}: invalid syntax`);
+  return Math.max(0, Number(text));
 }
 
 /**
@@ -51,10 +64,7 @@ export function parseResourceVersion(text: string): number {
  */
 export function listPage(context: ApiContext, call: ResourceCall): ListPage {
   const { query } = call.request;
-  const limit = query["limit"] === undefined || query["limit"] === "" ? 0 : Number(query["limit"]);
-  if (!Number.isInteger(limit) || limit < 0) {
-    throw badRequest(`limit: Invalid value: ${JSON.stringify(query["limit"])}: must be a non-negative number`);
-  }
+  const limit = parseLimit(query["limit"] ?? "");
   const { revision, after } = snapshotOf(context, query);
   const matches = matcherOf(call);
   const items: JsonObject[] = [];
@@ -93,11 +103,12 @@ function snapshotOf(context: ApiContext, query: Readonly<Record<string, string>>
   const wanted = query["resourceVersion"] ?? "";
   const match = query["resourceVersionMatch"] ?? "";
   const token = query["continue"] ?? "";
+  refuseListOptions(query);
   if (token !== "") {
+    const { revision, after } = parseContinueToken(token);
     if (wanted !== "" && wanted !== "0") {
       throw badRequest("specifying resource version is not allowed when using continue");
     }
-    const { revision, after } = parseContinueToken(token);
     if (revision === -1) {
       return { revision: state.revision, after };
     }
@@ -106,15 +117,6 @@ function snapshotOf(context: ApiContext, query: Readonly<Record<string, string>>
       throw new ContinueExpired(inconsistent);
     }
     return { revision, after };
-  }
-  if (match !== "" && match !== "Exact" && match !== "NotOlderThan") {
-    refuseMatch(`Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`, "FieldValueNotSupported");
-  }
-  if (match !== "" && wanted === "") {
-    refuseMatch("Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided", "FieldValueForbidden");
-  }
-  if (match === "Exact" && wanted === "0") {
-    refuseMatch('Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"', "FieldValueForbidden");
   }
   const revision = wanted === "" ? 0 : parseResourceVersion(wanted);
   if (revision > state.revision) {
@@ -129,8 +131,26 @@ function snapshotOf(context: ApiContext, query: Readonly<Record<string, string>>
   return { revision: state.revision, after: "" };
 }
 
-function refuseMatch(message: string, reason: string): never {
-  throw invalid("meta.k8s.io", "ListOptions", "", [{ reason, field: "resourceVersionMatch", message }]);
+/** @throws 422 for options of a list that do not go together, all of them at once */
+function refuseListOptions(query: Readonly<Record<string, string>>): void {
+  const match = query["resourceVersionMatch"] ?? "";
+  const wanted = query["resourceVersion"] ?? "";
+  const causes: StatusCause[] = [];
+  const forbid = (field: string, why: string): void => {
+    causes.push({ reason: "FieldValueForbidden", field, message: `Forbidden: ${why}` });
+  };
+  if (match !== "") {
+    const field = "resourceVersionMatch";
+    if (wanted === "") forbid(field, "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if ((query["continue"] ?? "") !== "") forbid(field, "resourceVersionMatch is forbidden when continue is provided");
+    if (match !== "Exact" && match !== "NotOlderThan") {
+      const message = `Unsupported value: ${quoteGo(match)}: supported values: "Exact", "NotOlderThan", ""`;
+      causes.push({ reason: "FieldValueNotSupported", field, message });
+    }
+    if (match === "Exact" && wanted === "0") forbid(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  }
+  if (query["sendInitialEvents"] !== undefined) forbid("sendInitialEvents", "sendInitialEvents is forbidden for list");
+  if (causes.length > 0) throw invalid("meta.k8s.io", "ListOptions", "", causes);
 }
 
 /** 410 of a page whose snapshot is gone; carries a token with which the rest can still be read, from the newest state. */

@@ -1,4 +1,6 @@
+import { quoteGo } from "../go-print.ts";
 import { invalid } from "../request/status.ts";
+import type { StatusCause } from "../request/status.ts";
 import type { ApiRequest } from "../request/request.ts";
 
 /** How unknown fields are answered. */
@@ -20,26 +22,22 @@ export interface WriteOptions {
  */
 export function parseWriteOptions(request: ApiRequest, optionsKind: string): WriteOptions {
   const query = request.query;
-  const refuse = (field: string, value: string, supported: readonly string[]): never => {
-    const names = supported.map((name) => JSON.stringify(name)).join(", ");
-    throw invalid("meta.k8s.io", optionsKind, "", [
-      { reason: "FieldValueNotSupported", field, message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${names}` },
-    ]);
-  };
   const dryRun = query["dryRun"] ?? "";
-  if (dryRun !== "" && dryRun !== "All") {
-    refuse("dryRun", dryRun, ["All"]);
-  }
   const fieldValidation = query["fieldValidation"] || "Warn";
-  if (fieldValidation !== "Ignore" && fieldValidation !== "Warn" && fieldValidation !== "Strict") {
-    refuse("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]);
-  }
   const fieldManager = query["fieldManager"] ?? "";
-  if (fieldManager.length > 128) {
-    throw invalid("meta.k8s.io", optionsKind, "", [
-      { reason: "FieldValueTooLong", field: "fieldManager", message: "Too long: may not be more than 128 bytes" },
-    ]);
+  const problems: StatusCause[] = [];
+  if (Buffer.byteLength(fieldManager) > 128) {
+    problems.push({ reason: "FieldValueTooLong", field: "fieldManager", message: "Too long: may not be more than 128 bytes" });
   }
+  if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(fieldManager)) {
+    const message = `Invalid value: ${quoteGo(fieldManager)}: should only contain printable characters`;
+    problems.push({ reason: "FieldValueInvalid", field: "fieldManager", message });
+  }
+  if (dryRun !== "" && dryRun !== "All") problems.push(unsupported("dryRun", `[${quoteGo(dryRun)}]`, ["All"]));
+  if (fieldValidation !== "Ignore" && fieldValidation !== "Warn" && fieldValidation !== "Strict") {
+    problems.push(unsupported("fieldValidation", quoteGo(fieldValidation), ["", "Ignore", "Strict", "Warn"]));
+  }
+  if (problems.length > 0) throw invalid("meta.k8s.io", optionsKind, "", problems);
   const agent = (request.headers["user-agent"] ?? "").split("/")[0] ?? "";
   return {
     dryRun: dryRun === "All",
@@ -47,4 +45,9 @@ export function parseWriteOptions(request: ApiRequest, optionsKind: string): Wri
     manager: fieldManager !== "" ? fieldManager : agent === "" ? "unknown" : agent.slice(0, 128),
     force: query["force"] === "true" || query["force"] === "1",
   };
+}
+
+function unsupported(field: string, shown: string, supported: readonly string[]): StatusCause {
+  const names = supported.map((name) => JSON.stringify(name)).join(", ");
+  return { reason: "FieldValueNotSupported", field, message: `Unsupported value: ${shown}: supported values: ${names}` };
 }

@@ -65,7 +65,7 @@ export function patchRoute(context: ApiContext, call: ResourceCall): { readonly 
   const outcome = patched(call, contentType, live);
   if (!outcome.ok) {
     const reason = outcome.status === 400 ? "BadRequest" : outcome.status === 422 ? "Invalid" : "";
-    throw new StatusError(outcome.status, reason, outcome.message);
+    throw new StatusError(outcome.status, reason, outcome.message, outcome.status === 422 ? {} : undefined);
   }
   const object = ownCopy(checkType(call, outcome.object));
   const strictErrors = pruneUnknown(call, object, options.fieldValidation);

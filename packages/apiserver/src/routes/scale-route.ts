@@ -21,14 +21,7 @@ export function scaleRoute(context: ApiContext, call: ResourceCall, verb: string
     throw badRequest(`the request body nests deeper than ${maxNestingDepth} levels; flatten it`);
   }
   const options = parseWriteOptions(call.request, verb === "update" ? "UpdateOptions" : "PatchOptions");
-  const next = finishUpdate(
-    context,
-    { ...call, subresource: "" },
-    live,
-    fromScale(call, live, wantedScale(call, verb, before, body)),
-    options,
-    "track",
-  );
+  const next = finishUpdate(context, call, live, fromScale(call, live, wantedScale(call, verb, before, body)), options, "track");
   return toScale(call, next);
 }
 

@@ -122,7 +122,7 @@ export function finishUpdate(
   if (options.dryRun) {
     return object;
   }
-  if (isFinished && subresource === "") {
+  if (isFinished && subresource !== "status") {
     return toServedVersion(kind, version, context.state.remove(kind.resource, key, toStoredVersion(kind, object)));
   }
   if (isUnchanged(live, object)) {
@@ -204,8 +204,8 @@ function refuseStale(call: ResourceCall, live: JsonObject, next: JsonObject): vo
   const wanted = stringAt(nextMeta, "resourceVersion") ?? "";
   if (wanted === "" || wanted === "0") {
     if (!call.kind.strategy.allowsUnconditionalUpdate) {
-      throw invalid(call.kind.group, call.version.names.kind, call.name, [
-        { reason: "FieldValueInvalid", field: "metadata.resourceVersion", message: "Invalid value: 0x0: must be specified for an update" },
+      throw invalid(call.kind.group, call.kind.plural, call.name, [
+        { reason: "FieldValueInvalid", field: "metadata.resourceVersion", message: "Invalid value: 0: must be specified for an update" },
       ]);
     }
     return;
@@ -268,10 +268,12 @@ function withGeneration(call: ResourceCall, live: JsonObject, object: JsonObject
 
 function refuseInvalid(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, subresource: "" | "status"): void {
   const validated = call.version.validate(object, live, { subresource });
-  call.warnings.push(...validated.warnings);
+  call.warnings.push(...metadataWarnings(call.kind, object, live), ...validated.warnings);
   const errors = [...validateMetadata(call.kind, object, live), ...validated.errors];
-  if (errors.length === 0 && subresource === "") {
-    errors.push(...(call.kind.strategy.validate?.(object, live) ?? []));
+  // Rules may look at an object from which something is missing, not at one whose values have wrong types.
+  if (errors.every((error) => error.reason === "FieldValueRequired") && subresource === "") {
+    const missing = new Set(errors.map((error) => error.field));
+    errors.push(...(call.kind.strategy.validate?.(object, live) ?? []).filter((error) => !missing.has(error.field)));
   }
   if (errors.length > 0) {
     throw invalid(call.kind.group, call.version.names.kind, stringAt(metadataOf(object), "name") ?? "", errors);

@@ -26,5 +26,5 @@ export function parseContinueToken(text: string): ContinueToken {
   if (isObject(value) && typeof value["rv"] === "number" && typeof value["start"] === "string") {
     return { revision: value["rv"], after: value["start"] };
   }
-  throw badRequest("continue key is not valid: start the list again without it");
+  throw badRequest("invalid continue token: continue key is not valid: start the list again without it");
 }

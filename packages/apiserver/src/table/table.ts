@@ -38,11 +38,12 @@ export function toTable(kind: CompiledVersion, objects: readonly JsonObject[], o
 const nameColumn = { name: "Name", type: "string", format: "name", description: "Name of the object.", priority: 0 };
 
 function columnsOf(kind: CompiledVersion): JsonObject[] {
-  const columns = kind.columns.map(({ name, type, format = "", description = "", priority = 0 }) => ({
+  const columns = kind.columns.map(({ name, type, format = "", description = "", priority = 0, jsonPath }) => ({
     name,
     type,
     format,
-    description,
+    description:
+      description === "" && jsonPath !== "" ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
     priority,
   }));
   return definitionNameOf(kind) === undefined ? [nameColumn, ...columns] : columns;
