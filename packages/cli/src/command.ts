@@ -11,6 +11,10 @@ export interface FlagSpec {
   readonly required?: boolean;
   /** Smallest number that is accepted. */
   readonly min?: number;
+  /** Largest number that is accepted. */
+  readonly max?: number;
+  /** Whole numbers only. */
+  readonly isCount?: boolean;
 }
 
 export interface CommandSpec {

@@ -44,6 +44,8 @@ function parseNumber(text: string, flag: FlagSpec): number {
   const value = Number(text);
   if (text.trim() === "" || !Number.isFinite(value)) throw new InvalidArgumentError(`"${text}" is not a number.`);
   if (flag.min !== undefined && value < flag.min) throw new InvalidArgumentError(`It must be at least ${flag.min}.`);
+  if (flag.max !== undefined && value > flag.max) throw new InvalidArgumentError(`It must be at most ${flag.max}.`);
+  if (flag.isCount === true && !Number.isInteger(value)) throw new InvalidArgumentError("It must be a whole number.");
   return value;
 }
 

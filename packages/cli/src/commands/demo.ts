@@ -1,6 +1,9 @@
 import type { CommandSpec } from "../command.ts";
 import { dataDirFlag, listenFlag } from "./shared-flags.ts";
 
+/** Below 127.1.0.100, where the example's cluster endpoint is. */
+const MOST_MACHINES = 99;
+
 export const demoCommand: CommandSpec = {
   name: "demo",
   summary: "Simulated machines, embedded Kubernetes API and operator in one process: a first cluster to watch and play with.",
@@ -28,6 +31,8 @@ export const demoCommand: CommandSpec = {
       summary: "simulated machines; those that nothing names are spare",
       default: 8,
       min: 0,
+      max: MOST_MACHINES,
+      isCount: true,
     },
     { name: "talos-version", kind: "string", value: "version", summary: "Talos on the machines' boot media", default: "v1.13.9" },
     dataDirFlag,

@@ -23,6 +23,7 @@ export const managerCommand: CommandSpec = {
       summary: "RSA-4096 keys made ahead, one per new cluster; 0 makes each when it is needed",
       default: 2,
       min: 0,
+      isCount: true,
     },
     { name: "allow-loopback-machines", kind: "boolean", summary: "let 127/8 and ::1 be machine addresses" },
     {

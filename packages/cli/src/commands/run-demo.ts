@@ -13,7 +13,7 @@ import { parseListen } from "../process/listen.ts";
 import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
 import { createNodeCheck } from "../process/node-check.ts";
-import { followRollout, takePicture, type RolloutOptions } from "../process/rollout.ts";
+import { followRollout, GOAL_KINDS, takePicture, type RolloutOptions } from "../process/rollout.ts";
 import { startSimulatedMachines } from "../process/simulated-machines.ts";
 import { startStandalone, type StandaloneProcess } from "../process/standalone-process.ts";
 import { untilAborted } from "../process/until-aborted.ts";
@@ -22,6 +22,12 @@ import { untilAborted } from "../process/until-aborted.ts";
 export async function runDemo(flags: FlagValues, context: CommandContext): Promise<void> {
   const begunAt = systemClock.now();
   const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
+  if (!objects.some(({ kind }) => GOAL_KINDS.has(kind))) {
+    throw new CliError(
+      "the manifest holds no object that the demo could wait for",
+      `Put at least one ${[...GOAL_KINDS].join(", ")} into it, or use the apiserver and simulator commands.`,
+    );
+  }
   const addresses = simulatedAddresses(flags, machineAddresses(objects));
   // Before anything is written: a second demo must leave the files of the first alone.
   await requireBindable(addresses);

@@ -1,5 +1,5 @@
 import { createLogger, createX509Keys } from "@talos-operator/adapters";
-import { numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import { openLineLog } from "../process/line-log.ts";
@@ -15,7 +15,7 @@ export async function runSimulator(flags: FlagValues, context: CommandContext): 
   const callLogPath = stringFlag(flags, "call-log");
   const calls = callLogPath === undefined ? undefined : await openLineLog(callLogPath);
   const machines = await startSimulatedMachines({
-    folder: openDataFolder(requiredString(flags, "data-dir")),
+    folder: booleanFlag(flags, "persist") ? openDataFolder(requiredString(flags, "data-dir")) : undefined,
     addresses: Array.from({ length: count }, (_, index) => simulatedAddress(index + 1)),
     talosVersion: requiredString(flags, "talos-version"),
     pace,

@@ -18,6 +18,9 @@ import type { DataFolder } from "./data-folder.ts";
 import { requireBindable } from "./loopback.ts";
 import { createEmbeddedWorkloads } from "./workload-api.ts";
 
+const BOOT_WITHIN_MS = 1000;
+const LOOK_EVERY_MS = 20;
+
 export interface SimulatedMachinesOptions {
   /** `undefined` keeps nothing. */
   readonly folder: DataFolder | undefined;
@@ -59,6 +62,7 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     const servers = await serveDatacenter(datacenter, {
       onError: (error) => options.log.error({ err: error, code: error.code }, "A simulated machine cannot listen"),
     });
+    await untilBooted(datacenter);
     return {
       datacenter,
       async close() {
@@ -79,6 +83,13 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     }
     throw error;
   }
+}
+
+/** Waits for the first boot, so that nobody meets a machine which does not answer yet. A boot that takes longer is watched like any other. */
+async function untilBooted(datacenter: Datacenter): Promise<void> {
+  const latest = systemClock.now() + BOOT_WITHIN_MS;
+  const isBooting = (): boolean => datacenter.machines().some(({ state }) => state.power === "on" && state.api.kind === "down");
+  while (isBooting() && systemClock.now() < latest) await systemTimers.sleep(LOOK_EVERY_MS);
 }
 
 function writeChange(folder: DataFolder, change: DatacenterChange): void {
