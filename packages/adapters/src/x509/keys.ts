@@ -24,14 +24,14 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
     async createAuthority(request: AuthorityRequest): Promise<KeyPair> {
       const x509 = await loadX509();
       const key = generatePrivateKey(request.kind);
-      const keys = await toCryptoKeys(key);
+      const keys = toCryptoKeys(key);
       const certificate = await x509.X509CertificateGenerator.createSelfSigned({
         serialNumber: createSerial(),
         name: distinguishedName(x509, request.organization === undefined ? [] : [request.organization], undefined),
         notBefore: new Date(request.notBefore),
         notAfter: new Date(request.notBefore + TEN_YEARS_MS),
         keys,
-        signingAlgorithm: signingAlgorithm(key),
+        signingAlgorithm: signingAlgorithm(request.kind),
         extensions: [
           new x509.BasicConstraintsExtension(true, undefined, true),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign, true),
@@ -48,31 +48,29 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
 
     async signCertificate(authority: KeyPair, request: CertificateRequest): Promise<KeyPair> {
       const x509 = await loadX509();
-      const issuerKey = readPrivateKey(authority.key);
-      const issuer = new x509.X509Certificate(authority.certificate);
-      const leafKey = generatePrivateKey(issuerKey.asymmetricKeyType === "ed25519" ? "ed25519" : "p256");
-      const { publicKey } = await toCryptoKeys(leafKey);
+      const issuer = await issuerOf(x509, authority);
+      const leafKey = generatePrivateKey(issuer.kind);
       const names = [
         ...(request.dnsNames ?? []).map((value) => ({ type: "dns" as const, value })),
         ...(request.ipAddresses ?? []).map((value) => ({ type: "ip" as const, value })),
       ];
       // Kubernetes wants keyEncipherment on its certificates, Talos gives its own only digitalSignature.
-      const keyEncipherment = issuerKey.asymmetricKeyType === "ed25519" ? 0 : x509.KeyUsageFlags.keyEncipherment;
+      const keyEncipherment = issuer.kind === "ed25519" ? 0 : x509.KeyUsageFlags.keyEncipherment;
       const certificate = await x509.X509CertificateGenerator.create({
         serialNumber: createSerial(),
         subject: distinguishedName(x509, request.organizations ?? [], request.commonName),
-        issuer: issuer.subjectName,
+        issuer: issuer.subject,
         notBefore: new Date(request.notBefore),
         notAfter: new Date(request.notBefore + request.lifetimeMs),
-        publicKey,
-        signingKey: (await toCryptoKeys(issuerKey)).privateKey,
-        signingAlgorithm: signingAlgorithm(issuerKey),
+        publicKey: toPublicCryptoKey(leafKey),
+        signingKey: issuer.signingKey,
+        signingAlgorithm: signingAlgorithm(issuer.kind),
         extensions: [
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | keyEncipherment, true),
           new x509.ExtendedKeyUsageExtension([
             request.usage === "client" ? x509.ExtendedKeyUsage.clientAuth : x509.ExtendedKeyUsage.serverAuth,
           ]),
-          await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+          issuer.keyIdentifier,
           // RFC 5280 4.2.1.6: the alternative names must be critical where the subject is empty.
           ...(names.length > 0
             ? [
@@ -137,18 +135,49 @@ function generatePrivateKey(kind: PrivateKeyKind): KeyObject {
   }
 }
 
-async function toCryptoKeys(key: KeyObject): Promise<webcrypto.CryptoKeyPair> {
-  const algorithm = key.asymmetricKeyType === "ed25519" ? { name: "Ed25519" } : { name: "ECDSA", namedCurve: "P-256" };
-  const pkcs8 = key.export({ type: "pkcs8", format: "der" });
-  const spki = createPublicKey(key).export({ type: "spki", format: "der" });
+/** What signing with an authority needs, read once for each pair that a caller holds on to. */
+interface Issuer {
+  readonly kind: "ed25519" | "p256";
+  readonly subject: InstanceType<X509Module["Name"]>;
+  readonly keyIdentifier: InstanceType<X509Module["AuthorityKeyIdentifierExtension"]>;
+  readonly signingKey: webcrypto.CryptoKey;
+}
+
+const issuers = new WeakMap<KeyPair, Promise<Issuer>>();
+
+function issuerOf(x509: X509Module, authority: KeyPair): Promise<Issuer> {
+  const known = issuers.get(authority);
+  if (known !== undefined) return known;
+  const read = readIssuer(x509, authority);
+  issuers.set(authority, read);
+  return read;
+}
+
+async function readIssuer(x509: X509Module, authority: KeyPair): Promise<Issuer> {
+  const key = readPrivateKey(authority.key);
+  const certificate = new x509.X509Certificate(authority.certificate);
   return {
-    privateKey: await webcrypto.subtle.importKey("pkcs8", new Uint8Array(pkcs8), algorithm, false, ["sign"]),
-    publicKey: await webcrypto.subtle.importKey("spki", new Uint8Array(spki), algorithm, true, ["verify"]),
+    kind: key.asymmetricKeyType === "ed25519" ? "ed25519" : "p256",
+    subject: certificate.subjectName,
+    keyIdentifier: await x509.AuthorityKeyIdentifierExtension.create(certificate.publicKey),
+    signingKey: key.toCryptoKey(keyAlgorithm(key), false, ["sign"]),
   };
 }
 
-function signingAlgorithm(key: KeyObject): webcrypto.Algorithm | webcrypto.EcdsaParams {
-  return key.asymmetricKeyType === "ed25519" ? { name: "Ed25519" } : { name: "ECDSA", hash: "SHA-256" };
+function toCryptoKeys(key: KeyObject): webcrypto.CryptoKeyPair {
+  return { privateKey: key.toCryptoKey(keyAlgorithm(key), false, ["sign"]), publicKey: toPublicCryptoKey(key) };
+}
+
+function toPublicCryptoKey(key: KeyObject): webcrypto.CryptoKey {
+  return createPublicKey(key).toCryptoKey(keyAlgorithm(key), true, ["verify"]);
+}
+
+function keyAlgorithm(key: KeyObject): webcrypto.Algorithm | webcrypto.EcKeyAlgorithm {
+  return key.asymmetricKeyType === "ed25519" ? { name: "Ed25519" } : { name: "ECDSA", namedCurve: "P-256" };
+}
+
+function signingAlgorithm(kind: "ed25519" | "p256"): webcrypto.Algorithm | webcrypto.EcdsaParams {
+  return kind === "ed25519" ? { name: "Ed25519" } : { name: "ECDSA", hash: "SHA-256" };
 }
 
 function distinguishedName(

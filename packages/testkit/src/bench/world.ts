@@ -58,7 +58,7 @@ export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld
       bundled: false,
     });
     const machines = await begin(
-      ["simulator", `--data-dir=${join(folder, "machines")}`, `--machines=${options.machines}`, "--pace=instant", `--call-log=${callLog}`],
+      ["simulator", "--no-persist", `--machines=${options.machines}`, "--pace=instant", `--call-log=${callLog}`],
       { ready: /machines wait/, bundled: false },
     );
     const kubeconfig = join(folder, "api", "kubeconfig");
