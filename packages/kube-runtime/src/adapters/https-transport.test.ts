@@ -298,6 +298,7 @@ describe("HTTPS transport", () => {
       void objects.push({ metadata: { namespace: "ns", name, uid: name, resourceVersion: String(objects.length + 1) } });
     const listener: Parameters<typeof startTestServer>[1] = (request, response) => {
       const url = new URL(request.url ?? "", "https://x");
+      if (url.searchParams.has("sendInitialEvents")) return answerJson(response, 422, statusObject(422, "Invalid", "not offered"));
       if (url.searchParams.get("watch") !== "true")
         return answerJson(response, 200, { kind: "ThingList", metadata: { resourceVersion: String(objects.length) }, items: objects });
       response.writeHead(200, { "content-type": "application/json" });

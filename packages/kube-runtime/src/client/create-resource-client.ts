@@ -144,8 +144,10 @@ async function* watchEvents<T extends KubeObject>(
         throw errorOfResponse({ status: status?.code ?? 500, headers: {}, body: event.object }, about);
       }
       const object = event.object as T;
-      if (event.type === "BOOKMARK") yield { type: "BOOKMARK", resourceVersion: object.metadata?.resourceVersion ?? "" };
-      else yield { type: event.type, object };
+      if (event.type === "BOOKMARK") {
+        const isEndOfList = object.metadata?.annotations?.["k8s.io/initial-events-end"] === "true";
+        yield { type: "BOOKMARK", resourceVersion: object.metadata?.resourceVersion ?? "", isEndOfList };
+      } else yield { type: event.type, object };
     }
   } catch (thrown) {
     throw givenUp(thrown, signal, about);

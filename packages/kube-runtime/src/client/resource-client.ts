@@ -31,9 +31,10 @@ export interface KubeWatch<T> {
   readonly events: AsyncIterable<WatchEvent<T>>;
 }
 
-/** `BOOKMARK` carries only a resourceVersion. */
+/** `BOOKMARK` carries only a resourceVersion; `isEndOfList` marks the one that ends the list of a watch with `sendInitialEvents`. */
 export type WatchEvent<T> =
-  { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T } | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly isEndOfList: boolean };
 
 /**
  * All verbs of one kind. Each call is one request, except `list`, which follows the pages, and the retries of `createKubeClient`.

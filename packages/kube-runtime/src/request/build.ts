@@ -48,6 +48,8 @@ export function buildWatch(type: ResourceType, options: WatchOptions): KubeReque
       watch: true,
       ...selectors(options),
       resourceVersion: options.resourceVersion,
+      sendInitialEvents: options.sendInitialEvents,
+      resourceVersionMatch: options.resourceVersionMatch,
       allowWatchBookmarks: options.allowWatchBookmarks ?? true,
       timeoutSeconds: options.timeoutSeconds,
     }),

@@ -27,8 +27,15 @@ export interface ListPageOptions extends SelectorOptions, ReadOptions {
 
 /** A watch. */
 export interface WatchOptions extends SelectorOptions {
-  /** Events after this version. */
-  readonly resourceVersion: string;
+  /** Events after this version. Without it, and with `sendInitialEvents`, the watch begins with everything there is. */
+  readonly resourceVersion?: string;
+  /**
+   * A streamed list: an `ADDED` for everything there is, then a bookmark whose annotation `k8s.io/initial-events-end` is `true`, then changes.
+   * Needs `resourceVersionMatch: "NotOlderThan"` and bookmarks. Servers that do not offer it answer `INVALID` (Kubernetes 1.34 and newer do by default).
+   */
+  readonly sendInitialEvents?: boolean;
+  /** Only with `sendInitialEvents`. */
+  readonly resourceVersionMatch?: "NotOlderThan";
   /** The server ends the stream after this time; default none. */
   readonly timeoutSeconds?: number;
   /** Default true. */

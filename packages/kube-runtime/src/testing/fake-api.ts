@@ -17,6 +17,8 @@ export interface FakeApi {
   put(collection: string, object: KubeObject): KubeObject;
   remove(collection: string, namespace: string | undefined, name: string): void;
   objects(collection: string): readonly KubeObject[];
+  /** Whether `sendInitialEvents` is offered; else it is refused as older servers do. Default true. */
+  offersStreamedLists: boolean;
   readonly resourceVersion: string;
   readonly openWatches: number;
   readonly requests: readonly KubeRequest[];
@@ -81,6 +83,7 @@ export function createFakeApi(): FakeApi {
       return watches.size;
     },
     requests,
+    offersStreamedLists: true,
     onRequest: undefined,
     breakWatches: () => forEachWatch((open) => open.stream.fail(brokenConnection("the connection broke"))),
     endWatches: () => forEachWatch((open) => open.stream.end()),
@@ -135,6 +138,11 @@ export function createFakeApi(): FakeApi {
     if (fault === "break" || fault === "lose-reply") throw brokenConnection("the connection broke");
     if (fault === "hang") return untilAborted(options.signal);
     if (fault !== undefined) return { ...fault, events: none.events };
+    const isList = request.query?.["sendInitialEvents"] === "true";
+    if (isList && !api.offersStreamedLists) {
+      const refusal = statusObject(422, "Invalid", "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch");
+      return { ...respond(422, refusal), events: none.events };
+    }
     const from = Number(request.query?.["resourceVersion"] ?? version);
     const target = parsePath(request);
     const expired = statusObject(410, "Expired", `too old resource version: ${from} (${compactedAt})`);
@@ -148,7 +156,12 @@ export function createFakeApi(): FakeApi {
       stream,
       isSilent: false,
     };
-    if (from < compactedAt) stream.push({ type: "ERROR", object: expired });
+    if (isList) {
+      const concerned = [...stored.values()].map((entry) => ({ ...entry, event: { type: "ADDED", object: entry.object } as const }));
+      for (const { collection, event } of concerned) if (concerns(open, collection, event)) stream.push(event);
+      const metadata = { resourceVersion: String(version), annotations: { "k8s.io/initial-events-end": "true" } };
+      stream.push({ type: "BOOKMARK", object: { kind: "Bookmark", metadata } });
+    } else if (from < compactedAt) stream.push({ type: "ERROR", object: expired });
     else {
       for (const past of history) if (past.version > from && concerns(open, past.collection, past.event)) stream.push(past.event);
     }

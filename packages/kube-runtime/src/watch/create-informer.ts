@@ -1,4 +1,4 @@
-import type { KubeWatchEvent, KubeWatchResponse } from "@talos-operator/ports";
+import type { KubeWatchEvent, KubeWatchResponse, ScheduledTimer } from "@talos-operator/ports";
 import { errorOfResponse, parseStatus } from "../client/error-of-response.ts";
 import { KubeApiError } from "../client/kube-api-error.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
@@ -13,18 +13,21 @@ import { stripManagedFields } from "./strip.ts";
 
 const listTimeoutMs = 60_000;
 const silenceGraceMs = 10_000;
+/** Between two objects of a streamed list, and before its end. */
+const listSilenceMs = 30_000;
+const streamedList = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" } as const;
 
 /**
  * Makes an informer. It does nothing before `run`; handlers may subscribe and waits may begin earlier.
  */
 export function createInformer<T extends KubeObject = KubeObject>(options: InformerOptions<T>): Informer<T> {
-  const { client, type, timers, random, log, pageSize = 500, watchTimeoutSeconds = 180 } = options;
+  const { client, type, timers, random, log, pageSize = 500, watchTimeoutSeconds = 180, listBy = "stream" } = options;
   const store = createIndexedStore<T>(guardedIndexers());
   const waiters = createCacheWaiters(timers);
   const resource = client.resource<T>(type);
   const selected = { namespace: options.namespace, labelSelector: options.labelSelector, fieldSelector: options.fieldSelector };
   let handlers: readonly ((delta: Delta<T>) => void)[] = [];
-  let state: InformerState<T> = { phase: "empty" };
+  let state: InformerState = { phase: "empty" };
   let isSynced = false;
   let lastError: KubeApiError | undefined;
   let lists = 0;
@@ -99,8 +102,8 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
     }
   }
 
-  /** Opens a watch and follows it to its end. Returns the input that ended it, or the order that an event gave. */
-  async function follow(order: InformerOrder & { do: "watch" }, outer: AbortSignal): Promise<InformerOrder> {
+  /** Opens a watch, or the stream of a list, and follows it to its end. Returns the order that the end or an event gave. */
+  async function follow(order: InformerOrder & { do: "watch" | "stream" }, outer: AbortSignal): Promise<InformerOrder> {
     const timeoutSeconds = Math.ceil(watchTimeoutSeconds * (1 + random.fraction() / 2));
     const abort = new AbortController();
     const onOuter = (): void => abort.abort(outer.reason);
@@ -108,30 +111,49 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
     if (outer.aborted) onOuter();
     // A connection on which nobody answers any more looks like a quiet one; the server must end the watch by itself, so its end is overdue.
     const overdue = timers.schedule(timeoutSeconds * 1000 + silenceGraceMs, () => abort.abort(new Error("the watch did not end in time")));
+    let isStalled = false;
+    let stall: ScheduledTimer | undefined;
+    let eventsSeen = 0;
+    // A server that does not know streamed lists may take the request for a plain watch, whose beginning never ends.
+    const expectList = (seenBefore: number): void => {
+      stall = timers.schedule(listSilenceMs, () => {
+        if (state.phase !== "listing") return;
+        if (eventsSeen > seenBefore) {
+          expectList(eventsSeen);
+          return;
+        }
+        isStalled = true;
+        abort.abort(new Error("the list stopped before its end"));
+      });
+    };
     let hasLived = false;
     const lived = timers.schedule(5_000, () => {
       hasLived = true;
     });
     try {
-      const request = buildWatch(type, { ...selected, resourceVersion: order.resourceVersion, timeoutSeconds });
+      const from = order.do === "stream" ? streamedList : { resourceVersion: order.resourceVersion };
+      const request = buildWatch(type, { ...selected, ...from, timeoutSeconds });
       const response = await client.transport.watch(request, { signal: abort.signal });
       if (response.status !== 200) return take(refusal(response));
       watches += 1;
       take({ kind: "watch-opened" });
+      if (order.do === "stream") expectList(0);
       for await (const event of response.events) {
+        eventsSeen += 1;
         const next = take({ kind: "event", event: transformed(event) });
         if (next.do !== "read") {
           if (event.type === "ERROR") failed(errorOfEvent(event.object), "watch");
           return next;
         }
       }
-      return take({ kind: "watch-ended", isClean: true, livedMs: hasLived ? 5_000 : 0 });
+      return take({ kind: "watch-ended", isClean: true, livedMs: hasLived ? 5_000 : 0, isStalled });
     } catch (thrown) {
       if (outer.aborted) return order;
       failed(KubeApiError.from(thrown, `watch ${type.plural}`), "watch");
-      return take({ kind: "watch-ended", isClean: false, livedMs: hasLived ? 5_000 : 0 });
+      return take({ kind: "watch-ended", isClean: false, livedMs: hasLived ? 5_000 : 0, isStalled });
     } finally {
       overdue.cancel();
+      stall?.cancel();
       lived.cancel();
       outer.removeEventListener("abort", onOuter);
       abort.abort();
@@ -164,7 +186,7 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
       return isSynced;
     },
     async run(signal) {
-      let order = take({ kind: "start" });
+      let order = take({ kind: "start", canStream: listBy === "stream" });
       while (!signal.aborted) {
         if (order.do === "read") throw new Error(`informer of ${type.plural}: an order to read came without an open watch`);
         const delayMs = order.wait.atLeastMs + Math.round(order.wait.jitterMs * random.fraction());

@@ -22,6 +22,11 @@ export interface InformerOptions<T extends KubeObject> {
   readonly transform?: (object: T) => T;
   /** Named indexes: each function gives the values under which an object is found. */
   readonly indexers?: Readonly<Record<string, (object: T) => readonly string[]>>;
+  /**
+   * How lists are asked for. `stream`: as a watch that begins with everything there is, where the server offers that (each object is parsed and
+   * taken by itself, so that memory does not peak), else in pages; `pages`: always in pages. Default `stream`.
+   */
+  readonly listBy?: "stream" | "pages";
   /** Objects per page of a list. Default 500. */
   readonly pageSize?: number;
   /**

@@ -1,4 +1,5 @@
 import { keyOf, type KubeObject } from "../objects/kube-object.ts";
+import type { Listed } from "./step.ts";
 
 /** One change to apply to the cache. */
 export type Change<T> =
@@ -7,22 +8,40 @@ export type Change<T> =
   | { readonly type: "deleted"; readonly key: string; readonly object: T };
 
 /**
- * What a complete list says against the cache: deletions first, then additions and updates in the order of the list.
- * An object of the same name and another uid was deleted and created again; one with the same uid and resourceVersion did not change.
+ * What one page of a list says against the cache, in the order of the page. An object of the same name and another uid was deleted and
+ * created again; one with the same uid and resourceVersion did not change, and the cache keeps the object that it holds.
  */
-export function diffRelist<T extends KubeObject>(known: ReadonlyMap<string, T>, pages: readonly (readonly T[])[]): readonly Change<T>[] {
+export function changesOfPage<T extends KubeObject>(items: readonly T[], known: ReadonlyMap<string, T>): readonly Change<T>[] {
   const listed = new Map<string, T>();
-  for (const page of pages) for (const object of page) listed.set(keyOf(object), object);
+  for (const object of items) listed.set(keyOf(object), object);
+  return [...listed].flatMap(([key, object]) => changesOfItem("MODIFIED", object, known.get(key)));
+}
 
-  const changes: Change<T>[] = [];
-  for (const [key, object] of known) {
-    if (listed.get(key)?.metadata?.uid !== object.metadata?.uid || !listed.has(key)) changes.push({ type: "deleted", key, object });
+/** What one event or item says against what the cache holds of that name. */
+export function changesOfItem<T extends KubeObject>(
+  type: "ADDED" | "MODIFIED" | "DELETED",
+  object: T,
+  held: T | undefined,
+): readonly Change<T>[] {
+  const key = keyOf(object);
+  const isSame = held !== undefined && held.metadata?.uid === object.metadata?.uid;
+  if (type === "DELETED") return isSame ? [{ type: "deleted", key, object }] : [];
+  if (held === undefined) return [{ type: "added", key, object }];
+  if (!isSame) {
+    return [
+      { type: "deleted", key, object: held },
+      { type: "added", key, object },
+    ];
   }
-  for (const [key, object] of listed) {
-    const previous = known.get(key);
-    if (previous === undefined || previous.metadata?.uid !== object.metadata?.uid) changes.push({ type: "added", key, object });
-    else if (previous.metadata?.resourceVersion !== object.metadata?.resourceVersion)
-      changes.push({ type: "updated", key, object, previous });
+  return held.metadata?.resourceVersion === object.metadata?.resourceVersion ? [] : [{ type: "updated", key, object, previous: held }];
+}
+
+/** What the cache holds and a complete list did not bring. */
+export function unlisted<T>(known: ReadonlyMap<string, T>, listed: Listed | undefined): readonly Change<T>[] {
+  // The newest word on a key counts.
+  const said = new Map<string, boolean>();
+  for (let link = listed; link !== undefined; link = link.before) {
+    for (const key of link.keys) if (!said.has(key)) said.set(key, link.isThere);
   }
-  return changes;
+  return [...known].flatMap(([key, object]) => (said.get(key) === true ? [] : [{ type: "deleted", key, object }]));
 }

@@ -3,30 +3,39 @@ import { describe, it } from "node:test";
 import type { KubeWatchEvent } from "@talos-operator/ports";
 import type { KubeObject } from "../objects/kube-object.ts";
 import { statusObject } from "../testing/index.ts";
-import { type InformerInput, type InformerState, type InformerStep, stepInformer } from "./step.ts";
+import type { Change } from "./relist-diff.ts";
+import { type InformerInput, type InformerState, type InformerStep, type Listed, stepInformer } from "./step.ts";
 
 const thing = (name: string, resourceVersion: string, uid = `uid-${name}`): KubeObject => ({
   metadata: { name, namespace: "ns", uid, resourceVersion },
 });
 const cache = (...objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> =>
   new Map(objects.map((object) => [`ns/${object.metadata?.name ?? ""}`, object]));
-const watching = (resourceVersion: string, more: Partial<{ failures: number; hasProgress: boolean }> = {}): InformerState<KubeObject> => ({
+const watching = (resourceVersion: string, more: Partial<{ failures: number; hasProgress: boolean }> = {}): InformerState => ({
   phase: "watching",
+  canStream: false,
   resourceVersion,
   failures: 0,
   hasProgress: false,
   ...more,
 });
-const listing = (more: Partial<Extract<InformerState<KubeObject>, { phase: "listing" }>> = {}): InformerState<KubeObject> => ({
+const listing = (more: Partial<Extract<InformerState, { phase: "listing" }>> = {}): InformerState => ({
   phase: "listing",
+  by: "pages",
+  canStream: false,
   previous: undefined,
-  pages: [],
+  listed: undefined,
   next: undefined,
   expiredPages: 0,
   doubts: 0,
   failures: 0,
   ...more,
 });
+const keys = (...listed: readonly string[]): Listed => ({ keys: listed, isThere: true, before: undefined });
+const streaming = (more: Partial<Extract<InformerState, { phase: "listing" }>> = {}): InformerState =>
+  listing({ by: "stream", canStream: true, ...more });
+const end = (resourceVersion: string): InformerInput<KubeObject> =>
+  event("BOOKMARK", { metadata: { resourceVersion, annotations: { "k8s.io/initial-events-end": "true" } } });
 const event = (type: KubeWatchEvent["type"], object: unknown): InformerInput<KubeObject> => ({ kind: "event", event: { type, object } });
 const bookmark = (resourceVersion: string): InformerInput<KubeObject> => event("BOOKMARK", { metadata: { resourceVersion } });
 const page = (items: readonly KubeObject[], resourceVersion: string, next?: string): InformerInput<KubeObject> => ({
@@ -35,7 +44,12 @@ const page = (items: readonly KubeObject[], resourceVersion: string, next?: stri
   resourceVersion,
   next,
 });
-const ended = (isClean: boolean, livedMs = 60_000): InformerInput<KubeObject> => ({ kind: "watch-ended", isClean, livedMs });
+const ended = (isClean: boolean, livedMs = 60_000, isStalled = false): InformerInput<KubeObject> => ({
+  kind: "watch-ended",
+  isClean,
+  livedMs,
+  isStalled,
+});
 const refused = (status: number, retryAfterMs?: number): InformerInput<KubeObject> => ({
   kind: "watch-refused",
   status,
@@ -62,20 +76,20 @@ const b1 = thing("b", "12");
 describe("informer step", () => {
   const cases: readonly {
     readonly name: string;
-    readonly state: InformerState<KubeObject>;
+    readonly state: InformerState;
     readonly known?: ReadonlyMap<string, KubeObject>;
     readonly inputs: readonly InformerInput<KubeObject>[];
     readonly want: string;
   }[] = [
-    { name: "begins with a list", state: { phase: "empty" }, inputs: [{ kind: "start" }], want: "listing; -; list" },
+    { name: "begins with a list", state: { phase: "empty" }, inputs: [{ kind: "start", canStream: false }], want: "listing; -; list" },
     {
       name: "asks for the next page with its token",
       state: listing(),
       inputs: [page([a1], "20", "t1")],
-      want: "listing; -; list after t1",
+      want: "listing; added a@11; list after t1",
     },
     {
-      name: "tells all pages at once when the last one is there",
+      name: "takes each page into the cache as it comes",
       state: listing(),
       inputs: [page([a1], "20", "t1"), page([b1], "20")],
       want: "watching@20; added a@11, added b@12; watch",
@@ -114,11 +128,11 @@ describe("informer step", () => {
       state: listing({ previous: "20" }),
       known: cache(a1, b1, thing("c", "13"), thing("d", "14")),
       inputs: [page([a1, thing("b", "25"), thing("d", "26", "uid-d2"), thing("e", "27")], "30")],
-      want: "watching@30; deleted c@13, deleted d@14, updated b@25, added d@26, added e@27; watch",
+      want: "watching@30; deleted c@13, updated b@25, deleted d@14, added d@26, added e@27; watch",
     },
     {
       name: "repeats the failed page and not the whole list",
-      state: listing({ pages: [[a1]], next: "t1" }),
+      state: listing({ listed: keys("ns/a"), next: "t1" }),
       inputs: [{ kind: "list-failed", status: 503, retryAfterMs: undefined }],
       want: "listing; -; list after t1 in 50+50 ms",
     },
@@ -130,13 +144,13 @@ describe("informer step", () => {
     },
     {
       name: "begins again when the continue token expired",
-      state: listing({ pages: [[a1]], next: "t1" }),
+      state: listing({ listed: keys("ns/a"), next: "t1" }),
       inputs: [{ kind: "list-failed", status: 410, retryAfterMs: undefined }],
       want: "listing; -; list in 50+50 ms",
     },
     {
       name: "reads the list in one piece when tokens keep expiring",
-      state: listing({ pages: [[a1]], next: "t1", expiredPages: 1, failures: 1 }),
+      state: listing({ listed: keys("ns/a"), next: "t1", expiredPages: 1, failures: 1 }),
       inputs: [{ kind: "list-failed", status: 410, retryAfterMs: undefined }],
       want: "listing; -; list whole in 100+100 ms",
     },
@@ -225,7 +239,7 @@ describe("informer step", () => {
       name: "watches on from the last event when no bookmark came",
       state: watching("20"),
       inputs: [{ kind: "watch-opened" }, event("ADDED", thing("a", "21")), ended(true)],
-      want: "watching@21; -; watch",
+      want: "watching@21; added a@21; watch",
     },
     { name: "opens the next watch at once after a clean end", state: watching("20"), inputs: [ended(true)], want: "watching@20; -; watch" },
     { name: "waits a little after a drop", state: watching("20"), inputs: [ended(false)], want: "watching@20; -; watch in 50+50 ms" },
@@ -296,6 +310,108 @@ describe("informer step", () => {
       want: "watching@20; -; watch in 50+50 ms",
     },
     {
+      name: "begins with a stream where it may",
+      state: { phase: "empty" },
+      inputs: [{ kind: "start", canStream: true }],
+      want: "listing; -; stream",
+    },
+    {
+      name: "takes a streamed list object by object, and follows the same watch on",
+      state: streaming(),
+      inputs: [{ kind: "watch-opened" }, event("ADDED", a1), event("ADDED", b1), end("20"), event("MODIFIED", thing("a", "21"))],
+      want: "watching@21; added a@11, added b@12, updated a@21; read",
+    },
+    {
+      name: "deletes at the end of a streamed list what it did not bring",
+      state: streaming({ previous: "20" }),
+      known: cache(a1, b1, thing("c", "13")),
+      inputs: [event("ADDED", a1), event("ADDED", thing("b", "25")), end("30")],
+      want: "watching@30; updated b@25, deleted c@13; read",
+    },
+    {
+      name: "is complete with an empty first stream",
+      state: streaming(),
+      inputs: [end("20")],
+      want: "watching@20; -; read",
+    },
+    {
+      name: "does not take just any bookmark for the end of a streamed list",
+      state: streaming({ previous: "20" }),
+      known: cache(a1),
+      inputs: [event("ADDED", thing("b", "25")), bookmark("30")],
+      want: "listing; added b@25; read",
+    },
+    {
+      name: "forgets what was deleted while the stream still told the beginning",
+      state: streaming({ previous: "20" }),
+      known: cache(a1, b1),
+      inputs: [event("ADDED", a1), event("ADDED", b1), event("DELETED", thing("a", "31")), end("31")],
+      want: "watching@31; deleted a@31; read",
+    },
+    {
+      name: "keeps what was deleted and created again while the stream still told the beginning",
+      state: streaming({ previous: "20" }),
+      known: cache(a1),
+      inputs: [event("ADDED", a1), event("DELETED", thing("a", "31")), event("ADDED", thing("a", "32", "uid-a2")), end("32")],
+      want: "watching@32; deleted a@31, added a@32; read",
+    },
+    {
+      name: "asks in pages before it believes an empty stream",
+      state: streaming({ previous: "20" }),
+      known: cache(a1),
+      inputs: [end("30")],
+      want: "listing; -; list in 1000+500 ms",
+    },
+    {
+      name: "asks in pages before it believes a stream that is older than the cache",
+      state: streaming({ previous: "20" }),
+      known: cache(a1),
+      inputs: [event("ADDED", thing("a", "9"))],
+      want: "listing; -; list in 1000+500 ms",
+    },
+    {
+      name: "asks in pages at once when streamed lists are not offered, and does not ask again",
+      state: streaming(),
+      inputs: [refused(422), page([a1], "20"), refused(410)],
+      want: "listing; added a@11; list in 50+50 ms",
+    },
+    {
+      name: "streams again after a drop in the middle",
+      state: streaming(),
+      inputs: [event("ADDED", a1), ended(false)],
+      want: "listing; added a@11; stream in 50+50 ms",
+    },
+    {
+      name: "asks in pages after two streams that broke",
+      state: streaming(),
+      inputs: [ended(false), ended(false)],
+      want: "listing; -; list in 100+100 ms",
+    },
+    {
+      name: "asks in pages, and does not stream again, when a stream never comes to its end",
+      state: streaming(),
+      inputs: [ended(false, 60_000, true), page([a1], "20"), refused(410)],
+      want: "listing; added a@11; list in 100+100 ms",
+    },
+    {
+      name: "waits as long as the server asks before it streams again",
+      state: streaming(),
+      inputs: [refused(429, 7_000)],
+      want: "listing; -; stream in 7000+50 ms",
+    },
+    {
+      name: "streams again when the stream says 410",
+      state: streaming(),
+      inputs: [event("ERROR", statusObject(410, "Expired", "too old resource version"))],
+      want: "listing; -; stream in 50+50 ms",
+    },
+    {
+      name: "slows down when every stream ends with 410 right after its list",
+      state: streaming({ canStream: true, failures: 6 }),
+      inputs: [end("20"), event("ERROR", statusObject(410, "Expired", "too old resource version"))],
+      want: "listing; -; stream in 3200+3200 ms",
+    },
+    {
       name: "never waits longer than thirty seconds by itself",
       state: watching("20", { failures: 40 }),
       inputs: [refused(503)],
@@ -305,16 +421,33 @@ describe("informer step", () => {
   for (const { name, state, known = cache(), inputs, want } of cases) {
     it(name, () => {
       let result: InformerStep<KubeObject> | undefined;
-      for (const input of inputs) result = stepInformer(result?.state ?? state, input, known);
+      const held = new Map(known);
+      const changes: Change<KubeObject>[] = [];
+      for (const input of inputs) {
+        result = stepInformer(result?.state ?? state, input, held);
+        for (const change of result.changes) {
+          if (change.type === "deleted") held.delete(change.key);
+          else held.set(change.key, change.object);
+        }
+        changes.push(...result.changes);
+      }
       assert.ok(result);
-      assert.equal(summary(result), want);
+      assert.equal(summary({ ...result, changes }), want);
     });
   }
 
   it("keeps the cached object for what did not change, so that a relist needs no second copy", () => {
     const again = structuredClone(a1);
-    const { state } = stepInformer(listing({ previous: "20" }), page([again, b1], "30", "t1"), cache(a1));
-    assert.equal(state.phase, "listing");
-    if (state.phase === "listing") assert.equal(state.pages[0]?.[0], a1);
+    const known = cache(a1);
+    assert.deepEqual(stepInformer(listing({ previous: "20" }), page([again], "30", "t1"), known).changes, []);
+    assert.deepEqual(stepInformer(streaming({ previous: "20" }), event("ADDED", again), known).changes, []);
+  });
+
+  it("believes each kind of object once per page, however often the page names it", () => {
+    const { changes } = stepInformer(listing(), page([a1, thing("a", "12")], "30"), cache());
+    assert.deepEqual(
+      changes.map((change) => `${change.type} ${change.object.metadata?.resourceVersion ?? ""}`),
+      ["added 12"],
+    );
   });
 });

@@ -1,46 +1,63 @@
 import type { KubeWatchEvent } from "@talos-operator/ports";
 import { parseStatus } from "../client/error-of-response.ts";
 import { keyOf, type KubeObject } from "../objects/kube-object.ts";
-import { type Change, diffRelist } from "./relist-diff.ts";
+import { type Change, changesOfItem, changesOfPage, unlisted } from "./relist-diff.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 
 /*
- *            start            last page              410, version too new, disorder, 5 failures
- *   empty ----------> listing ----------> watching --------------------------------------------------> listing
- *                     ^  |  ^               |  ^
- *                     +--+  |               +--+  event; ended, broken, refused: again from the last resourceVersion
- *              next page,   |
- *              failure      +--- the list is empty or older although the cache is not: ask again before believing it
+ *            start            last page or end bookmark      410, version too new, disorder, 5 failures
+ *   empty ----------> listing ----------------------> watching --------------------------------------------------> listing
+ *                     ^  |  ^                           |  ^
+ *                     +--+  |                           +--+  event; ended, broken, refused: again from the last resourceVersion
+ *    next page or event,    |
+ *    failure                +--- the list is empty or older although the cache is not: ask again before believing it
+ *
+ * A list comes as a stream of events where the server offers that (`sendInitialEvents`), else in pages. Either way each object is taken into
+ * the cache as it comes, and what was not listed leaves it at the end, so that a relist never needs the memory twice.
  *
  * The rule that must never break: a change is told once. After a recovery only what really differs from the cache is told, and nothing
  * that is not newer than the version up to which the cache is complete is told at all. No state is final.
  */
 
 /** Where the informer stands. */
-export type InformerState<T> = EmptyState | ListingState<T> | WatchingState;
+export type InformerState = EmptyState | ListingState | WatchingState;
 
 /** Nothing was asked yet. */
 interface EmptyState {
   readonly phase: "empty";
 }
 
-/** Pages are being read. */
-interface ListingState<T> {
+/** The list is being read. */
+interface ListingState {
   readonly phase: "listing";
+  /** How this list is read. */
+  readonly by: "stream" | "pages";
+  /** Whether the next list may be asked for as a stream; false once the server has shown that it does not offer that. */
+  readonly canStream: boolean;
   /** Up to here the cache was complete before; `undefined` for the first list. */
   readonly previous: string | undefined;
-  readonly pages: readonly (readonly T[])[];
+  /** What this list has brought so far. */
+  readonly listed: Listed | undefined;
   readonly next: string | undefined;
   /** Continue tokens that expired; after two the list is read in one piece, so that it ends at all. */
   readonly expiredPages: number;
-  /** Completed lists that were not believed. */
+  /** Lists that were not believed. */
   readonly doubts: number;
   readonly failures: number;
+}
+
+/** Keys as they were listed, the newest first: a chain, since a copy of all keys for each event would be quadratic. */
+export interface Listed {
+  readonly keys: readonly string[];
+  /** False: these were listed and then deleted while the stream still told the beginning. */
+  readonly isThere: boolean;
+  readonly before: Listed | undefined;
 }
 
 /** The cache is complete up to `resourceVersion` and follows. */
 interface WatchingState {
   readonly phase: "watching";
+  readonly canStream: boolean;
   readonly resourceVersion: string;
   /** Failures in a row without an event, a bookmark or a watch that lived. */
   readonly failures: number;
@@ -50,7 +67,8 @@ interface WatchingState {
 
 /** What happened. */
 export type InformerInput<T> =
-  | { readonly kind: "start" }
+  /** `canStream`: ask for the list as a stream first. */
+  | { readonly kind: "start"; readonly canStream: boolean }
   | { readonly kind: "page"; readonly items: readonly T[]; readonly resourceVersion: string; readonly next: string | undefined }
   | { readonly kind: "list-failed"; readonly status: number | undefined; readonly retryAfterMs: number | undefined }
   | { readonly kind: "watch-opened" }
@@ -61,12 +79,14 @@ export type InformerInput<T> =
       readonly isVersionTooNew: boolean;
     }
   | { readonly kind: "event"; readonly event: KubeWatchEvent }
-  /** `isClean`: ended by the server in good order. `livedMs`: how long the watch was open. */
-  | { readonly kind: "watch-ended"; readonly isClean: boolean; readonly livedMs: number };
+  /** `isClean`: ended by the server in good order. `livedMs`: how long the watch was open. `isStalled`: a streamed list stopped before its end. */
+  | { readonly kind: "watch-ended"; readonly isClean: boolean; readonly livedMs: number; readonly isStalled: boolean };
 
 /** What to do next. The wait is `atLeastMs` plus a random part of `jitterMs`. */
 export type InformerOrder =
   | { readonly do: "list"; readonly wait: Wait; readonly isPaged: boolean; readonly next: string | undefined }
+  /** Open a watch that begins with everything there is. */
+  | { readonly do: "stream"; readonly wait: Wait }
   | { readonly do: "watch"; readonly wait: Wait; readonly resourceVersion: string }
   /** Take the next event of the open watch. */
   | { readonly do: "read" };
@@ -79,7 +99,7 @@ interface Wait {
 
 /** Result of one step: `changes` are to be applied to the cache in order before the next step. */
 export interface InformerStep<T> {
-  readonly state: InformerState<T>;
+  readonly state: InformerState;
   readonly changes: readonly Change<T>[];
   readonly order: InformerOrder;
 }
@@ -92,68 +112,145 @@ const livedLongEnoughMs = 5_000;
 const failuresBeforeRelist = 5;
 const mostDoubts = 2;
 
+/** Annotation of the bookmark that ends a streamed list. */
+const endOfList = "k8s.io/initial-events-end";
+const failuresBeforePages = 2;
+
 /**
  * One step of the informer: pure, total, synchronous. `known` is the cache as it stands.
  */
 export function stepInformer<T extends KubeObject>(
-  state: InformerState<T>,
+  state: InformerState,
   input: InformerInput<T>,
   known: ReadonlyMap<string, T>,
 ): InformerStep<T> {
   switch (input.kind) {
     case "start":
-      return list({ ...emptyListing, previous: undefined }, noWait);
+      return beginList({ canStream: input.canStream, previous: undefined, failures: 0 }, noWait);
     case "page":
-      return state.phase === "listing" ? onPage(state, input, known) : ignore(state);
+      return state.phase === "listing" && state.by === "pages" ? onPage(state, input, known) : ignore(state);
     case "list-failed":
-      return state.phase === "listing" ? onListFailed(state, input) : ignore(state);
+      return state.phase === "listing" && state.by === "pages" ? onListFailed(state, input) : ignore(state);
     case "watch-opened":
-      return state.phase === "watching" ? read({ ...state, hasProgress: false }) : ignore(state);
+      if (state.phase === "watching") return read({ ...state, hasProgress: false });
+      return isStreaming(state) ? read(state) : ignore(state);
     case "watch-refused":
-      return state.phase === "watching" ? onRefused(state, input) : ignore(state);
+      if (state.phase === "watching") return onRefused(state, input);
+      return isStreaming(state) ? onStreamRefused(state, input) : ignore(state);
     case "event":
-      return state.phase === "watching" ? onEvent(state, input.event, known) : ignore(state);
+      if (state.phase === "watching") return onEvent(state, input.event, known);
+      return isStreaming(state) ? onListedEvent(state, input.event, known) : ignore(state);
     case "watch-ended":
-      return state.phase === "watching" ? onEnded(state, input) : ignore(state);
+      if (state.phase === "watching") return onEnded(state, input);
+      return isStreaming(state) ? streamFailed(input.isStalled ? { ...state, canStream: false } : state, undefined) : ignore(state);
   }
 }
 
 const noWait: Wait = { atLeastMs: 0, jitterMs: 0 };
-const emptyListing = { phase: "listing", pages: [], next: undefined, expiredPages: 0, doubts: 0, failures: 0 } as const;
+
+function isStreaming(state: InformerState): state is ListingState {
+  return state.phase === "listing" && state.by === "stream";
+}
+
+function beginList<T>(
+  { canStream, previous, failures }: Pick<ListingState, "canStream" | "previous" | "failures">,
+  wait: Wait,
+): InformerStep<T> {
+  const by = canStream ? "stream" : "pages";
+  return list(
+    { phase: "listing", by, canStream, previous, listed: undefined, next: undefined, expiredPages: 0, doubts: 0, failures },
+    wait,
+  );
+}
 
 function onPage<T extends KubeObject>(
-  state: ListingState<T>,
+  state: ListingState,
   page: { readonly items: readonly T[]; readonly resourceVersion: string; readonly next: string | undefined },
   known: ReadonlyMap<string, T>,
 ): InformerStep<T> {
-  // What did not change is kept as the object that the cache already holds, so that a relist does not need the memory twice.
-  const pages = [...state.pages, page.items.map((item) => sameAsKnown(item, known))];
-  if (page.next !== undefined) return list({ ...state, pages, next: page.next }, noWait);
-
-  const count = pages.reduce((sum, items) => sum + items.length, 0);
-  const isSuddenlyEmpty = count === 0 && known.size > 0;
-  const isOlder = state.previous !== undefined && (compareResourceVersions(page.resourceVersion, state.previous) ?? 0) < 0;
-  if ((isSuddenlyEmpty || isOlder) && state.doubts < mostDoubts) {
-    const again: ListingState<T> = { ...state, pages: [], next: undefined, doubts: state.doubts + 1 };
-    return list(again, { atLeastMs: 1_000 * 2 ** state.doubts, jitterMs: 500 });
+  // All pages of a list have its version, so the first one shows whether the list can be believed.
+  if (state.listed === undefined && state.doubts < mostDoubts) {
+    const isSuddenlyEmpty = page.items.length === 0 && page.next === undefined && known.size > 0;
+    const isOlder = state.previous !== undefined && (compareResourceVersions(page.resourceVersion, state.previous) ?? 0) < 0;
+    if (isSuddenlyEmpty || isOlder) return doubt(state);
   }
+  const listed: Listed = { keys: page.items.map(keyOf), isThere: true, before: state.listed };
+  const changes = changesOfPage(page.items, known);
+  if (page.next !== undefined) return { ...list<T>({ ...state, listed, next: page.next }, noWait), changes };
   return {
-    state: { phase: "watching", resourceVersion: page.resourceVersion, failures: state.failures, hasProgress: false },
-    changes: diffRelist(known, pages),
+    state: {
+      phase: "watching",
+      canStream: state.canStream,
+      resourceVersion: page.resourceVersion,
+      failures: state.failures,
+      hasProgress: false,
+    },
+    changes: [...unlisted(known, listed), ...changes],
     order: { do: "watch", wait: noWait, resourceVersion: page.resourceVersion },
   };
 }
 
+/** A list that says less than we know is asked for again, in pages, before it is believed. */
+function doubt<T>(state: ListingState): InformerStep<T> {
+  const again: ListingState = { ...state, by: "pages", listed: undefined, next: undefined, doubts: state.doubts + 1 };
+  return list(again, { atLeastMs: 1_000 * 2 ** state.doubts, jitterMs: 500 });
+}
+
 function onListFailed<T>(
-  state: ListingState<T>,
+  state: ListingState,
   { status, retryAfterMs }: { readonly status: number | undefined; readonly retryAfterMs: number | undefined },
 ): InformerStep<T> {
   const failures = state.failures + 1;
   if (status === 410) {
-    const again: ListingState<T> = { ...state, pages: [], next: undefined, expiredPages: state.expiredPages + 1, failures };
+    const again: ListingState = { ...state, listed: undefined, next: undefined, expiredPages: state.expiredPages + 1, failures };
     return list(again, backoff(failures, undefined));
   }
   return list({ ...state, failures }, backoff(failures, retryAfterMs));
+}
+
+/** An event before the end of a streamed list: what is there, and now and then what just changed. */
+function onListedEvent<T extends KubeObject>(state: ListingState, event: KubeWatchEvent, known: ReadonlyMap<string, T>): InformerStep<T> {
+  if (event.type === "ERROR") {
+    const status = parseStatus(event.object);
+    return streamFailed(state, status?.retryAfterSeconds === undefined ? undefined : status.retryAfterSeconds * 1000);
+  }
+  const object = event.object as T;
+  const version = object.metadata?.resourceVersion;
+  if (version === undefined || (event.type !== "BOOKMARK" && object.metadata?.name === undefined)) return streamFailed(state, undefined);
+  const isOlder = state.previous !== undefined && (compareResourceVersions(version, state.previous) ?? 0) < 0;
+  if (event.type === "BOOKMARK") {
+    if (object.metadata?.annotations?.[endOfList] !== "true") return read(state);
+    // The list is complete: what it did not bring is gone.
+    if (isOlder || (state.listed === undefined && known.size > 0)) return doubt(state);
+    return {
+      state: { phase: "watching", canStream: state.canStream, resourceVersion: version, failures: state.failures, hasProgress: false },
+      changes: unlisted(known, state.listed),
+      order: { do: "read" },
+    };
+  }
+  const key = keyOf(object);
+  const held = known.get(key);
+  // Up to `previous` the cache was complete, so an older object that it does not hold means that the store went back.
+  if (isOlder && held?.metadata?.resourceVersion !== version) return doubt(state);
+  const listed: Listed = { keys: [key], isThere: event.type !== "DELETED", before: state.listed };
+  return { ...read<T>({ ...state, listed }), changes: changesOfItem(event.type, object, held) };
+}
+
+function onStreamRefused<T>(
+  state: ListingState,
+  { status, retryAfterMs }: { readonly status: number | undefined; readonly retryAfterMs: number | undefined },
+): InformerStep<T> {
+  // The server, or one on the way, does not know such a request: from now on in pages.
+  const isUnknown = status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 410, 429].includes(status);
+  if (isUnknown) return list({ ...state, by: "pages", canStream: false, listed: undefined }, noWait);
+  return streamFailed(state, retryAfterMs);
+}
+
+/** Again from the beginning; after the second time in a row in pages, whatever the reason. */
+function streamFailed<T>(state: ListingState, retryAfterMs: number | undefined): InformerStep<T> {
+  const failures = state.failures + 1;
+  const by = state.canStream && failures % failuresBeforePages !== 0 ? "stream" : "pages";
+  return list({ ...state, by, listed: undefined, failures }, backoff(failures, retryAfterMs));
 }
 
 function onRefused<T>(
@@ -184,7 +281,7 @@ function onEvent<T extends KubeObject>(state: WatchingState, event: KubeWatchEve
     // The store went back (it was restored from a backup): only a list can tell what is true now.
     if (order !== undefined && order < 0) return relist(state, state.failures + 1, backoff(state.failures + 1, undefined));
     if (order === 0) return read(state);
-    return read({ phase: "watching", resourceVersion: version, failures: 0, hasProgress: true });
+    return read({ ...state, resourceVersion: version, failures: 0, hasProgress: true });
   }
   if (order !== undefined && order <= 0) {
     // Versions only grow within a watch. What the cache already holds is a repetition; anything else means that the order was lost.
@@ -192,8 +289,8 @@ function onEvent<T extends KubeObject>(state: WatchingState, event: KubeWatchEve
     return relist(state, state.failures + 1, backoff(state.failures + 1, undefined));
   }
   return {
-    state: { phase: "watching", resourceVersion: version, failures: 0, hasProgress: true },
-    changes: changesOf(event.type, object, known),
+    state: { ...state, resourceVersion: version, failures: 0, hasProgress: true },
+    changes: changesOfItem(event.type, object, known.get(keyOf(object))),
     order: { do: "read" },
   };
 }
@@ -217,25 +314,6 @@ function again<T>(state: WatchingState, failures: number, retryAfterMs: number |
   return watch({ ...state, failures }, backoff(failures, retryAfterMs));
 }
 
-function changesOf<T extends KubeObject>(
-  type: "ADDED" | "MODIFIED" | "DELETED",
-  object: T,
-  known: ReadonlyMap<string, T>,
-): readonly Change<T>[] {
-  const key = keyOf(object);
-  const previous = known.get(key);
-  const isSame = previous !== undefined && previous.metadata?.uid === object.metadata?.uid;
-  if (type === "DELETED") return isSame ? [{ type: "deleted", key, object }] : [];
-  if (previous === undefined) return [{ type: "added", key, object }];
-  if (!isSame) {
-    return [
-      { type: "deleted", key, object: previous },
-      { type: "added", key, object },
-    ];
-  }
-  return previous.metadata?.resourceVersion === object.metadata?.resourceVersion ? [] : [{ type: "updated", key, object, previous }];
-}
-
 function isRepetition<T extends KubeObject>(
   type: "ADDED" | "MODIFIED" | "DELETED",
   object: T,
@@ -247,17 +325,8 @@ function isRepetition<T extends KubeObject>(
   return (compareResourceVersions(version, held.metadata?.resourceVersion ?? "0") ?? 1) <= 0;
 }
 
-function sameAsKnown<T extends KubeObject>(item: T, known: ReadonlyMap<string, T>): T {
-  const old = known.get(keyOf(item));
-  const isSame =
-    old !== undefined &&
-    old.metadata?.uid === item.metadata?.uid &&
-    item.metadata?.resourceVersion !== undefined &&
-    old.metadata?.resourceVersion === item.metadata.resourceVersion;
-  return isSame ? old : item;
-}
-
-function list<T>(state: ListingState<T>, wait: Wait): InformerStep<T> {
+function list<T>(state: ListingState, wait: Wait): InformerStep<T> {
+  if (state.by === "stream") return { state, changes: [], order: { do: "stream", wait } };
   return { state, changes: [], order: { do: "list", wait, isPaged: state.expiredPages < 2, next: state.next } };
 }
 
@@ -266,17 +335,17 @@ function watch<T>(state: WatchingState, wait: Wait): InformerStep<T> {
 }
 
 function relist<T>(state: WatchingState, failures: number, wait: Wait): InformerStep<T> {
-  return list({ ...emptyListing, previous: state.resourceVersion, failures }, wait);
+  return beginList({ canStream: state.canStream, previous: state.resourceVersion, failures }, wait);
 }
 
-function read<T>(state: WatchingState): InformerStep<T> {
+function read<T>(state: WatchingState | ListingState): InformerStep<T> {
   return { state, changes: [], order: { do: "read" } };
 }
 
 // An input that belongs to another phase is late; what the phase was doing is ordered again.
-function ignore<T>(state: InformerState<T>): InformerStep<T> {
+function ignore<T>(state: InformerState): InformerStep<T> {
   if (state.phase === "watching") return watch(state, noWait);
-  return list(state.phase === "listing" ? state : { ...emptyListing, previous: undefined }, noWait);
+  return state.phase === "listing" ? list(state, noWait) : beginList({ canStream: false, previous: undefined, failures: 0 }, noWait);
 }
 
 function backoff(failures: number, retryAfterMs: number | undefined): Wait {
