@@ -28,6 +28,9 @@ const RECORD_FRESH_MS = 25_000;
 const BUNDLE_FRESH_MS = 25_000;
 const ACCESS_FRESH_MS = 55_000;
 
+/** Passes follow each other within milliseconds while a cluster begins. What is made is made by create-only calls: they find what came meanwhile. */
+const ABSENT_FRESH_MS = 1_000;
+
 /** What observing needs. */
 export interface ObservePorts {
   readonly client: KubeClient;
@@ -102,6 +105,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
 
   return {
     now: ports.clock.now(),
+    watchedSince: session.since,
     controlPlane,
     mode,
     ...(cached.unknownMode === undefined ? {} : { unknownMode: cached.unknownMode }),
@@ -151,12 +155,13 @@ async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports:
 async function readBundle(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenBundle>> {
   const now = ports.clock.now();
   const needsCredentials = session.credentialsFor === undefined || now >= session.credentialsFor.renewAt;
-  // While its key is being made it is absent; before it is made it is looked for once more.
-  const isFresh =
-    session.bundle !== undefined &&
-    elapsedMs(session.bundle.at, now) < BUNDLE_FRESH_MS &&
-    (session.bundle.value.kind === "present" || session.isMakingKey());
-  if (session.bundle !== undefined && isFresh && (!needsCredentials || session.isMakingKey())) return session.bundle.value;
+  const known = session.bundle;
+  if (known !== undefined) {
+    const isAbsent = known.value.kind === "absent";
+    // In a burst of new clusters the turn of a key comes after minutes.
+    const freshMs = isAbsent && !session.isMakingKey() ? ABSENT_FRESH_MS : BUNDLE_FRESH_MS;
+    if (elapsedMs(known.at, now) < freshMs && (isAbsent || !needsCredentials)) return known.value;
+  }
   try {
     const stored = await ports.bundles.read(key);
     const value: Seen<SeenBundle> =

@@ -11,8 +11,10 @@ import { decideMachine } from "./decide.ts";
 
 /** Reports follow looks after this pause, so that a machine that changes fast is written once. That it is a ready node is what everybody waits for. */
 export function reportAfterMs(look: Look): number {
-  return look.kind === "running" && look.ready ? 0 : 500;
+  return look.kind === "running" && look.ready ? 0 : FIRST_REPORT_AFTER_MS;
 }
+
+const FIRST_REPORT_AFTER_MS = 500;
 
 /** Least pause between two reports about one machine, unless its state word changes. */
 const REPORT_EVERY_MS = 2_000;
@@ -34,6 +36,7 @@ export interface MachineControllerOptions {
 /** Observes and reports about machines; sends nothing. */
 export function createMachineController(options: MachineControllerOptions): Controller {
   const { machines, controlPlanes, workers } = options;
+  const greeted = new Set<string>();
   const statuses = createStatusWriter<TalosMachine>(options.client, talosMachineResource, options.clock, "talos-operator/talosmachine");
 
   const poolOf = (machine: TalosMachine): TalosControlPlane | TalosWorker | undefined => {
@@ -56,17 +59,24 @@ export function createMachineController(options: MachineControllerOptions): Cont
       const machine = machines.store.get(key);
       if (machine === undefined) {
         statuses.forget(keyText(key));
+        greeted.delete(keyText(key));
         return undefined;
       }
       const pool = poolOf(machine);
       if (isPaused(pool, machine)) return undefined;
       const known = options.brain.machine(key);
+      // Objects are made while their machines are looked at for the first time: the reports of both are one.
+      if (machine.status === undefined && !greeted.has(keyText(key))) {
+        greeted.add(keyText(key));
+        return { requeueAfterMs: FIRST_REPORT_AFTER_MS };
+      }
       // Before the first look there is nothing to say that the next moment would not correct, and what an earlier process said may still hold.
       if ((known === undefined || known.look.kind === "not-asked") && pool !== undefined) return { requeueAfterMs: 2_000 };
       const report = decideMachine({
         machine,
         look: known?.look ?? { kind: "not-asked" },
         fact: known?.fact,
+        hasRecord: known?.hasRecord === true,
         hasOwner: pool !== undefined,
       });
       const requeueAfterMs = await statuses.write(
