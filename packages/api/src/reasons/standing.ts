@@ -47,6 +47,11 @@ export const secretsLost = {
       next: "Restore the original content.",
     },
     BundleUnreadable: { status: "True", when: "The Secret's content is no secrets bundle.", next: "Restore the original content." },
+    MachinesConfigured: {
+      status: "True",
+      when: "ClusterRecord and bundle Secret are gone, and machines hold a configuration with those keys, or may hold one.",
+      next: "Restore both from a backup, or wipe the machines, delete the control plane with deletionPolicy preserve, and make it anew.",
+    },
   },
 } as const satisfies ConditionEntry;
 

@@ -187,6 +187,7 @@ export function observed(world: World = {}): Observed {
   }));
   return {
     now: NOW,
+    watchedSince: NOW,
     controlPlane: pool,
     mode: "reconcile",
     workers,

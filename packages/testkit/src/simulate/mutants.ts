@@ -151,6 +151,12 @@ export const mutants: readonly Mutant[] = [
     edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (sign !== undefined)", replace: 'if (sign === "")' }],
   },
   {
+    name: "configured-machines-forgotten",
+    about: "makes new keys although machines were configured with keys that were lost (INC21, S5)",
+    trouble: "lost-before-founding",
+    edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (holders !== undefined)", replace: 'if (holders === "")' }],
+  },
+  {
     name: "bundle-owned",
     about: "lets the bundle belong to an object that can go (INC20, S8)",
     edits: [

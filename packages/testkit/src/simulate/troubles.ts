@@ -20,6 +20,8 @@ export type TroubleKind =
   | "bundle-changed"
   /** Record and bundle of a cluster that runs are deleted, and put back later. */
   | "all-lost"
+  /** Record and bundle are deleted when the first machines have their configuration and etcd is not founded, and put back later. */
+  | "lost-before-founding"
   /** The record is deleted while the machine that founded etcd is out of sight. */
   | "record-lost"
   /** A machine is cut off the network for a while. */
@@ -67,6 +69,7 @@ export const TROUBLES: readonly TroubleKind[] = [
   "founded-by-hand",
   "all-lost",
   "clock-jump",
+  "lost-before-founding",
 ];
 
 export interface TroubleInput {
@@ -108,6 +111,11 @@ export async function makeTrouble(input: TroubleInput): Promise<void> {
       break;
     case "all-lost":
       await loseAll(input, lastsMs);
+      break;
+    case "lost-before-founding":
+      await input.tookEffect("T2", 1 + Math.floor(random.fraction() * 2));
+      await timers.sleep(Math.floor(random.fraction() * 3_000));
+      await loseBoth(input, lastsMs);
       break;
     case "record-lost":
       await loseRecord(input, lastsMs);
@@ -251,16 +259,20 @@ async function putBack({ client }: TroubleInput, object: KubeObject): Promise<vo
 }
 
 async function loseAll(input: TroubleInput, lastsMs: number): Promise<void> {
-  const { client, timers, trace, stage } = input;
-  const controlPlanes = client.resource<Conditioned>(talosControlPlaneResource);
+  const controlPlanes = input.client.resource<Conditioned>(talosControlPlaneResource);
   for (;;) {
     const conditions = (await controlPlanes.tryGet(ofCluster))?.status?.conditions ?? [];
     if (conditions.some((one) => one.type === "Bootstrapped" && one.status === "True")) break;
-    await timers.sleep(1000);
+    await input.timers.sleep(1000);
   }
+  await loseBoth(input, lastsMs);
+}
+
+async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { client, timers, trace, stage, kind } = input;
   const record = await recordThat(input, () => true);
   const bundle = await client.resource<Secret>(secretType).get(bundleKey);
-  trace(`trouble all-lost for ${lastsMs} ms`);
+  trace(`trouble ${kind} for ${lastsMs} ms`);
   await takeAway(input, "Secret");
   await takeAway(input, "ClusterRecord");
   await timers.sleep(lastsMs);

@@ -67,7 +67,7 @@ export interface BrainOptions {
 export interface Brain {
   readonly controller: Controller;
   /** What is known of a machine: the newest look, and what the record says. */
-  machine(key: ObjectKey): { readonly look: Look; readonly fact: MachineFact | undefined } | undefined;
+  machine(key: ObjectKey): { readonly look: Look; readonly fact: MachineFact | undefined; readonly hasRecord: boolean } | undefined;
   /** Decisions of each cluster's last pass, for people and tests. */
   lastDecision(key: ObjectKey): Decision | undefined;
   close(): void;
@@ -307,7 +307,9 @@ export function createBrain(options: BrainOptions): Brain {
     controller,
     machine: (key) => {
       const cluster = clusters.get(owners.get(keyText(key)) ?? "");
-      return cluster === undefined ? undefined : { look: cluster.session.look(key.name), fact: machineFact(cluster.facts, key.name) };
+      return cluster === undefined
+        ? undefined
+        : { look: cluster.session.look(key.name), fact: machineFact(cluster.facts, key.name), hasRecord: cluster.facts !== undefined };
     },
     lastDecision: (key) => clusters.get(keyText(key))?.decision,
     close: () => {

@@ -16,6 +16,7 @@ import {
   silent,
   worker,
 } from "../../testing/builders.ts";
+import type { TalosMachine } from "@talos-operator/api";
 import type { World } from "../../testing/builders.ts";
 import { decide } from "./decide.ts";
 import type { Action } from "./model.ts";
@@ -23,7 +24,28 @@ import type { Action } from "./model.ts";
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const allConfigured = cps.map((address) => configured(address));
 const allPreparing = Object.fromEntries(cps.map((address) => [address, running(preparing)]));
+const allInMaintenance = Object.fromEntries(cps.map((address) => [address, inMaintenance(address)]));
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
+
+/** A TalosMachine that this control plane made, with the reason of its condition ConfigApplied. */
+function composed(address: string, reason?: string): TalosMachine {
+  const { metadata } = controlPlane();
+  const owner = {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosControlPlane",
+    name: metadata.name,
+    uid: metadata.uid ?? "",
+    controller: true,
+  };
+  const condition = { type: "ConfigApplied", status: "Unknown" as const, message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosMachine",
+    metadata: { namespace: "default", name: `demo-${address}`, ownerReferences: [owner] },
+    spec: { endpoint: address, version: "v1.13.9" },
+    ...(reason === undefined ? {} : { status: { conditions: [{ ...condition, reason }] } }),
+  };
+}
 
 /** What a case expects: kinds of actions in order, the reason of Ready, the state, and conditions by type. */
 interface Expectation {
@@ -59,6 +81,50 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     name: "makes no keys for a cluster whose status says that it was bootstrapped",
     world: { controlPlane: { ...controlPlane(), status: { state: "Ready" } } },
     want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "BundleMissing" } },
+  },
+  {
+    name: "makes no keys when record and bundle are gone and a TalosMachine says that a configuration was sent",
+    world: { machineObjects: [composed("10.0.0.1", "OutcomeUnknown")], looks: allInMaintenance, watchedSince: 0 },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "MachinesConfigured" } },
+  },
+  {
+    name: "makes no keys when record and bundle are gone and this process sent a configuration",
+    world: {
+      machineObjects: [composed("10.0.0.1")],
+      looks: allInMaintenance,
+      watchedSince: 0,
+      sent: new Map([["Configure/demo-10.0.0.2", { at: NOW, outcome: "unknown", detail: "" }]]),
+    },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "MachinesConfigured" } },
+  },
+  {
+    name: "makes no keys when record and bundle are gone and a machine demands a certificate",
+    world: {
+      machineObjects: [composed("10.0.0.1")],
+      looks: { ...allInMaintenance, "10.0.0.2": { kind: "foreign", at: NOW, detail: "x" } },
+      watchedSince: 0,
+    },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "MachinesConfigured" } },
+  },
+  {
+    name: "makes no keys when record and bundle are gone and a machine is silent",
+    world: { machineObjects: [composed("10.0.0.1")], looks: { ...allInMaintenance, "10.0.0.2": silent }, watchedSince: 0 },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "MachinesConfigured" } },
+  },
+  {
+    name: "makes no keys when record and bundle are gone before a late configuration would have shown",
+    world: { machineObjects: [composed("10.0.0.1")], looks: allInMaintenance, watchedSince: NOW - 600_000 },
+    want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "MachinesConfigured" } },
+  },
+  {
+    name: "makes keys again when record and bundle are gone and nothing was ever sent",
+    world: { machineObjects: [composed("10.0.0.1", "WaitingForMachine")], looks: allInMaintenance, watchedSince: NOW - 700_000 },
+    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "makes keys although a person wrote a TalosMachine before",
+    world: { hasObjects: true, looks: allInMaintenance },
+    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "WaitingForMachines" },
   },
   {
     name: "leaves a Secret of somebody else alone",

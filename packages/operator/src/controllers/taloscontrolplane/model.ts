@@ -71,6 +71,8 @@ export interface SeenAccess {
 export interface Observed {
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Since when this process looks at the machines of this cluster. Milliseconds since the epoch. */
+  readonly watchedSince: number;
   readonly controlPlane: TalosControlPlane;
   readonly mode: ReconcileMode;
   /** A word in the annotation `reconcile-mode` that is none: the mode is `reconcile`, and nothing is wiped. */

@@ -65,8 +65,12 @@ export class ClusterSession {
   /** Boot id of the machine that was asked to found etcd, read on the connection of the call. */
   bootIdAtBootstrap: string | undefined;
 
+  /** When this session began, milliseconds since the epoch. */
+  readonly since: number;
+
   constructor(ports: SessionPorts, onLook: (name: MachineName, look: Look) => void) {
     this.#ports = ports;
+    this.since = ports.clock.now();
     this.#onLook = onLook;
   }
 

@@ -107,7 +107,7 @@ const cases: readonly {
 
 for (const { name, look, fact, hasOwner = true, want } of cases) {
   test(`machine: ${name}`, () => {
-    const report = decideMachine({ machine, look, fact, hasOwner });
+    const report = decideMachine({ machine, look, fact, hasOwner, hasRecord: true });
     const reason = (type: string): string | undefined => report.conditions.find((condition) => condition.type === type)?.reason;
     assert.deepEqual(
       [
@@ -125,7 +125,7 @@ for (const { name, look, fact, hasOwner = true, want } of cases) {
 }
 
 test("machine: nobody vouched for its key, whatever else is the case, and the message has the key", () => {
-  const { conditions } = decideMachine({ machine, look: running(), fact: known, hasOwner: true });
+  const { conditions } = decideMachine({ machine, look: running(), fact: known, hasOwner: true, hasRecord: true });
   const pinned = conditions.find((condition) => condition.type === "MaintenanceIdentityPinned");
   assert.equal(pinned?.status, "False");
   assert.match(pinned.message, /spki-10\.0\.0\.1/);
@@ -133,6 +133,19 @@ test("machine: nobody vouched for its key, whatever else is the case, and the me
 
 test("machine: says why a single machine that is being deleted stays", () => {
   const going = { ...machine, metadata: { ...machine.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
-  const { conditions } = decideMachine({ machine: going, look: running(), fact: known, hasOwner: true });
+  const { conditions } = decideMachine({ machine: going, look: running(), fact: known, hasOwner: true, hasRecord: true });
   assert.equal(conditions.find((condition) => condition.type === "Deleting")?.reason, "Blocked");
+});
+
+test("machine: while the record is away, that a configuration was sent is not unsaid", () => {
+  const { conditions, state } = decideMachine({ machine, look: inMaintenance("10.0.0.1"), fact: known, hasOwner: true, hasRecord: true });
+  const stored = conditions.map((condition) => ({ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" })) as unknown as NonNullable<
+    TalosMachine["status"]
+  >["conditions"];
+  const told: TalosMachine = { ...machine, status: { state, ...(stored === undefined ? {} : { conditions: stored }) } };
+  const report = decideMachine({ machine: told, look: inMaintenance("10.0.0.1"), fact: undefined, hasOwner: true, hasRecord: false });
+  assert.equal(report.state, "Installing");
+  const reasons = new Map(report.conditions.map(({ type, reason }) => [type, reason]));
+  assert.equal(reasons.get("ConfigApplied"), "OutcomeUnknown");
+  assert.equal(reasons.get("MaintenanceIdentityPinned"), "TrustedOnFirstUse");
 });

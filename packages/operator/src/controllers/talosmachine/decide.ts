@@ -1,4 +1,4 @@
-import { conditionFor } from "@talos-operator/api";
+import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
 import type { MachineFact } from "../taloscontrolplane/facts.ts";
@@ -9,6 +9,8 @@ export interface MachineSeen {
   readonly look: Look;
   /** What the cluster's record says about it. */
   readonly fact: MachineFact | undefined;
+  /** False while the record is away, or was not read yet: what an earlier pass said of it stays, for it may be the last trace. */
+  readonly hasRecord: boolean;
   /** False when the object that it belongs to is gone. */
   readonly hasOwner: boolean;
 }
@@ -27,23 +29,34 @@ interface Finding<R extends string> {
 
 /** Says what was seen of a machine. Pure; nothing is ever sent from here. */
 export function decideMachine(seen: MachineSeen): MachineReport {
-  const { machine, look, fact, hasOwner } = seen;
+  const { machine, look, fact, hasRecord, hasOwner } = seen;
   const generation = machine.metadata.generation;
   const ready = readyOf(seen);
   const reachable = reachableOf(look);
   const pinned = pinnedOf(fact);
   const config = configOf(look, fact);
+  const state = stateOf(look, fact);
   return {
-    state: hasOwner ? stateOf(look, fact) : "Orphaned",
+    state: hasOwner ? (hasRecord ? state : laterOf(machine.status?.state, state)) : "Orphaned",
     observedVersion: look.kind === "running" || look.kind === "maintenance" ? look.version : undefined,
     conditions: [
       conditionFor("Ready", ready.reason, ready.message, generation),
       conditionFor("Reachable", reachable.reason, reachable.message, generation),
-      conditionFor("MaintenanceIdentityPinned", pinned.reason, pinned.message, generation),
-      conditionFor("ConfigApplied", config.reason, config.message, generation),
+      keptWithout(hasRecord, machine, conditionFor("MaintenanceIdentityPinned", pinned.reason, pinned.message, generation)),
+      keptWithout(hasRecord, machine, conditionFor("ConfigApplied", config.reason, config.message, generation)),
       ...(machine.metadata.deletionTimestamp === undefined ? [] : [conditionFor("Deleting", "Blocked", deletionWords(seen), generation)]),
     ],
   };
+}
+
+/** Without a record a machine that was further on once is not called new. */
+function laterOf(told: string | undefined, seen: MachineState): MachineState {
+  return seen === "Pending" && (told === "Installing" || told === "Available") ? "Installing" : seen;
+}
+
+/** The condition, or without a record the one that stands. */
+function keptWithout(hasRecord: boolean, { status }: TalosMachine, condition: ConditionInput): ConditionInput {
+  return (hasRecord ? undefined : findCondition(status?.conditions, condition.type)) ?? condition;
 }
 
 function stateOf(look: Look, fact: MachineFact | undefined): MachineState {

@@ -1,10 +1,17 @@
-import { annotations, bundleSecretName, conditionFor, isConditionTrue } from "@talos-operator/api";
+import { annotations, bundleSecretName, conditionFor, findCondition, isConditionTrue, rfc3339 } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
+import { stateOf } from "../describe.ts";
 import { withDecisions } from "../facts.ts";
 import type { ClusterFacts } from "../facts.ts";
 import { networksOf } from "../fixed-properties.ts";
 import type { Observed, Rule, Verdict } from "../model.ts";
 import { planMachines } from "../plan-machines.ts";
+
+/** What was sent may take effect so much later. */
+const LATEST_EFFECT_MS = 11 * 60_000;
+
+const LOST_KEYS_REMEDY =
+  "Restore both from a backup. Without one: wipe the machines, delete this object with deletionPolicy preserve, and make it anew. New keys would shut out machines that hold the old ones.";
 
 /**
  * The secrets bundle exists once, and the record names it before any machine hears of it.
@@ -29,6 +36,13 @@ export const keepKeys: Rule = {
           seen,
           "BundleMissing",
           `${sign}, but neither its ClusterRecord nor the Secret ${secret} is there. Restore them; keys are never made anew for a cluster that exists.`,
+        );
+      const holders = whoMayHoldLostKeys(seen);
+      if (holders !== undefined)
+        return lost(
+          seen,
+          "MachinesConfigured",
+          `${holders} Neither the ClusterRecord nor the Secret ${secret} is there. ${LOST_KEYS_REMEDY}`,
         );
       return {
         actions: [{ kind: "CreateBundle", secret }],
@@ -132,6 +146,34 @@ function signOfEarlierLife(seen: Observed): string | undefined {
   if (isConditionTrue(status?.conditions, "Bootstrapped") || status?.state === "Bootstrapped" || status?.state === "Ready")
     return "The status says that this cluster was bootstrapped";
   return undefined;
+}
+
+/**
+ * Says who may hold a configuration with keys that are gone, or nothing.
+ *
+ * TalosMachines of this very object were made after its record, so there were keys once. What they say, and what machines show, decides: a machine
+ * that waits in maintenance mode holds none. A configuration that was sent late may still be on its way there, so that is watched for a while.
+ */
+function whoMayHoldLostKeys(seen: Observed): string | undefined {
+  const told = seen.machineObjects.filter(({ status }) => {
+    const reason = findCondition(status?.conditions, "ConfigApplied")?.reason;
+    return reason !== undefined && reason !== "WaitingForMachine" && reason !== "WaitingForControlPlane";
+  });
+  const sent = seen.machines.filter(({ declared }) => seen.sent.has(`Configure/${declared.name}`));
+  const configured = [...new Set([...told.map(({ metadata }) => metadata.name), ...sent.map(({ declared }) => declared.name)])];
+  if (configured.length > 0) return `A configuration with this cluster's keys was sent to ${configured.join(", ")}.`;
+  const { uid } = seen.controlPlane.metadata;
+  const wasComposed = seen.machineObjects.some((object) =>
+    object.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid),
+  );
+  if (!wasComposed) return undefined;
+  const hidden = seen.machines.filter(({ look }) => look.kind !== "maintenance" && look.kind !== "not-talos");
+  if (hidden.length > 0)
+    return `This cluster had keys before, and these machines may hold them: ${hidden.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}.`;
+  const freeAt = seen.watchedSince + LATEST_EFFECT_MS;
+  return seen.now >= freeAt
+    ? undefined
+    : `This cluster had keys before. All its machines wait in maintenance mode; if they still do at ${rfc3339(freeAt)}, none holds them and new ones are made.`;
 }
 
 function lost(seen: Observed, reason: ReasonOf<"SecretsLost">, message: string): Verdict {

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
+import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
+import { createValueKeys } from "../world/value-keys.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+
+/** Machines that cannot be reached by some calls while `isHeld()`. */
+function without(
+  isLost: (method: string, credentials: TalosCredentials) => boolean,
+  isHeld: () => boolean,
+): (real: TalosDialer) => TalosDialer {
+  return (real) => ({
+    dial(target, credentials) {
+      const channel = real.dial(target, credentials);
+      return {
+        ...channel,
+        target,
+        unary: (method, request, options) =>
+          isHeld() && isLost(method.path, credentials)
+            ? Promise.reject(Object.assign(new Error("connection reset"), { name: "TalosCallFailure" as const, code: 14 }))
+            : channel.unary(method, request, options),
+        serverStream: (method, request, options) => channel.serverStream(method, request, options),
+        upload: (method, requests, options) => channel.upload(method, requests, options),
+        peerSpki: () => channel.peerSpki(),
+        close: () => channel.close(),
+      };
+    },
+  });
+}
+
+const withoutBootstrap = (isHeld: () => boolean): ReturnType<typeof without> => without((method) => method.endsWith("/Bootstrap"), isHeld);
+
+/** Deletes record and bundle as a person does who takes the finalizers off; returns them. */
+async function lose(world: Story, ...which: readonly ("record" | "secret")[]): Promise<readonly KubeObject[]> {
+  const lost: KubeObject[] = [];
+  for (const kind of which) {
+    const objects = world.client.resource(kinds[kind]);
+    const key = { namespace: "default", name: kind === "record" ? "demo" : "demo-bundle-1" };
+    lost.push(await objects.get(key));
+    await objects.patch(key, { type: "merge", value: { metadata: { finalizers: null } } });
+    await objects.delete(key);
+  }
+  return lost;
+}
+
+async function putBack(world: Story, objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
+    const { resourceVersion: _version, uid: _uid, ...metadata } = object.metadata ?? {};
+    await world.client.resource(object.kind === "Secret" ? kinds.secret : kinds.record).create({ ...object, metadata });
+  }
+}
+
+test("machines that were configured with keys that are gone are shut out by no new ones, and go on when the old ones return", () => {
+  let isHeld = true;
+  return tell({ dialer: withoutBootstrap(() => isHeld) }, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(cps));
+    await world.start();
+    await world.until("asked to found etcd", async () => {
+      const record = await world.get(kinds.record);
+      return (record?.spec?.["bootstrap"] as { readonly intent?: object } | undefined)?.intent !== undefined;
+    });
+    await world.kill();
+    const lost = await lose(world, "record", "secret");
+    await world.start();
+    await world.until("said", async () => (await world.condition(kinds.controlPlane, "SecretsLost"))?.reason === "MachinesConfigured");
+    const { message } = (await world.condition(kinds.controlPlane, "Ready")) ?? {};
+    assert.match(message ?? "", /demo-10\.5\.0\.1.*Restore both from a backup/);
+    await world.stop();
+    await world.start();
+    await world.time.advance(3_600_000);
+    assert.equal(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+    assert.equal(await world.get(kinds.record), undefined);
+    isHeld = false;
+    await putBack(world, lost);
+    await world.untilReady();
+    assert.equal(world.effects.filter((effect) => effect.startsWith("ApplyConfiguration")).length, 3);
+  });
+});
+
+test("keys that were lost before anything was sent are made anew, once every machine showed that it holds none", () =>
+  tell({}, async (world) => {
+    for (const address of cps) world.datacenter.machine(address).powerOff();
+    await world.client.resource(kinds.cluster).create(demoCluster(cps));
+    await world.start();
+    await world.until("composed", async () => (await world.get(kinds.machine, "demo-10.5.0.3")) !== undefined);
+    await lose(world, "record", "secret");
+    await world.until("said", async () => (await world.condition(kinds.controlPlane, "SecretsLost"))?.reason === "MachinesConfigured");
+    await world.time.advance(1_800_000);
+    assert.equal(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+    for (const address of cps) world.datacenter.machine(address).powerOn();
+    await world.untilReady(1_200);
+    assert.equal(await world.condition(kinds.controlPlane, "SecretsLost"), undefined);
+  }));
+
+test("a record that is made after another one was lost in the same process counts its keys as found, not as made", () => {
+  let isHeld = true;
+  return tell({ dialer: withoutBootstrap(() => isHeld) }, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(cps));
+    await world.start();
+    const foundAt = async (): Promise<unknown> =>
+      ((await world.get(kinds.record))?.spec?.["bundle"] as { readonly foundAt?: string } | undefined)?.foundAt;
+    await world.until("asked to found etcd", async () => {
+      const record = await world.get(kinds.record);
+      return (record?.spec?.["bootstrap"] as { readonly intent?: object } | undefined)?.intent !== undefined;
+    });
+    assert.equal(await foundAt(), undefined);
+    // Out of sight, and known to nobody but the record that is lost now.
+    world.datacenter.machine("10.5.0.3").setConnected(false);
+    await lose(world, "record");
+    await world.until("a new record", async () => (await foundAt()) !== undefined);
+    isHeld = false;
+    await world.time.advance(600_000);
+    assert.deepEqual(
+      world.effects.filter((effect) => effect.startsWith("Bootstrap")),
+      [],
+    );
+    assert.equal((await world.condition(kinds.controlPlane, "Bootstrapped"))?.reason, "ControlPlaneUnreachable");
+    world.datacenter.machine("10.5.0.3").setConnected(true);
+    await world.untilReady();
+  });
+});
+
+test("a bootstrap that cannot even be asked is tried again after a pause, not without end", () => {
+  let asked = 0;
+  let isHeld = true;
+  // Looks are made as os:reader; only an effect is made as os:admin.
+  const { describeCertificate } = createValueKeys(createSeededRandom(0));
+  const isAdmin = (_method: string, credentials: TalosCredentials): boolean => {
+    const isOne = credentials.kind === "mutual" && describeCertificate(credentials.certificate).organizations.includes("os:admin");
+    if (isOne) asked += 1;
+    // Without a pause no time would ever pass: the story must end to be told.
+    if (asked > 2_000) isHeld = false;
+    return isOne;
+  };
+  return tell({ dialer: without(isAdmin, () => isHeld) }, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    await world.until("the first try", async () => asked > 0);
+    const before = asked;
+    await world.time.advance(60_000);
+    assert.ok(asked - before >= 60, `${asked - before} calls in a minute`);
+    // Two tries a second, two calls each.
+    assert.ok(asked - before <= 250, `${asked - before} calls in a minute`);
+    isHeld = false;
+    await world.untilReady();
+  });
+});
