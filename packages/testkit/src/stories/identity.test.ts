@@ -83,6 +83,7 @@ test("a machine that is configured for a cluster nobody here knows is left alone
       [kinds.cluster, "demo"],
       [kinds.controlPlane, "demo"],
       [kinds.worker, "demo"],
+      ...[...cps, ...workers].map((address) => [kinds.machine, `demo-${address}`] as const),
       [kinds.record, "demo"],
       [kinds.secret, "demo-bundle-1"],
     ] as const) {
