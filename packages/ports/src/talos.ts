@@ -30,6 +30,11 @@ export interface TalosChannel {
   unary<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions): Promise<O>;
   /** Messages as they arrive; back-pressure is the consumer's pace; leaving the loop cancels the call. */
   serverStream<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions): AsyncIterable<O>;
+  /**
+   * Sends messages and gets one reply. The next message is asked for when the transport has room for it.
+   * A reply or failure before the last message ends `requests`; a failure of `requests` cancels the call and is thrown as it is.
+   */
+  upload<I, O>(method: TalosMethod<I, O>, requests: AsyncIterable<I>, options: TalosCallOptions): Promise<O>;
   /** base64(SHA-256(SubjectPublicKeyInfo)) of the certificate that the server presented on the current connection; `undefined` before the first answer. */
   peerSpki(): string | undefined;
   close(): void;

@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { isIP } from "node:net";
 
 import { Client, Metadata } from "@grpc/grpc-js";
-import type { ChannelOptions, ServiceError } from "@grpc/grpc-js";
+import type { ChannelOptions, ClientWritableStream, ServiceError } from "@grpc/grpc-js";
 import type { TalosCallFailure, TalosCallOptions, TalosChannel, TalosCredentials, TalosMethod, TalosTarget } from "@talos-operator/ports";
 
 import { callFailure } from "./call-failure.ts";
@@ -61,21 +62,28 @@ export function createGrpcChannel(target: TalosTarget, credentials: TalosCredent
     return (connection ??= open());
   };
 
+  const one = async <O>(
+    method: { readonly decode: (bytes: Uint8Array) => O },
+    options: TalosCallOptions,
+    send: (client: Client) => Promise<Uint8Array>,
+  ): Promise<O> => {
+    const used = current();
+    try {
+      return method.decode(await send(used.client));
+    } catch (thrown) {
+      const failure = toFailure(thrown, record, options);
+      if (failure instanceof Error && "code" in failure && failure.code === DEADLINE_EXCEEDED && connection === used) {
+        connection = undefined;
+        drop(used);
+      }
+      throw failure;
+    }
+  };
+
   return {
     target,
-    unary: async (method, request, options) => {
-      const used = current();
-      try {
-        return method.decode(await sendUnary(used.client, method, request, options));
-      } catch (thrown) {
-        const failure = toFailure(thrown, record, options);
-        if (failure instanceof Error && "code" in failure && failure.code === DEADLINE_EXCEEDED && connection === used) {
-          connection = undefined;
-          drop(used);
-        }
-        throw failure;
-      }
-    },
+    unary: (method, request, options) => one(method, options, (client) => sendUnary(client, method, request, options)),
+    upload: (method, requests, options) => one(method, options, (client) => sendStream(client, method, requests, options)),
     serverStream: (method, request, options) => receiveStream(() => current().client, method, request, options, record),
     peerSpki: () => record.spki,
     close: () => {
@@ -108,6 +116,53 @@ function sendUnary<I, O>(client: Client, method: TalosMethod<I, O>, request: I, 
     const onAbort = (): void => call.cancel();
     signal?.addEventListener("abort", onAbort, { once: true });
   });
+}
+
+/** @throws whatever `requests` throws, else an error of grpc-js */
+async function sendStream<I, O>(
+  client: Client,
+  method: TalosMethod<I, O>,
+  requests: AsyncIterable<I>,
+  options: TalosCallOptions,
+): Promise<Uint8Array> {
+  const { signal } = options;
+  if (signal?.aborted === true) throw canceledFailure();
+  let call: ClientWritableStream<I> | undefined;
+  let isOver = false;
+  const reply = new Promise<Uint8Array>((resolve, reject) => {
+    call = client.makeClientStreamRequest<I, Uint8Array>(
+      method.path,
+      (message) => toBuffer(method.encode(message)),
+      (bytes) => bytes,
+      metadataOf(options),
+      { deadline: deadlineOf(options) },
+      (error, bytes) => {
+        isOver = true;
+        if (error !== null) reject(error);
+        else resolve(bytes ?? new Uint8Array());
+      },
+    );
+  });
+  const sending = call;
+  if (sending === undefined) return reply;
+  // The failure itself comes with the reply; both may be waited for too late.
+  reply.catch(() => undefined);
+  sending.on("error", () => undefined);
+  const onAbort = (): void => sending.cancel();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    for await (const message of requests) {
+      if (isOver) break;
+      if (!sending.write(message)) await Promise.race([once(sending, "drain"), reply]);
+    }
+    sending.end();
+    return await reply;
+  } catch (thrown) {
+    sending.cancel();
+    throw thrown;
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
 }
 
 async function* receiveStream<I, O>(

@@ -35,6 +35,13 @@ export interface Caller {
     defaultTimeoutMs: number,
     options?: CallOptions,
   ): Promise<P>;
+  /** An upload whose reply holds one entry per node: returns the only one. A failure of `requests` is thrown as it is. */
+  upload<I, P extends ReplyPart>(
+    method: TalosMethod<I, { readonly messages: readonly P[] }>,
+    requests: AsyncIterable<I>,
+    defaultTimeoutMs: number,
+    options?: CallOptions,
+  ): Promise<P>;
   /** Leaving the loop cancels the call. Ends with an error when the deadline passes or the signal aborts. */
   stream<I, O>(method: TalosMethod<I, O>, request: I, defaultTimeoutMs: number, options?: CallOptions): AsyncIterable<O>;
 }
@@ -58,6 +65,17 @@ export function createCaller(channel: TalosChannel): Caller {
       const reply = await unary(method, request, defaultTimeoutMs, options);
       return onlyPart(reply.messages, factsOf(method, options));
     },
+    async upload(method, requests, defaultTimeoutMs, options) {
+      const facts = factsOf(method, options);
+      const source = watched(requests);
+      try {
+        const reply = await channel.upload(method, source.items, { timeoutMs: defaultTimeoutMs, ...definedOnly(options) });
+        return onlyPart(reply.messages, facts);
+      } catch (thrown) {
+        if (source.failure()?.thrown === thrown) throw thrown;
+        throw TalosError.from(thrown, facts);
+      }
+    },
     async *stream(method, request, defaultTimeoutMs, options) {
       const facts = factsOf(method, options);
       try {
@@ -69,6 +87,23 @@ export function createCaller(channel: TalosChannel): Caller {
       }
     },
   };
+}
+
+/** `items`, and what they failed with: a fault of the caller's source is no fault of the machine. */
+function watched<I>(requests: AsyncIterable<I>): {
+  readonly items: AsyncIterable<I>;
+  readonly failure: () => { readonly thrown: unknown } | undefined;
+} {
+  let failure: { readonly thrown: unknown } | undefined;
+  const items = async function* (): AsyncGenerator<I, void, undefined> {
+    try {
+      yield* requests;
+    } catch (thrown) {
+      failure = { thrown };
+      throw thrown;
+    }
+  };
+  return { items: items(), failure: () => failure };
 }
 
 /**

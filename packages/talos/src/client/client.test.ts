@@ -38,6 +38,10 @@ async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
+async function* none(): AsyncGenerator<Uint8Array, void, undefined> {
+  // Nothing to upload.
+}
+
 const data = (text: string): common.Data => create(common.DataSchema, { bytes: new TextEncoder().encode(text) });
 const acknowledged = (): unknown => ({ messages: [{}] });
 
@@ -99,6 +103,47 @@ describe("options of a call", () => {
     ["read", (client, options) => collect(client.read("/etc/os-release", options))],
     ["readText", (client, options) => client.readText("/etc/os-release", options)],
     ["events", (client, options) => collect(client.events({}, options))],
+    ["etcdSnapshot", (client, options) => collect(client.etcdSnapshot(options))],
+    ["etcdRecover", (client, options) => client.etcdRecover(none(), options)],
+    ["bootstrapFromSnapshot", (client, options) => client.bootstrapFromSnapshot({ hasHash: true }, options)],
+    ["etcdAlarmList", (client, options) => client.etcdAlarmList(options)],
+    ["etcdAlarmDisarm", (client, options) => client.etcdAlarmDisarm(options)],
+    ["etcdDefragment", (client, options) => client.etcdDefragment(options)],
+    ["etcdDowngradeValidate", (client, options) => client.etcdDowngradeValidate("3.5", options)],
+    ["etcdDowngradeEnable", (client, options) => client.etcdDowngradeEnable("3.5", options)],
+    ["etcdDowngradeCancel", (client, options) => client.etcdDowngradeCancel(options)],
+    ["upgrade", (client, options) => client.upgrade({ image: "x", preserve: true }, options)],
+    ["lifecycleUpgrade", (client, options) => collect(client.lifecycleUpgrade({ image: "x" }, options))],
+    ["lifecycleInstall", (client, options) => collect(client.lifecycleInstall({ image: "x", disk: "/dev/sda" }, options))],
+    ["rollback", (client, options) => client.rollback(options)],
+    ["imageRemove", (client, options) => client.imageRemove({ reference: "x", store: "cri" }, options)],
+    ["imageVerify", (client, options) => client.imageVerify("x", options)],
+    ["serviceControl start", (client, options) => client.serviceControl("ext-x", "start", options)],
+    ["serviceControl stop", (client, options) => client.serviceControl("ext-x", "stop", options)],
+    ["serviceControl restart", (client, options) => client.serviceControl("kubelet", "restart", options)],
+    ["blockDeviceWipe", (client, options) => client.blockDeviceWipe([], options)],
+    ["metaWrite", (client, options) => client.metaWrite(12, "x", options)],
+    ["metaDelete", (client, options) => client.metaDelete(12, options)],
+    ["generateClientConfiguration", (client, options) => client.generateClientConfiguration({ lifetimeMs: 1000 }, options)],
+    ["clusterHealth", (client, options) => collect(client.clusterHealth({}, options))],
+    ["containers", (client, options) => client.containers("system", options)],
+    ["containerStats", (client, options) => client.containerStats("k8s.io", options)],
+    ["logsContainers", (client, options) => client.logsContainers(options)],
+    ["memory", (client, options) => client.memory(options)],
+    ["mounts", (client, options) => client.mounts(options)],
+    ["processes", (client, options) => client.processes(options)],
+    ["systemStat", (client, options) => client.systemStat(options)],
+    ["loadAverage", (client, options) => client.loadAverage(options)],
+    ["processors", (client, options) => client.processors(options)],
+    ["diskStats", (client, options) => client.diskStats(options)],
+    ["networkDeviceStats", (client, options) => client.networkDeviceStats(options)],
+    ["time", (client, options) => client.time(undefined, options)],
+    ["time of a server", (client, options) => client.time("pool.ntp.org", options)],
+    ["dmesg", (client, options) => collect(client.dmesg({}, options))],
+    ["list", (client, options) => collect(client.list({ root: "/" }, options))],
+    ["diskUsage", (client, options) => collect(client.diskUsage({ paths: ["/var"] }, options))],
+    ["copy", (client, options) => collect(client.copy("/sys/fs/cgroup", options))],
+    ["packetCapture", (client, options) => collect(client.packetCapture({ interface: "eth0" }, options))],
     ["resources.get", (client, options) => client.resources.get(KIND, "x", options)],
     ["resources.list", (client, options) => client.resources.list(KIND, options)],
     ["resources.watch", (client, options) => collect(client.resources.watch(KIND, {}, options))],
@@ -115,7 +160,7 @@ describe("options of a call", () => {
         return true;
       });
       const [first, second] = channel.calls.map((seen) => seen.options);
-      assert.ok(first !== undefined && first.timeoutMs >= 5_000 && first.timeoutMs <= 600_000, `${first?.timeoutMs}`);
+      assert.ok(first !== undefined && first.timeoutMs >= 5_000 && first.timeoutMs <= 3_600_000, `${first?.timeoutMs}`);
       assert.deepEqual(second, { timeoutMs: 7, signal, node: "10.5.0.3" });
     });
   }

@@ -3,6 +3,24 @@ import type { TalosChannel, TalosTarget } from "@talos-operator/ports";
 import { resourceCalls } from "../resources/resource-calls.ts";
 import type { ResourceCalls } from "../resources/resource-calls.ts";
 import { createCaller } from "./call.ts";
+import { clientConfigurationCalls } from "./client-configuration.ts";
+import type { ClientConfigurationCalls } from "./client-configuration.ts";
+import { containerCalls } from "./containers.ts";
+import type { ContainerCalls } from "./containers.ts";
+import { etcdMaintenanceCalls } from "./etcd-maintenance.ts";
+import type { EtcdMaintenanceCalls } from "./etcd-maintenance.ts";
+import { healthCalls } from "./health.ts";
+import type { HealthCalls } from "./health.ts";
+import { imageCalls } from "./images.ts";
+import type { ImageCalls } from "./images.ts";
+import { metaCalls } from "./meta.ts";
+import type { MetaCalls } from "./meta.ts";
+import { packetCalls } from "./packets.ts";
+import type { PacketCalls } from "./packets.ts";
+import { systemCalls } from "./system.ts";
+import type { SystemCalls } from "./system.ts";
+import { upgradeCalls } from "./upgrade.ts";
+import type { UpgradeCalls } from "./upgrade.ts";
 import { configurationCalls } from "./configuration.ts";
 import type { ConfigurationCalls } from "./configuration.ts";
 import { diskCalls } from "./disks.ts";
@@ -38,7 +56,16 @@ export interface TalosClient
     FileCalls,
     EventCalls,
     DiskCalls,
-    KubeconfigCalls {
+    KubeconfigCalls,
+    ClientConfigurationCalls,
+    ContainerCalls,
+    EtcdMaintenanceCalls,
+    HealthCalls,
+    ImageCalls,
+    MetaCalls,
+    PacketCalls,
+    SystemCalls,
+    UpgradeCalls {
   readonly target: TalosTarget;
   readonly resources: ResourceCalls;
   /** base64(SHA-256(SubjectPublicKeyInfo)) of the machine on the current connection; `undefined` before the first answer. */
@@ -61,6 +88,15 @@ export function createTalosClient(channel: TalosChannel): TalosClient {
     ...eventCalls(caller),
     ...diskCalls(caller),
     ...kubeconfigCalls(caller),
+    ...clientConfigurationCalls(caller),
+    ...containerCalls(caller),
+    ...etcdMaintenanceCalls(caller),
+    ...healthCalls(caller),
+    ...imageCalls(caller),
+    ...metaCalls(caller),
+    ...packetCalls(caller),
+    ...systemCalls(caller),
+    ...upgradeCalls(caller),
     resources: resourceCalls(caller),
     peerSpki: () => channel.peerSpki(),
     close: () => channel.close(),

@@ -25,6 +25,8 @@ export type TalosErrorCode =
   | "RESOURCE_EXHAUSTED"
   | "ABORTED"
   | "NODE_FAILED"
+  | "SNAPSHOT_DAMAGED"
+  | "INSTALL_FAILED"
   | "MALFORMED_REPLY";
 
 /** `now`: the call had no effect and may be sent again at once. `backoff`: look first, then try later. `never`: something must change before. */
@@ -86,6 +88,14 @@ export const TALOS_ERROR_CODES: Readonly<Record<TalosErrorCode, CodeFacts>> = {
   },
   ABORTED: { retry: "now", remedy: "Another call got in between: send it again." },
   NODE_FAILED: { retry: "backoff", remedy: "The machine failed to do it: read its answer and its logs." },
+  SNAPSHOT_DAMAGED: {
+    retry: "backoff",
+    remedy: "Throw away what was received and take the snapshot again, best from another control plane.",
+  },
+  INSTALL_FAILED: {
+    retry: "never",
+    remedy: "Read the installer's messages; the machine goes on with the version that it runs.",
+  },
   MALFORMED_REPLY: {
     retry: "never",
     remedy: "The reply breaks the protocol: check that Talos answers there and that its version is supported.",

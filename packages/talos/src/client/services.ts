@@ -1,9 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema, timestampMs } from "@bufbuild/protobuf/wkt";
 
-import { MachineService } from "../gen/machine/machine_pb.ts";
+import {
+  MachineService,
+  ServiceRestartRequestSchema,
+  ServiceStartRequestSchema,
+  ServiceStopRequestSchema,
+} from "../gen/machine/machine_pb.ts";
 import { methodOf } from "../method-of.ts";
-import { READ_TIMEOUT_MS } from "./call.ts";
+import { EFFECT_TIMEOUT_MS, READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 
 /** A service of the machine: `apid`, `machined`, `containerd`, `cri`, `kubelet`, `etcd`, `trustd`, ... */
@@ -28,9 +33,19 @@ export interface ServiceEventFacts {
 export interface ServiceCalls {
   /** All services, also those that do not run. Works in maintenance mode from Talos 1.13. Default deadline 10 s. */
   serviceList(options?: CallOptions): Promise<readonly ServiceFacts[]>;
+  /**
+   * Starts, stops or restarts a service: extensions (`ext-<name>`), and the kubelet only `restart`. Default deadline 30 s. Needs `os:operator`.
+   *
+   * @returns the machine's words
+   * @throws TalosError `NODE_FAILED` for a service that the API may not touch so
+   */
+  serviceControl(id: string, action: "start" | "stop" | "restart", options?: CallOptions): Promise<string>;
 }
 
 const SERVICE_LIST = methodOf(MachineService.method.serviceList);
+const SERVICE_START = methodOf(MachineService.method.serviceStart);
+const SERVICE_STOP = methodOf(MachineService.method.serviceStop);
+const SERVICE_RESTART = methodOf(MachineService.method.serviceRestart);
 
 export function serviceCalls(caller: Caller): ServiceCalls {
   return {
@@ -47,6 +62,16 @@ export function serviceCalls(caller: Caller): ServiceCalls {
           at: event.ts === undefined ? undefined : timestampMs(event.ts),
         })),
       }));
+    },
+    async serviceControl(id, action, options) {
+      switch (action) {
+        case "start":
+          return (await caller.one(SERVICE_START, create(ServiceStartRequestSchema, { id }), EFFECT_TIMEOUT_MS, options)).resp;
+        case "stop":
+          return (await caller.one(SERVICE_STOP, create(ServiceStopRequestSchema, { id }), EFFECT_TIMEOUT_MS, options)).resp;
+        case "restart":
+          return (await caller.one(SERVICE_RESTART, create(ServiceRestartRequestSchema, { id }), EFFECT_TIMEOUT_MS, options)).resp;
+      }
     },
   };
 }

@@ -1,19 +1,19 @@
 import { fromBinary } from "@bufbuild/protobuf";
 
 import { MachineConfigSpecSchema } from "../gen/resource/config/config_pb.ts";
+import { componentKinds } from "./component-kinds.ts";
 import { ConfigText } from "./config-text.ts";
+import { defineKind } from "./define-kind.ts";
+import { networkKinds } from "./network-kinds.ts";
 import { SpecFault } from "./resource.ts";
 import type { EncodedSpec, ResourceKind } from "./resource.ts";
-import { parseSpecYaml, readSpec } from "./spec-reader.ts";
-import type { SpecReader } from "./spec-reader.ts";
+import { runtimeKinds } from "./runtime-kinds.ts";
+import { parseSpecYaml } from "./spec-reader.ts";
+import { storageKinds } from "./storage-kinds.ts";
 
 /** A kind that this package gives no type to: the spec is whatever the YAML says. */
 export function untypedKind(type: string, namespace: string, id?: string): ResourceKind<unknown> {
   return { type, namespace, ...(id === undefined ? {} : { id }), parse: (spec) => parseSpecYaml(spec.yaml) };
-}
-
-function kind<T>(type: string, namespace: string, id: string | undefined, read: (spec: SpecReader) => T): ResourceKind<T> {
-  return { type, namespace, ...(id === undefined ? {} : { id }), parse: (spec) => read(readSpec(spec.yaml)) };
 }
 
 /** Stage of the machine; `unknown` stands for what a newer Talos may add, and for an empty one. */
@@ -30,7 +30,7 @@ export interface MachineStatusSpec {
 }
 
 /** Stage and readiness of the machine. */
-const machineStatus = kind<MachineStatusSpec>("MachineStatuses.runtime.talos.dev", "runtime", "machine", (spec) => {
+const machineStatus = defineKind<MachineStatusSpec>("MachineStatuses.runtime.talos.dev", "runtime", "machine", (spec) => {
   const stage = spec.text("stage");
   const status = spec.child("status");
   return {
@@ -90,7 +90,7 @@ export interface VersionSpec {
 }
 
 /** Talos version of the machine (Talos 1.10). */
-const talosVersion = kind<VersionSpec>("Versions.runtime.talos.dev", "runtime", "version", (spec) => ({
+const talosVersion = defineKind<VersionSpec>("Versions.runtime.talos.dev", "runtime", "version", (spec) => ({
   name: spec.text("name"),
   version: spec.text("version"),
 }));
@@ -102,13 +102,13 @@ export interface ServiceSpec {
 }
 
 /** Services that run; one that does not run has no resource. */
-const service = kind<ServiceSpec>("Services.v1alpha1.talos.dev", "runtime", undefined, (spec) => ({
+const service = defineKind<ServiceSpec>("Services.v1alpha1.talos.dev", "runtime", undefined, (spec) => ({
   isRunning: spec.flag("running"),
   isHealthy: spec.flag("unknown") ? undefined : spec.flag("healthy"),
 }));
 
 /** Id of the local etcd member, 16 hex digits. Absent while etcd does not run. */
-const etcdMember = kind<{ readonly memberId: string }>("EtcdMembers.etcd.talos.dev", "etcd", "local", (spec) => ({
+const etcdMember = defineKind<{ readonly memberId: string }>("EtcdMembers.etcd.talos.dev", "etcd", "local", (spec) => ({
   memberId: spec.text("memberID"),
 }));
 
@@ -124,7 +124,7 @@ export interface MemberSpec {
 }
 
 /** Machines of the cluster as this machine has discovered them. */
-const member = kind<MemberSpec>("Members.cluster.talos.dev", "cluster", undefined, (spec) => {
+const member = defineKind<MemberSpec>("Members.cluster.talos.dev", "cluster", undefined, (spec) => {
   const port = spec.child("controlPlane").number("port");
   return {
     nodeId: spec.text("nodeId"),
@@ -143,13 +143,13 @@ export interface HostnameStatusSpec {
 }
 
 /** Hostname of the machine. */
-const hostnameStatus = kind<HostnameStatusSpec>("HostnameStatuses.net.talos.dev", "network", "hostname", (spec) => ({
+const hostnameStatus = defineKind<HostnameStatusSpec>("HostnameStatuses.net.talos.dev", "network", "hostname", (spec) => ({
   hostname: spec.text("hostname"),
   domainname: spec.text("domainname"),
 }));
 
 /** Addresses with prefix length, `10.5.0.2/24`. Ids: `default`, `current`, `routed`, `accumulative`. */
-const nodeAddress = kind<{ readonly addresses: readonly string[] }>("NodeAddresses.net.talos.dev", "network", undefined, (spec) => ({
+const nodeAddress = defineKind<{ readonly addresses: readonly string[] }>("NodeAddresses.net.talos.dev", "network", undefined, (spec) => ({
   addresses: spec.texts("addresses"),
 }));
 
@@ -171,7 +171,7 @@ export interface LinkStatusSpec {
 }
 
 /** Network links; the id is the link's name. */
-const linkStatus = kind<LinkStatusSpec>("LinkStatuses.net.talos.dev", "network", undefined, (spec) => ({
+const linkStatus = defineKind<LinkStatusSpec>("LinkStatuses.net.talos.dev", "network", undefined, (spec) => ({
   type: spec.text("type"),
   kind: spec.text("kind"),
   hardwareAddress: spec.text("hardwareAddr"),
@@ -199,7 +199,7 @@ export interface DiskSpec {
 }
 
 /** Disks (Talos 1.8); the id is the device name `sda`. None in container mode. */
-const disk = kind<DiskSpec>("Disks.block.talos.dev", "runtime", undefined, (spec) => ({
+const disk = defineKind<DiskSpec>("Disks.block.talos.dev", "runtime", undefined, (spec) => ({
   devicePath: spec.text("dev_path"),
   sizeBytes: spec.number("size"),
   model: spec.text("model"),
@@ -214,7 +214,7 @@ const disk = kind<DiskSpec>("Disks.block.talos.dev", "runtime", undefined, (spec
 }));
 
 /** The disk that Talos is installed on (Talos 1.8); absent before the installation. */
-const systemDisk = kind<{ readonly diskId: string; readonly devicePath: string }>(
+const systemDisk = defineKind<{ readonly diskId: string; readonly devicePath: string }>(
   "SystemDisks.block.talos.dev",
   "runtime",
   "system-disk",
@@ -230,12 +230,17 @@ export interface SystemInformationSpec {
 }
 
 /** What the firmware says. Absent in container mode. */
-const systemInformation = kind<SystemInformationSpec>("SystemInformations.hardware.talos.dev", "hardware", "systeminformation", (spec) => ({
-  manufacturer: spec.text("manufacturer"),
-  productName: spec.text("productName"),
-  serialNumber: spec.text("serialnumber"),
-  uuid: spec.text("uuid").toLowerCase(),
-}));
+const systemInformation = defineKind<SystemInformationSpec>(
+  "SystemInformations.hardware.talos.dev",
+  "hardware",
+  "systeminformation",
+  (spec) => ({
+    manufacturer: spec.text("manufacturer"),
+    productName: spec.text("productName"),
+    serialNumber: spec.text("serialnumber"),
+    uuid: spec.text("uuid").toLowerCase(),
+  }),
+);
 
 export interface NodeNameSpec {
   readonly nodeName: string;
@@ -243,7 +248,7 @@ export interface NodeNameSpec {
 }
 
 /** Name of the Kubernetes node of this machine. */
-const nodeName = kind<NodeNameSpec>("Nodenames.kubernetes.talos.dev", "k8s", "nodename", (spec) => ({
+const nodeName = defineKind<NodeNameSpec>("Nodenames.kubernetes.talos.dev", "k8s", "nodename", (spec) => ({
   nodeName: spec.text("nodename"),
   skipsRegistration: spec.flag("skipNodeRegistration"),
 }));
@@ -256,7 +261,7 @@ export interface NodeStatusSpec {
 }
 
 /** The machine's own Kubernetes node as the machine sees it; the id is the node's name. */
-const nodeStatus = kind<NodeStatusSpec>("NodeStatuses.kubernetes.talos.dev", "k8s", undefined, (spec) => ({
+const nodeStatus = defineKind<NodeStatusSpec>("NodeStatuses.kubernetes.talos.dev", "k8s", undefined, (spec) => ({
   isReady: spec.flag("nodeReady"),
   isUnschedulable: spec.flag("unschedulable"),
   labels: spec.textMap("labels"),
@@ -270,7 +275,7 @@ export interface StaticPodStatusSpec {
 }
 
 /** Static pods of a control plane; the id is `kube-system/<pod>`. The spec is a Kubernetes pod status. */
-const staticPodStatus = kind<StaticPodStatusSpec>("StaticPodStatuses.kubernetes.talos.dev", "k8s", undefined, (spec) => ({
+const staticPodStatus = defineKind<StaticPodStatusSpec>("StaticPodStatuses.kubernetes.talos.dev", "k8s", undefined, (spec) => ({
   podPhase: spec.text("phase"),
   isReady: spec.children("conditions").some((condition) => condition.text("type") === "Ready" && condition.text("status") === "True"),
 }));
@@ -283,7 +288,7 @@ export interface ExtensionStatusSpec {
 }
 
 /** System extensions of the running system; ids are numbers. */
-const extensionStatus = kind<ExtensionStatusSpec>("ExtensionStatuses.runtime.talos.dev", "runtime", undefined, (spec) => {
+const extensionStatus = defineKind<ExtensionStatusSpec>("ExtensionStatuses.runtime.talos.dev", "runtime", undefined, (spec) => {
   const metadata = spec.child("metadata");
   return { name: metadata.text("name"), version: metadata.text("version"), author: metadata.text("author") };
 });
@@ -294,13 +299,17 @@ export interface TimeStatusSpec {
 }
 
 /** Whether the machine's clock is set. */
-const timeStatus = kind<TimeStatusSpec>("TimeStatuses.v1alpha1.talos.dev", "runtime", "node", (spec) => ({
+const timeStatus = defineKind<TimeStatusSpec>("TimeStatuses.v1alpha1.talos.dev", "runtime", "node", (spec) => ({
   isSynced: spec.flag("synced"),
   isSyncDisabled: spec.flag("syncDisabled"),
 }));
 
 /** All kinds with a type, under the name to use them by: `client.resources.get(resourceKinds.machineStatus)`. */
 export const resourceKinds = {
+  ...componentKinds,
+  ...networkKinds,
+  ...runtimeKinds,
+  ...storageKinds,
   disk,
   etcdMember,
   extensionStatus,

@@ -229,6 +229,7 @@ function rerouted(real: TalosDialer, routes: ReadonlyMap<string, string>): Talos
         target,
         unary: (method, request, callOptions) => now().unary(method, request, callOptions),
         serverStream: (method, request, callOptions) => now().serverStream(method, request, callOptions),
+        upload: (method, requests, callOptions) => now().upload(method, requests, callOptions),
         peerSpki: () => now().peerSpki(),
         close: () => channels.forEach((channel) => channel.close()),
       };
@@ -254,6 +255,8 @@ function mortalTalos(real: TalosDialer, life: Life): TalosDialer {
         target,
         unary: async (method, request, options) => (life.maySend() ? life.deliver(await channel.unary(method, request, options)) : never()),
         serverStream: (method, request, options) => channel.serverStream(method, request, options),
+        upload: async (method, requests, options) =>
+          life.maySend() ? life.deliver(await channel.upload(method, requests, options)) : never(),
         peerSpki: () => channel.peerSpki(),
         close: () => channel.close(),
       };

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
+import type { sendUnaryData, ServerReadableStream, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
 import type { KeyPair } from "@talos-operator/ports";
 
 import { opensslKey } from "../pem.ts";
@@ -17,7 +17,9 @@ export interface MachineServer {
   readonly nodes: (string | undefined)[];
   /** Streams that a client left before they ended. */
   readonly canceled: string[];
-  /** Emits `canceled` with each of them. */
+  /** Messages of `EtcdRecover`, encoded. */
+  readonly uploaded: readonly Uint8Array[];
+  /** Emits `canceled` with each of them, and `uploaded` with each message of an upload. */
   readonly events: EventEmitter;
   /** Connections that carried a call. */
   connections(): number;
@@ -33,6 +35,8 @@ export interface MachineServerOptions {
   readonly port?: number;
   /** Bytes of the answer to `Version`; default a valid one. */
   readonly versionReply?: () => Uint8Array | "never";
+  /** Answers `EtcdRecover` before its first message. */
+  readonly refuseUpload?: boolean;
   /** Answer of `Read`: chunks, endless when "endless". */
   readonly readReply?: readonly Uint8Array[] | "endless";
 }
@@ -41,6 +45,8 @@ const VERSION_REPLY = toBinary(
   machine.VersionResponseSchema,
   create(machine.VersionResponseSchema, { messages: [{ version: { tag: "v1.13.9", os: "linux", arch: "amd64" } }] }),
 );
+
+const RECOVER_REPLY = toBinary(machine.EtcdRecoverResponseSchema, create(machine.EtcdRecoverResponseSchema, { messages: [{}] }));
 
 const STATUS_REPLY = toBinary(
   cosi.GetResponseSchema,
@@ -51,6 +57,7 @@ export async function startMachineServer(options: MachineServerOptions): Promise
   const calls: string[] = [];
   const nodes: (string | undefined)[] = [];
   const canceled: string[] = [];
+  const uploaded: Uint8Array[] = [];
   const events = new EventEmitter();
   const peers = new Set<string>();
   const server = new Server({ "grpc.max_send_message_length": -1 });
@@ -79,12 +86,33 @@ export async function startMachineServer(options: MachineServerOptions): Promise
     },
   );
   server.addService(
-    { version: definition("/machine.MachineService/Version", false), read: definition("/machine.MachineService/Read", true) },
+    {
+      version: definition("/machine.MachineService/Version", false),
+      read: definition("/machine.MachineService/Read", true),
+      recover: { ...definition("/machine.MachineService/EtcdRecover", false), requestStream: true },
+    },
     {
       version: (call: ServerUnaryCall<Buffer, Uint8Array>, callback: sendUnaryData<Uint8Array>) => {
         note("Version", call);
         const reply = options.versionReply?.() ?? VERSION_REPLY;
         if (reply !== "never") callback(null, reply);
+      },
+      recover: (call: ServerReadableStream<Buffer, Uint8Array>, callback: sendUnaryData<Uint8Array>) => {
+        note("EtcdRecover", call);
+        if (options.refuseUpload === true) return callback({ code: 9, details: "/var/lib is not mounted" });
+        call.on("data", (chunk: Buffer) => {
+          uploaded.push(chunk);
+          events.emit("uploaded");
+          if (uploaded.length % 8 !== 0) return;
+          // A reader that is slower than the network.
+          call.pause();
+          setImmediate(() => call.resume());
+        });
+        call.on("end", () => callback(null, RECOVER_REPLY));
+        call.on("cancelled", () => {
+          canceled.push("EtcdRecover");
+          events.emit("canceled");
+        });
       },
       read: (call: ServerWritableStream<Buffer, Uint8Array>) => {
         note("Read", call);
@@ -118,5 +146,5 @@ export async function startMachineServer(options: MachineServerOptions): Promise
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(address, credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
   });
-  return { port, calls, nodes, canceled, events, connections: () => peers.size, close: () => server.forceShutdown() };
+  return { port, calls, nodes, canceled, uploaded, events, connections: () => peers.size, close: () => server.forceShutdown() };
 }

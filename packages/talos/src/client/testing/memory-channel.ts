@@ -14,7 +14,7 @@ export interface MemoryChannel extends TalosChannel {
 
 type Handler = (request: never) => unknown;
 
-/** Unary handlers return a reply, stream handlers an (async) iterable of replies; a thrown error is the call's failure. */
+/** Unary handlers return a reply, stream handlers an (async) iterable of replies, upload handlers get all messages; a thrown error is the call's failure. */
 export function createMemoryChannel(handlers: Readonly<Record<string, Handler>>): MemoryChannel {
   const calls: SeenCall[] = [];
   let isClosed = false;
@@ -32,6 +32,11 @@ export function createMemoryChannel(handlers: Readonly<Record<string, Handler>>)
       Promise.resolve().then(() => answer(method, request, options) as O),
     async *serverStream<I, O>(method: TalosMethod<I, O>, request: I, options: TalosCallOptions) {
       yield* answer(method, request, options) as AsyncIterable<O>;
+    },
+    async upload<I, O>(method: TalosMethod<I, O>, requests: AsyncIterable<I>, options: TalosCallOptions) {
+      const messages: I[] = [];
+      for await (const message of requests) messages.push(message);
+      return answer(method, messages, options) as O;
     },
     peerSpki: () => "spki",
     close: () => {
