@@ -1,4 +1,5 @@
-// extract-openapi.ts KUBECTL KUBECONFIG OUT: writes definitions.ts and kinds.ts from what a kube-apiserver publishes. See hack/openapi/update.sh.
+// extract-openapi.ts KUBECTL KUBECONFIG OUT: writes definitions.ts and kinds.ts from what a kube-apiserver publishes, and beside them in
+// auth/gen the Roles and bindings that it creates when it starts. See hack/openapi/update.sh.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -10,9 +11,29 @@ const [kubectl = "", kubeconfig = "", out = ""] = process.argv.slice(2);
 
 /** Kinds that the embedded API serves: group-version, then plurals. */
 const wanted: Record<string, string[]> = {
-  v1: ["namespaces", "nodes", "pods", "services", "endpoints", "secrets", "configmaps", "serviceaccounts", "events"],
-  "apps/v1": ["deployments", "daemonsets", "statefulsets", "replicasets"],
-  "batch/v1": ["jobs"],
+  v1: [
+    "namespaces",
+    "nodes",
+    "pods",
+    "services",
+    "endpoints",
+    "secrets",
+    "configmaps",
+    "serviceaccounts",
+    "events",
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "podtemplates",
+    "replicationcontrollers",
+  ],
+  "apps/v1": ["deployments", "daemonsets", "statefulsets", "replicasets", "controllerrevisions"],
+  "autoscaling/v2": ["horizontalpodautoscalers"],
+  "batch/v1": ["jobs", "cronjobs"],
+  "discovery.k8s.io/v1": ["endpointslices"],
+  "networking.k8s.io/v1": ["ingresses", "ingressclasses", "networkpolicies"],
+  "node.k8s.io/v1": ["runtimeclasses"],
+  "scheduling.k8s.io/v1": ["priorityclasses"],
+  "storage.k8s.io/v1": ["storageclasses"],
   "policy/v1": ["poddisruptionbudgets"],
   "coordination.k8s.io/v1": ["leases"],
   "events.k8s.io/v1": ["events"],
@@ -167,4 +188,25 @@ writeFileSync(
 writeFileSync(
   `${out}/kinds.ts`,
   `${head}import type { BuiltinFacts } from "../builtin-schema.ts";\n\nexport const kinds: readonly BuiltinFacts[] = [\n${kinds.map((kind) => `  ${JSON.stringify(kind)},\n`).join("")}];\n`,
+);
+
+// The Roles that belong to controllers of the controller manager are left out: none of those run here.
+const policyKinds = { clusterroles: "ClusterRole", clusterrolebindings: "ClusterRoleBinding", roles: "Role", rolebindings: "RoleBinding" };
+const policy = Object.entries(policyKinds).flatMap(([plural, kind]) =>
+  (raw(`/apis/rbac.authorization.k8s.io/v1/${plural}`)["items"] as Json[])
+    .filter((object) => !String(object["metadata"]["name"]).includes("controller:"))
+    .map(({ metadata, ...object }) => ({
+      plural,
+      kind,
+      name: metadata["name"] as string,
+      namespace: (metadata["namespace"] ?? "") as string,
+      labels: metadata["labels"],
+      annotations: metadata["annotations"],
+      // What a role gathers from others is gathered here as well.
+      content: object["aggregationRule"] === undefined ? object : { aggregationRule: object["aggregationRule"] },
+    })),
+);
+writeFileSync(
+  `${out}/../../auth/gen/bootstrap-policy.ts`,
+  `${head.replace("the OpenAPI of", "the Roles and bindings of a new")}import type { BootstrapObject } from "../bootstrap-policy.ts";\n\nexport const bootstrapPolicy: readonly BootstrapObject[] = [\n${policy.map((object) => `  ${JSON.stringify(object)},\n`).join("")}];\n`,
 );

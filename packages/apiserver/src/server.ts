@@ -1,6 +1,10 @@
 import type { Clock, KubeTransport, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { systemNamespaces } from "./admission/namespace-lifecycle.ts";
+import { aggregateRoles } from "./auth/aggregate-roles.ts";
 import type { AuthenticateToken, Authorize } from "./auth/authorize.ts";
+import { bootstrapPolicy } from "./auth/gen/bootstrap-policy.ts";
+import { impersonatedUser } from "./auth/impersonate.ts";
+import { rbacGroup, RbacAuthorizer } from "./auth/rbac.ts";
 import { builtinKinds } from "./builtin/index.ts";
 import { GarbageCollector } from "./garbage/collector.ts";
 import { equalJson } from "./json.ts";
@@ -38,7 +42,7 @@ export interface ApiServerOptions {
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly log?: Logger;
-  /** Asked for everyone but `system:masters`. Without it, whoever is authenticated may do everything. */
+  /** Asked for everyone but `system:masters`, instead of the Roles and bindings in the store. */
   readonly authorize?: Authorize;
   /** Finds the user of a bearer token, for TokenReview. */
   readonly authenticateToken?: AuthenticateToken;
@@ -77,14 +81,18 @@ export interface ApiServer {
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const closing = new AbortController();
   const { clock, random, timers, log } = options;
+  const state = new ObjectState(options.store, options.historyLimit ?? 5000);
+  const rbac = new RbacAuthorizer(state);
   const context: ApiContext = {
-    state: new ObjectState(options.store, options.historyLimit ?? 5000),
+    state,
     kinds: new KindRegistry(builtinKinds()),
     clock,
     timers,
     random,
     log,
-    authorize: options.authorize,
+    authorize: options.authorize ?? ((attributes) => rbac.authorize(attributes)),
+    rbac,
+    decidesByRbac: options.authorize === undefined,
     authenticateToken: options.authenticateToken,
     kubernetesVersion: options.kubernetesVersion ?? "1.36.3",
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
@@ -93,6 +101,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
   const changedCrds = serveStoredCrds(context);
   createDefaults(context);
+  const roles = keepRolesAggregated(context);
   const collector = new GarbageCollector(context);
   const nonResource = new NonResourceRoutes(context);
   let isClosed = false;
@@ -100,6 +109,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const handle = (request: ApiRequest): ApiAnswer | ApiStream => {
     const result = answerOrRefuse(context, nonResource, request);
     settleCrds(context, changedCrds);
+    roles.settle();
     options.onRequest?.({
       verb: verbOf(request),
       path: request.path,
@@ -131,7 +141,8 @@ function answerOrRefuse(context: ApiContext, nonResource: NonResourceRoutes, req
     if (context.closing.aborted) {
       throw new StatusError(503, "ServiceUnavailable", "the server is shutting down; connect again");
     }
-    return dispatch(context, nonResource, request);
+    const user = impersonatedUser(context.authorize, request.user, request.headers);
+    return dispatch(context, nonResource, user === request.user ? request : { ...request, user });
   } catch (err) {
     const refusal = err instanceof StatusError ? err : brokenInside(context, request, err);
     const retryAfter = refusal.details?.["retryAfterSeconds"];
@@ -199,6 +210,26 @@ function settleCrds(context: ApiContext, changed: Set<string>): void {
   }
 }
 
+/** Gathers what aggregated ClusterRoles hold, now and, before the next request is looked at, after every change. */
+function keepRolesAggregated(context: ApiContext): { settle(): void } {
+  let isStale = true;
+  context.state.subscribe(`${rbacGroup}/clusterroles`, () => {
+    isStale = true;
+  });
+  const settle = (): void => {
+    if (!isStale) return;
+    try {
+      aggregateRoles(context.state);
+      isStale = false;
+    } catch (err) {
+      // The store took no write: the role keeps what it had, and the next request tries again.
+      context.log?.error({ err }, "Rules of an aggregated ClusterRole not stored");
+    }
+  };
+  settle();
+  return { settle };
+}
+
 function createDefaults(context: ApiContext): void {
   const { state } = context;
   const ensure = (resource: string, namespace: string, name: string, make: () => JsonObject): void => {
@@ -211,6 +242,14 @@ function createDefaults(context: ApiContext): void {
       metadata: context.newMetadata({ name, labels: { "kubernetes.io/metadata.name": name } }),
       spec: { finalizers: ["kubernetes"] },
       status: { phase: "Active" },
+    }));
+  }
+  for (const { plural, kind, name, namespace, labels, annotations, content } of bootstrapPolicy) {
+    ensure(`${rbacGroup}/${plural}`, namespace, name, () => ({
+      apiVersion: `${rbacGroup}/v1`,
+      kind,
+      metadata: { ...context.newMetadata({ name, ...(namespace === "" ? {} : { namespace }), labels }), annotations },
+      ...content,
     }));
   }
   ensure("/services", "default", "kubernetes", () => ({

@@ -85,9 +85,10 @@ describe("the in-process transport", () => {
 });
 
 describe("authorization", () => {
-  it("lets whoever is authenticated do everything when nothing else is said", async () => {
+  it("lets nobody do anything that no role gives when nothing else is said", async () => {
     const { api } = await startMemoryServer();
-    assert.equal((await api.transport({ name: "jane", groups: [] }).send({ method: "GET", path })).status, 200);
+    assert.equal((await api.transport({ name: "jane", groups: [] }).send({ method: "GET", path })).status, 403);
+    assert.equal((await api.transport({ name: "root", groups: ["system:masters"] }).send({ method: "GET", path })).status, 200);
   });
 
   it("asks authorize for everyone but system:masters, with verb and resource", async () => {

@@ -73,7 +73,7 @@ describe("the HTTPS front end", () => {
   });
 
   it("knows a bearer token and refuses another with 401", async () => {
-    assert.equal((await call({ path: configMaps, headers: { authorization: `Bearer ${testToken}` } })).status, 200);
+    assert.equal((await call({ path: "/apis", headers: { authorization: `Bearer ${testToken}` } })).status, 200);
     assert.equal(records.at(-1)?.user, "token-user");
     const refused = await call({ path: configMaps, headers: { authorization: "Bearer wrong" } });
     assert.equal(refused.status, 401);

@@ -200,6 +200,10 @@ function headersOf(request: IncomingMessage): Record<string, string> {
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
+  // Group names may hold commas, so these are told apart by what no header can hold.
+  for (const [name, values] of Object.entries(request.headersDistinct)) {
+    if (values !== undefined && /^impersonate-(group|extra-)/.test(name)) headers[name] = values.join("\n");
+  }
   return headers;
 }
 

@@ -8,7 +8,8 @@ import { prepareCrd, validateCrd } from "./custom.ts";
 import { eventToCoreApi, eventToNewApi } from "./events.ts";
 import { storedVerbs } from "./kind.ts";
 import type { Strategy } from "./kind.ts";
-import { refuseLabel, refusePathSegment, refuseServiceName, refuseSubdomain } from "./names.ts";
+import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
+import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
 
 const ordinary: Strategy = {
   verbs: storedVerbs,
@@ -42,6 +43,12 @@ export function builtinStrategy(resource: string): Strategy {
 const answeredOnly: Strategy = { ...ordinary, verbs: ["create"] };
 const workload: Strategy = { ...ordinary, hasGeneration: true };
 const permission: Strategy = { ...ordinary, refuseName: refusePathSegment };
+const role = (namespaced: boolean): Strategy => ({ ...permission, validate: (object) => validateRules(object, namespaced) });
+const binding = (namespaced: boolean): Strategy => ({
+  ...permission,
+  prepare: prepareBinding,
+  validate: (object, old) => validateBinding(object, old, namespaced),
+});
 
 /** The parts of an object reference that events can be selected by. */
 function objectFields(reference: string): readonly string[] {
@@ -102,6 +109,24 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "apps/daemonsets": workload,
   "apps/statefulsets": workload,
   "apps/replicasets": { ...workload, selectableFields: ["status.replicas"] },
+  "networking.k8s.io/ingresses": workload,
+  "networking.k8s.io/ingressclasses": workload,
+  "networking.k8s.io/networkpolicies": workload,
+  "discovery.k8s.io/endpointslices": workload,
+  "scheduling.k8s.io/priorityclasses": workload,
+  "batch/cronjobs": workload,
+  "apps/controllerrevisions": {
+    ...ordinary,
+    validate: (revision) =>
+      revision["data"] === undefined
+        ? [{ reason: "FieldValueRequired", field: "data", message: "Required value: data is mandatory" }]
+        : [],
+  },
+  "/replicationcontrollers": { ...workload, selectableFields: ["status.replicas"] },
+  "/podtemplates": { ...workload, answersDeletedObject: true },
+  "/persistentvolumes": { ...ordinary, answersDeletedObject: true },
+  "/persistentvolumeclaims": { ...ordinary, answersDeletedObject: true },
+  "storage.k8s.io/storageclasses": { ...ordinary, answersDeletedObject: true },
   "batch/jobs": { ...workload, selectableFields: ["status.successful"] },
   "policy/poddisruptionbudgets": workload,
   "apiextensions.k8s.io/customresourcedefinitions": {
@@ -110,10 +135,10 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: prepareCrd,
     validate: validateCrd,
   },
-  "rbac.authorization.k8s.io/roles": permission,
-  "rbac.authorization.k8s.io/rolebindings": permission,
-  "rbac.authorization.k8s.io/clusterroles": permission,
-  "rbac.authorization.k8s.io/clusterrolebindings": permission,
+  "rbac.authorization.k8s.io/roles": role(true),
+  "rbac.authorization.k8s.io/rolebindings": binding(true),
+  "rbac.authorization.k8s.io/clusterroles": role(false),
+  "rbac.authorization.k8s.io/clusterrolebindings": binding(false),
   "authentication.k8s.io/tokenreviews": answeredOnly,
   "authentication.k8s.io/selfsubjectreviews": answeredOnly,
   "authorization.k8s.io/subjectaccessreviews": answeredOnly,

@@ -1,5 +1,6 @@
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import type { Authorize, AuthenticateToken } from "../auth/authorize.ts";
+import type { RbacAuthorizer } from "../auth/rbac.ts";
 import type { JsonObject } from "../json.ts";
 import type { ServedKind } from "../kinds/kind.ts";
 import type { KindRegistry } from "../kinds/registry.ts";
@@ -15,7 +16,10 @@ export interface ApiContext {
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly log: Logger | undefined;
-  readonly authorize: Authorize | undefined;
+  readonly authorize: Authorize;
+  readonly rbac: RbacAuthorizer;
+  /** False when somebody else than `rbac` decides; then nobody can list what a user may do. */
+  readonly decidesByRbac: boolean;
   readonly authenticateToken: AuthenticateToken | undefined;
   /** `major.minor.patch` that `/version` reports. */
   readonly kubernetesVersion: string;

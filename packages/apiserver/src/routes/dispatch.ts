@@ -1,5 +1,6 @@
 import { isAllowed } from "../auth/authorize.ts";
 import type { AccessAttributes } from "../auth/authorize.ts";
+import { forbiddenAccess } from "../auth/forbidden-access.ts";
 import type { JsonObject } from "../json.ts";
 import { chooseForm } from "../request/accept.ts";
 import type { AnswerForm } from "../request/accept.ts";
@@ -12,7 +13,7 @@ import { toPartialObjectMetadata, toPartialObjectMetadataList, toTable } from ".
 import { prepareWatch } from "../watch/watch.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 import { deleteObject, deleteRoute, parseDeleteOptions } from "./delete.ts";
-import { listPage } from "./list.ts";
+import { listPage, refuseFuture } from "./list.ts";
 import type { NonResourceRoutes } from "./non-resource.ts";
 import { createRoute, patchRoute, readLive, updateRoute } from "./resource-routes.ts";
 import { reviewRoute } from "./reviews.ts";
@@ -105,32 +106,15 @@ function authorizeRequest(context: ApiContext, request: ApiRequest, { verb, info
           path: "",
         };
   const verdict = isAllowed(attributes, context.authorize);
-  if (verdict.allowed) {
-    return;
+  if (!verdict.allowed) {
+    throw forbiddenAccess(attributes, verdict.reason);
   }
-  const why = verdict.reason === "" ? "" : `: ${verdict.reason}`;
-  if (info.kind === "other") {
-    throw new StatusError(
-      403,
-      "Forbidden",
-      `forbidden: User ${JSON.stringify(request.user.name)} cannot ${verb} path ${JSON.stringify(info.path)}${why}`,
-      {},
-    );
-  }
-  const resource = info.subresource === "" ? info.plural : `${info.plural}/${info.subresource}`;
-  const qualified = info.group === "" ? info.plural : `${info.plural}.${info.group}`;
-  const where = info.namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(info.namespace)}`;
-  throw new StatusError(
-    403,
-    "Forbidden",
-    `${qualified}${info.name === "" ? "" : ` ${JSON.stringify(info.name)}`} is forbidden: User ${JSON.stringify(request.user.name)} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(info.group)} ${where}${why}`,
-    { ...(info.name === "" ? {} : { name: info.name }), ...(info.group === "" ? {} : { group: info.group }), kind: info.plural },
-  );
 }
 
 function answerResource(context: ApiContext, call: ResourceCall, verb: string): ApiAnswer | ApiStream {
   switch (verb) {
     case "get":
+      refuseFuture(context, call.request.query["resourceVersion"] ?? "");
       return answer(context, call, 200, readLive(context, call));
     case "list":
       return answerList(context, call);

@@ -1,10 +1,12 @@
 import type { AccessAttributes } from "../auth/authorize.ts";
 import { isAllowed } from "../auth/authorize.ts";
+import { printProblems } from "../auth/rbac.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { objectAt, stringAt, stringsAt } from "../request/json.ts";
 import type { ApiUser } from "../request/request.ts";
-import { badRequest, methodNotAllowed } from "../request/status.ts";
+import { invalid, methodNotAllowed } from "../request/status.ts";
+import type { FieldError } from "../schema/index.ts";
 import { decodeObject } from "./body.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 
@@ -19,11 +21,13 @@ export function reviewRoute(context: ApiContext, call: ResourceCall): JsonObject
     case "authentication.k8s.io/selfsubjectreviews":
       return { ...object, status: { userInfo: describeUser(user) } };
     case "authorization.k8s.io/selfsubjectaccessreviews":
+      refuseIncompleteReview(call, spec);
       return { ...object, status: reviewAccess(context, user, spec) };
     case "authorization.k8s.io/selfsubjectrulesreviews":
-      return { ...object, status: reviewRules(context, user) };
+      return { ...object, status: reviewRules(context, user, stringAt(spec, "namespace") ?? "") };
     case "authorization.k8s.io/subjectaccessreviews":
     case "authorization.k8s.io/localsubjectaccessreviews":
+      refuseIncompleteReview(call, spec);
       return { ...object, status: reviewAccess(context, { name: stringAt(spec, "user") ?? "", groups: stringsAt(spec, "groups") }, spec) };
     default:
       throw methodNotAllowed();
@@ -31,8 +35,8 @@ export function reviewRoute(context: ApiContext, call: ResourceCall): JsonObject
 }
 
 /** Rules cannot be listed where a function decides; then the answer says that it is incomplete. */
-function reviewRules(context: ApiContext, user: ApiUser): JsonObject {
-  if (context.authorize !== undefined && !user.groups.includes("system:masters")) {
+function reviewRules(context: ApiContext, user: ApiUser, namespace: string): JsonObject {
+  if (!context.decidesByRbac && !user.groups.includes("system:masters")) {
     return {
       resourceRules: [],
       nonResourceRules: [],
@@ -40,10 +44,21 @@ function reviewRules(context: ApiContext, user: ApiUser): JsonObject {
       evaluationError: "this server decides each request by itself and has no list of rules",
     };
   }
+  const { rules, problems } = context.rbac.rulesFor(user, namespace);
   return {
-    resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
-    nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
-    incomplete: false,
+    resourceRules: rules
+      .filter((rule) => rule.resources.length > 0)
+      .map(({ verbs, apiGroups, resources, resourceNames }) => ({
+        verbs,
+        apiGroups,
+        resources,
+        ...(resourceNames.length === 0 ? {} : { resourceNames }),
+      })),
+    nonResourceRules: rules
+      .filter((rule) => rule.nonResourceURLs.length > 0)
+      .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    incomplete: problems.length > 0,
+    ...(problems.length === 0 ? {} : { evaluationError: printProblems(problems) }),
   };
 }
 
@@ -64,9 +79,6 @@ function describeUser(user: ApiUser): JsonObject {
 }
 
 function reviewAccess(context: ApiContext, user: ApiUser, spec: JsonObject): JsonObject {
-  if (!isObject(spec["resourceAttributes"]) && !isObject(spec["nonResourceAttributes"])) {
-    throw badRequest("spec: exactly one of nonResourceAttributes or resourceAttributes must be specified");
-  }
   const resource = objectAt(spec, "resourceAttributes");
   const other = objectAt(spec, "nonResourceAttributes");
   const attributes: AccessAttributes = {
@@ -82,4 +94,35 @@ function reviewAccess(context: ApiContext, user: ApiUser, spec: JsonObject): Jso
   };
   const verdict = isAllowed(attributes, context.authorize);
   return { allowed: verdict.allowed, ...(verdict.reason === "" ? {} : { reason: verdict.reason }) };
+}
+
+function refuseIncompleteReview(call: ResourceCall, spec: JsonObject): void {
+  const hasResource = isObject(spec["resourceAttributes"]);
+  const errors: FieldError[] = [];
+  if (hasResource === isObject(spec["nonResourceAttributes"])) {
+    errors.push({
+      reason: "FieldValueInvalid",
+      field: hasResource ? "spec.nonResourceAttributes" : "spec.resourceAttributes",
+      message: hasResource
+        ? "Invalid value: cannot be specified in combination with resourceAttributes"
+        : "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified",
+    });
+  }
+  const isAboutOthers = !call.kind.plural.startsWith("self");
+  if (isAboutOthers && (stringAt(spec, "user") ?? "") === "" && stringsAt(spec, "groups").length === 0) {
+    errors.push({
+      reason: "FieldValueInvalid",
+      field: "spec.user",
+      message: 'Invalid value: "": at least one of user or group must be specified',
+    });
+  }
+  const namespace = stringAt(objectAt(spec, "resourceAttributes"), "namespace") ?? "";
+  if (call.kind.namespaced && namespace !== call.namespace) {
+    errors.push({
+      reason: "FieldValueInvalid",
+      field: "spec.resourceAttributes.namespace",
+      message: `Invalid value: ${JSON.stringify(namespace)}: must match metadata.namespace`,
+    });
+  }
+  if (errors.length > 0) throw invalid("authorization.k8s.io", "", "", errors);
 }

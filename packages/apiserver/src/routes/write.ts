@@ -1,5 +1,7 @@
-import { validateMetadata } from "../admission/metadata.ts";
+import { metadataWarnings, validateMetadata } from "../admission/metadata.ts";
 import { admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
+import { refuseEscalation } from "../auth/escalation.ts";
+import { rbacGroup } from "../auth/rbac.ts";
 import { trackUpdate } from "../apply/index.ts";
 import { cloneJson, equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
@@ -64,7 +66,9 @@ export function finishCreate(
       updated: object,
     });
   }
+  object = kind.strategy.begin?.(object) ?? object;
   admitIntoNamespace(context.state, kind, namespace, name);
+  admitPermissions(context, call, object, undefined);
   refuseInvalid(call, object, undefined, "");
   const key = keyOf(namespace, name);
   if (context.state.get(kind.resource, key) !== undefined) {
@@ -116,6 +120,7 @@ export function finishUpdate(
     });
   }
   object = withGeneration(call, live, object);
+  admitPermissions(context, call, object, live);
   refuseInvalid(call, object, live, subresource === "status" ? "status" : "");
   const key = keyOf(call.namespace, call.name);
   const isFinished = isReadyToGo(object);
@@ -134,6 +139,12 @@ export function finishUpdate(
     "Object updated",
   );
   return toServedVersion(kind, version, stored);
+}
+
+function admitPermissions(context: ApiContext, call: ResourceCall, object: JsonObject, live: JsonObject | undefined): void {
+  if (call.kind.group !== rbacGroup || !context.decidesByRbac) return;
+  const { namespace, kind, request } = call;
+  refuseEscalation(context.rbac, context.authorize, { user: request.user, plural: kind.plural, namespace, object, live });
 }
 
 /** True when an object that is being deleted waits for nobody any more. */

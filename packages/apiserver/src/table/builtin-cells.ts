@@ -1,55 +1,10 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { ageOf, printAge } from "./age.ts";
-import { at, listAt, textAt } from "./read-fields.ts";
+import { age, containerTexts, labelSelectorText, name, none, numberAt, selectorText, sizeOf } from "./cell-texts.ts";
+import type { CellWriter } from "./cell-texts.ts";
+import { clusterCells } from "./cluster-cells.ts";
 import { podReady, podRestarts, podStatus } from "./pod-cells.ts";
-
-/** Cells of one object, in the order of the kind's columns. */
-export type CellWriter = (object: JsonObject, now: Date) => readonly unknown[];
-
-function numberAt(value: unknown, ...path: readonly string[]): number {
-  const found = at(value, ...path);
-  return typeof found === "number" ? found : 0;
-}
-
-const none = "<none>";
-const name = (object: JsonObject): string => textAt("", object, "metadata", "name");
-const age = (object: JsonObject, now: Date): string => ageOf(at(object, "metadata", "creationTimestamp"), now);
-const sizeOf = (value: unknown): number => (isObject(value) ? Object.keys(value).length : 0);
-
-function selectorText(labels: unknown): string {
-  if (!isObject(labels) || Object.keys(labels).length === 0) return none;
-  return Object.keys(labels)
-    .sort()
-    .map((key) => `${key}=${String(labels[key])}`)
-    .join(",");
-}
-
-function labelSelectorText(selector: unknown): string {
-  const parts = sizeOf(at(selector, "matchLabels")) > 0 ? [selectorText(at(selector, "matchLabels"))] : [];
-  for (const expression of listAt(selector, "matchExpressions")) {
-    const key = textAt("", expression, "key");
-    const values = `(${listAt(expression, "values").map(String).sort().join(",")})`;
-    switch (at(expression, "operator")) {
-      case "In":
-        parts.push(`${key} in ${values}`);
-        break;
-      case "NotIn":
-        parts.push(`${key} notin ${values}`);
-        break;
-      case "Exists":
-        parts.push(key);
-        break;
-      default:
-        parts.push(`!${key}`);
-    }
-  }
-  return parts.length === 0 ? none : parts.join(",");
-}
-
-function containerTexts(object: JsonObject): [names: string, images: string] {
-  const containers = listAt(object, "spec", "template", "spec", "containers");
-  return [containers.map((item) => textAt("", item, "name")).join(","), containers.map((item) => textAt("", item, "image")).join(",")];
-}
+import { at, listAt, textAt } from "./read-fields.ts";
 
 function nodeStatus(node: JsonObject): string {
   const ready = listAt(node, "status", "conditions").find((condition) => at(condition, "type") === "Ready");
@@ -195,6 +150,7 @@ const createdAt: CellWriter = (object) => [name(object), textAt("", object, "met
 
 /** Cells of built-in kinds, by kind; both kinds called Event print alike. */
 export const builtinCells: Readonly<Record<string, CellWriter>> = {
+  ...clusterCells,
   Namespace: (o, now) => [name(o), textAt("", o, "status", "phase"), age(o, now)],
   Node: (o, now) => [
     name(o),
