@@ -2,7 +2,10 @@
 export interface FlagSpec {
   /** Without dashes, for example `data-dir`. */
   readonly name: string;
-  readonly kind: "string" | "number" | "boolean";
+  /** One letter for `-o`, where talosctl has one. */
+  readonly short?: string;
+  /** A `list` flag may be given several times; with `isCommaSeparated` one value may hold several items. */
+  readonly kind: "string" | "number" | "boolean" | "list";
   /** Shown as the value's placeholder in help; absent for booleans. */
   readonly value?: string;
   readonly summary: string;
@@ -15,20 +18,33 @@ export interface FlagSpec {
   readonly max?: number;
   /** Whole numbers only. */
   readonly isCount?: boolean;
+  /** For lists: items are separated by commas, as in a CSV line. */
+  readonly isCommaSeparated?: boolean;
+}
+
+/** One argument without a flag; its value is read by its name, like that of a flag. */
+export interface OperandSpec {
+  readonly name: string;
+  readonly summary: string;
 }
 
 export interface CommandSpec {
+  /** One word, or two for a command of a group: `config generate`. */
   readonly name: string;
   readonly summary: string;
   /** Paragraphs below the summary. */
   readonly description?: string;
+  /** All are required, in this order. */
+  readonly operands?: readonly OperandSpec[];
   readonly flags: readonly FlagSpec[];
   /** Runs until done, or until `context.signal` aborts for commands that stay. Failures that a user can mend are thrown as `CliError`. */
   readonly run: (flags: FlagValues, context: CommandContext) => Promise<void>;
 }
 
-/** Values by flag name; use the typed readers below. */
-export type FlagValues = Readonly<Record<string, string | number | boolean | undefined>>;
+export type FlagValue = string | number | boolean | readonly string[];
+
+/** Values by name of flag or operand; use the typed readers below. */
+export type FlagValues = Readonly<Record<string, FlagValue | undefined>>;
 
 export interface CommandContext {
   /** Aborts on the first SIGINT or SIGTERM. */
@@ -55,4 +71,10 @@ export function numberFlag(flags: FlagValues, name: string): number | undefined 
 
 export function booleanFlag(flags: FlagValues, name: string): boolean {
   return flags[name] === true;
+}
+
+/** Items in the order in which they were given. */
+export function listFlag(flags: FlagValues, name: string): readonly string[] {
+  const value = flags[name];
+  return Array.isArray(value) ? (value as readonly string[]) : [];
 }

@@ -1,5 +1,6 @@
+import { withAssignedSwitches } from "./assigned-switches.ts";
 import { CliError } from "./cli-error.ts";
-import { commands } from "./commands/index.ts";
+import { commandGroups, commands } from "./commands/index.ts";
 import { createProgram, isUsageExit } from "./program.ts";
 
 const VERSION = "0.1.0";
@@ -30,7 +31,8 @@ process.on("uncaughtException", (error) => {
   process.exit();
 });
 try {
-  await createProgram(commands, VERSION, context).parseAsync(process.argv);
+  const words = withAssignedSwitches(process.argv.slice(2), commands);
+  await createProgram(commands, VERSION, context, commandGroups).parseAsync(words, { from: "user" });
 } catch (error) {
   report(error);
 }

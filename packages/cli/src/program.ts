@@ -1,16 +1,41 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import type { CommandContext, CommandSpec, FlagSpec, FlagValues } from "./command.ts";
+import type { CommandContext, CommandSpec, FlagSpec, FlagValue, FlagValues } from "./command.ts";
+import { commaSeparated } from "./comma-separated.ts";
 
 /** Builds the command line from the declared commands. Nothing is printed or run before `parseAsync`. */
-export function createProgram(commands: readonly CommandSpec[], version: string, context: CommandContext): Command {
-  const program = new Command("talos-operator")
+export function createProgram(
+  commands: readonly CommandSpec[],
+  version: string,
+  context: CommandContext,
+  groups: Readonly<Record<string, string>> = {},
+): Command {
+  const program = plainCommand("talos-operator", context)
     .description("Operator for Talos Linux clusters, with a simulated datacenter and an embedded Kubernetes API.")
-    .version(version)
+    .version(version);
+  const parents = new Map<string, Command>();
+  for (const spec of commands) {
+    const [group = "", name] = spec.name.split(" ");
+    if (name === undefined) {
+      program.addCommand(createCommand(spec, spec.name, context));
+      continue;
+    }
+    let parent = parents.get(group);
+    if (parent === undefined) {
+      parent = plainCommand(group, context).description(groups[group] ?? "");
+      parents.set(group, parent);
+      program.addCommand(parent);
+    }
+    parent.addCommand(createCommand(spec, name, context));
+  }
+  return program;
+}
+
+function plainCommand(name: string, { stdout, stderr }: CommandContext): Command {
+  return new Command(name)
+    .enablePositionalOptions()
     .showHelpAfterError("(add --help for the flags)")
     .exitOverride()
-    .configureOutput({ writeOut: (text) => context.stdout.write(text), writeErr: (text) => context.stderr.write(text) });
-  for (const spec of commands) program.addCommand(createCommand(spec, context));
-  return program;
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
 }
 
 /** True for what commander throws after it printed help, a version or a usage error by itself. */
@@ -18,26 +43,43 @@ export function isUsageExit(error: unknown): error is CommanderError {
   return error instanceof CommanderError;
 }
 
-function createCommand(spec: CommandSpec, context: CommandContext): Command {
-  const command = new Command(spec.name)
+function createCommand(spec: CommandSpec, name: string, context: CommandContext): Command {
+  const command = plainCommand(name, context)
     .summary(spec.summary)
     .description(spec.description === undefined ? spec.summary : `${spec.summary}\n\n${spec.description}`)
-    .showHelpAfterError("(add --help for the flags)")
-    .exitOverride()
-    .configureOutput({ writeOut: (text) => context.stdout.write(text), writeErr: (text) => context.stderr.write(text) })
     .allowExcessArguments(false);
-  for (const flag of spec.flags) command.addOption(createOption(flag));
-  return command.action(async (options: Record<string, unknown>) => spec.run(flagValues(spec.flags, options), context));
+  const operands = spec.operands ?? [];
+  for (const operand of operands) command.argument(`<${operand.name}>`, operand.summary);
+  for (const option of spec.flags.flatMap(createOptions)) command.addOption(option);
+  return command.action(async (...given: unknown[]) => {
+    const options = given[operands.length] as Record<string, unknown>;
+    const positional = Object.fromEntries(operands.map((operand, index) => [operand.name, given[index] as string]));
+    return spec.run({ ...flagValues(spec.flags, options), ...positional }, context);
+  });
 }
 
-function createOption(flag: FlagSpec): Option {
-  const negated = flag.kind === "boolean" && flag.default === true;
-  const syntax = flag.kind === "boolean" ? `--${negated ? "no-" : ""}${flag.name}` : `--${flag.name} <${flag.value ?? flag.kind}>`;
-  const option = new Option(syntax, flag.summary);
+/** A switch has two forms, of which help shows the one that changes something. */
+function createOptions(flag: FlagSpec): readonly Option[] {
+  const short = flag.short === undefined ? "" : `-${flag.short}, `;
+  if (flag.kind === "boolean") {
+    const on = new Option(`${short}--${flag.name}`, flag.summary);
+    const off = new Option(`--no-${flag.name}`, flag.summary);
+    if (flag.default === true) return [on.default(true).hideHelp(), off];
+    return [on, off.hideHelp()];
+  }
+  const option = new Option(`${short}--${flag.name} <${flag.value ?? flag.kind}>`, flag.summary);
   if (flag.required === true) option.makeOptionMandatory();
   if (flag.kind === "number") option.argParser((text) => parseNumber(text, flag));
-  if (!negated && flag.default !== undefined) option.default(flag.default);
-  return option;
+  if (flag.kind === "list") option.argParser((text, before: readonly string[] | undefined) => [...(before ?? []), ...itemsOf(text, flag)]);
+  if (flag.default !== undefined && flag.kind !== "list") option.default(flag.default);
+  return [option];
+}
+
+function itemsOf(text: string, flag: FlagSpec): readonly string[] {
+  if (flag.isCommaSeparated !== true) return [text];
+  const items = commaSeparated(text);
+  if (items === undefined) throw new InvalidArgumentError("A quote in it is not closed or stands in the middle of an item.");
+  return items;
 }
 
 function parseNumber(text: string, flag: FlagSpec): number {
@@ -50,10 +92,11 @@ function parseNumber(text: string, flag: FlagSpec): number {
 }
 
 function flagValues(specs: readonly FlagSpec[], options: Record<string, unknown>): FlagValues {
-  const values: Record<string, string | number | boolean | undefined> = {};
+  const values: Record<string, FlagValue | undefined> = {};
   for (const { name } of specs) {
     const value = options[name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") values[name] = value;
+    else if (Array.isArray(value)) values[name] = value as readonly string[];
   }
   return values;
 }

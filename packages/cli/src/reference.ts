@@ -8,6 +8,7 @@ export function commandReference(commands: readonly CommandSpec[]): string {
     "",
     "`talos-operator <command>`, in a checkout `npm run talos-operator -- <command>`. Data goes to standard output, progress to standard error.",
     "Exit codes: 0 done, 1 failed, 2 wrong use, 3 time is up, 130 stopped by a signal.",
+    "A switch also takes `=true` and `=false`. Flags that talosctl has too are spelled and meant as there.",
   ];
   return `${[...head, ...commands.flatMap(commandSection)].join("\n")}\n`;
 }
@@ -38,20 +39,20 @@ export function errorIndex(pages: readonly ErrorPage[]): string {
 function commandSection(command: CommandSpec): readonly string[] {
   return [
     "",
-    `## ${command.name}`,
+    `## ${[command.name, ...(command.operands ?? []).map(({ name }) => `&lt;${name}&gt;`)].join(" ")}`,
     "",
     command.summary,
     ...(command.description === undefined ? [] : ["", command.description]),
-    "",
-    "| flag | meaning | default |",
-    "| --- | --- | --- |",
-    ...command.flags.map(flagRow),
+    ...(command.operands === undefined ? [] : ["", ...command.operands.map(({ name, summary }) => `- \`${name}\`: ${summary}`)]),
+    ...(command.flags.length === 0 ? [] : ["", "| flag | meaning | default |", "| --- | --- | --- |", ...command.flags.map(flagRow)]),
   ];
 }
 
 function flagRow(flag: FlagSpec): string {
   const isNegated = flag.kind === "boolean" && flag.default === true;
-  const syntax = flag.kind === "boolean" ? `--${isNegated ? "no-" : ""}${flag.name}` : `--${flag.name} <${flag.value ?? flag.kind}>`;
+  const short = flag.short === undefined ? "" : `-${flag.short}, `;
+  const syntax =
+    flag.kind === "boolean" ? `${short}--${isNegated ? "no-" : ""}${flag.name}` : `${short}--${flag.name} <${flag.value ?? flag.kind}>`;
   const fallback =
     flag.required === true ? "required" : flag.kind === "boolean" || flag.default === undefined ? "" : `\`${String(flag.default)}\``;
   return `| \`${syntax.replaceAll("|", "\\|")}\` | ${flag.summary} | ${fallback} |`;

@@ -1,9 +1,38 @@
 import type { CommandSpec } from "../command.ts";
 import { apiserverCommand } from "./apiserver.ts";
+import { configDiffCommand } from "./config-diff.ts";
+import { configEffectsCommand } from "./config-effects.ts";
+import { configGenerateCommand } from "./config-generate.ts";
+import { configPatchCommand } from "./config-patch.ts";
+import { configValidateCommand } from "./config-validate.ts";
 import { demoCommand } from "./demo.ts";
 import { managerCommand } from "./manager.ts";
+import { schematicIdCommand } from "./schematic-id.ts";
+import { secretsFromConfigCommand } from "./secrets-from-config.ts";
+import { secretsGenerateCommand } from "./secrets-generate.ts";
 import { simulatorCommand } from "./simulator.ts";
 import { standaloneCommand } from "./standalone.ts";
 
 /** Every command, in the order of help. */
-export const commands: readonly CommandSpec[] = [demoCommand, managerCommand, standaloneCommand, apiserverCommand, simulatorCommand];
+export const commands: readonly CommandSpec[] = [
+  demoCommand,
+  managerCommand,
+  standaloneCommand,
+  apiserverCommand,
+  simulatorCommand,
+  secretsGenerateCommand,
+  secretsFromConfigCommand,
+  configGenerateCommand,
+  configPatchCommand,
+  configValidateCommand,
+  configDiffCommand,
+  configEffectsCommand,
+  schematicIdCommand,
+];
+
+/** What the first word of two-word commands stands for. */
+export const commandGroups: Readonly<Record<string, string>> = {
+  secrets: "The keys of a Talos cluster.",
+  config: "Machine configs, without a machine.",
+  schematic: "Schematics of the Image Factory.",
+};

@@ -31,3 +31,14 @@ export const durabilityFlag: FlagSpec = {
   summary: "process-crash: acknowledged writes survive kill -9; power-loss: they also survive a power cut, and cost a disk flush each",
   default: "process-crash",
 };
+
+/** As talosctl has it for everything that holds keys. */
+export const forceFlag: FlagSpec = { name: "force", short: "f", kind: "boolean", summary: "overwrite files that exist" };
+
+/** Absent, the rules are those of {@link referenceTalosVersion}: what genuine talosctl of that release does. */
+export const talosVersionFlag: FlagSpec = {
+  name: "talos-version",
+  kind: "string",
+  value: "version",
+  summary: "Talos of the machines, such as v1.12; without it, the rules of Talos v1.13.9",
+};
