@@ -1,7 +1,9 @@
 export { systemClock, systemTimers } from "./time.ts";
 export { systemRandom } from "./random.ts";
 export { createLogger } from "./logger.ts";
+export { inspectCertificate } from "./x509/inspect.ts";
 export { createX509Keys } from "./x509/keys.ts";
 
 export type { LoggerOptions, LogLevel } from "./logger.ts";
+export type { CertificateDetails } from "./x509/inspect.ts";
 export type { X509Keys, X509KeysOptions } from "./x509/keys.ts";

@@ -7,7 +7,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createX509Keys } from "@talos-operator/adapters";
+import { createX509Keys, inspectCertificate } from "@talos-operator/adapters";
 import { runGoldens, type GoldenReport } from "../src/golden/run.ts";
 
 const [dir] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
@@ -24,6 +24,7 @@ for (const kind of readdirSync(dir).toSorted((a, b) => a.localeCompare(b))) {
       kind,
       readFile: (path) => readFileSync(join(dir, kind, path), "utf8"),
       keys,
+      inspect: inspectCertificate,
       now: Date.parse("2026-03-01T12:00:00Z"),
     }),
   );

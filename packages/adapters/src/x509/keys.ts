@@ -1,5 +1,15 @@
-import { createHash, createPublicKey, generateKeyPairSync, randomBytes, webcrypto, X509Certificate, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  type webcrypto,
+  X509Certificate,
+  type KeyObject,
+} from "node:crypto";
 import type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "@talos-operator/ports";
+import { createKeyPair } from "./key-pair.ts";
+import { loadX509, type X509Module } from "./load.ts";
 import { readPrivateKey, writePrivateKey } from "./pem.ts";
 import { createRsaPool } from "./rsa-pool.ts";
 
@@ -39,7 +49,7 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
           await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
         ],
       });
-      return { certificate: toPem(certificate.toString("pem")), key: writePrivateKey(key) };
+      return createKeyPair(toPem(certificate.toString("pem")), writePrivateKey(key));
     },
 
     async createPrivateKey(kind: PrivateKeyKind): Promise<string> {
@@ -49,7 +59,7 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
     async signCertificate(authority: KeyPair, request: CertificateRequest): Promise<KeyPair> {
       const x509 = await loadX509();
       const issuer = await issuerOf(x509, authority);
-      const leafKey = generatePrivateKey(issuer.kind);
+      const leafKey = issuer.kind === "rsa4096" ? await pool.take() : generatePrivateKey(issuer.kind);
       const names = [
         ...(request.dnsNames ?? []).map((value) => ({ type: "dns" as const, value })),
         ...(request.ipAddresses ?? []).map((value) => ({ type: "ip" as const, value })),
@@ -82,7 +92,7 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
             : []),
         ],
       });
-      return { certificate: toPem(certificate.toString("pem")), key: writePrivateKey(leafKey) };
+      return createKeyPair(toPem(certificate.toString("pem")), writePrivateKey(leafKey));
     },
 
     describeCertificate(certificate: string): CertificateFacts {
@@ -115,13 +125,6 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
   };
 }
 
-type X509Module = typeof import("@peculiar/x509");
-
-/** 180 ms and 19 MB, so only a process that issues certificates pays for it. */
-async function loadX509(): Promise<X509Module> {
-  return (await import("./library.ts")).x509;
-}
-
 function generatePrivateKey(kind: "ed25519" | "p256"): KeyObject;
 function generatePrivateKey(kind: PrivateKeyKind): KeyObject;
 function generatePrivateKey(kind: PrivateKeyKind): KeyObject {
@@ -137,7 +140,8 @@ function generatePrivateKey(kind: PrivateKeyKind): KeyObject {
 
 /** What signing with an authority needs, read once for each pair that a caller holds on to. */
 interface Issuer {
-  readonly kind: "ed25519" | "p256";
+  /** Leaves get a key of the same kind; authorities that kubeadm made are RSA. */
+  readonly kind: PrivateKeyKind;
   readonly subject: InstanceType<X509Module["Name"]>;
   readonly keyIdentifier: InstanceType<X509Module["AuthorityKeyIdentifierExtension"]>;
   readonly signingKey: webcrypto.CryptoKey;
@@ -157,11 +161,22 @@ async function readIssuer(x509: X509Module, authority: KeyPair): Promise<Issuer>
   const key = readPrivateKey(authority.key);
   const certificate = new x509.X509Certificate(authority.certificate);
   return {
-    kind: key.asymmetricKeyType === "ed25519" ? "ed25519" : "p256",
+    kind: kindOf(key),
     subject: certificate.subjectName,
-    keyIdentifier: await x509.AuthorityKeyIdentifierExtension.create(certificate.publicKey),
+    keyIdentifier: await keyIdentifierOf(x509, certificate),
     signingKey: key.toCryptoKey(keyAlgorithm(key), false, ["sign"]),
   };
+}
+
+/** The authority's own identifier need not be the hash of its key, and OpenSSL wants the two to agree. */
+function keyIdentifierOf(
+  x509: X509Module,
+  authority: InstanceType<X509Module["X509Certificate"]>,
+): Promise<Issuer["keyIdentifier"]> | Issuer["keyIdentifier"] {
+  const own = authority.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
+  return own === undefined
+    ? x509.AuthorityKeyIdentifierExtension.create(authority.publicKey)
+    : new x509.AuthorityKeyIdentifierExtension(own);
 }
 
 function toCryptoKeys(key: KeyObject): webcrypto.CryptoKeyPair {
@@ -172,21 +187,43 @@ function toPublicCryptoKey(key: KeyObject): webcrypto.CryptoKey {
   return createPublicKey(key).toCryptoKey(keyAlgorithm(key), true, ["verify"]);
 }
 
-function keyAlgorithm(key: KeyObject): webcrypto.Algorithm | webcrypto.EcKeyAlgorithm {
-  return key.asymmetricKeyType === "ed25519" ? { name: "Ed25519" } : { name: "ECDSA", namedCurve: "P-256" };
+function kindOf(key: KeyObject): PrivateKeyKind {
+  return key.asymmetricKeyType === "ed25519" ? "ed25519" : key.asymmetricKeyType === "rsa" ? "rsa4096" : "p256";
 }
 
-function signingAlgorithm(kind: "ed25519" | "p256"): webcrypto.Algorithm | webcrypto.EcdsaParams {
-  return kind === "ed25519" ? { name: "Ed25519" } : { name: "ECDSA", hash: "SHA-256" };
+function keyAlgorithm(key: KeyObject): webcrypto.Algorithm | webcrypto.EcKeyAlgorithm | webcrypto.RsaHashedImportParams {
+  switch (kindOf(key)) {
+    case "ed25519":
+      return { name: "Ed25519" };
+    case "p256":
+      return { name: "ECDSA", namedCurve: "P-256" };
+    case "rsa4096":
+      return rsaWithSha512;
+  }
 }
+
+function signingAlgorithm(kind: PrivateKeyKind): webcrypto.Algorithm | webcrypto.EcdsaParams {
+  switch (kind) {
+    case "ed25519":
+      return { name: "Ed25519" };
+    case "p256":
+      return { name: "ECDSA", hash: "SHA-256" };
+    case "rsa4096":
+      return rsaWithSha512;
+  }
+}
+
+const rsaWithSha512 = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-512" };
 
 function distinguishedName(
   x509: X509Module,
   organizations: readonly string[],
   commonName: string | undefined,
 ): InstanceType<X509Module["Name"]> {
+  // Like Go, all organizations in one set, whose members DER wants in the order of their bytes: shorter ones first.
+  const inOrder = [...organizations].toSorted((a, b) => Buffer.byteLength(a) - Buffer.byteLength(b) || (a < b ? -1 : 1));
   return new x509.Name([
-    ...organizations.map((value) => ({ O: [{ utf8String: value }] })),
+    ...(inOrder.length === 0 ? [] : [{ O: inOrder.map((value) => ({ utf8String: value })) }]),
     ...(commonName === undefined ? [] : [{ CN: [{ utf8String: commonName }] }]),
   ]);
 }

@@ -1,8 +1,8 @@
-import type { Keys } from "@talos-operator/ports";
-import { failed, type GoldenCase, type GoldenOutcome, type GoldenRunner } from "./case.ts";
+import { failed, type GoldenCase, type GoldenContext, type GoldenOutcome, type GoldenRunner } from "./case.ts";
 import { runEncoding } from "./encoding.ts";
 import { runGenconfig } from "./genconfig.ts";
 import { runPatches } from "./patches.ts";
+import { runPki } from "./pki.ts";
 import { runSchematic } from "./schematic.ts";
 import { runSecrets } from "./secrets.ts";
 import { runTalosconfig } from "./talosconfig.ts";
@@ -16,6 +16,7 @@ export const goldenRunners: ReadonlyMap<string, GoldenRunner> = new Map<string, 
   ["images", runImages],
   ["kubernetes", runKubernetes],
   ["patches", runPatches],
+  ["pki", runPki],
   ["schematic", runSchematic],
   ["secrets", runSecrets],
   ["talosconfig", runTalosconfig],
@@ -34,13 +35,9 @@ export interface GoldenReport {
   readonly differences: readonly { readonly id: string; readonly difference: string }[];
 }
 
-/** Where the cases of a kind come from. */
-export interface GoldenSource {
+/** Where the cases of a kind come from; `index.json` lists them. */
+export interface GoldenSource extends GoldenContext {
   readonly kind: string;
-  /** Content of a file by its path inside the folder of the kind; `index.json` lists the cases. */
-  readonly readFile: (path: string) => string;
-  readonly keys: Keys;
-  readonly now: number;
 }
 
 /** Runs all recorded cases of one kind, in their order. */

@@ -1,9 +1,11 @@
 import type { KeyPair } from "@talos-operator/ports";
+import { shownAs } from "../shown-as.ts";
 
 /**
  * All keys of one Talos cluster. PEM texts are opaque here: in simulation they are value tokens.
  *
- * Whoever holds this owns the cluster: it prints as `[secrets bundle]`, also in JSON; {@link printSecretsBundle} is the only way out.
+ * Whoever holds this owns the cluster: it prints as `[secrets bundle]`, also in JSON, and so does each of its parts;
+ * {@link printSecretsBundle} is the only way out.
  */
 export interface SecretsBundle {
   readonly cluster: {
@@ -29,12 +31,24 @@ export interface SecretsBundle {
     readonly k8sServiceAccount: { readonly key: string };
     readonly os: KeyPair;
   };
-  /** Fields of a parsed text that this version does not know, by dotted path; printed again where they were. */
+  /** Fields of a parsed text that this version does not know, by dotted path (a dot in a key is `\.`); printed again where they were. */
   readonly unknown?: Readonly<Record<string, unknown>>;
 }
 
-/** Makes a bundle that does not show its contents to `JSON.stringify`, `console.log` or a logger. */
-export function createSecretsBundle(parts: SecretsBundle): SecretsBundle {
-  const hidden = { enumerable: false, value: (): string => "[secrets bundle]" };
-  return Object.defineProperties({ ...parts }, { toJSON: hidden, [Symbol.for("nodejs.util.inspect.custom")]: hidden });
+/** Makes a bundle that does not show its contents to `JSON.stringify`, `console.log` or a logger, nor does any object in it. */
+export function createSecretsBundle({ cluster, secrets, trustdInfo, certs, unknown }: SecretsBundle): SecretsBundle {
+  const hidden = <T extends object>(part: T): T => shownAs({ ...part }, "[secrets bundle]");
+  return hidden({
+    cluster: hidden(cluster),
+    secrets: hidden(secrets),
+    trustdInfo: hidden(trustdInfo),
+    certs: hidden({
+      etcd: hidden(certs.etcd),
+      k8s: hidden(certs.k8s),
+      k8sAggregator: hidden(certs.k8sAggregator),
+      k8sServiceAccount: hidden(certs.k8sServiceAccount),
+      os: hidden(certs.os),
+    }),
+    ...(unknown === undefined ? {} : { unknown: hidden(unknown) }),
+  });
 }

@@ -1,45 +1,40 @@
 import { describeMachineConfig, type AuthorityFacts } from "../config/describe.ts";
-import { ConfigError } from "../config/errors.ts";
 import { loadConfig } from "../config/patch/patch.ts";
-import { createSecretsBundle, type SecretsBundle } from "./bundle.ts";
+import type { SecretsBundle } from "./bundle.ts";
+import { bundleOfParts, type BundleParts, type PairParts } from "./parts.ts";
 
 /**
  * The secrets bundle of the cluster whose control plane has this config, of any contract: how a cluster that others made is taken over.
  *
- * @throws ConfigError `INVALID_BUNDLE` when the config lacks a secret (that of a worker does), and the codes of reading a config
+ * @throws ConfigError `INVALID_BUNDLE` with all secrets that the config lacks (that of a worker lacks most), and the codes of reading a config
  */
 export function secretsBundleFromMachineConfig(text: string): SecretsBundle {
+  return bundleOfParts(bundlePartsOfMachineConfig(text));
+}
+
+/** What a config says of the bundle of its cluster. */
+export function bundlePartsOfMachineConfig(text: string): BundleParts {
   loadConfig(text, "1.14");
   const facts = describeMachineConfig(text);
-  const { secretboxEncryptionSecret: secretbox, aescbcEncryptionSecret: aescbc } = facts;
-  if (secretbox === undefined && aescbc === undefined) throw missing("an encryption secret");
-  return createSecretsBundle({
-    cluster: { id: needed(facts.clusterId, "cluster.id"), secret: needed(facts.clusterSecret, "cluster.secret") },
+  return {
+    cluster: { id: facts.clusterId ?? "", secret: facts.clusterSecret ?? "" },
     secrets: {
-      bootstrapToken: needed(facts.bootstrapToken, "cluster.token"),
-      ...(secretbox === undefined ? {} : { secretboxEncryptionSecret: secretbox }),
-      ...(aescbc === undefined ? {} : { aescbcEncryptionSecret: aescbc }),
+      bootstrapToken: facts.bootstrapToken ?? "",
+      secretbox: facts.secretboxEncryptionSecret ?? "",
+      aescbc: facts.aescbcEncryptionSecret ?? "",
     },
-    trustdInfo: { token: needed(facts.machineToken, "machine.token") },
+    trustdInfo: { token: facts.machineToken ?? "" },
     certs: {
-      etcd: pair(facts.etcdCa, "the etcd CA"),
-      k8s: pair(facts.kubernetesCa, "the Kubernetes CA"),
-      k8sAggregator: pair(facts.aggregatorCa, "the aggregator CA"),
-      k8sServiceAccount: { key: needed(facts.serviceAccountKey, "the service account key") },
-      os: pair(facts.osCa, "the Talos CA"),
+      etcd: pair(facts.etcdCa),
+      k8s: pair(facts.kubernetesCa),
+      k8sAggregator: pair(facts.aggregatorCa),
+      k8sServiceAccount: facts.serviceAccountKey === undefined ? undefined : { key: facts.serviceAccountKey },
+      os: pair(facts.osCa),
     },
-  });
+  };
 }
 
-function pair(authority: AuthorityFacts | undefined, what: string): { certificate: string; key: string } {
-  return { certificate: needed(authority?.certificate, what), key: needed(authority?.key, `the key of ${what}`) };
-}
-
-function needed(value: string | undefined, what: string): string {
-  if (value === undefined) throw missing(what);
-  return value;
-}
-
-function missing(what: string): ConfigError {
-  return new ConfigError("INVALID_BUNDLE", `the config does not hold ${what}: give the config of a control plane`);
+/** A worker knows the certificates of its authorities, not their keys. */
+function pair(authority: AuthorityFacts | undefined): PairParts | undefined {
+  return authority === undefined ? undefined : { certificate: authority.certificate, key: authority.key ?? "" };
 }

@@ -1,4 +1,4 @@
-import type { Clock, Keys, RandomSource } from "@talos-operator/ports";
+import type { Clock, KeyPair, Keys, RandomSource } from "@talos-operator/ports";
 import { compareContracts, featuresOf, type Contract } from "../versions/contract.ts";
 import { createSecretsBundle, type SecretsBundle } from "./bundle.ts";
 
@@ -11,6 +11,10 @@ export interface SecretsBundleInput {
   readonly keys: Keys;
   /** Key of the service account in PEM, made beforehand because RSA takes long. Default: one is made as the contract says. */
   readonly serviceAccountKey?: string;
+  /** Bootstrap token of a cluster that exists already. Default: a new one. */
+  readonly bootstrapToken?: string;
+  /** Authorities of a cluster that exists already. Default: new ones. */
+  readonly authorities?: { readonly etcd?: KeyPair; readonly k8s?: KeyPair; readonly k8sAggregator?: KeyPair };
 }
 
 /**
@@ -18,20 +22,20 @@ export interface SecretsBundleInput {
  * service account from contract 1.7 on, secretbox from 1.3 on. Never call it for a cluster that already has a bundle.
  */
 export async function generateSecretsBundle(input: SecretsBundleInput): Promise<SecretsBundle> {
-  const { contract, clock, random, keys } = input;
+  const { contract, clock, random, keys, authorities = {} } = input;
   const features = featuresOf(contract);
   const notBefore = clock.now();
   // Random texts before keys, in a fixed order: the same seed gives the same bundle.
   const id = base64(random.bytes(32));
   const texts = {
     cluster: { id: compareContracts(contract, "1.14") >= 0 ? id : urlSafe(id), secret: base64(random.bytes(32)) },
-    bootstrapToken: token(random),
+    bootstrapToken: input.bootstrapToken ?? token(random),
     encryption: base64(random.bytes(32)),
     trustd: token(random),
   };
-  const etcd = await keys.createAuthority({ kind: "p256", organization: "etcd", notBefore });
-  const k8s = await keys.createAuthority({ kind: "p256", organization: "kubernetes", notBefore });
-  const k8sAggregator = await keys.createAuthority({ kind: "p256", notBefore });
+  const etcd = authorities.etcd ?? (await keys.createAuthority({ kind: "p256", organization: "etcd", notBefore }));
+  const k8s = authorities.k8s ?? (await keys.createAuthority({ kind: "p256", organization: "kubernetes", notBefore }));
+  const k8sAggregator = authorities.k8sAggregator ?? (await keys.createAuthority({ kind: "p256", notBefore }));
   const serviceAccount = input.serviceAccountKey ?? (await keys.createPrivateKey(features.rsaServiceAccountKey ? "rsa4096" : "p256"));
   const os = await keys.createAuthority({ kind: "ed25519", organization: "talos", notBefore });
   return createSecretsBundle({

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { KeyPair } from "@talos-operator/ports";
 import { emitYaml, type YamlValue } from "../config/yaml/emit.ts";
 import type { SecretsBundle } from "./bundle.ts";
+import { redactedKey } from "./read.ts";
 
 /** The text of `secrets.yaml`, as talosctl writes it; unknown fields come after the known ones of their section. */
 export function printSecretsBundle(bundle: SecretsBundle): string {
@@ -33,14 +34,14 @@ function knownFields({ cluster, secrets, trustdInfo, certs }: SecretsBundle): Se
       etcd: pair(certs.etcd),
       k8s: pair(certs.k8s),
       k8saggregator: pair(certs.k8sAggregator),
-      k8sserviceaccount: { key: base64(certs.k8sServiceAccount.key) },
+      k8sserviceaccount: { key: certs.k8sServiceAccount.key === redactedKey ? redactedKey : base64(certs.k8sServiceAccount.key) },
       os: pair(certs.os),
     },
   };
 }
 
 function pair({ certificate, key }: KeyPair): Section {
-  return { crt: base64(certificate), key: base64(key) };
+  return { crt: base64(certificate), key: key === redactedKey ? key : base64(key) };
 }
 
 function base64(text: string): string {
@@ -50,7 +51,7 @@ function base64(text: string): string {
 function withUnknown(sections: Section, unknown: Readonly<Record<string, unknown>>): Section {
   const out = sections;
   for (const [path, value] of Object.entries(unknown)) {
-    const steps = path.split(".");
+    const steps = path.split(/(?<!\\)\./).map((step) => step.replaceAll("\\.", "."));
     const last = steps.pop() as string;
     let target = out;
     for (const step of steps) target = target[step] as Section;

@@ -5,7 +5,9 @@ import { inspect } from "node:util";
 import { createX509Keys } from "@talos-operator/adapters";
 import type { AuthorityRequest, KeyPair, Keys, RandomSource } from "@talos-operator/ports";
 import { ConfigError } from "../config/errors.ts";
+import { generateMachineConfig } from "../config/generate/generate.ts";
 import type { SecretsBundle } from "./bundle.ts";
+import { secretsBundleFromMachineConfig } from "./from-config.ts";
 import { generateSecretsBundle } from "./generate.ts";
 import { parseSecretsBundle } from "./parse.ts";
 import { fingerprintSecretsBundle, printSecretsBundle } from "./print.ts";
@@ -87,10 +89,57 @@ test("unknown fields are printed again in their sections", () => {
   assert.match(printed, /future:\n {4}a:\n {8}- 1\n {8}- "2"\n$/);
 });
 
-test("a bundle shows nothing of itself", () => {
+test("a bundle shows nothing of itself, and neither does a part of it", () => {
   const bundle = parseSecretsBundle(text);
-  assert.equal(JSON.stringify({ bundle }), '{"bundle":"[secrets bundle]"}');
-  assert.equal(inspect({ bundle }), "{ bundle: [secrets bundle] }");
+  for (const part of [bundle, bundle.cluster, bundle.secrets, bundle.trustdInfo, bundle.certs, bundle.certs.os]) {
+    assert.equal(JSON.stringify({ part }), '{"part":"[secrets bundle]"}');
+    assert.equal(inspect({ part }), "{ part: [secrets bundle] }");
+  }
+});
+
+test("a key that Talos hid stays hidden when it is printed again", () => {
+  const hidden = text.replace(/(os:\n.*\n {8}key: ).*/, "$1'******'");
+  const bundle = parseSecretsBundle(hidden);
+  assert.equal(bundle.certs.os.key, "******");
+  assert.equal(printSecretsBundle(bundle), hidden);
+});
+
+test("keys with dots in them are kept where they were", () => {
+  const bundle = parseSecretsBundle(`${text}example.org/note: x\n`);
+  assert.match(printSecretsBundle(bundle), /^example\.org\/note: x$/m);
+});
+
+describe("the secrets of a control plane can be rebuilt from its config", () => {
+  for (let minor = 5; minor <= 15; minor++) {
+    const contract = `1.${minor}`;
+    test(`of contract ${contract}`, async () => {
+      const bundle = await generate(contract);
+      const config = generateMachineConfig({
+        role: "controlplane",
+        clusterName: "alpha",
+        endpoint: "https://192.0.2.10:6443",
+        contract,
+        kubernetesVersion: "1.30.1",
+        secrets: bundle,
+      });
+      assert.equal(fingerprintSecretsBundle(secretsBundleFromMachineConfig(config)), fingerprintSecretsBundle(bundle));
+    });
+  }
+});
+
+test("a worker's config names all that it lacks", async () => {
+  const config = generateMachineConfig({
+    role: "worker",
+    clusterName: "alpha",
+    endpoint: "https://192.0.2.10:6443",
+    contract: "1.13",
+    kubernetesVersion: "1.36.1",
+    secrets: await generate("1.13"),
+  });
+  assert.throws(
+    () => secretsBundleFromMachineConfig(config),
+    (error: unknown) => error instanceof ConfigError && error.code === "INVALID_BUNDLE" && error.detail.startsWith("6 errors occurred:\n"),
+  );
 });
 
 test("generated keys belong to their certificates", async () => {
@@ -103,20 +152,22 @@ test("generated keys belong to their certificates", async () => {
 });
 
 describe("bundles that are refused", () => {
-  const cases: readonly (readonly [string, (text: string) => string, string])[] = [
+  const cases: readonly (readonly [name: string, change: (text: string) => string, detail: string, code?: string])[] = [
     ["without a section", (all) => all.replace(/^trustdinfo:\n.*\n/m, ""), "trustdinfo is required"],
     ["without an id", (all) => all.replace(/^ {4}id: .*\n/m, ""), "cluster.id is required"],
     ["with both encryption secrets", (all) => all.replace("    secretbox", "    aescbcencryptionsecret: x\n    secretbox"), "only one of"],
     ["without any", (all) => all.replace(/^ {4}secretbox.*\n/m, ""), "one of"],
-    ["with a key that is not base64", (all) => all.replace(/^ {8}key: .*$/m, "        key: '***'"), "is not standard base64"],
-    ["that are a list", () => "[]", "not a mapping"],
-    ["that are empty", () => "", "not a mapping"],
+    ["with an empty key", (all) => all.replace(/^ {8}key: .*$/m, "        key: ''"), "certs.etcd is invalid: failed to parse PEM block"],
+    ["with a key that is not base64", (all) => all.replace(/^ {8}key: .*$/m, "        key: '***'"), "illegal base64 data", "INVALID_VALUE"],
+    ["with a text for a section", (all) => all.replace(/^cluster:\n.*\n.*\n/m, "cluster: x\n"), "into secrets.Cluster", "WRONG_TYPE"],
+    ["that are a list", () => "[]", "cannot construct !!seq into secrets.Bundle", "WRONG_TYPE"],
+    ["that are empty", () => "", "EOF", "NOT_A_DOCUMENT"],
   ];
-  for (const [name, change, detail] of cases) {
+  for (const [name, change, detail, code = "INVALID_BUNDLE"] of cases) {
     test(name, () => {
       assert.throws(
         () => parseSecretsBundle(change(text)),
-        (error: unknown) => error instanceof ConfigError && error.code === "INVALID_BUNDLE" && error.detail.includes(detail),
+        (error: unknown) => error instanceof ConfigError && error.code === code && error.detail.includes(detail),
       );
     });
   }

@@ -5,7 +5,7 @@ export interface ClientCertificateInput {
   readonly keys: Keys;
   /** The Talos CA with its key. */
   readonly authority: KeyPair;
-  /** Talos roles, sorted into the subject. Default `os:admin`. */
+  /** Talos roles, sorted into the subject, each once. Unknown ones are kept and grant nothing. Default `os:admin`. */
   readonly roles?: readonly string[];
   /** NotBefore, milliseconds since the epoch. */
   readonly notBefore: number;
@@ -23,7 +23,7 @@ export async function signClientCertificate({
 }: ClientCertificateInput): Promise<KeyPair> {
   return keys.signCertificate(authority, {
     usage: "client",
-    organizations: [...roles].toSorted((a, b) => (a < b ? -1 : 1)),
+    organizations: [...new Set(roles.map((role) => role.trim()).filter((role) => role !== ""))].toSorted((a, b) => (a < b ? -1 : 1)),
     notBefore,
     lifetimeMs: lifetimeMs ?? 8760 * 3600 * 1000,
   });

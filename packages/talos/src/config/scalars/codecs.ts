@@ -1,3 +1,4 @@
+import { parseBase64 } from "./base64.ts";
 import { formatDiskSize, parseBytes } from "./bytes.ts";
 import { tryParseInteger } from "./integer.ts";
 import { formatDuration, tryParseDuration } from "./duration.ts";
@@ -109,21 +110,7 @@ const duration: Codec = {
   },
 };
 
-const base64: Codec = {
-  zero: "",
-  parse: (text) => {
-    const packed = text.replace(/[\r\n]/g, "");
-    const bad = firstBadBase64(packed);
-    return bad === undefined ? { text: packed } : { refusal: `illegal base64 data at input byte ${bad}` };
-  },
-};
-
-function firstBadBase64(text: string): number | undefined {
-  const match = /^[A-Za-z0-9+/]*/.exec(text) as RegExpExecArray;
-  const rest = text.slice(match[0].length);
-  const isWhole = text.length % 4 === 0 && /^={0,2}$/.test(rest) && (match[0].length + rest.length) % 4 === 0;
-  return isWhole ? undefined : match[0].length;
-}
+const base64: Codec = { zero: "", parse: parseBase64 };
 
 const hardwareAddress = checked("a hardware address", (text) =>
   /^[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2})*$/.test(text) ? text.toLowerCase().replaceAll("-", ":") : undefined,
