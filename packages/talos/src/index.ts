@@ -5,6 +5,8 @@ export { ClientConfiguration } from "./client/client-configuration.ts";
 export { isIdentityFailure, isTalosError, isUnanswered, TALOS_ERROR_CODES, TalosError } from "./client/errors.ts";
 export { parseMemberId, printMemberId } from "./client/etcd.ts";
 export { META_KEYS } from "./client/meta.ts";
+export { createTalosSession } from "./session/session.ts";
+export { createTalosSessions } from "./session/sessions.ts";
 export { ConfigText } from "./resources/config-text.ts";
 export { resourceKinds, untypedKind } from "./resources/kinds.ts";
 
@@ -37,6 +39,9 @@ export type {
   SystemStatFacts,
 } from "./client/system.ts";
 export type { UpgradeInput } from "./client/upgrade.ts";
+export type { TalosLooks } from "./session/look-methods.ts";
+export type { SessionCredentials, TalosSession, TalosSessionOptions } from "./session/session.ts";
+export type { TalosSessions, TalosSessionsOptions } from "./session/sessions.ts";
 export type { ComponentConfigSpec, EtcdSpecSpec } from "./resources/component-kinds.ts";
 export type {
   DiskSpec,

@@ -89,8 +89,7 @@ describe("a client configuration", () => {
 
   test("shows its key to nobody who prints it", async () => {
     const made = await answering().client.generateClientConfiguration({ lifetimeMs: 1 });
-    for (const printed of [JSON.stringify(made), inspect(made, { depth: 9, showHidden: true })])
-      assert.doesNotMatch(printed, /c2VjcmV0/);
+    for (const printed of [JSON.stringify(made), inspect(made, { depth: 9, showHidden: true })]) assert.doesNotMatch(printed, /c2VjcmV0/);
   });
 });
 

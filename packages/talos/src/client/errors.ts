@@ -8,6 +8,7 @@ import { describeNodeText } from "./node-text.ts";
  */
 export type TalosErrorCode =
   | "UNAVAILABLE"
+  | "NO_ENDPOINT"
   | "DEADLINE_EXCEEDED"
   | "CANCELED"
   | "UNTRUSTED_SERVER"
@@ -49,6 +50,10 @@ interface CodeFacts {
 /** One line for each code; the message of every error ends with the remedy. */
 export const TALOS_ERROR_CODES: Readonly<Record<TalosErrorCode, CodeFacts>> = {
   UNAVAILABLE: { retry: "backoff", remedy: "Check that the machine runs, its address is right and port 50000 is reachable." },
+  NO_ENDPOINT: {
+    retry: "backoff",
+    remedy: "No control plane forwards calls: look at the machine itself, and check the control planes' addresses and port 50000.",
+  },
   DEADLINE_EXCEEDED: {
     retry: "backoff",
     remedy: "The machine may be overloaded or still starting: look at its state before sending again.",

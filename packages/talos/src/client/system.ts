@@ -153,17 +153,17 @@ export function systemCalls(caller: Caller): SystemCalls {
     },
     async processes(options) {
       const part = await caller.one(PROCESSES, create(EmptySchema), READ_TIMEOUT_MS, options);
-      return part.processes.map((process) => ({
-        pid: process.pid,
-        parentPid: process.ppid,
-        state: process.state,
-        threads: process.threads,
-        cpuSeconds: process.cpuTime,
+      return part.processes.map((one) => ({
+        pid: one.pid,
+        parentPid: one.ppid,
+        state: one.state,
+        threads: one.threads,
+        cpuSeconds: one.cpuTime,
         virtualMemoryBytes: Number(process.virtualMemory),
         residentMemoryBytes: Number(process.residentMemory),
-        command: process.command,
-        executable: process.executable,
-        args: process.args,
+        command: one.command,
+        executable: one.executable,
+        args: one.args,
       }));
     },
     async systemStat(options) {
