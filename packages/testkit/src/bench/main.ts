@@ -2,12 +2,14 @@ import { parseArgs } from "node:util";
 import { benchColdStart } from "./cold-start.ts";
 import { benchIdle } from "./idle.ts";
 import { benchFirstCluster } from "./first-cluster.ts";
+import { benchInformer } from "./informer/bench-informer.ts";
 
 const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTION ...]
 
   first-cluster   apply to Ready of one cluster; --count repeats, default 20
   cold-start      many clusters at once; --count clusters, default 200
   idle            the operator with one cluster that is Ready; --count seconds, default 60
+  informer        list, cache and follow 10,000 objects of 3 KB over TLS; --count events, default 100000
 
   --bundle        the operator from dist/ (npm run build first) instead of the sources
   --node-option   an option of the operator's node, for example --node-option=--cpu-prof
@@ -34,6 +36,7 @@ else if (count !== undefined && !(Number.isInteger(count) && count > 0)) {
   process.exitCode = 2;
 } else if (name === "first-cluster") await benchFirstCluster(count ?? 20, options);
 else if (name === "cold-start") await benchColdStart(count ?? 200, options);
+else if (name === "informer") await benchInformer(count ?? 100_000, options);
 else if (name === "idle") await benchIdle(count ?? 60, options);
 else {
   process.stderr.write(`error: there is no benchmark "${name}"\n\n${HELP}`);

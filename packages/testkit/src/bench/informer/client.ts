@@ -1,0 +1,87 @@
+// The measured side of the informer benchmark: one process that lists, caches and follows, and then parses the same lines bare.
+import { readFileSync } from "node:fs";
+import { systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createInformer, createKubeClient } from "@talos-operator/kube-runtime";
+import { createHttpsTransport } from "@talos-operator/kube-runtime/https";
+import { thing, thingType } from "./objects.ts";
+
+/** What the client reports, as one line of JSON. */
+export interface InformerFigures {
+  readonly listMs: number;
+  readonly startMib: number;
+  readonly listPeakMib: number;
+  readonly peakMib: number;
+  readonly eventsPerSecond: number;
+  readonly eventsCpuPerSecond: number;
+  readonly bareParsesPerSecond: number;
+  readonly connections: number;
+}
+
+const [server = "", caFile = "", listBy = "stream", eventsText = "0"] = process.argv.slice(2);
+const events = Number(eventsText);
+const peakMib = (): number => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) / 1024;
+
+const transport = createHttpsTransport({ server, ca: readFileSync(caFile, "utf8") });
+const client = createKubeClient(transport, { timers: systemTimers, random: systemRandom });
+const informer = createInformer({
+  client,
+  type: thingType,
+  timers: systemTimers,
+  random: systemRandom,
+  listBy: listBy === "pages" ? "pages" : "stream",
+});
+const stop = new AbortController();
+const startMib = peakMib();
+
+let seen = 0;
+let firstAt = 0;
+let cpuAtFirst = process.cpuUsage();
+const allSeen = Promise.withResolvers<void>();
+const startedAt = performance.now();
+const running = informer.run(stop.signal);
+await informer.waitForSync({ timeoutMs: 120_000 });
+const listMs = performance.now() - startedAt;
+const listPeakMib = peakMib();
+informer.subscribe((delta) => {
+  if (delta.type !== "updated") return;
+  if (seen === 0) {
+    firstAt = performance.now();
+    cpuAtFirst = process.cpuUsage();
+  }
+  seen += 1;
+  if (seen === events) allSeen.resolve();
+});
+await allSeen.promise;
+const seconds = (performance.now() - firstAt) / 1000;
+const cpu = process.cpuUsage(cpuAtFirst);
+const { body } = await transport.send({ method: "GET", path: "/connections" });
+stop.abort();
+await running;
+const peak = peakMib();
+
+const figures: InformerFigures = {
+  listMs,
+  startMib,
+  listPeakMib,
+  peakMib: peak,
+  eventsPerSecond: (events - 1) / seconds,
+  eventsCpuPerSecond: (events - 1) / ((cpu.user + cpu.system) / 1e6),
+  bareParsesPerSecond: bareParses(),
+  connections: (body as { readonly connections: number }).connections,
+};
+process.stdout.write(`${JSON.stringify(figures)}\n`);
+transport.close();
+
+/** The same lines, JSON.parse and nothing else. */
+function bareParses(): number {
+  const lines = Array.from({ length: 500 }, (_, index) => JSON.stringify({ type: "MODIFIED", object: thing(index) }));
+  let kept: unknown;
+  const begin = performance.now();
+  let parsed = 0;
+  while (performance.now() - begin < 1_500) {
+    for (const line of lines) kept = JSON.parse(line) as unknown;
+    parsed += lines.length;
+  }
+  if (kept === undefined) throw new Error("nothing was parsed");
+  return parsed / ((performance.now() - begin) / 1000);
+}

@@ -1,0 +1,75 @@
+// Serves the API that the informer benchmark follows: ready-made bytes, so that what is measured is the client.
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { OBJECTS, thing, VERSION_DIGITS, VERSION_MARK } from "./objects.ts";
+
+const [keyFile = "", certificateFile = "", eventsText = "0"] = process.argv.slice(2);
+const events = Number(eventsText);
+/** Events per write. */
+const CHUNK = 20;
+const FIRST_VERSION = 100_000_000_000;
+const things = Array.from({ length: OBJECTS }, (_, index) => thing(index, String(FIRST_VERSION - OBJECTS + index)));
+const templates = things.slice(0, 500).map((_, index) => {
+  const line = Buffer.from(`${JSON.stringify({ type: "MODIFIED", object: thing(index) })}\n`);
+  return { line, at: line.indexOf(`"resourceVersion":"${VERSION_MARK}`) + `"resourceVersion":"`.length };
+});
+const listed = Array.from({ length: OBJECTS / CHUNK }, (_, chunk) =>
+  Buffer.from(
+    things
+      .slice(chunk * CHUNK, (chunk + 1) * CHUNK)
+      .map((object) => `${JSON.stringify({ type: "ADDED", object })}\n`)
+      .join(""),
+  ),
+);
+let connections = 0;
+
+const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificateFile) }, (request, response) => {
+  const url = new URL(request.url ?? "", "https://bench");
+  if (url.pathname === "/connections") return answer(response, { connections });
+  if (url.searchParams.get("watch") === "true") return void follow(url, request, response);
+  const limit = Number(url.searchParams.get("limit") ?? OBJECTS);
+  const from = Number(url.searchParams.get("continue") ?? 0);
+  const next = from + limit < OBJECTS ? { continue: String(from + limit) } : {};
+  return answer(response, {
+    kind: "ThingList",
+    apiVersion: "bench.talos-operator.dev/v1",
+    metadata: { resourceVersion: String(FIRST_VERSION), ...next },
+    items: things.slice(from, from + limit),
+  });
+});
+server.on("secureConnection", () => {
+  connections += 1;
+});
+server.listen(0, "127.0.0.1", () => process.stderr.write(`feeder at ${(server.address() as AddressInfo).port}\n`));
+
+function answer(response: ServerResponse, body: object): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(200, { "content-type": "application/json", "content-length": bytes.length });
+  response.end(bytes);
+}
+
+/** The whole of the list when it is wanted, then as many events as were ordered, as fast as the client reads. */
+async function follow(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { "content-type": "application/json" });
+  const write = async (bytes: Buffer): Promise<void> => {
+    if (!request.destroyed && !response.write(bytes))
+      await new Promise<void>((resolve) => void response.once("drain", resolve).once("close", resolve));
+  };
+  if (url.searchParams.get("sendInitialEvents") === "true") {
+    for (const chunk of listed) await write(chunk);
+    const metadata = { resourceVersion: String(FIRST_VERSION), annotations: { "k8s.io/initial-events-end": "true" } };
+    await write(Buffer.from(`${JSON.stringify({ type: "BOOKMARK", object: { kind: "Thing", metadata } })}\n`));
+  }
+  // The client says when: it has measured its list by then.
+  await new Promise<void>((resolve) => setTimeout(resolve, 1_500));
+  const batch: Buffer[] = [];
+  for (let count = 1; count <= events && !request.destroyed; count += 1) {
+    const { line, at } = templates[count % templates.length] ?? { line: Buffer.alloc(0), at: 0 };
+    const stamped = Buffer.from(line);
+    stamped.write(String(FIRST_VERSION + count).padStart(VERSION_DIGITS, "0"), at, "latin1");
+    batch.push(stamped);
+    if (batch.length === CHUNK || count === events) await write(Buffer.concat(batch.splice(0)));
+  }
+}
