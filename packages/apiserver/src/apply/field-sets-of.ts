@@ -47,7 +47,16 @@ export function compareFields(before: unknown, after: unknown, node: SchemaNode 
   if (before === after) return same;
   const shape = shapeOf(after ?? before, node);
   const bothBare = isBare(before) && isBare(after);
-  if (shape === "leaf" || bothBare || shapeOf(before ?? after, node) === "leaf") return compareLeaf(before, after);
+  const wasLeaf = shapeOf(before ?? after, node) === "leaf";
+  if (before !== undefined && after !== undefined && wasLeaf !== (shape === "leaf")) {
+    // A container in the place of a scalar, or the other way round: its members come or go, and the place itself has changed.
+    return {
+      added: wasLeaf ? compareFields(undefined, after, node).added : emptySet,
+      removed: wasLeaf ? emptySet : compareFields(before, undefined, node).removed,
+      modified: leafSet,
+    };
+  }
+  if (shape === "leaf" || bothBare || wasLeaf) return compareLeaf(before, after);
   const children = new Map<string, Comparison>();
   if (shape === "list") {
     const list = node as SchemaNode;

@@ -1,8 +1,16 @@
+import { applyCases } from "./apply.ts";
 import { coreKindCases } from "./core-kinds.ts";
 import { deleteCases } from "./deletes.ts";
+import { garbageCases } from "./garbage.ts";
+import { jsonPatchCases } from "./json-patches.ts";
 import { listCases, watchCases } from "./lists.ts";
+import { nameCases } from "./names.ts";
 import { objectCases } from "./objects.ts";
+import { pagingCases } from "./paging.ts";
 import { patchCases } from "./patches.ts";
+import { selectorCases } from "./selectors.ts";
+import { watchingCases } from "./watching.ts";
+import { rbacCases } from "./rbac.ts";
 import type { ConformanceCase } from "./world.ts";
 
 export { createWorld, installConformanceKinds } from "./fixture.ts";
@@ -14,8 +22,14 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   objects: objectCases,
   names: nameCases,
   patches: patchCases,
+  "patches in detail": jsonPatchCases,
+  apply: applyCases,
   lists: listCases,
-  watches: watchCases,
+  selectors: selectorCases,
+  "pages and revisions": pagingCases,
+  watches: [...watchCases, ...watchingCases],
   deletes: deleteCases,
+  "garbage collection": garbageCases,
   "core kinds": coreKindCases,
+  "roles and reviews": rbacCases,
 };

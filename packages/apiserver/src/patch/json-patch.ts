@@ -15,8 +15,8 @@ export function applyJsonPatch(document: JsonObject, operations: unknown): Patch
   if (operations.length > maxOperations) {
     return {
       ok: false,
-      status: 422,
-      message: `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
+      status: 413,
+      message: `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
     };
   }
   const root = { document: cloneJson(document) as unknown };

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../json.ts";
 
-/** A patched document, or why not: 400 = the patch is malformed, 422 = it does not fit this document, 500 = the genuine server calls it internal. */
+/** A patched document, or why not: 400 = the patch is malformed, 413 = it is too long, 422 = it does not fit this document, 500 = the genuine server calls it internal. */
 export type PatchOutcome =
-  { readonly ok: true; readonly object: JsonObject } | { readonly ok: false; readonly status: 400 | 422 | 500; readonly message: string };
+  | { readonly ok: true; readonly object: JsonObject }
+  | { readonly ok: false; readonly status: 400 | 413 | 422 | 500; readonly message: string };
 
 /** A malformed patch, in the words of Go's JSON decoder. */
 export function undecodable(value: unknown, wanted: string): PatchOutcome {

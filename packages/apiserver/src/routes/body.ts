@@ -1,7 +1,10 @@
+import { quoteGo } from "../go-print.ts";
 import { depthExceeds, isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { maxNestingDepth, stringAt, without } from "../request/json.ts";
-import { badRequest } from "../request/status.ts";
+import { badRequest, invalid } from "../request/status.ts";
+import type { StatusError } from "../request/status.ts";
+import { undecodableMetadata, undecodableObject } from "../schema/undecodable.ts";
 import type { ResourceCall } from "./context.ts";
 import type { FieldValidation } from "./options.ts";
 
@@ -21,17 +24,42 @@ export function decodeObject(call: ResourceCall): JsonObject {
   return checkType(call, body);
 }
 
+/**
+ * Refuses what the genuine server could not read into its Go structs.
+ *
+ * @param refuse makes the refusal: a create or update is a bad request, a patch is Invalid
+ */
+export function refuseUndecodable(call: ResourceCall, object: JsonObject, refuse: (why: string) => Error): void {
+  const { kind, version } = call;
+  const why = kind.custom ? undecodableMetadata(object["metadata"]) : undecodableObject(object, version.root, version.names.kind);
+  if (why !== undefined) throw refuse(why);
+}
+
+/** 400 of a create or update that cannot be read. */
+export function cannotBeHandled(call: ResourceCall, why: string): StatusError {
+  const { version } = call;
+  const name = version.names.kind;
+  return badRequest(`${name} in version ${JSON.stringify(version.version)} cannot be handled as a ${name}: ${why}`);
+}
+
 /** The object with apiVersion and kind that fit the path. */
 export function checkType(call: ResourceCall, body: JsonObject): JsonObject {
   const { version, kind } = call;
   const apiVersion = stringAt(body, "apiVersion") ?? "";
   const bodyKind = stringAt(body, "kind") ?? "";
-  if (kind.custom && (bodyKind === "" || apiVersion === "")) {
-    const missing = bodyKind === "" ? "Kind" : "apiVersion";
-    throw badRequest(`Object '${missing}' is missing in '${excerpt(body)}'`);
+  if (kind.custom && bodyKind === "") {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${version.names.kind}): Object 'Kind' is missing in '${excerpt(body)}'`,
+    );
   }
-  if (apiVersion !== "" && apiVersion !== version.apiVersion) {
+  if ((kind.custom || apiVersion !== "") && apiVersion !== version.apiVersion) {
     throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${version.apiVersion})`);
+  }
+  if (kind.custom && bodyKind !== version.names.kind) {
+    const name = stringAt(body["metadata"], "name") ?? "";
+    throw invalid(kind.group, bodyKind, name, [
+      { reason: "FieldValueInvalid", field: "kind", message: `Invalid value: ${quoteGo(bodyKind)}: must be ${version.names.kind}` },
+    ]);
   }
   if (bodyKind !== "" && bodyKind !== version.names.kind) {
     throw badRequest(
@@ -73,10 +101,5 @@ export function pruneUnknown(call: ResourceCall, object: JsonObject, fieldValida
 
 /** 400 of a create or update with `fieldValidation=Strict`. */
 export function refuseStrictly(call: ResourceCall, errors: readonly string[]): void {
-  if (errors.length > 0) {
-    const name = call.version.names.kind;
-    throw badRequest(
-      `${name} in version ${JSON.stringify(call.version.version)} cannot be handled as a ${name}: strict decoding error: ${errors.join(", ")}`,
-    );
-  }
+  if (errors.length > 0) throw cannotBeHandled(call, `strict decoding error: ${errors.join(", ")}`);
 }

@@ -50,6 +50,12 @@ export function parseResourceVersion(text: string): number {
   return Number(text);
 }
 
+/** @throws 400 for what is no revision, 504 for one that does not exist yet */
+export function refuseFuture(context: ApiContext, wanted: string): void {
+  const revision = wanted === "" ? 0 : parseResourceVersion(wanted);
+  if (revision > context.state.revision) throw tooLargeResourceVersion(revision, context.state.revision);
+}
+
 /** The size of a page; 0 = everything, as for a negative one. @throws 400 */
 function parseLimit(text: string): number {
   if (text === "") return 0;
@@ -118,10 +124,8 @@ function snapshotOf(context: ApiContext, query: Readonly<Record<string, string>>
     }
     return { revision, after };
   }
-  const revision = wanted === "" ? 0 : parseResourceVersion(wanted);
-  if (revision > state.revision) {
-    throw tooLargeResourceVersion(revision, state.revision);
-  }
+  refuseFuture(context, wanted);
+  const revision = Number(wanted);
   if (match === "Exact" || (match === "" && revision > 0 && (query["limit"] ?? "") !== "" && query["limit"] !== "0")) {
     if (revision < state.compactedRevision) {
       throw expired("The resourceVersion for the provided list is too old.");

@@ -29,8 +29,11 @@ export function parseWriteOptions(request: ApiRequest, optionsKind: string): Wri
   if (Buffer.byteLength(fieldManager) > 128) {
     problems.push({ reason: "FieldValueTooLong", field: "fieldManager", message: "Too long: may not be more than 128 bytes" });
   }
-  if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(fieldManager)) {
-    const message = `Invalid value: ${quoteGo(fieldManager)}: should only contain printable characters`;
+  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(fieldManager);
+  if (unprintable !== null) {
+    const code = (unprintable[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    const at = Buffer.byteLength(fieldManager.slice(0, unprintable.index));
+    const message = `Invalid value: ${quoteGo(fieldManager)}: invalid character U+${code} (at position ${at})`;
     problems.push({ reason: "FieldValueInvalid", field: "fieldManager", message });
   }
   if (dryRun !== "" && dryRun !== "All") problems.push(unsupported("dryRun", `[${quoteGo(dryRun)}]`, ["All"]));

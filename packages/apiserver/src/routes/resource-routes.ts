@@ -1,11 +1,13 @@
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from "../patch/index.ts";
 import { serverSideApply } from "../apply/index.ts";
+import { quoteGo } from "../go-print.ts";
 import { cloneJson, depthExceeds, isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { keyOf, toServedVersion } from "../kinds/kind.ts";
 import { maxNestingDepth, metadataOf, stringAt, withMetadata } from "../request/json.ts";
-import { applyConflict, badRequest, invalid, notFound, StatusError, unsupportedMediaType } from "../request/status.ts";
-import { checkType, decodeObject, pruneUnknown, refuseStrictly } from "./body.ts";
+import type { StatusCause } from "../request/status.ts";
+import { applyConflict, badRequest, conflict, invalid, notFound, StatusError, unsupportedMediaType } from "../request/status.ts";
+import { cannotBeHandled, checkType, decodeObject, pruneUnknown, refuseStrictly, refuseUndecodable } from "./body.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 import { parseWriteOptions } from "./options.ts";
 import type { WriteOptions } from "./options.ts";
@@ -24,6 +26,7 @@ export function readLive(context: ApiContext, call: ResourceCall): JsonObject {
 export function createRoute(context: ApiContext, call: ResourceCall): JsonObject {
   const options = parseWriteOptions(call.request, "CreateOptions");
   const object = ownCopy(decodeObject(call));
+  refuseUndecodable(call, object, (why) => cannotBeHandled(call, why));
   refuseStrictly(call, pruneUnknown(call, object, options.fieldValidation));
   return finishCreate(context, call, object, options, "track");
 }
@@ -32,6 +35,7 @@ export function createRoute(context: ApiContext, call: ResourceCall): JsonObject
 export function updateRoute(context: ApiContext, call: ResourceCall): { readonly created: boolean; readonly object: JsonObject } {
   const options = parseWriteOptions(call.request, "UpdateOptions");
   const object = ownCopy(decodeObject(call));
+  refuseUndecodable(call, object, (why) => cannotBeHandled(call, why));
   refuseStrictly(call, pruneUnknown(call, object, options.fieldValidation));
   const exists = context.state.get(call.kind.resource, keyOf(call.namespace, call.name)) !== undefined;
   if (!exists && call.kind.strategy.createsOnUpdate && call.subresource === "") {
@@ -43,6 +47,8 @@ export function updateRoute(context: ApiContext, call: ResourceCall): { readonly
   }
   return { created: false, object: finishUpdate(context, call, readLive(context, call), object, options, "track") };
 }
+
+const patchReasons = { 400: "BadRequest", 413: "RequestEntityTooLarge", 422: "Invalid", 500: "" } as const;
 
 const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"] as const;
 
@@ -64,22 +70,43 @@ export function patchRoute(context: ApiContext, call: ResourceCall): { readonly 
   const live = readLive(context, call);
   const outcome = patched(call, contentType, live);
   if (!outcome.ok) {
-    const reason = outcome.status === 400 ? "BadRequest" : outcome.status === 422 ? "Invalid" : "";
+    const reason = patchReasons[outcome.status];
     throw new StatusError(outcome.status, reason, outcome.message, outcome.status === 422 ? {} : undefined);
   }
+  refuseOtherObject(call, live, outcome.object);
   const object = ownCopy(checkType(call, outcome.object));
+  refuseUndecodable(call, object, invalidPatch);
   const strictErrors = pruneUnknown(call, object, options.fieldValidation);
-  if (strictErrors.length > 0) {
-    throw invalid("", "", "", [
-      {
-        reason: "FieldValueInvalid",
-        field: "patch",
-        message: `Invalid value: the patched object: strict decoding error: ${strictErrors.join(", ")}`,
-      },
-    ]);
-  }
+  if (strictErrors.length > 0) throw invalidPatch(`strict decoding error: ${strictErrors.join(", ")}`);
   // A patch that does not speak of resourceVersion meets whatever is there now.
   return { created: false, object: finishUpdate(context, call, live, object, options, "track") };
+}
+
+/** The genuine server repeats the whole patched object here; ours does not, for it may be a Secret. */
+function invalidPatch(why: string): StatusError {
+  return new StatusError(422, "Invalid", ` "" is invalid: patch: Invalid value: the patched object: ${why}`, {
+    causes: [{ reason: "FieldValueInvalid", field: "patch", message: `Invalid value: the patched object: ${why}` }],
+  });
+}
+
+/** A patch says what to change, so it is no precondition: another uid or type in it is an attempt to change them. */
+function refuseOtherObject(call: ResourceCall, live: JsonObject, patched: JsonObject): void {
+  const { kind, version } = call;
+  const bodyKind = stringAt(patched, "kind") ?? "";
+  const apiVersion = stringAt(patched, "apiVersion") ?? "";
+  const causes: StatusCause[] = [];
+  const refuse = (field: string, value: string, why: string): void => {
+    causes.push({ reason: "FieldValueInvalid", field, message: `Invalid value: ${quoteGo(value)}: ${why}` });
+  };
+  if (kind.custom && bodyKind !== version.names.kind) refuse("kind", bodyKind, `must be ${version.names.kind}`);
+  if (kind.custom && apiVersion !== version.apiVersion) refuse("apiVersion", apiVersion, `must be ${version.apiVersion}`);
+  if (causes.length > 0) throw invalid(apiVersion.split("/")[0] ?? "", bodyKind, call.name, causes);
+  if (bodyKind !== version.names.kind || apiVersion !== version.apiVersion) {
+    throw invalidPatch(`${apiVersion}, Kind=${bodyKind} is no ${version.names.kind} of ${version.apiVersion}`);
+  }
+  const uid = stringAt(metadataOf(patched), "uid") ?? "";
+  if (uid !== "" && uid !== metadataOf(live)["uid"]) refuse("metadata.uid", uid, "field is immutable");
+  if (causes.length > 0) throw invalid(kind.group, version.names.kind, call.name, causes);
 }
 
 function patched(call: ResourceCall, contentType: string, live: JsonObject): ReturnType<typeof applyJsonPatch> {
@@ -115,8 +142,10 @@ function applyRoute(
       { reason: "FieldValueRequired", field: "fieldManager", message: "Required value: is required for apply patch" },
     ]);
   }
-  if (stringAt(body, "apiVersion") === undefined || stringAt(body, "kind") === undefined) {
-    throw badRequest("the apply patch must say apiVersion and kind");
+  const apiVersion = stringAt(body, "apiVersion") ?? "";
+  const bodyKind = stringAt(body, "kind") ?? "";
+  if (apiVersion !== call.version.apiVersion || bodyKind !== call.version.names.kind) {
+    throw badRequest(`invalid object type: ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${bodyKind}`);
   }
   const applied = withMetadata(checkType(call, ownCopy(body)), { name: stringAt(metadataOf(body), "name") ?? call.name });
   if (call.kind.namespaced) {
@@ -134,6 +163,11 @@ function applyRoute(
   }
   const live = entry === undefined ? undefined : toServedVersion(call.kind, call.version, entry.object);
   const wantedVersion = stringAt(metadataOf(applied), "resourceVersion") ?? "";
+  const uid = stringAt(metadataOf(applied), "uid") ?? "";
+  if (uid !== "" && live === undefined) {
+    throw conflict(call.kind, call.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+  }
+  if (live !== undefined) refuseOtherObject(call, live, applied);
   const outcome = serverSideApply({
     kind: call.version,
     manager: options.manager,
@@ -158,9 +192,6 @@ function applyRoute(
   const object = ownCopy(outcome.object);
   pruneUnknown(call, object, "Ignore");
   if (live === undefined) {
-    if (wantedVersion !== "") {
-      throw notFound(call.kind, call.name);
-    }
     return { created: true, object: finishCreate(context, call, withMetadata(object, { resourceVersion: undefined }), options, "done") };
   }
   const next = withMetadata(object, { resourceVersion: wantedVersion === "" ? metadataOf(live)["resourceVersion"] : wantedVersion });

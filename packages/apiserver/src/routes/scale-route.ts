@@ -1,7 +1,7 @@
 import { applyJsonPatch, applyMergePatch } from "../patch/index.ts";
 import { depthExceeds, isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { maxNestingDepth } from "../request/json.ts";
+import { maxNestingDepth, metadataOf, stringAt } from "../request/json.ts";
 import { badRequest, methodNotAllowed, unsupportedMediaType } from "../request/status.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 import { parseWriteOptions } from "./options.ts";
@@ -30,6 +30,9 @@ function wantedScale(call: ResourceCall, verb: string, before: JsonObject, body:
     if (!isObject(body)) {
       throw badRequest("the request body must hold one Scale of autoscaling/v1");
     }
+    const name = stringAt(metadataOf(body), "name") ?? "";
+    if (name === "") throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
+    if (name !== call.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
     return body;
   }
   if (verb !== "patch") {
@@ -39,11 +42,11 @@ function wantedScale(call: ResourceCall, verb: string, before: JsonObject, body:
   const outcome =
     contentType === "application/json-patch+json"
       ? applyJsonPatch(before, body)
-      : contentType === "application/merge-patch+json" || contentType === "application/strategic-merge-patch+json"
+      : contentType === "application/merge-patch+json" || (contentType === "application/strategic-merge-patch+json" && !call.kind.custom)
         ? applyMergePatch(before, body)
         : undefined;
   if (outcome === undefined) {
-    throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json"]);
+    throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"]);
   }
   if (!outcome.ok) {
     throw badRequest(outcome.message);

@@ -31,10 +31,11 @@ export function toScale(call: ResourceCall, object: JsonObject): JsonObject {
 export function fromScale(call: ResourceCall, live: JsonObject, scale: JsonObject): JsonObject {
   const replicas = objectAt(scale, "spec")["replicas"] ?? 0;
   if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
-    throw invalid("autoscaling", "Scale", call.name, [
+    const { group, names, custom } = call.kind;
+    throw invalid(custom ? group : "autoscaling", custom ? names.kind : "Scale", call.name, [
       {
         reason: "FieldValueInvalid",
-        field: "spec.replicas",
+        field: custom ? ".spec.replicas" : "spec.replicas",
         message: `Invalid value: ${JSON.stringify(replicas)}: should be a non-negative integer`,
       },
     ]);
