@@ -1,133 +1,79 @@
-import { setOwn } from "../json.ts";
+import { isObject, setOwn } from "../json.ts";
 import type { JsonObject } from "../json.ts";
+import { messageFields, messageOfKind } from "./gen/protobuf-messages.ts";
 import { badRequest, unsupportedMediaType } from "./status.ts";
-
-/** How one field goes into JSON. Zero values of texts and numbers are left out, as `omitempty` does. */
-type FieldType =
-  | { readonly kind: "text" | "integer" | "boolean" | "time" }
-  | { readonly kind: "textMap" }
-  | { readonly kind: "bytesMap" }
-  | { readonly kind: "message"; readonly fields: Fields };
 
 interface Field {
   readonly name: string;
-  readonly type: FieldType;
+  /** A scalar of `decodeScalar`, or the name of a message. */
+  readonly type: string;
   readonly repeated: boolean;
+  readonly isMap: boolean;
+  /** Its fields belong to the message itself in JSON. */
+  readonly inline: boolean;
+  /** Printed even when it is zero: a pointer in Go, or without `omitempty`. */
+  readonly kept: boolean;
 }
 
-/** Fields of a message by number. */
-type Fields = Readonly<Record<number, Field>>;
-
-const one = (name: string, type: FieldType): Field => ({ name, type, repeated: false });
-const many = (name: string, type: FieldType): Field => ({ name, type, repeated: true });
-const text: FieldType = { kind: "text" };
-const integer: FieldType = { kind: "integer" };
-const boolean: FieldType = { kind: "boolean" };
-const time: FieldType = { kind: "time" };
-const textMap: FieldType = { kind: "textMap" };
-const bytesMap: FieldType = { kind: "bytesMap" };
-const message = (fields: Fields): FieldType => ({ kind: "message", fields });
-const texts = (...names: readonly string[]): Fields => Object.fromEntries(names.map((name, index) => [index + 1, one(name, text)]));
-const textLists = (...names: readonly string[]): Fields => Object.fromEntries(names.map((name, index) => [index + 1, many(name, text)]));
-
-const ownerReference: Fields = {
-  1: one("kind", text),
-  3: one("name", text),
-  4: one("uid", text),
-  5: one("apiVersion", text),
-  6: one("controller", boolean),
-  7: one("blockOwnerDeletion", boolean),
-};
-// managedFields (17) are the server's; a typed client sends none when it creates.
-const objectMeta = message({
-  1: one("name", text),
-  2: one("generateName", text),
-  3: one("namespace", text),
-  5: one("uid", text),
-  6: one("resourceVersion", text),
-  7: one("generation", integer),
-  8: one("creationTimestamp", time),
-  9: one("deletionTimestamp", time),
-  10: one("deletionGracePeriodSeconds", integer),
-  11: one("labels", textMap),
-  12: one("annotations", textMap),
-  13: many("ownerReferences", message(ownerReference)),
-  14: many("finalizers", text),
-});
-const objectReference = message(texts("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"));
-const policyRules = many("rules", message(textLists("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")));
-const subjects = many("subjects", message(texts("kind", "apiGroup", "name", "namespace")));
-const roleRef = one("roleRef", message(texts("apiGroup", "kind", "name")));
-const metadata = one("metadata", objectMeta);
-const resourceAttributes = message(texts("namespace", "verb", "group", "version", "resource", "subresource", "name"));
-
-/**
- * The messages that kubectl's imperative commands send as protobuf and in no other form (`create namespace`, `create secret`, `auth can-i`, ...).
- *
- * @see k8s.io/api v0.36.3, the `generated.proto` of each group
- */
-const messages: Readonly<Record<string, Fields>> = {
-  "v1/Namespace": { 1: metadata, 2: one("spec", message(textLists("finalizers"))), 3: one("status", message(texts("phase"))) },
-  "v1/Secret": { 1: metadata, 2: one("data", bytesMap), 3: one("type", text), 4: one("stringData", textMap), 5: one("immutable", boolean) },
-  "v1/ConfigMap": { 1: metadata, 2: one("data", textMap), 3: one("binaryData", bytesMap), 4: one("immutable", boolean) },
-  "v1/ServiceAccount": {
-    1: metadata,
-    2: many("secrets", objectReference),
-    3: many("imagePullSecrets", message(texts("name"))),
-    4: one("automountServiceAccountToken", boolean),
-  },
-  "v1/DeleteOptions": {
-    1: one("gracePeriodSeconds", integer),
-    2: one("preconditions", message(texts("uid", "resourceVersion"))),
-    3: one("orphanDependents", boolean),
-    4: one("propagationPolicy", text),
-    5: many("dryRun", text),
-  },
-  "rbac.authorization.k8s.io/v1/Role": { 1: metadata, 2: policyRules },
-  "rbac.authorization.k8s.io/v1/ClusterRole": { 1: metadata, 2: policyRules },
-  "rbac.authorization.k8s.io/v1/RoleBinding": { 1: metadata, 2: subjects, 3: roleRef },
-  "rbac.authorization.k8s.io/v1/ClusterRoleBinding": { 1: metadata, 2: subjects, 3: roleRef },
-  // Clients in Go always send the status, empty: it is no pointer there.
-  "authentication.k8s.io/v1/SelfSubjectReview": {
-    1: metadata,
-    2: one("status", message({ 1: one("userInfo", message({ 1: one("username", text), 2: one("uid", text) })) })),
-  },
-  "authorization.k8s.io/v1/SelfSubjectAccessReview": {
-    1: metadata,
-    2: one(
-      "spec",
-      message({ 1: one("resourceAttributes", resourceAttributes), 2: one("nonResourceAttributes", message(texts("path", "verb"))) }),
-    ),
-    3: one(
-      "status",
-      message({ 1: one("allowed", boolean), 2: one("reason", text), 3: one("evaluationError", text), 4: one("denied", boolean) }),
-    ),
-  },
-  "authorization.k8s.io/v1/SelfSubjectRulesReview": {
-    1: metadata,
-    2: one("spec", message(texts("namespace"))),
-    3: one("status", message({ 3: one("incomplete", boolean), 4: one("evaluationError", text) })),
-  },
-};
+type Fields = ReadonlyMap<number, Field>;
 
 const magic = [0x6b, 0x38, 0x73, 0x00];
+const typeMeta: Fields = new Map(
+  ["apiVersion", "kind"].map((name, index) => [
+    index + 1,
+    { name, type: "text", repeated: false, isMap: false, inline: false, kept: false },
+  ]),
+);
+const parsed = new Map<string, Fields>();
+
+/** The fields of a message by number, read from the generated notation once. */
+function fieldsOf(message: string): Fields | undefined {
+  const text = messageFields[message];
+  let fields = parsed.get(message);
+  if (fields === undefined && text !== undefined) {
+    fields = new Map(
+      text.split(";").map((line) => {
+        const [number = "", name = "", type = ""] = line.split(" ");
+        const flags = /^[%*~!]*/.exec(type)?.[0] ?? "";
+        return [
+          Number(number),
+          {
+            name,
+            type: type.slice(flags.length),
+            repeated: flags.includes("*"),
+            isMap: flags.includes("%"),
+            inline: flags.includes("~"),
+            kept: flags.includes("!"),
+          },
+        ];
+      }),
+    );
+    parsed.set(message, fields);
+  }
+  return fields;
+}
 
 /**
- * Reads a body of type `application/vnd.kubernetes.protobuf`: four magic bytes, then `runtime.Unknown` with the type and the object's bytes.
+ * Reads a body of type `application/vnd.kubernetes.protobuf`, which typed clients in Go send: four magic bytes, then `runtime.Unknown` with the
+ * type and the object's bytes. The result is what the same client would have sent as JSON.
  *
- * @throws 415 for a kind or a field that is not in the table above: a field that we cannot read is never dropped; 400 for bytes that are no message
+ * @throws 415 for a kind or a field that is not in the generated tables: a field that we cannot read is never dropped; 400 for bytes that are no message
  */
 export function decodeKubernetesProtobuf(body: Uint8Array): JsonObject {
   if (!magic.every((byte, index) => body[index] === byte)) {
     throw badRequest("the request body does not begin as a Kubernetes protobuf message");
   }
   const unknown = new Map(fieldsIn(body.subarray(4)).map(({ number, value }) => [number, value]));
-  const type = decodeMessage(texts("apiVersion", "kind"), bytesOf(unknown.get(1)));
-  const fields = messages[`${String(type["apiVersion"])}/${String(type["kind"])}`];
+  const type = decodeMessage(typeMeta, bytesOf(unknown.get(1)), 0);
+  const apiVersion = String(type["apiVersion"]);
+  // Every group has its own name for the options of a deletion.
+  const isOptions = type["kind"] === "DeleteOptions";
+  const message = messageOfKind[isOptions ? "v1/DeleteOptions" : `${apiVersion}/${String(type["kind"])}`];
+  const fields = message === undefined ? undefined : fieldsOf(message);
   if (fields === undefined) {
     throw unsupportedMediaType(["application/json", "application/yaml"]);
   }
-  return { ...type, ...decodeMessage(fields, bytesOf(unknown.get(2))) };
+  return { ...type, ...decodeMessage(fields, bytesOf(unknown.get(2)), 0) };
 }
 
 interface RawField {
@@ -139,18 +85,19 @@ function fieldsIn(bytes: Uint8Array): readonly RawField[] {
   const found: RawField[] = [];
   let at = 0;
   const varint = (): number => {
-    let value = 0;
-    for (let shift = 0; shift < 64; shift += 7) {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = bytes[at++];
       if (byte === undefined) break;
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
+      value |= BigInt(byte & 0x7f) << shift;
+      // Negative numbers come as their 64-bit complement.
+      if (byte < 0x80) return Number(BigInt.asIntN(64, value));
     }
     throw badRequest("the request body is not a valid protobuf message");
   };
   while (at < bytes.length) {
     const tag = varint();
-    const wireType = tag % 8;
+    const wireType = tag & 7;
     const number = Math.floor(tag / 8);
     if (wireType === 0) {
       found.push({ number, value: varint() });
@@ -164,53 +111,109 @@ function fieldsIn(bytes: Uint8Array): readonly RawField[] {
   return found;
 }
 
-function decodeMessage(fields: Fields, bytes: Uint8Array): JsonObject {
+const maxDepth = 64;
+
+function decodeMessage(fields: Fields, bytes: Uint8Array, depth: number): JsonObject {
+  if (depth > maxDepth) throw badRequest(`the request body nests deeper than ${maxDepth} levels; flatten it`);
   const result: JsonObject = {};
   for (const { number, value } of fieldsIn(bytes)) {
-    const field = fields[number];
+    const field = fields.get(number);
     if (field === undefined) {
-      // Empty messages are how Go writes what was never set, such as the status of a new object.
+      // Empty messages are how Go writes what was never set.
       if (typeof value !== "number" && value.length === 0) continue;
       throw unsupportedMediaType(["application/json", "application/yaml"]);
     }
     const { name, type, repeated } = field;
-    if (type.kind === "textMap" || type.kind === "bytesMap") {
+    if (field.isMap) {
       const entry = new Map(fieldsIn(bytesOf(value)).map((part) => [part.number, part.value]));
       const map = (result[name] ??= {}) as JsonObject;
-      setOwn(
-        map,
-        textOf(entry.get(1)),
-        type.kind === "textMap" ? textOf(entry.get(2)) : Buffer.from(bytesOf(entry.get(2))).toString("base64"),
-      );
+      setOwn(map, textOf(entry.get(1)), decodeValue(type, entry.get(2) ?? new Uint8Array(), depth));
       continue;
     }
-    const decoded = decodeValue(type, value);
-    if (repeated) {
-      ((result[name] ??= []) as unknown[]).push(decoded ?? (type.kind === "message" ? {} : ""));
-    } else if (decoded !== undefined) {
-      result[name] = decoded;
-    }
+    const decoded = decodeValue(type, value, depth);
+    if (repeated) ((result[name] ??= []) as unknown[]).push(decoded);
+    else if (field.inline && isObject(decoded)) Object.assign(result, decoded);
+    else if (decoded !== undefined && (field.kept || !isZero(decoded))) result[name] = decoded;
   }
   return result;
 }
 
-function decodeValue(type: Exclude<FieldType, { kind: "textMap" } | { kind: "bytesMap" }>, value: number | Uint8Array): unknown {
-  switch (type.kind) {
+function isZero(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === "" ||
+    value === 0 ||
+    value === false ||
+    (isObject(value) && Object.keys(value).length === 0)
+  );
+}
+
+function decodeValue(type: string, value: number | Uint8Array, depth: number): unknown {
+  switch (type) {
     case "text":
-      return textOf(value) || undefined;
+      return textOf(value);
     case "integer":
-      return value || undefined;
+      return numberOf(value);
     case "boolean":
-      return value === 1;
-    case "time": {
-      const seconds = fieldsIn(bytesOf(value)).find(({ number }) => number === 1)?.value;
-      return typeof seconds === "number" && seconds > 0 ? `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z` : undefined;
-    }
-    case "message": {
-      const object = decodeMessage(type.fields, bytesOf(value));
-      return Object.keys(object).length === 0 ? undefined : object;
-    }
+      return numberOf(value) === 1;
+    case "bytes":
+      return Buffer.from(bytesOf(value)).toString("base64");
+    case "texts":
+      return fieldsIn(bytesOf(value)).map((item) => textOf(item.value));
+    case "quantity":
+      return textOf(fieldAt(value, 1));
+    case "json":
+      return jsonOf(fieldAt(value, 1));
+    case "duration":
+      return printDuration(numberOf(fieldAt(value, 1)));
+    case "intOrString":
+      return numberOf(fieldAt(value, 1)) === 1 ? textOf(fieldAt(value, 3)) : numberOf(fieldAt(value, 2));
+    case "time":
+      return printTime(value, 0);
+    case "microTime":
+      return printTime(value, 6);
+    default:
+      return decodeMessage(fieldsOf(type) ?? new Map<number, Field>(), bytesOf(value), depth + 1);
   }
+}
+
+function fieldAt(value: number | Uint8Array, number: number): number | Uint8Array | undefined {
+  return fieldsIn(bytesOf(value)).find((field) => field.number === number)?.value;
+}
+
+/** RFC 3339; nothing for Go's zero time, which lies before the year 1. */
+function printTime(value: number | Uint8Array, fraction: 0 | 6): string | undefined {
+  const seconds = numberOf(fieldAt(value, 1));
+  if (bytesOf(value).length === 0 || seconds < -62_135_596_800 + 1) return undefined;
+  const text = new Date(seconds * 1000).toISOString().slice(0, 19);
+  const micros = String(Math.trunc(numberOf(fieldAt(value, 2)) / 1000)).padStart(6, "0");
+  return fraction === 0 ? `${text}Z` : `${text}.${micros}Z`;
+}
+
+/** As Go prints a duration that is a whole number of seconds; smaller parts as a decimal fraction. */
+function printDuration(nanoseconds: number): string {
+  const seconds = nanoseconds / 1e9;
+  const hours = Math.trunc(seconds / 3600);
+  const minutes = Math.trunc((seconds % 3600) / 60);
+  const rest = `${Number((seconds % 60).toFixed(9))}s`;
+  return `${hours === 0 ? "" : `${hours}h`}${hours === 0 && minutes === 0 ? "" : `${minutes}m`}${rest}`;
+}
+
+function jsonOf(value: number | Uint8Array | undefined): unknown {
+  const text = textOf(value);
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The parser would quote what is around the error, and that may be a Secret.
+    throw badRequest("the request body is not a valid protobuf message: a raw field holds no JSON");
+  }
+}
+
+function numberOf(value: number | Uint8Array | undefined): number {
+  if (value !== undefined && typeof value !== "number") throw badRequest("the request body is not a valid protobuf message");
+  return value ?? 0;
 }
 
 function bytesOf(value: number | Uint8Array | undefined): Uint8Array {
