@@ -10,23 +10,25 @@ mkdirSync(cache, { recursive: true });
 
 const fromAssets = ["etcd", "kube-apiserver", "kubectl"];
 const assets = process.env.KUBEBUILDER_ASSETS;
-const wanted = ["etcd", "kube-apiserver", "kubectl", "talosctl"];
+const wanted = ["etcd", "kube-apiserver", "kubectl", "talosctl", "golden"];
 let missing = wanted;
 let tools = cache;
 if (assets !== undefined && fromAssets.every((name) => existsSync(join(assets, name)))) {
   tools = join(cache, "with-assets");
   mkdirSync(tools, { recursive: true });
   for (const name of fromAssets) if (!existsSync(join(tools, name))) symlinkSync(join(assets, name), join(tools, name));
-  missing = ["talosctl"];
+  missing = ["talosctl", "golden"];
 }
 if (spawnSync("go", ["version"]).status !== 0) {
   process.stderr.write(
-    "The real tier builds genuine parts with Go 1.26 or newer: install it, or set KUBEBUILDER_ASSETS and put talosctl into " + tools + "\n",
+    "The real tier builds genuine parts with Go 1.26 or newer: install it, or set KUBEBUILDER_ASSETS and put talosctl and golden into " +
+      tools +
+      "\n",
   );
   process.exit(1);
 }
 process.stderr.write(`Genuine parts in ${tools} (the first build takes about ten minutes on two cores)\n`);
-const build = spawnSync("bash", ["hack/tools/build.sh", "k8s", "talosctl"], {
+const build = spawnSync("bash", ["hack/tools/build.sh", "k8s", "talosctl", "golden"], {
   stdio: ["ignore", 2, 2],
   env: { ...process.env, BIN: tools, ONLY: missing.join(" ") },
 });
