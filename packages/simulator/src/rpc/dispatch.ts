@@ -1,4 +1,4 @@
-import { connectionFailure } from "../datacenter/call-failure.ts";
+import { CallFailure, connectionFailure } from "../datacenter/call-failure.ts";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import type { IncomingCall, Reply } from "../datacenter/call.ts";
 import type { Cell } from "../datacenter/cell.ts";
@@ -32,7 +32,7 @@ export async function handleCall(world: World, address: string, call: IncomingCa
   if (nodes !== undefined && nodes.length > 0) return forwardToMany(world, entry, call, roles, nodes);
   if (node !== undefined && node.length > 0) {
     if (node.length > 1) throw new RpcError(grpcStatus.invalidArgument, "node metadata must be single-valued");
-    return forward(world, entry, call, roles, node[0] ?? "");
+    return forward(world, entry, call, roles, node[0] ?? "").catch(asStatus);
   }
   return answer(world, entry, entry, call, roles);
 }
@@ -68,7 +68,47 @@ async function forward(world: World, entry: Cell, call: IncomingCall, roles: Rea
   if (target.state.api.kind === "down") throw connectionFailure.refused(`${node}:50000`);
   // The forwarding apid holds a client certificate of its own cluster: strangers and machines in maintenance do not pass for their own.
   if (target.state.api.kind === "maintenance" || !trusts(world, entry, target)) throw connectionFailure.untrusted();
-  return answer(world, entry, target, call, roles);
+  return overConnection(target, () => answer(world, entry, target, call, roles));
+}
+
+/** What breaks behind the machine that was dialled reaches the caller as a status on a connection that stands. */
+function asStatus(error: unknown): never {
+  throw error instanceof CallFailure ? new RpcError(error.code, error.message) : error;
+}
+
+/** A call on the forwarding machine's connection to `target`: it fails when the target reboots, loses power or is cut off. */
+async function overConnection(target: Cell, send: () => Promise<Reply>): Promise<Reply> {
+  let fail: (error: Error) => void = () => undefined;
+  const broken = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  broken.catch(() => undefined);
+  const stop = target.onDrop(() => fail(connectionFailure.broken()));
+  try {
+    const reply = await Promise.race([send(), broken]);
+    if (reply.kind === "unary") stop();
+    return reply.kind === "unary" ? reply : { kind: "stream", messages: untilBroken(reply.messages, broken, stop) };
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}
+
+async function* untilBroken(messages: AsyncIterable<unknown>, broken: Promise<never>, stop: () => void): AsyncIterable<unknown> {
+  const iterator = messages[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([iterator.next(), broken]);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } catch (error) {
+    asStatus(error);
+  } finally {
+    stop();
+    // The handler may be waiting for its own signal; its end is not waited for.
+    void Promise.resolve(iterator.return?.()).catch(() => undefined);
+  }
 }
 
 function trusts(world: World, from: Cell, to: Cell): boolean {
