@@ -30,6 +30,8 @@ export interface FakeApi {
   endWatches(): void;
   /** Open watches stay open and say nothing any more. */
   silenceWatches(): void;
+  /** The next `count` events of each open watch come in reverse order; what is held back comes before the watch breaks or ends. */
+  reverseNext(count: number): void;
   /** Sends an event to all open watches as it is. */
   inject(event: KubeWatchEvent): void;
   /** Sends a bookmark with the present version to all watches that asked for bookmarks. */
@@ -52,6 +54,9 @@ interface OpenWatch {
   readonly wantsBookmarks: boolean;
   readonly stream: EventStream;
   isSilent: boolean;
+  /** Events that wait to be sent in reverse order once there are `reverseCount`. */
+  readonly heldBack: KubeWatchEvent[];
+  reverseCount: number;
 }
 
 const pattern = /^(\/api\/[^/]+|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?(?:\/(status))?$/;
@@ -88,7 +93,16 @@ export function createFakeApi(): FakeApi {
     breakWatches: () => forEachWatch((open) => open.stream.fail(brokenConnection("the connection broke"))),
     endWatches: () => forEachWatch((open) => open.stream.end()),
     silenceWatches() {
-      for (const open of watches) open.isSilent = true;
+      for (const open of watches) {
+        release(open);
+        open.isSilent = true;
+      }
+    },
+    reverseNext(count) {
+      for (const open of watches) {
+        release(open);
+        open.reverseCount = count;
+      }
     },
     inject(event) {
       for (const open of watches) if (!open.isSilent) open.stream.push(event);
@@ -114,8 +128,25 @@ export function createFakeApi(): FakeApi {
   return api;
 
   function forEachWatch(act: (open: OpenWatch) => void): void {
-    for (const open of watches) act(open);
+    for (const open of watches) {
+      release(open);
+      act(open);
+    }
     watches.clear();
+  }
+
+  function deliver(open: OpenWatch, event: KubeWatchEvent): void {
+    if (open.reverseCount === 0) {
+      open.stream.push(event);
+      return;
+    }
+    open.heldBack.push(event);
+    if (open.heldBack.length >= open.reverseCount) release(open);
+  }
+
+  function release(open: OpenWatch): void {
+    open.reverseCount = 0;
+    for (const event of open.heldBack.splice(0).toReversed()) open.stream.push(event);
   }
 
   async function send(request: KubeRequest, options: KubeCallOptions = {}): Promise<KubeResponse> {
@@ -155,6 +186,8 @@ export function createFakeApi(): FakeApi {
       wantsBookmarks: request.query?.["allowWatchBookmarks"] === "true",
       stream,
       isSilent: false,
+      heldBack: [],
+      reverseCount: 0,
     };
     if (isList) {
       const concerned = [...stored.values()].map((entry) => ({ ...entry, event: { type: "ADDED", object: entry.object } as const }));
@@ -275,7 +308,7 @@ export function createFakeApi(): FakeApi {
 
   function publish(collection: string, event: KubeWatchEvent): void {
     history.push({ version, collection, event });
-    for (const open of watches) if (!open.isSilent && concerns(open, collection, event)) open.stream.push(event);
+    for (const open of watches) if (!open.isSilent && concerns(open, collection, event)) deliver(open, event);
   }
 }
 
