@@ -148,7 +148,7 @@ export class EtcdRegistry {
     }
     if (isHealthy) this.#promoteLate(next, live);
     if (isHealthy) this.#inviteWaiting(this.#clusters.get(key) ?? next);
-    this.#world.etcdEvaluated(next, isHealthy);
+    this.#world.etcdEvaluated(this.#clusters.get(key) ?? next);
   }
 
   #elect(cluster: EtcdCluster, live: LiveMembers): EtcdCluster {

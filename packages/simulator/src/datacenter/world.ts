@@ -129,7 +129,7 @@ export class World {
         return this.workloads.kubeletUp(cell);
       case "kubernetes-up":
       case "kubernetes-down":
-        return this.workloads.reconcile();
+        return this.workloads.reconcile(this.etcd.of(cell));
       case "register-node":
         return this.workloads.registerNode(cell);
       case "node-ready":
@@ -139,8 +139,8 @@ export class World {
     }
   }
 
-  etcdEvaluated(_cluster: EtcdCluster, _isHealthy: boolean): void {
-    this.workloads.reconcile();
+  etcdEvaluated(cluster: EtcdCluster): void {
+    this.workloads.reconcile(cluster);
   }
 
   async close(): Promise<void> {

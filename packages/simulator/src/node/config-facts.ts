@@ -34,12 +34,14 @@ export interface ConfigFacts {
   readonly machineToken: string;
 }
 
+/** Texts whose facts are remembered: all machines of a large datacenter. The machines hold the texts themselves. */
+const MOST_REMEMBERED = 4_096;
 const remembered = new Map<string, ConfigFacts>();
 
 /**
  * Reads a configuration that was accepted before.
  *
- * The last few texts are remembered, since every step of a machine asks again.
+ * The last texts are remembered, since every step of a machine asks again.
  *
  * @throws ConfigError for text that is no configuration at all
  */
@@ -47,7 +49,7 @@ export function configFactsOf(text: string): ConfigFacts {
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const facts = readFacts(text);
-  if (remembered.size > 256) remembered.clear();
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
   remembered.set(text, facts);
   return facts;
 }

@@ -39,10 +39,10 @@ export class WorkloadClusters {
     this.#api = api;
   }
 
-  /** Compares what should answer with what does. Called after every change that could matter. */
-  reconcile(): void {
+  /** Compares what should answer with what does. Called after every change that could matter, with the etcd it concerns where one is known. */
+  reconcile(cluster?: EtcdCluster): void {
     if (this.#world.isClosed) return;
-    for (const cluster of this.#world.etcd.all()) this.#reconcileOne(cluster);
+    for (const one of cluster === undefined ? this.#world.etcd.all() : [cluster]) this.#reconcileOne(one);
   }
 
   kubeletUp(cell: Cell): void {
