@@ -1,56 +1,94 @@
 import { ConfigError } from "../errors.ts";
 import { tryParseInteger } from "../scalars/integer.ts";
-import type { StructType, Type } from "../schema/notation.ts";
-import type { YamlNode, YamlScalarNode } from "../yaml/read.ts";
+import type { CodecType, StructType, Type } from "../schema/notation.ts";
+import type { YamlMappingNode, YamlNode, YamlScalarNode } from "../yaml/read.ts";
 import type { ConfigMap, ConfigValue } from "./value.ts";
 
 /**
  * A node as a value of a type, strictly by Go's rules: `null` is absent, numbers and booleans are taken as strings where a string is asked
  * for but not the other way round, and `yes` is a boolean only where a boolean is asked for. Unknown keys are looked for separately.
  *
- * @throws ConfigError `WRONG_TYPE`, `INVALID_VALUE` with path and place
+ * @throws ConfigError `WRONG_TYPE`, `INVALID_VALUE`: its detail has a line for each value that is wrong, its place is that of the first
  */
 export function decode(type: Type, node: YamlNode, path: string): ConfigValue | undefined {
+  const wrong: WrongValue[] = [];
+  const value = decodeAt(type, node, path, wrong);
+  const [first] = wrong;
+  if (first === undefined) return value;
+  const lines = wrong.map(({ line, detail }) => `\n  line ${line}: ${detail}`);
+  throw new ConfigError(first.code, `yaml: construct errors:${lines.join("")}`, {
+    path: first.path,
+    line: first.line,
+    column: first.column,
+  });
+}
+
+/** A value that is not of its type. */
+interface WrongValue {
+  readonly code: "WRONG_TYPE" | "INVALID_VALUE";
+  readonly detail: string;
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValue[]): ConfigValue | undefined {
   if (node.type === "scalar" && node.kind === "null") return undefined;
+  const mismatch = (wanted: string): undefined => {
+    wrong.push(wrongType(node, wanted, path));
+    return undefined;
+  };
   switch (type.kind) {
     case "pointer":
-      return decode(type.to, node, path) ?? zeroBehindPointer(type.to);
+      return decodeAt(type.to, node, path, wrong) ?? zeroBehindPointer(type.to);
     case "struct":
-      return decodeStruct(type, node, path);
+      return node.type === "mapping" ? decodeStruct(type, node, path, wrong) : mismatch(type.name);
     case "list":
-      if (node.type !== "sequence") throw wrongType(node, `[]${nameOf(type.item)}`, path);
-      return node.items.map((item, index) => decode(type.item, item, `${path}[${index}]`) ?? zeroOf(type.item));
+      return node.type === "sequence"
+        ? node.items.map((item, index) => decodeAt(type.item, item, `${path}[${index}]`, wrong) ?? zeroOf(type.item))
+        : mismatch(`[]${nameOf(type.item)}`);
     case "map":
-      if (node.type !== "mapping") throw wrongType(node, `map[string]${nameOf(type.value)}`, path);
-      return new Map(node.entries.map(({ key, value }) => [key, decode(type.value, value, join(path, key)) ?? zeroOf(type.value)]));
+      return node.type === "mapping"
+        ? new Map(
+            node.entries.map(({ key, value }) => [key, decodeAt(type.value, value, join(path, key), wrong) ?? zeroOf(type.value)] as const),
+          )
+        : mismatch(`map[string]${nameOf(type.value)}`);
     case "any":
-      if (type.isMapping && node.type !== "mapping") throw wrongType(node, "map[string]interface {}", path);
-      return decodeAny(node);
+      return type.isMapping && node.type !== "mapping" ? mismatch("map[string]interface {}") : decodeAny(node);
     case "argument":
-      return node.type === "sequence" ? node.items.map((item) => textOf(item, "[]string", path)) : textOf(node, "string", path);
+      return node.type === "sequence"
+        ? node.items.map((item, index) => textOf(item, "[]string", `${path}[${index}]`, wrong) ?? "")
+        : textOf(node, "string", path, wrong);
     case "string":
-      return textOf(node, "string", path);
+      return textOf(node, "string", path, wrong);
     case "bool":
-      return decodeBool(node, path);
+      return boolOf(node) ?? mismatch("bool");
     case "int":
     case "uint":
-      return decodeInteger(node, type.kind, type.bits, type.name, path);
-    case "codec": {
-      if (type.name === "time.Duration" && node.type === "scalar" && node.kind !== "str") throw wrongType(node, type.name, path);
-      const parsed = type.codec.parse(textOf(node, type.name, path));
-      if ("refusal" in parsed)
-        throw new ConfigError("INVALID_VALUE", `yaml: construct errors:\n  line ${node.line}: ${parsed.refusal}`, place(node, path));
-      return parsed.text;
-    }
+      return integerOf(node, type.kind, type.bits) ?? mismatch(type.name);
+    case "codec":
+      return decodeText(type, node, path, wrong);
   }
 }
 
-function decodeStruct(type: StructType, node: YamlNode, path: string): ConfigMap {
-  if (node.type !== "mapping") throw wrongType(node, type.name, path);
+function decodeText(type: CodecType, node: YamlNode, path: string, wrong: WrongValue[]): string | undefined {
+  if (type.name === "time.Duration" && node.type === "scalar" && node.kind !== "str") {
+    wrong.push(wrongType(node, type.name, path));
+    return undefined;
+  }
+  const text = textOf(node, type.name, path, wrong);
+  const parsed = text === undefined ? undefined : type.codec.parse(text);
+  if (parsed === undefined) return undefined;
+  if ("text" in parsed) return parsed.text;
+  wrong.push({ code: "INVALID_VALUE", detail: parsed.refusal, path, line: node.line, column: node.column });
+  return undefined;
+}
+
+function decodeStruct(type: StructType, node: YamlMappingNode, path: string, wrong: WrongValue[]): ConfigMap {
   const out: ConfigMap = new Map();
   for (const { key, value } of node.entries) {
     const field = type.byName.get(key);
-    const decoded = field === undefined ? undefined : decode(field.type, value, join(path, key));
+    const decoded = field === undefined ? undefined : decodeAt(field.type, value, join(path, key), wrong);
     if (decoded !== undefined) out.set(key, decoded);
   }
   return out;
@@ -81,16 +119,15 @@ function zeroOf(type: Type): ConfigValue {
   }
 }
 
-function decodeBool(node: YamlNode, path: string): boolean {
-  if (node.type !== "scalar") throw wrongType(node, "bool", path);
+function boolOf(node: YamlNode): boolean | undefined {
+  if (node.type !== "scalar") return undefined;
   if (node.kind === "bool") return node.text.toLowerCase() === "true";
   if (node.kind === "str" && ["y", "Y", "yes", "on"].includes(node.text)) return true;
-  if (node.kind === "str" && ["n", "N", "no", "off"].includes(node.text)) return false;
-  throw wrongType(node, "bool", path);
+  return node.kind === "str" && ["n", "N", "no", "off"].includes(node.text) ? false : undefined;
 }
 
-function decodeInteger(node: YamlNode, kind: "int" | "uint", bits: number, name: string, path: string): bigint {
-  if (node.type !== "scalar") throw wrongType(node, name, path);
+function integerOf(node: YamlNode, kind: "int" | "uint", bits: number): bigint | undefined {
+  if (node.type !== "scalar") return undefined;
   const value =
     node.kind === "int"
       ? tryParseInteger(node.text)
@@ -99,8 +136,7 @@ function decodeInteger(node: YamlNode, kind: "int" | "uint", bits: number, name:
         : undefined;
   const low = kind === "uint" ? 0n : -(1n << BigInt(bits - 1));
   const high = kind === "uint" ? (1n << BigInt(bits)) - 1n : (1n << BigInt(bits - 1)) - 1n;
-  if (value === undefined || value < low || value > high) throw wrongType(node, name, path);
-  return value;
+  return value === undefined || value < low || value > high ? undefined : value;
 }
 
 function decodeAny(node: YamlNode): ConfigValue {
@@ -135,27 +171,20 @@ function floatOf(text: string): number {
   return Number(text);
 }
 
-function textOf(node: YamlNode, wanted: string, path: string): string {
-  if (node.type !== "scalar") throw wrongType(node, wanted, path);
-  return node.kind === "null" ? "" : node.text;
+function textOf(node: YamlNode, wanted: string, path: string, wrong: WrongValue[]): string | undefined {
+  if (node.type === "scalar") return node.kind === "null" ? "" : node.text;
+  wrong.push(wrongType(node, wanted, path));
+  return undefined;
 }
 
-function wrongType(node: YamlNode, wanted: string, path: string): ConfigError {
+function wrongType(node: YamlNode, wanted: string, path: string): WrongValue {
   const given = node.type === "scalar" ? `!!${node.kind} \`${short(node.text)}\`` : node.type === "sequence" ? "!!seq" : "!!map";
-  return new ConfigError(
-    "WRONG_TYPE",
-    `yaml: construct errors:\n  line ${node.line}: cannot construct ${given} into ${wanted}`,
-    place(node, path),
-  );
+  return { code: "WRONG_TYPE", detail: `cannot construct ${given} into ${wanted}`, path, line: node.line, column: node.column };
 }
 
 /** Ten characters of the value at most: enough to find it, too little to give a key away. */
 function short(text: string): string {
   return text.length > 10 ? `${text.slice(0, 7)}...` : text;
-}
-
-function place(node: YamlNode, path: string): { path: string; line: number; column: number } {
-  return { path, line: node.line, column: node.column };
 }
 
 function nameOf(type: Type): string {

@@ -84,7 +84,7 @@ export const documentRules: ReadonlyMap<string, readonly EffectRule[]> = new Map
     ["ExtensionServiceConfig", [restarts("", ["ext-<name>"], "the extension starts again with the new settings")]],
     ["ContainerConfig", [restarts("", ["<name>"], "the container starts again with the new settings")]],
 
-    ["CRIBaseRuntimeSpecConfig", [rule("", "reboot", "the container runtime reads it when it starts")]],
+    ["CRIBaseRuntimeSpecConfig", [restarts("", ["cri"], "Talos starts the container runtime again")]],
     ["CRICustomizationConfig", [rule("", "unknown", "the container runtime reads it when it starts")]],
     ["ImageCacheConfig", live("the cache is used from now on")],
     ["ImageVerificationConfig", live("pulls from now on are checked so")],

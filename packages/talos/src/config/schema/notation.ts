@@ -57,7 +57,7 @@ interface ScalarType {
   readonly bits: number;
   readonly name: string;
 }
-interface CodecType {
+export interface CodecType {
   readonly kind: "codec";
   readonly name: string;
   readonly codec: Codec;

@@ -17,7 +17,7 @@ const base: MachineConfigInput = {
   contract: "1.13",
   kubernetesVersion: "1.36.1",
   secrets,
-  install: { disk: "/dev/sda" },
+  install: { disk: "/dev/sda", image: "factory.talos.dev/metal-installer/abc:v1.14.0" },
 };
 
 for (const contract of ["1.8", "1.12", "1.13", "1.14"]) {
@@ -61,7 +61,7 @@ describe("what a patch can break", () => {
       "the old field beside the new document",
       { contract: "1.14" },
       "machine:\n  kubelet:\n    image: x\n",
-      ".machine.kubelet is already set in v1alpha1 config",
+      "kubelet config is already set in v1alpha1 config (.machine.kubelet)",
     ],
     ["no persistence", {}, "persist: false\n", ".persist should be enabled"],
   ];

@@ -1,14 +1,17 @@
 import type { Contract } from "../../versions/contract.ts";
 import { generationOf, loadConfig } from "../patch/patch.ts";
-import { checkAgainstV1alpha1, checkEachDocument, checkTogether } from "./documents.ts";
-import { checkV1alpha1 } from "./v1alpha1.ts";
+import { checkConflictsWithV1alpha1 } from "./conflicts.ts";
+import { checkDocument } from "./documents/rules.ts";
+import { listOf, Report } from "./report.ts";
+import type { RuleSet, RuntimeMode } from "./rule-set.ts";
+import { checkTogether } from "./together.ts";
+import { checkV1alpha1 } from "./v1alpha1/check.ts";
 
-/** Where the machine runs: `metal` installs itself, `container` has no disks, `cloud` is a machine image that is installed already. */
-export type RuntimeMode = "metal" | "cloud" | "container";
+export type { RuntimeMode } from "./rule-set.ts";
 
 export interface ValidateOptions {
   readonly mode: RuntimeMode;
-  /** Turns warnings into errors. Default false. */
+  /** Turns warnings of the v1alpha1 document into errors. Default false. */
   readonly strict?: boolean;
   /** Rules of this contract's Talos; default: the newest that is known. */
   readonly contract?: Contract;
@@ -16,41 +19,41 @@ export interface ValidateOptions {
 
 /** What a node would say of a config. */
 export interface Validation {
-  /** Empty when a node would take the config. Those of the v1alpha1 document come first. */
+  /** Empty when a node would take the config. Those of the v1alpha1 document come first. They hold no keys: they may be shown to anybody. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
-  /** The errors as talosctl prints them; `undefined` when there are none. */
+  /** The errors as talosctl prints them; `undefined` when there are none. For whoever holds the config: Talos repeats keys that have the wrong length. */
   readonly report: string | undefined;
 }
 
 /**
- * Checks a config by the rules of Talos that keep a first cluster from failing: identity and keys per role, install target, endpoint, network
- * plugin, discovery, container mode, and documents that say the same twice. Rules about bonds, VLANs, WireGuard, disk encryption, labels and
- * kubelet settings are not among them yet: the node still checks those.
+ * Checks a config by the rules of Talos, as `talosctl validate` does: each document by itself, documents against the v1alpha1 document, and
+ * all of them together. What only a running machine can know is not checked: whether a disk is there, whether the Kubernetes version fits.
  *
  * @throws ConfigError when the config cannot be read at all
- * @see siderolabs/talos `pkg/machinery/config/types/v1alpha1/v1alpha1_validation.go`
+ * @see siderolabs/talos `pkg/machinery/config/container`, `pkg/machinery/config/types`
  */
 export function validateMachineConfig(text: string, { mode, strict = false, contract }: ValidateOptions): Validation {
-  const generation = generationOf(contract);
-  const all = loadConfig(text, generation);
+  const rules: RuleSet = { mode, generation: generationOf(contract) };
+  const all = loadConfig(text, rules.generation);
   const v1alpha1 = all.find(({ shape }) => shape.kind === "v1alpha1")?.members;
   const documents = all.filter(({ shape }) => shape.kind !== "v1alpha1");
-  const own = v1alpha1 === undefined ? { errors: [], warnings: [] } : checkV1alpha1(v1alpha1, mode, generation);
+  const own = new Report();
+  if (v1alpha1 !== undefined) checkV1alpha1(v1alpha1, rules, own);
   const ownErrors = [...own.errors, ...(strict ? own.warnings.map((warning) => `warning: ${warning}`) : [])];
-  const others = [
-    ...checkEachDocument(documents),
-    ...(v1alpha1 === undefined ? [] : checkAgainstV1alpha1(documents, v1alpha1)),
-    ...(generation === "1.13" ? [] : checkTogether(documents, v1alpha1, mode)),
-  ];
-  const reported = [...(ownErrors.length === 0 ? [] : [`v1alpha1.Config: ${listOf(ownErrors)}`]), ...others];
+  const others = new Report();
+  for (const document of documents) checkDocument(document, rules, others);
+  if (v1alpha1 !== undefined) others.error(...checkConflictsWithV1alpha1(documents, v1alpha1, rules));
+  if (rules.generation === "1.14") checkTogether(documents, v1alpha1, rules, others);
+  const reported = [...(ownErrors.length === 0 ? [] : [`v1alpha1.Config: ${listOf(ownErrors)}`]), ...others.errors];
   return {
-    errors: [...ownErrors, ...others],
-    warnings: strict ? [] : own.warnings,
+    errors: [...ownErrors, ...others.errors].map(withoutKeys),
+    warnings: [...(strict ? [] : own.warnings), ...others.warnings],
     report: reported.length === 0 ? undefined : listOf(reported),
   };
 }
 
-function listOf(errors: readonly string[]): string {
-  return `${errors.length} error${errors.length === 1 ? "" : "s"} occurred:\n${errors.map((error) => `\t* ${error}\n`).join("")}\n`;
+/** A key of the wrong length may be most of the right one. */
+function withoutKeys(error: string): string {
+  return error.replace(/(private key is invalid: wrong key )"(?:[^"\\]|\\.)*"/, '$1"(secret)"');
 }
