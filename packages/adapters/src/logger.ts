@@ -29,10 +29,22 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 
 function wrap(inner: PinoLogger): Logger {
   return {
-    debug: (fields, message) => inner.debug(fields, message),
-    info: (fields, message) => inner.info(fields, message),
-    warn: (fields, message) => inner.warn(fields, message),
-    error: (fields, message) => inner.error(fields, message),
-    child: (fields) => wrap(inner.child(fields)),
+    debug: (fields, message) => inner.debug(shown(fields), message),
+    info: (fields, message) => inner.info(shown(fields), message),
+    warn: (fields, message) => inner.warn(shown(fields), message),
+    error: (fields, message) => inner.error(shown(fields), message),
+    child: (fields) => wrap(inner.child(shown(fields))),
   };
+}
+
+/**
+ * The fields as JSON shows them. Redaction by path copies what it looks into, and the copy of an object that hides its keys hides nothing:
+ * what a value wants to be seen as is asked for before.
+ */
+function shown(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, hasFace(value) ? value.toJSON() : value]));
+}
+
+function hasFace(value: unknown): value is { readonly toJSON: () => unknown } {
+  return typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function";
 }

@@ -74,6 +74,7 @@ export { classifyConfigEffects } from "./config/effects/classify.ts";
 export { validateMachineConfig } from "./config/validate/validate.ts";
 export { findForbiddenPatchPaths } from "./config/patch/forbidden-paths.ts";
 export { patchMachineConfig } from "./config/patch/patch.ts";
+export { redactMachineConfig } from "./config/redact.ts";
 export { cidrContains, cidrsOverlap } from "./config/scalars/ip.ts";
 export { generateMachineConfig } from "./config/generate/generate.ts";
 export { parseEndpoint } from "./config/generate/check-input.ts";
@@ -114,6 +115,7 @@ export type {
 } from "./config/generate/input.ts";
 export type { RuntimeMode, ValidateOptions, Validation } from "./config/validate/validate.ts";
 export type { ForbiddenPath } from "./config/patch/forbidden-paths.ts";
+export type { RedactOptions } from "./config/redact.ts";
 export type { PatchOptions } from "./config/patch/patch.ts";
 export type { Bootloader, Schematic, SchematicCustomization, SchematicOverlay } from "./schematic/schematic.ts";
 export type { SecretsBundle } from "./secrets/bundle.ts";

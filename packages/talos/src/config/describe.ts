@@ -1,3 +1,4 @@
+import { shownAs } from "../shown-as.ts";
 import { identityOf, legacyKind } from "./document-identity.ts";
 import { flagAt, nodeAt, textAt, textMapAt, textsAt } from "./yaml/navigate.ts";
 import { readYaml, type YamlNode } from "./yaml/read.ts";
@@ -162,13 +163,13 @@ class Documents {
 
 function encodedAuthority(node: YamlNode | undefined): AuthorityFacts | undefined {
   const certificate = decoded(textAt(node, "crt"));
-  return certificate === undefined ? undefined : { certificate, key: decoded(textAt(node, "key")) };
+  return certificate === undefined ? undefined : hiddenAuthority(certificate, decoded(textAt(node, "key")));
 }
 
 /** Documents of their own hold PEM text; a worker knows the authority only as an accepted one. */
 function plainAuthority(node: YamlNode | undefined): AuthorityFacts | undefined {
   const certificate = textAt(node, "issuingCA", "cert") ?? textsAt(node, "acceptedCAs")[0];
-  return certificate === undefined ? undefined : { certificate, key: textAt(node, "issuingCA", "key") };
+  return certificate === undefined ? undefined : hiddenAuthority(certificate, textAt(node, "issuingCA", "key"));
 }
 
 function encodedList(node: YamlNode | undefined): readonly string[] {
@@ -179,18 +180,23 @@ function decoded(base64: string | undefined): string | undefined {
   return base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("utf8");
 }
 
+/**
+ * The key of the first provider for Secrets. The genuine tool looks at secretbox alone, so it is preferred; its generator writes the key of
+ * older clusters under that name too.
+ */
 function encryptionKeys(document: YamlNode | undefined): { secretbox: string | undefined; aescbc: string | undefined } {
-  const resources = nodeAt(document, "config", "resources");
-  const providers = (resources?.type === "sequence" ? resources.items : []).flatMap((resource) => {
-    const list = nodeAt(resource, "providers");
-    return list?.type === "sequence" ? list.items : [];
-  });
+  const firstProviders = itemsAt(document, "config", "resources").flatMap((resource) =>
+    textsAt(resource, "resources").includes("secrets") ? itemsAt(resource, "providers").slice(0, 1) : [],
+  );
   const secretOf = (provider: string): string | undefined =>
-    providers.flatMap((item) => {
-      const keys = nodeAt(item, provider, "keys");
-      return keys?.type === "sequence" ? keys.items.map((key) => textAt(key, "secret")) : [];
-    })[0];
-  return { secretbox: secretOf("secretbox"), aescbc: secretOf("aescbc") };
+    firstProviders.flatMap((item) => itemsAt(item, provider, "keys").map((key) => textAt(key, "secret")))[0];
+  const secretbox = secretOf("secretbox");
+  return { secretbox, aescbc: secretbox === undefined ? secretOf("aescbc") : undefined };
+}
+
+function itemsAt(node: YamlNode | undefined, ...path: readonly string[]): readonly YamlNode[] {
+  const list = nodeAt(node, ...path);
+  return list?.type === "sequence" ? list.items : [];
 }
 
 function versionOfImage(image: string | undefined): string | undefined {
@@ -207,6 +213,9 @@ function firstFilled(...lists: readonly (readonly string[])[]): readonly string[
 }
 
 function hideContents(facts: MachineConfigFacts): MachineConfigFacts {
-  const hidden = { enumerable: false, value: (): string => "[machine config facts]" };
-  return Object.defineProperties(facts, { toJSON: hidden, [Symbol.for("nodejs.util.inspect.custom")]: hidden });
+  return shownAs(facts, "[machine config facts]");
+}
+
+function hiddenAuthority(certificate: string, key: string | undefined): AuthorityFacts {
+  return shownAs({ certificate, key }, { certificate, key: key === undefined ? undefined : "[private key]" });
 }

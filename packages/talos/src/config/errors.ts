@@ -39,13 +39,14 @@ export interface ConfigPosition {
 /**
  * Refusal of a config, patch, bundle or talosconfig.
  *
- * `message` starts with the code and ends with what to do; `detail` is the text that the Go machinery gives for the same input, where it
- * defines one. Neither holds values of the input other than keys, kinds and scalars of the wrong type.
+ * `message` starts with the code and ends with what to do; it holds no more of the input than names, kinds and the beginning of a value.
+ * `detail` is the text that the Go machinery gives for the same input, where it defines one. That text may quote what the user wrote: it is for
+ * who wrote it, and stays out of logs, JSON and the console, which see the message alone.
  */
 export class ConfigError extends Error implements ConfigPosition {
   override readonly name = "ConfigError";
   readonly code: ConfigErrorCode;
-  readonly detail: string;
+  readonly #detail: string;
   readonly document: string | undefined;
   readonly path: string | undefined;
   readonly line: number | undefined;
@@ -54,13 +55,18 @@ export class ConfigError extends Error implements ConfigPosition {
   readonly retry = "never";
 
   constructor(code: ConfigErrorCode, detail: string, position: ConfigPosition = {}, options?: ErrorOptions) {
-    super(`${code}: ${detail}${placeOf(position)}. ${remedies[code]}`, options);
+    super(`${code}: ${withoutValues(code, detail)}${placeOf(position)}. ${remedies[code]}`, options);
     this.code = code;
-    this.detail = detail;
+    this.#detail = detail;
     this.document = position.document;
     this.path = position.path;
     this.line = position.line;
     this.column = position.column;
+  }
+
+  /** The machinery's text, which may quote the input. A getter of the class, so that no inspection of the error comes across it. */
+  get detail(): string {
+    return this.#detail;
   }
 
   /** Copies of an error that know more about where it happened. What is known already stays. */
@@ -82,6 +88,16 @@ export class ConfigError extends Error implements ConfigPosition {
 /** True for a {@link ConfigError}, also one from another copy of this package. */
 export function isConfigError(error: unknown): error is ConfigError {
   return error instanceof Error && error.name === "ConfigError" && "code" in error;
+}
+
+/** Quotes longer than this may be a key, a token or an address with a password in it. */
+const longestQuote = 24;
+
+/** Some texts of the machinery quote what was written: of that the message keeps the names. */
+function withoutValues(code: ConfigErrorCode, detail: string): string {
+  if (code === "UNKNOWN_FIELD") return detail.replace(/(unknown keys found during decoding):.*$/s, "$1");
+  if (code !== "INVALID_VALUE") return detail;
+  return detail.replace(/"(?:[^"\\]|\\.)*"/g, (quote) => (quote.length > longestQuote ? `${quote.slice(0, 8)}..."` : quote));
 }
 
 function placeOf({ document, path, line, column }: ConfigPosition): string {

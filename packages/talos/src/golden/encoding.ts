@@ -1,6 +1,7 @@
 import { loadDocuments } from "../config/document/load.ts";
 import { printDocuments } from "../config/document/print.ts";
 import { ConfigError } from "../config/errors.ts";
+import { redactMachineConfig } from "../config/redact.ts";
 import { patchMachineConfig } from "../config/patch/patch.ts";
 import {
   answersOf,
@@ -26,6 +27,9 @@ export function runEncoding(golden: GoldenCase, context: GoldenContext): GoldenO
             ? passed
             : compareText(printDocuments(loadDocuments(input, generation), generation), textOf(canonical, context), "canonical"),
         ];
+        const redacted = expected["redacted"] ?? canonical;
+        if (redacted !== undefined)
+          outcomes.push(compareText(redactMachineConfig(input, { contract: generation }), textOf(redacted, context), "redacted"));
         if (expected["bytes_unmodified_equal_input"] === true)
           outcomes.push(compareText(patchMachineConfig(input, []), input, "unmodified"));
         return outcomes;

@@ -1,3 +1,5 @@
+import { shownAs } from "../shown-as.ts";
+
 /**
  * A client configuration: contexts with the credentials of clusters, by name. Keys are base64 of PEM text, as in the file.
  *
@@ -50,8 +52,8 @@ export function createTalosconfig({ clusterName, endpoints = [], nodes, ca, cert
   return hideContents({ context: clusterName, contexts: new Map([[clusterName, context]]) });
 }
 
-/** Keeps keys out of JSON, logs and the console. */
-export function hideContents(config: Talosconfig): Talosconfig {
-  const hidden = { enumerable: false, value: (): string => "[talosconfig]" };
-  return Object.defineProperties({ ...config }, { toJSON: hidden, [Symbol.for("nodejs.util.inspect.custom")]: hidden });
+/** Keeps keys out of JSON, logs and the console, those of each context too. */
+export function hideContents({ context, contexts }: Talosconfig): Talosconfig {
+  const hidden = [...contexts].map(([name, value]) => [name, shownAs({ ...value }, "[talosconfig context]")] as const);
+  return shownAs({ context, contexts: new Map(hidden) }, "[talosconfig]");
 }
