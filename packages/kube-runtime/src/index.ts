@@ -35,6 +35,7 @@ export type {
 export type { BackoffOptions, WorkPriority, Workqueue, WorkqueueObserver, WorkqueueOptions, WorkqueueStats } from "./queue/types.ts";
 export type { Counter, Gauge, Histogram, HistogramSpec, MetricFamily, MetricLabels, MetricSpec, MetricsRegistry } from "./metrics/types.ts";
 export type { CacheWait, Delta, Informer, InformerOptions, InformerStatus, Store } from "./watch/informer-types.ts";
+export type { InformerRegistry, InformerRegistryOptions, InformerReport, InformerScope } from "./watch/create-informer-registry.ts";
 export type {
   Controller,
   ControllerOptions,
@@ -48,6 +49,7 @@ export type {
 export type { EventInput, EventRecorder, EventRecorderOptions } from "./events/types.ts";
 export type { FencingToken, Leadership, LeadershipEnd, LeaseElector, LeaseElectorOptions } from "./lease/types.ts";
 export { createInformer } from "./watch/create-informer.ts";
+export { createInformerRegistry } from "./watch/create-informer-registry.ts";
 export { createMetricsRegistry, metricsContentType } from "./metrics/create-metrics-registry.ts";
 export { createWorkqueue } from "./queue/workqueue.ts";
 export { createController } from "./controller/create-controller.ts";

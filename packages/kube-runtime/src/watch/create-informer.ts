@@ -22,7 +22,8 @@ const streamedList = { sendInitialEvents: true, resourceVersionMatch: "NotOlderT
  */
 export function createInformer<T extends KubeObject = KubeObject>(options: InformerOptions<T>): Informer<T> {
   const { client, type, timers, random, log, pageSize = 500, watchTimeoutSeconds = 180, listBy = "stream" } = options;
-  const store = createIndexedStore<T>(guardedIndexers());
+  const guards = new Map<(object: T) => readonly string[], (object: T) => readonly string[]>();
+  const store = createIndexedStore<T>(guarded(options.indexers ?? {}));
   const waiters = createCacheWaiters(timers);
   const resource = client.resource<T>(type);
   const selected = { namespace: options.namespace, labelSelector: options.labelSelector, fieldSelector: options.fieldSelector };
@@ -68,7 +69,8 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
     }
   }
 
-  function guardedIndexers(): Indexers<T> {
+  /** An index function that throws leaves the object out of its index; the same function gives the same guard. */
+  function guarded(indexers: Indexers<T>): Indexers<T> {
     const guard = (name: string, index: (object: T) => readonly string[]) => (object: T) => {
       try {
         return index(object);
@@ -77,7 +79,13 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
         return [];
       }
     };
-    return Object.fromEntries(Object.entries(options.indexers ?? {}).map(([name, index]) => [name, guard(name, index)]));
+    return Object.fromEntries(
+      Object.entries(indexers).map(([name, index]) => {
+        const own = guards.get(index) ?? guard(name, index);
+        guards.set(index, own);
+        return [name, own];
+      }),
+    );
   }
 
   function failed(error: KubeApiError, doing: string): void {
@@ -218,6 +226,7 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
         handlers = handlers.filter((other) => other !== own);
       };
     },
+    addIndexers: (indexers) => store.addIndexes(guarded(indexers)),
     status: () => ({
       phase: state.phase,
       isSynced,

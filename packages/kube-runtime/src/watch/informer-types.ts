@@ -64,9 +64,8 @@ export interface InformerStatus {
   /** Up to here the cache is known to be complete. */
   readonly resourceVersion: string | undefined;
   readonly objects: number;
-  /** Failures since the last progress. */
+  /** Failures since the last progress; ten in a row take about a minute. */
   readonly failures: number;
-  /** Since when there has been no progress is not kept here; the last failure is. */
   readonly lastError: KubeApiError | undefined;
   /** Lists that were completed. */
   readonly lists: number;
@@ -104,5 +103,11 @@ export interface Informer<T extends KubeObject> {
   waitForResourceVersion(resourceVersion: string, wait?: CacheWait): Promise<void>;
   /** Calls `handler` at once for every object there is (`isInitial`), then for each change. What it throws is logged. Returns the way to end it. */
   subscribe(handler: (delta: Delta<T>) => void): () => void;
+  /**
+   * Adds named indexes, before or after the start; those that exist are left as they are.
+   *
+   * @throws RangeError when a name stands for another function
+   */
+  addIndexers(indexers: Readonly<Record<string, (object: T) => readonly string[]>>): void;
   status(): InformerStatus;
 }
