@@ -21,12 +21,15 @@ export const effectRemedies: Readonly<Record<EffectErrorCode, string>> = {
 export class EffectError extends Error {
   override readonly name = "EffectError";
   readonly code: EffectErrorCode;
+  /** What was found, without code and remedy; no secrets. */
+  readonly detail: string;
   /** After the next look. */
   readonly retry = "backoff";
 
   constructor(code: EffectErrorCode, detail: string) {
     super(`${code}: ${detail}. ${effectRemedies[code]}`);
     this.code = code;
+    this.detail = detail;
   }
 }
 

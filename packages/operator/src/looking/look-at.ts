@@ -15,6 +15,8 @@ export interface LookQuestion {
   readonly credentials: ReaderCredentials | undefined;
   /** True when a configuration may have been sent: the machine is then met with our certificate first. */
   readonly mayBeConfigured: boolean;
+  /** Asks also a configured machine for its UUID. Default false: that is asked only of one that nobody configured under this name. */
+  readonly needsHardware?: boolean;
   readonly now: () => number;
   readonly signal?: AbortSignal;
 }
@@ -123,7 +125,7 @@ async function readRunning(client: TalosClient, question: LookQuestion): Promise
     question.connections.version.take(client.peerSpki(), question.now, () => runningVersionOf(client, options)),
     isControlPlane ? seenEtcd(client, options) : undefined,
     // One that nobody configured under this name may be another entry's machine.
-    question.mayBeConfigured ? undefined : hardwareOf(client, options),
+    question.mayBeConfigured && question.needsHardware !== true ? undefined : hardwareOf(client, options),
   ]);
   return {
     kind: "running",

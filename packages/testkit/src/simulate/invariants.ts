@@ -102,6 +102,11 @@ export function createInvariants(input: InvariantsInput): Invariants {
       if (text.includes(secret)) report("S9", `${source} holds a secret of the bundle (${secret.slice(0, 4)}...)`);
   }
 
+  /** The machine at an address now, by the address that it had in the beginning. */
+  function standingAt(address: string): string {
+    return stage.routes.get(address) ?? address;
+  }
+
   function longAgo(since: number | undefined): boolean {
     return since !== undefined && now() - since > READ_JUST_BEFORE_MS;
   }
@@ -141,7 +146,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
       const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])];
       if (effect === "T2") {
         const pinned = known.find((machine) => machine.address === address);
-        const spki = currentSpki(datacenter, address, describeSpki);
+        const spki = currentSpki(datacenter, standingAt(address), describeSpki);
         if (pinned === undefined) report("S20", `a configuration goes to ${address} before its identity was written down`);
         else if (spki !== undefined && pinned.spki !== spki)
           report("S20", `a configuration goes to ${address}, whose key is not the recorded one`);
@@ -153,16 +158,18 @@ export function createInvariants(input: InvariantsInput): Invariants {
       const intent = record?.spec.bootstrap?.intent ?? record?.spec.bootstrap?.done;
       if (intent === undefined) report("S3", `Bootstrap goes to ${address} without a recorded intent`);
       else if (intent.machine.address !== address) report("S3", `Bootstrap goes to ${address}, but ${intent.machine.address} is recorded`);
-      if (bootstrapTarget !== undefined && bootstrapTarget !== address && !stage.isRecordLost)
-        report("S3", `Bootstrap goes to ${address} after it went to ${bootstrapTarget}`);
-      bootstrapTarget = address;
+      const target = standingAt(address);
+      if (bootstrapTarget !== undefined && bootstrapTarget !== target && !stage.isRecordLost)
+        report("S3", `Bootstrap goes to ${target} after it went to ${bootstrapTarget}`);
+      bootstrapTarget = target;
       // What the machines are, not what the record says of them.
       for (const other of addresses.controlPlanes) {
         const { state } = datacenter.machine(other);
         // The target itself may hold data already: a repeated call whose first reply was lost is refused by the machine and harmless.
-        if (state.etcd.data !== undefined && other !== address) report("S2", `Bootstrap goes to ${address} while ${other} holds etcd data`);
-        if (state.config.persisted !== undefined && (state.power === "off" || !state.isConnected))
-          report("S2", `Bootstrap goes to ${address} while ${other} is out of sight`);
+        if (state.etcd.data !== undefined && other !== target) report("S2", `Bootstrap goes to ${target} while ${other} holds etcd data`);
+        const isSomewhere = addresses.controlPlanes.some((one) => standingAt(one) === other);
+        if (state.config.persisted !== undefined && (state.power === "off" || !state.isConnected || !isSomewhere))
+          report("S2", `Bootstrap goes to ${target} while ${other} is out of sight`);
       }
     },
     async afterRecordWrite() {

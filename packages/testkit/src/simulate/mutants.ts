@@ -111,6 +111,18 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "any-maintenance-proves",
+    about: "takes whatever waits in maintenance mode at an address for the machine that was configured there (S2, S20)",
+    trouble: "founded-and-replaced",
+    edits: [
+      {
+        file: `${brain}/effects/bootstrap-etcd.ts`,
+        find: "(!target.wasConfigured || look.spki === target.spki)",
+        replace: '(!target.wasConfigured || look.spki !== "")',
+      },
+    ],
+  },
+  {
     name: "configure-before-pinning",
     about: "sends a configuration before the machine's identity is written down (S20)",
     edits: [

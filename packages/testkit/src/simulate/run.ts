@@ -5,6 +5,7 @@ import { createSeededRandom, createVirtualTime, type VirtualTime } from "@talos-
 import { createOperator } from "@talos-operator/operator";
 import type { KubeTransport, Keys, Logger, LogFields, RandomSource } from "@talos-operator/ports";
 import { createDatacenter, realisticTimings, type Datacenter } from "@talos-operator/simulator";
+import { rerouted } from "../world/rerouted.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createSilentWorkloads } from "../world/workloads.ts";
 import type { EffectId } from "./effects.ts";
@@ -149,6 +150,7 @@ async function createWorld(options: RunOptions): Promise<World> {
         datacenter,
         scenario,
         pauseOperator: (ms) => operators.pause(ms),
+        holdOperator: () => operators.hold(),
         startOperator: () => operators.start(0),
         setClock: (skewMs) => operators.setClock(skewMs),
         tookEffect: (effect, n) => operators.tookEffect(effect, n),
@@ -214,6 +216,8 @@ interface OperatorStarter {
   start(delayMs: number): void;
   /** The running operator stands still for so long; another one is started at once. */
   pause(ms: number): void;
+  /** The running operator stands still until the returned function is called; nobody takes over meanwhile. */
+  hold(): () => void;
   /** The clocks of all operators are wrong by so much. */
   setClock(skewMs: number): void;
   /** Resolves when the effect took place for the `n`-th time, counted from 1 and from the first one still to come, before the sender hears of it. */
@@ -310,7 +314,7 @@ function operatorStarter({
       };
       const operator = createOperator({
         kube: faultyKube(truth, faulty),
-        talos: faultyTalos(datacenter.dialer(clock), faulty),
+        talos: faultyTalos(rerouted(datacenter.dialer(clock), stage.routes), faulty),
         clock,
         timers: mortalTimers(time.timers, mine),
         random: stream(100 + generation),
@@ -331,6 +335,11 @@ function operatorStarter({
       paused.pause();
       start(0);
       time.timers.schedule(ms, () => paused.resume());
+    },
+    hold() {
+      const held = life;
+      held?.pause();
+      return () => held?.resume();
     },
     setClock(skewMs) {
       clockSkewMs = skewMs;

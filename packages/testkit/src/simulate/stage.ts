@@ -13,6 +13,8 @@ export interface Stage {
   isRecordLost: boolean;
   /** Configurations that a machine may take once more, because it lost the first one. */
   mayRepeat: number;
+  /** Which machine stands at an address now, where it is another one than in the beginning: address to the address that it had. */
+  readonly routes: Map<string, string>;
   /** Addresses of machines that a person allowed to be configured again. */
   readonly approved: Set<string>;
   /** The next `times` reads whose path ends so are answered with this status. */
@@ -32,6 +34,7 @@ export function createStage(): Stage {
     pausedSince: undefined,
     isRecordLost: false,
     mayRepeat: 0,
+    routes: new Map(),
     approved: new Set(),
     answerReads(pathEnd, status, times) {
       lies.push({ pathEnd, status, times });

@@ -32,6 +32,8 @@ export type TroubleKind =
   | "paused-and-rebooted"
   /** As before, and meanwhile a person founds etcd on another machine than the recorded one. */
   | "founded-by-hand"
+  /** Right before the call to found etcd is sent, a person founds it on another machine, and that one's address goes to a machine that waits. */
+  | "founded-and-replaced"
   /** Two operators run from the start. */
   | "two-operators"
   /** A machine loses its power while it waits for its configuration. A person confirms it if it was written down already. */
@@ -70,6 +72,7 @@ export const TROUBLES: readonly TroubleKind[] = [
   "all-lost",
   "clock-jump",
   "lost-before-founding",
+  "founded-and-replaced",
 ];
 
 export interface TroubleInput {
@@ -84,6 +87,8 @@ export interface TroubleInput {
   readonly stage: Stage;
   readonly keys: Keys;
   readonly pauseOperator: (ms: number) => void;
+  /** Stands still until the returned function is called, which must be before the lease ends. */
+  readonly holdOperator: () => () => void;
   readonly startOperator: () => void;
   readonly setClock: (skewMs: number) => void;
   /** Resolves when the effect took place for the `n`-th time, before the sender hears of it. */
@@ -136,6 +141,9 @@ export async function makeTrouble(input: TroubleInput): Promise<void> {
       break;
     case "founded-by-hand":
       await foundByHand(input, lastsMs);
+      break;
+    case "founded-and-replaced":
+      await foundAndReplace(input, lastsMs);
       break;
     case "two-operators":
       input.startOperator();
@@ -341,31 +349,56 @@ async function confirmMachine(input: TroubleInput, machine: SimulatedMachine): P
 }
 
 async function foundByHand(input: TroubleInput, lastsMs: number): Promise<void> {
-  const { client, datacenter, timers, trace, scenario, keys, now } = input;
-  // The intent is the last thing that is written before the call.
+  const { timers, trace } = input;
+  const other = await anotherThanTheTarget(input);
+  input.pauseOperator(lastsMs);
+  trace(`trouble founded-by-hand on ${other ?? "nobody"} for ${lastsMs} ms`);
+  if (other !== undefined) await found(input, other);
+  await timers.sleep(lastsMs);
+}
+
+/** A machine that waits in maintenance mode, and has nothing to do with the cluster. */
+const STRANGER = "10.5.0.250";
+
+async function foundAndReplace(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { timers, trace, stage, datacenter } = input;
+  datacenter.addMachine({ address: STRANGER, talosVersion: input.scenario.talosVersion });
+  const other = await anotherThanTheTarget(input);
+  const goOn = input.holdOperator();
+  trace(`trouble founded-and-replaced: ${other ?? "nobody"} for ${lastsMs} ms`);
+  if (other !== undefined) {
+    await found(input, other);
+    stage.routes.set(other, STRANGER);
+  }
+  goOn();
+  await timers.sleep(lastsMs);
+  stage.routes.clear();
+}
+
+/** Resolves when the intent to found etcd was written, the last thing before the call, with a control plane that is not the target. */
+async function anotherThanTheTarget(input: TroubleInput): Promise<string | undefined> {
   let record: ClusterRecord | undefined;
   for (let n = 1; record?.spec.bootstrap?.intent === undefined; n += 1) {
     await input.tookEffect("K2", n);
     record = await readRecord(input);
   }
-  input.pauseOperator(lastsMs);
   const target = record.spec.bootstrap.intent.machine.address;
-  const other = addressesOf(scenario).controlPlanes.find((address) => address !== target);
+  return addressesOf(input.scenario).controlPlanes.find((address) => address !== target);
+}
+
+async function found({ client, datacenter, keys, now }: TroubleInput, address: string): Promise<void> {
   const bundle = (await client.resource<Secret>(secretType).get(bundleKey)).data?.["bundle"];
-  trace(`trouble founded-by-hand on ${other ?? "nobody"} for ${lastsMs} ms`);
-  if (other !== undefined && bundle !== undefined) {
-    const { os } = parseSecretsBundle(Buffer.from(bundle, "base64").toString("utf8")).certs;
-    const signed = await keys.signCertificate(os, {
-      usage: "client",
-      organizations: ["os:admin"],
-      notBefore: now() - 1000,
-      lifetimeMs: 600_000,
-    });
-    const talos = createTalosClient(datacenter.dialer().dial({ address: other }, { kind: "mutual", ca: os.certificate, ...signed }));
-    await talos.bootstrap({ timeoutMs: 5_000 });
-    talos.close();
-  }
-  await timers.sleep(lastsMs);
+  if (bundle === undefined) return;
+  const { os } = parseSecretsBundle(Buffer.from(bundle, "base64").toString("utf8")).certs;
+  const signed = await keys.signCertificate(os, {
+    usage: "client",
+    organizations: ["os:admin"],
+    notBefore: now() - 1000,
+    lifetimeMs: 600_000,
+  });
+  const talos = createTalosClient(datacenter.dialer().dial({ address }, { kind: "mutual", ca: os.certificate, ...signed }));
+  await talos.bootstrap({ timeoutMs: 5_000 });
+  talos.close();
 }
 
 async function nameMachinesTwice({ client, scenario, timers }: TroubleInput): Promise<void> {

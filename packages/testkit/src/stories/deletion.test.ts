@@ -75,6 +75,22 @@ test("an unreachable machine is waited for, and let go when a person names it", 
     assert.equal(resets(world).includes("Reset 10.5.0.5"), false);
   }));
 
+test("a wipe goes to the machine that was written down, not to one that took its address, and another that waits there is no proof of it", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    world.reroute("10.5.0.4", "10.5.0.5");
+    world.reroute("10.5.0.5", "10.5.0.6");
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.time.advance(300_000);
+    assert.deepEqual(resets(world), []);
+    assert.notEqual(await world.get(kinds.machine, "demo-10.5.0.4"), undefined);
+    assert.notEqual(await world.get(kinds.machine, "demo-10.5.0.5"), undefined);
+    world.reroute("10.5.0.4", undefined);
+    world.reroute("10.5.0.5", undefined);
+    await world.until("gone", isGone(world), 1_200);
+    assert.equal(new Set(resets(world)).size, 5);
+  }));
+
 test("a paused cluster is not taken down", () =>
   tell({}, async (world) => {
     await ready(world);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseSecretsBundle } from "@talos-operator/talos";
+import type { TalosDialer } from "@talos-operator/ports";
+import { without } from "./without.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -211,3 +213,31 @@ test("a machine whose plug is pulled is missed by name, and welcomed back", () =
     world.datacenter.machine("10.5.0.2").setConnected(true);
     await world.untilReady();
   }));
+
+test("the call to found etcd goes to the machine that was written down, not to one that took its address", () => {
+  let isHeld = true;
+  const lost = (real: TalosDialer): TalosDialer =>
+    without(
+      (method) => method.endsWith("/Bootstrap"),
+      () => isHeld,
+    )(real);
+  return tell({ dialer: lost }, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(cps));
+    await world.start();
+    await world.until("asked to found etcd", async () => {
+      const record = await world.get(kinds.record);
+      return (record?.spec?.["bootstrap"] as { readonly intent?: object } | undefined)?.intent !== undefined;
+    });
+    world.reroute("10.5.0.1", "10.5.0.2");
+    world.reroute("10.5.0.2", "10.5.0.1");
+    isHeld = false;
+    await world.time.advance(300_000);
+    const foundings = (): readonly string[] => world.sent.filter((call) => call.startsWith("Bootstrap"));
+    assert.deepEqual(foundings(), []);
+    assert.match((await world.condition(kinds.controlPlane, "Ready"))?.message ?? "", /another machine answers|has the UUID/);
+    world.reroute("10.5.0.1", undefined);
+    world.reroute("10.5.0.2", undefined);
+    await world.untilReady();
+    assert.deepEqual(foundings(), ["Bootstrap 10.5.0.1"]);
+  });
+});

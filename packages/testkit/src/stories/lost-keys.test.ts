@@ -2,36 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
-import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
+import type { TalosCredentials } from "@talos-operator/ports";
 import { createValueKeys } from "../world/value-keys.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
+import { without } from "./without.ts";
 
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
-
-/** Machines that cannot be reached by some calls while `isHeld()`. */
-function without(
-  isLost: (method: string, credentials: TalosCredentials) => boolean,
-  isHeld: () => boolean,
-): (real: TalosDialer) => TalosDialer {
-  return (real) => ({
-    dial(target, credentials) {
-      const channel = real.dial(target, credentials);
-      return {
-        ...channel,
-        target,
-        unary: (method, request, options) =>
-          isHeld() && isLost(method.path, credentials)
-            ? Promise.reject(Object.assign(new Error("connection reset"), { name: "TalosCallFailure" as const, code: 14 }))
-            : channel.unary(method, request, options),
-        serverStream: (method, request, options) => channel.serverStream(method, request, options),
-        upload: (method, requests, options) => channel.upload(method, requests, options),
-        peerSpki: () => channel.peerSpki(),
-        close: () => channel.close(),
-      };
-    },
-  });
-}
 
 const withoutBootstrap = (isHeld: () => boolean): ReturnType<typeof without> => without((method) => method.endsWith("/Bootstrap"), isHeld);
 

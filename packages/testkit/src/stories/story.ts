@@ -7,12 +7,13 @@ import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runt
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
 import type { OperatorOptions } from "@talos-operator/operator";
-import type { Keys, KubeTransport, Logger, TalosChannel, TalosDialer } from "@talos-operator/ports";
+import type { Keys, KubeTransport, Logger, TalosDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
 import { createLife, never } from "../simulate/life.ts";
 import type { Life } from "../simulate/life.ts";
+import { rerouted } from "../world/rerouted.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createSilentWorkloads } from "../world/workloads.ts";
 
@@ -210,29 +211,6 @@ async function createStory(options: StoryOptions): Promise<Story> {
       await stop();
       await datacenter.close();
       api.close();
-    },
-  };
-}
-
-/** Hands each dialled address to the machine that stands there now; open channels too. */
-function rerouted(real: TalosDialer, routes: ReadonlyMap<string, string>): TalosDialer {
-  return {
-    dial(target, credentials) {
-      const channels = new Map<string, TalosChannel>();
-      const now = (): TalosChannel => {
-        const address = routes.get(target.address) ?? target.address;
-        const channel = channels.get(address) ?? real.dial({ ...target, address }, credentials);
-        channels.set(address, channel);
-        return channel;
-      };
-      return {
-        target,
-        unary: (method, request, callOptions) => now().unary(method, request, callOptions),
-        serverStream: (method, request, callOptions) => now().serverStream(method, request, callOptions),
-        upload: (method, requests, callOptions) => now().upload(method, requests, callOptions),
-        peerSpki: () => now().peerSpki(),
-        close: () => channels.forEach((channel) => channel.close()),
-      };
     },
   };
 }

@@ -23,11 +23,16 @@ export function wasEverConfigured(facts: ClusterFacts, machine: SeenMachine): bo
 export function probeTargets(seen: Observed, facts: ClusterFacts): readonly ProbeTarget[] {
   return controlPlanesOf(seen)
     .filter((machine) => machineFact(facts, machine.declared.name)?.releasedAt === undefined)
-    .map((machine) => ({
-      machine: machine.declared.name,
-      address: machine.declared.address,
-      wasConfigured: wasEverConfigured(facts, machine),
-    }));
+    .map((machine) => {
+      const fact = machineFact(facts, machine.declared.name);
+      return {
+        machine: machine.declared.name,
+        address: machine.declared.address,
+        wasConfigured: wasEverConfigured(facts, machine),
+        spki: fact?.spki,
+        uuid: fact?.uuid ?? "",
+      };
+    });
 }
 
 /** etcd waits to be founded or joined, and the machine says that it has no member. */

@@ -131,6 +131,8 @@ export type Action =
       readonly kind: "BootstrapEtcd";
       readonly machine: MachineName;
       readonly address: string;
+      /** SMBIOS UUID of that machine, and of no other at its address; empty where it has none. */
+      readonly ifUuid: string;
       readonly probe: readonly ProbeTarget[];
       /** The call was answered before: it is repeated only if the machine lost it in a reboot. */
       readonly onlyAfterReboot: boolean;
@@ -138,7 +140,7 @@ export type Action =
   | { readonly kind: "WriteKubeconfig"; readonly secret: string; readonly via: string }
   | { readonly kind: "WriteTalosconfig"; readonly secret: string; readonly endpoints: readonly string[] }
   /** Wipes. Only a machine whose intent stands in the record. */
-  | { readonly kind: "ResetMachine"; readonly machine: MachineName; readonly address: string }
+  | { readonly kind: "ResetMachine"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
   /** A person's word acts once: it is taken off and answered by an event. */
   | { readonly kind: "AnswerAnnotation"; readonly annotation: string; readonly value: string; readonly answer: string }
   | { readonly kind: "DeleteRecord" }
@@ -148,8 +150,12 @@ export type Action =
 export interface ProbeTarget {
   readonly machine: MachineName;
   readonly address: string;
-  /** True: silence forbids the bootstrap. */
+  /** True: silence forbids the bootstrap, and so does any machine but the one that was written down. */
   readonly wasConfigured: boolean;
+  /** Key that was written down; `undefined` = none was. */
+  readonly spki: string | undefined;
+  /** SMBIOS UUID that was written down; empty where none was. */
+  readonly uuid: string;
 }
 
 /** An object of this cluster, by kind and name; the namespace is the control plane's. */

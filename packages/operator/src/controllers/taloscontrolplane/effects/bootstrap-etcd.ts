@@ -6,6 +6,8 @@ import type { Effects } from "../execute.ts";
 import { waitsForEtcd } from "../etcd-view.ts";
 import type { Action, ProbeTarget } from "../model.ts";
 import { asAdmin } from "./admin.ts";
+import { isOtherMachine } from "../identity.ts";
+import { demandMachine } from "./demand-machine.ts";
 
 /**
  * Asks the recorded machine to found etcd.
@@ -21,6 +23,7 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
     await asAdmin(action.address, effects, async (client) => {
       const etcd = await seenEtcd(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
       if (!waitsForEtcd(etcd)) throw new EffectError("PRECONDITION_GONE", `etcd on ${action.machine} does not wait to be founded any more`);
+      await demandMachine(client, action.machine, action.ifUuid, signal);
       const bootId = await bootIdOf(client, signal);
       if (action.onlyAfterReboot && (bootId === undefined || bootId === session.bootIdAtBootstrap)) {
         session.noteSent("Bootstrap", "answered", "");
@@ -46,7 +49,7 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
     } else if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
       // Not even asked: without a pause the next pass would ask again at once.
       if (session.sent().get("Bootstrap") === before)
-        session.noteSent("Bootstrap", before?.outcome === "answered" ? "answered" : "refused", "it could not be asked");
+        session.noteSent("Bootstrap", before?.outcome === "answered" ? "answered" : "refused", couldNotBeAsked(thrown));
       log.debug(
         { action: "BootstrapEtcd", machine: action.machine, err: thrown.message },
         "Bootstrap not known to have arrived; looking again",
@@ -59,7 +62,10 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
   }
 }
 
-/** Fails unless this control plane shows now that it holds no etcd: waits without data, or waits in maintenance mode, or was never configured and is silent. */
+/**
+ * Fails unless this control plane shows now that it holds no etcd: it waits without data, or waits in maintenance mode with the key that was written
+ * down, or was never configured. What answers in its place proves nothing about it.
+ */
 async function demandNoEtcd(target: ProbeTarget, effects: Effects): Promise<void> {
   const { session, clock, signal } = effects;
   const connections = session.connections(target.machine);
@@ -69,14 +75,24 @@ async function demandNoEtcd(target: ProbeTarget, effects: Effects): Promise<void
     role: "controlplane",
     credentials: session.credentials(),
     mayBeConfigured: target.wasConfigured,
+    needsHardware: true,
     now: () => clock.now(),
     signal,
   });
-  if (look.kind === "running" && waitsForEtcd(look.etcd)) return;
-  if (look.kind === "maintenance") return;
+  const isOther = look.kind === "running" && isOtherMachine(target.uuid, look.hardware?.uuid);
+  if (look.kind === "running" && waitsForEtcd(look.etcd) && !isOther) return;
+  if (look.kind === "maintenance" && (!target.wasConfigured || look.spki === target.spki)) return;
   if (look.kind === "silent" && !target.wasConfigured) return;
   if (look.kind === "not-talos" && !target.wasConfigured) return;
-  throw new EffectError("PRECONDITION_GONE", `${target.machine} may hold etcd data (${look.kind})`);
+  throw new EffectError("PRECONDITION_GONE", `${target.machine} may hold etcd data (${isOther ? "another machine answers" : look.kind})`);
+}
+
+/** For people; the same words while it stays so. */
+function couldNotBeAsked(thrown: TalosError | EffectError): string {
+  if (thrown instanceof EffectError) return thrown.detail;
+  return thrown.code === "CLIENT_REFUSED" || thrown.code === "UNTRUSTED_SERVER"
+    ? "certificates are refused: another machine, or its clock or this operator's is wrong"
+    : "it does not answer";
 }
 
 async function bootIdOf(client: TalosClient, signal: AbortSignal): Promise<string | undefined> {

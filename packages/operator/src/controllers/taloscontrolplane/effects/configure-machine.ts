@@ -16,6 +16,7 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
   const { seen, session, dialer, log, signal } = effects;
   const { machine, ifSpki } = action;
   const effect = `Configure/${machine.name}`;
+  const before = session.sent().get(effect);
   const config = await render(action, effects);
   const client = createTalosClient(dialer.dial({ address: machine.address }, { kind: "maintenance", expectedSpki: ifSpki }));
   try {
@@ -45,6 +46,9 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
       return;
     }
     if (!(thrown instanceof TalosError) && !isEffectError(thrown, "PRECONDITION_GONE")) throw thrown;
+    // Not even asked: without a pause the next pass would ask again at once.
+    if (session.sent().get(effect) === before)
+      session.noteSent(effect, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
     log.debug(
       { action: "ConfigureMachine", machine: machine.name, err: thrown.message },
       "Machine config not known to have arrived; looking again",

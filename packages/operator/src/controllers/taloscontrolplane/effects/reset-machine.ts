@@ -3,6 +3,7 @@ import { isEffectError } from "../../../errors.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
+import { demandMachine } from "./demand-machine.ts";
 
 /**
  * Wipes a machine whose wipe stands in the record. The answer says only that it was accepted: the proof is the machine in maintenance mode.
@@ -12,11 +13,12 @@ import { asAdmin } from "./admin.ts";
 export async function resetMachine(action: Extract<Action, { readonly kind: "ResetMachine" }>, effects: Effects): Promise<void> {
   const { session, log, signal } = effects;
   const effect = `Reset/${action.machine}`;
+  const before = session.sent().get(effect);
   try {
     await asAdmin(action.address, effects, async (client) => {
-      await client.version({ timeoutMs: 2_000, signal });
+      await demandMachine(client, action.machine, action.ifUuid, signal);
       const timeoutMs = await effects.guard.check((facts) =>
-        facts.resets.some((reset) => reset.machine === action.machine && reset.address === action.address),
+        facts.resets.some((reset) => reset.machine === action.machine && reset.address === action.address && reset.uuid === action.ifUuid),
       );
       log.info({ action: "ResetMachine", machine: action.machine, endpoint: action.address }, "Resetting machine");
       session.noteSent(effect, "unknown", "no answer");
@@ -34,7 +36,12 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
         "ResetMachine",
         `${action.machine} refused its reset: ${thrown.nodeText.slice(0, 200)}`,
       );
-    } else if (!(thrown instanceof TalosError) && !isEffectError(thrown, "PRECONDITION_GONE")) {
+    } else if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
+      // Not even asked: without a pause the next pass would ask again at once.
+      if (session.sent().get(effect) === before)
+        session.noteSent(effect, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
+      log.debug({ action: "ResetMachine", machine: action.machine, err: thrown.message }, "Reset not known to have arrived; looking again");
+    } else {
       throw thrown;
     }
   } finally {

@@ -115,7 +115,7 @@ function waitingFor(
   const message = {
     answered: `${intent.machine} accepted the bootstrap; its etcd is expected to start.`,
     unknown: `The bootstrap was sent to ${intent.machine} and no answer came: what the machine shows decides; only this machine is ever asked again.`,
-    refused: `${intent.machine} is not far enough to found etcd (${detail}); it is asked again.`,
+    refused: `${intent.machine} cannot found etcd yet (${detail}); it is asked again.`,
   }[outcome];
   return { reason: "Bootstrapping", message };
 }
@@ -131,5 +131,6 @@ function mayHoldData(facts: ClusterFacts, machine: SeenMachine): boolean {
 
 function bootstrap(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact): Action {
   const onlyAfterReboot = seen.sent.get("Bootstrap")?.outcome === "answered";
-  return { kind: "BootstrapEtcd", machine: intent.machine, address: intent.address, probe: probeTargets(seen, facts), onlyAfterReboot };
+  const { machine, address, uuid: ifUuid } = intent;
+  return { kind: "BootstrapEtcd", machine, address, ifUuid, probe: probeTargets(seen, facts), onlyAfterReboot };
 }

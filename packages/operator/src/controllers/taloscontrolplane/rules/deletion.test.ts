@@ -60,6 +60,17 @@ const cases: readonly {
     opens: [],
   },
   {
+    name: "takes no other machine that waits at its address for the proof that a machine was wiped",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: { ...known, resets: [reset("demo-10.0.0.1", "controlplane")] },
+      looks: { ...healthy, "10.0.0.1": inMaintenance("10.0.0.1", { spki: "new", uuid: "of another" }) },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "Resetting",
+  },
+  {
     name: "wipes nothing while it is unknown whether the namespace goes away",
     world: { controlPlane: controlPlane(3, {}, going), facts: known, looks: healthy, namespaceIsTerminating: undefined },
     actions: [],

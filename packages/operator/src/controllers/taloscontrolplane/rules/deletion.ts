@@ -1,6 +1,7 @@
 import { annotations, conditionFor } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
 import { machineFact, withDecisions, withMachine } from "../facts.ts";
+import { isOtherMachine } from "../identity.ts";
 import type { ClusterFacts } from "../facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
@@ -69,8 +70,10 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       if (!isFormer || objects.has(declared.name)) gone.push(machine);
       continue;
     }
-    if (look.kind === "maintenance" || isAbandoned(seen, machine, fact?.uuid)) {
-      const reason = look.kind === "maintenance" ? "AnswersInMaintenance" : "AbandonedByPerson";
+    // Another machine at its address proves nothing about it.
+    const isWiped = look.kind === "maintenance" && !isOtherMachine(fact?.uuid ?? "", look.uuid);
+    if (isWiped || isAbandoned(seen, machine, fact?.uuid)) {
+      const reason = isWiped ? "AnswersInMaintenance" : "AbandonedByPerson";
       if (next !== undefined && fact !== undefined) {
         next = withDecisions(
           {
@@ -130,7 +133,8 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
         );
     }
     waiting.push({ reason: "Resetting", message: `${declared.name} is being wiped; it is let go once it answers in maintenance mode.` });
-    if (mayResetNow(seen, declared.name)) resets.push({ kind: "ResetMachine", machine: declared.name, address: declared.address });
+    const ifUuid = intent?.uuid ?? fact?.uuid ?? "";
+    if (mayResetNow(seen, declared.name)) resets.push({ kind: "ResetMachine", machine: declared.name, address: declared.address, ifUuid });
   }
 
   const removals = gone
