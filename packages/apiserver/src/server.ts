@@ -52,6 +52,8 @@ export interface ApiServerOptions {
   readonly historyLimit?: number;
   /** Time between bookmarks, default 60,000 ms. */
   readonly bookmarkIntervalMs?: number;
+  /** Watches open at once, default 2,000; the next is refused with 429. */
+  readonly maxWatches?: number;
   /** Reported by `/version`, default `1.36.3`. */
   readonly kubernetesVersion?: string;
 }
@@ -96,6 +98,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     authenticateToken: options.authenticateToken,
     kubernetesVersion: options.kubernetesVersion ?? "1.36.3",
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
+    watches: { open: 0, limit: options.maxWatches ?? 2000 },
     closing: closing.signal,
     newMetadata: (given) => ({ ...given, uid: createUid(random), creationTimestamp: timestampOf(clock.now()) }),
   };

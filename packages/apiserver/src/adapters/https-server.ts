@@ -1,15 +1,17 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { TLSSocket } from "node:tls";
 import type { KeyPair } from "@talos-operator/ports";
 import { ApiServerError } from "../api-server-error.ts";
-import { anonymousUser } from "../auth/authorize.ts";
-import type { ApiAnswer, ApiStream, ApiUser } from "../request/request.ts";
-import { internalError, StatusError, unauthorized } from "../request/status.ts";
+import type { TokenUser } from "../auth/tokens.ts";
+import type { ApiAnswer, ApiStream } from "../request/request.ts";
+import { internalError, StatusError } from "../request/status.ts";
 import type { ApiServer } from "../server.ts";
+import { answerClientError } from "./client-error.ts";
+import { defaultHttpLimits } from "./http-limits.ts";
+import type { HttpLimits } from "./http-limits.ts";
+import { hashTokens, refuseRepeatedHeaders, userOf } from "./peer.ts";
 import { parseBody, readBody } from "./read-body.ts";
 
 /** Where and how to serve. */
@@ -23,7 +25,9 @@ export interface HttpsOptions {
   /** CAs (PEM) whose client certificates are believed: CN is the user, each O a group. */
   readonly clientAuthorities: readonly string[];
   /** Users by bearer token. */
-  readonly tokens?: ReadonlyMap<string, ApiUser>;
+  readonly tokens?: ReadonlyMap<string, TokenUser>;
+  /** What differs from `defaultHttpLimits`. */
+  readonly limits?: Partial<HttpLimits>;
   /** The flag that chose the port, named when the port is taken. Default `--listen`. */
   readonly portFlag?: string;
 }
@@ -50,9 +54,10 @@ const maxWatchBacklogBytes = 64 * 1024 * 1024;
  */
 export async function serveHttps(apiServer: ApiServer, options: HttpsOptions): Promise<HttpsFrontEnd> {
   const watches = new Set<() => void>();
-  const tokens = new Map([...(options.tokens ?? [])].map(([token, user]) => [hash(token), user]));
-  const server = createTlsServer(options, (request, response) => {
-    serveRequest(apiServer, tokens, watches, request, response).catch((err: unknown) => {
+  const limits = { ...defaultHttpLimits, ...options.limits };
+  const front: FrontEnd = { apiServer, tokens: hashTokens(options.tokens ?? new Map()), watches };
+  const server = createTlsServer(options, limits, (request, response) => {
+    serveRequest(front, request, response).catch((err: unknown) => {
       // The client went away or a stream broke: nobody is left to answer.
       response.destroy(err instanceof Error ? err : undefined);
     });
@@ -69,9 +74,21 @@ export async function serveHttps(apiServer: ApiServer, options: HttpsOptions): P
   };
 }
 
-function createTlsServer(options: HttpsOptions, onRequest: (request: IncomingMessage, response: ServerResponse) => void): Server {
+/** What every request is served with. */
+interface FrontEnd {
+  readonly apiServer: ApiServer;
+  readonly tokens: ReadonlyMap<string, TokenUser>;
+  /** Ends one open watch each. */
+  readonly watches: Set<() => void>;
+}
+
+function createTlsServer(
+  options: HttpsOptions,
+  limits: HttpLimits,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
   try {
-    return createServer(
+    const server = createServer(
       {
         cert: options.certificate.certificate,
         // OpenSSL knows Talos's Ed25519 keys under the common label only; the bytes are the same.
@@ -82,9 +99,18 @@ function createTlsServer(options: HttpsOptions, onRequest: (request: IncomingMes
         rejectUnauthorized: false,
         minVersion: "TLSv1.2",
         keepAliveTimeout: 120_000,
+        handshakeTimeout: limits.handshakeTimeoutMs,
+        headersTimeout: limits.headersTimeoutMs,
+        requestTimeout: limits.requestTimeoutMs,
+        maxHeaderSize: limits.maxHeaderBytes,
+        // How often the two timeouts are looked at.
+        connectionsCheckingInterval: Math.min(5000, limits.headersTimeoutMs),
       },
       onRequest,
     );
+    server.maxConnections = limits.maxConnections;
+    server.on("clientError", answerClientError);
+    return server;
   } catch (cause) {
     throw new ApiServerError(
       "CERTIFICATE_UNUSABLE",
@@ -130,20 +156,15 @@ async function shutDown(server: Server, watches: Set<() => void>): Promise<void>
   clearTimeout(timer);
 }
 
-async function serveRequest(
-  apiServer: ApiServer,
-  tokens: ReadonlyMap<string, ApiUser>,
-  watches: Set<() => void>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function serveRequest(front: FrontEnd, request: IncomingMessage, response: ServerResponse): Promise<void> {
   let result: ApiAnswer | ApiStream;
   try {
-    const user = userOf(request, tokens);
+    refuseRepeatedHeaders(request.rawHeaders);
+    const user = userOf(request, front.tokens);
     const body = await readBody(request);
     const url = new URL(request.url ?? "/", "https://localhost");
     const headers = headersOf(request);
-    result = apiServer.handle({
+    result = front.apiServer.handle({
       method: request.method ?? "GET",
       // Not `url.pathname`, which resolves `..` before anybody could refuse it.
       path: (request.url ?? "/").split("?")[0] ?? "/",
@@ -159,7 +180,7 @@ async function serveRequest(
   if (result.kind === "answer") {
     sendAnswer(response, result);
   } else {
-    sendStream(response, result, watches);
+    sendStream(response, result, front.watches);
   }
 }
 
@@ -205,38 +226,4 @@ function headersOf(request: IncomingMessage): Record<string, string> {
     if (values !== undefined && /^impersonate-(group|extra-)/.test(name)) headers[name] = values.join("\n");
   }
   return headers;
-}
-
-/**
- * Who sent the request: a client certificate that chains to a given CA, else a bearer token, else nobody.
- *
- * @throws 401 for a certificate or token that is presented and not good: a wrong credential is never treated as none
- */
-function userOf(request: IncomingMessage, tokens: ReadonlyMap<string, ApiUser>): ApiUser {
-  const socket = request.socket as TLSSocket;
-  const certificate = socket.getPeerCertificate();
-  if (Object.keys(certificate).length > 0) {
-    if (!socket.authorized) throw unauthorized();
-    const subject = certificate.subject as unknown as { readonly CN?: string | readonly string[]; readonly O?: string | readonly string[] };
-    const names = asList(subject.CN);
-    if (names.length !== 1 || names[0] === "") throw unauthorized();
-    return { name: names[0] ?? "", groups: [...asList(subject.O), "system:authenticated"] };
-  }
-  const authorization = request.headers.authorization;
-  if (authorization === undefined) {
-    return anonymousUser;
-  }
-  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-  const user = token === undefined ? undefined : tokens.get(hash(token));
-  if (user === undefined) throw unauthorized();
-  return user.groups.includes("system:authenticated") ? user : { ...user, groups: [...user.groups, "system:authenticated"] };
-}
-
-function asList(value: string | readonly string[] | undefined): readonly string[] {
-  return value === undefined ? [] : typeof value === "string" ? [value] : value;
-}
-
-// Tokens are compared by hash, so the time of a look-up says nothing about a token.
-function hash(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
 }

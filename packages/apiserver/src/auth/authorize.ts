@@ -1,4 +1,5 @@
 import type { ApiUser } from "../request/request.ts";
+import type { TokenUser } from "./tokens.ts";
 
 /** What somebody wants to do. */
 export interface AccessAttributes {
@@ -28,7 +29,7 @@ export interface Verdict {
 export type Authorize = (attributes: AccessAttributes) => Verdict;
 
 /** Finds the user behind a bearer token; `undefined` when nobody knows it. */
-export type AuthenticateToken = (token: string) => ApiUser | undefined;
+export type AuthenticateToken = (token: string) => TokenUser | undefined;
 
 /** The user of requests without credentials. */
 export const anonymousUser: ApiUser = { name: "system:anonymous", groups: ["system:unauthenticated"] };

@@ -149,6 +149,11 @@ export function notAcceptable(accepted: readonly string[]): StatusError {
   return new StatusError(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${accepted.join(", ")}`, {});
 }
 
+/** 429: nothing is wrong with the request, there are too many like it. Clients come back after a second. */
+export function tooManyRequests(message: string): StatusError {
+  return new StatusError(429, "TooManyRequests", message, { retryAfterSeconds: 1 });
+}
+
 /** 504 for a resourceVersion that does not exist yet; clients retry after a second. */
 export function tooLargeResourceVersion(wanted: bigint | number, current: number): StatusError {
   return new StatusError(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {

@@ -25,6 +25,8 @@ export interface ApiContext {
   readonly kubernetesVersion: string;
   /** Milliseconds between bookmarks of a watch that asked for them. */
   readonly bookmarkIntervalMs: number;
+  /** Watches that are open, and how many may be. */
+  readonly watches: { open: number; readonly limit: number };
   /** Ends with the server. */
   readonly closing: AbortSignal;
   /** Metadata of an object that the server itself creates: with uid and creation time. */

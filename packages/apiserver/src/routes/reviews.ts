@@ -1,6 +1,7 @@
 import type { AccessAttributes } from "../auth/authorize.ts";
 import { isAllowed } from "../auth/authorize.ts";
 import { printProblems } from "../auth/rbac.ts";
+import { audiencesOf } from "../auth/tokens.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { objectAt, stringAt, stringsAt } from "../request/json.ts";
@@ -17,7 +18,7 @@ export function reviewRoute(context: ApiContext, call: ResourceCall): JsonObject
   const { user } = call.request;
   switch (`${call.kind.group}/${call.kind.plural}`) {
     case "authentication.k8s.io/tokenreviews":
-      return { ...object, status: reviewToken(context, stringAt(spec, "token") ?? "") };
+      return { ...object, status: reviewToken(context, spec) };
     case "authentication.k8s.io/selfsubjectreviews":
       return { ...object, status: { userInfo: describeUser(user) } };
     case "authorization.k8s.io/selfsubjectaccessreviews":
@@ -62,11 +63,13 @@ function reviewRules(context: ApiContext, user: ApiUser, namespace: string): Jso
   };
 }
 
-function reviewToken(context: ApiContext, token: string): JsonObject {
+function reviewToken(context: ApiContext, spec: JsonObject): JsonObject {
+  const token = stringAt(spec, "token") ?? "";
+  const asked = stringsAt(spec, "audiences");
   const user = token === "" ? undefined : context.authenticateToken?.(token);
-  return user === undefined
-    ? { user: {}, error: "the token belongs to nobody known to this server" }
-    : { authenticated: true, user: describeUser(user) };
+  const reached = user === undefined ? [] : audiencesOf(user, context.clock.now(), asked.length === 0 ? undefined : asked);
+  if (user === undefined || reached.length === 0) return { user: {}, error: "invalid bearer token" };
+  return { authenticated: true, user: describeUser(user), ...(asked.length === 0 ? {} : { audiences: reached }) };
 }
 
 function describeUser(user: ApiUser): JsonObject {

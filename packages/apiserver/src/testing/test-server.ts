@@ -4,7 +4,7 @@ import type { KeyPair, KubeTransport } from "@talos-operator/ports";
 import { createApiServer, createMemoryStore } from "../index.ts";
 import type { ApiServer, ApiServerOptions } from "../index.ts";
 import { serveHttps } from "../adapters/https-server.ts";
-import type { HttpsFrontEnd } from "../adapters/https-server.ts";
+import type { HttpsFrontEnd, HttpsOptions } from "../adapters/https-server.ts";
 
 /** Bearer token of `token-user` on a test server. */
 export const testToken = "a-token-for-tests";
@@ -22,7 +22,7 @@ export interface TestServer {
 }
 
 /** Starts one with its own PKI. */
-export async function startTestServer(options: Partial<ApiServerOptions> = {}): Promise<TestServer> {
+export async function startTestServer(options: Partial<ApiServerOptions> = {}, front: Partial<HttpsOptions> = {}): Promise<TestServer> {
   const keys = createX509Keys();
   const notBefore = systemClock.now() - 60_000;
   const authority = await keys.createAuthority({ kind: "p256", organization: "test", notBefore });
@@ -54,6 +54,7 @@ export async function startTestServer(options: Partial<ApiServerOptions> = {}): 
     certificate: serving,
     clientAuthorities: [authority.certificate],
     tokens: new Map([[testToken, { name: "token-user", groups: ["testers"] }]]),
+    ...front,
   });
   const transport = createHttpsTransport({ server: https.url, ca: authority.certificate, certificate: admin.certificate, key: admin.key });
   const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -4,7 +4,7 @@ import type { JsonObject } from "../json.ts";
 import { toServedVersion } from "../kinds/kind.ts";
 import { withMetadata } from "../request/json.ts";
 import type { ApiWatchEvent } from "../request/request.ts";
-import { expired, invalid } from "../request/status.ts";
+import { expired, invalid, tooManyRequests } from "../request/status.ts";
 import type { StatusError } from "../request/status.ts";
 import type { Change } from "../store/state.ts";
 
@@ -25,9 +25,13 @@ const defaultTimeoutSeconds = 1800;
  * ```
  * Delivery is synchronous with the write; nothing is skipped and nothing comes twice.
  *
- * @throws 400 or 422 for parameters that do not go together
+ * @throws 400 or 422 for parameters that do not go together, 429 when as many watches are open as may be
  */
 export function prepareWatch(context: ApiContext, call: ResourceCall): WatchStart {
+  const { open, limit } = context.watches;
+  if (open >= limit) {
+    throw tooManyRequests(`${limit} watches are open, which is all that this server takes; close some, or try again later`);
+  }
   const { query } = call.request;
   const wantsBookmarks = isTrue(query["allowWatchBookmarks"]);
   const sendInitial = query["sendInitialEvents"] === undefined ? undefined : isTrue(query["sendInitialEvents"]);
@@ -52,7 +56,8 @@ export function prepareWatch(context: ApiContext, call: ResourceCall): WatchStar
       },
     });
     let isOver = false;
-    const cleanups: (() => void)[] = [];
+    context.watches.open++;
+    const cleanups: (() => void)[] = [() => context.watches.open--];
     const stop = (): void => {
       isOver = true;
       for (const cleanup of cleanups.splice(0)) cleanup();
