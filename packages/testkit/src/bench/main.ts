@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { benchApiserver } from "./apiserver/bench-apiserver.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchIdle } from "./idle.ts";
 import { benchFirstCluster } from "./first-cluster.ts";
@@ -9,6 +10,7 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
   first-cluster   apply to Ready of one cluster; --count repeats, default 20
   cold-start      many clusters at once; --count clusters, default 200
   idle            the operator with one cluster that is Ready; --count seconds, default 60
+  apiserver       the embedded API: storage, validation, TLS, start; beside the genuine one; --count creates, default 5000
   informer        list, cache and follow 10,000 objects of 3 KB over TLS; --count events, default 100000
 
   --bundle        the operator from dist/ (npm run build first) instead of the sources
@@ -37,6 +39,7 @@ else if (count !== undefined && !(Number.isInteger(count) && count > 0)) {
 } else if (name === "first-cluster") await benchFirstCluster(count ?? 20, options);
 else if (name === "cold-start") await benchColdStart(count ?? 200, options);
 else if (name === "informer") await benchInformer(count ?? 100_000, options);
+else if (name === "apiserver") await benchApiserver(count ?? 5000, options);
 else if (name === "idle") await benchIdle(count ?? 60, options);
 else {
   process.stderr.write(`error: there is no benchmark "${name}"\n\n${HELP}`);

@@ -77,6 +77,11 @@ function costOf(pid: number): ProcessCost {
   };
 }
 
+/** User and system time that a process, whoever started it, has used so far. */
+export function cpuSecondsOfProcess(pid: number): number {
+  return cpuSecondsOf(`/proc/${pid}/stat`);
+}
+
 function cpuSecondsOf(statPath: string): number {
   const stat = readFileSync(statPath, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
