@@ -72,7 +72,7 @@ function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValue[])
 }
 
 function decodeText(type: CodecType, node: YamlNode, path: string, wrong: WrongValue[]): string | undefined {
-  if (type.name === "time.Duration" && node.type === "scalar" && node.kind !== "str") {
+  if (node.type === "scalar" && type.codec.takes?.(node.kind, node.text) === false) {
     wrong.push(wrongType(node, type.name, path));
     return undefined;
   }
@@ -86,12 +86,25 @@ function decodeText(type: CodecType, node: YamlNode, path: string, wrong: WrongV
 
 function decodeStruct(type: StructType, node: YamlMappingNode, path: string, wrong: WrongValue[]): ConfigMap {
   const out: ConfigMap = new Map();
+  const before = wrong.length;
   for (const { key, value } of node.entries) {
     const field = type.byName.get(key);
     const decoded = field === undefined ? undefined : decodeAt(field.type, value, join(path, key), wrong);
     if (decoded !== undefined) out.set(key, decoded);
   }
+  if (type.name.startsWith("x509.") && wrong.length > before) {
+    const own = wrong.splice(before);
+    wrong.push(...ofEncodedKeys(own, type, node, path));
+  }
   return out;
+}
+
+/** Talos reads a certificate and its key in one go: texts first, then what they encode, up to the first that is wrong, at the place of both. */
+function ofEncodedKeys(wrong: readonly WrongValue[], type: StructType, node: YamlMappingNode, path: string): readonly WrongValue[] {
+  const types = wrong.filter(({ code }) => code === "WRONG_TYPE");
+  if (types.length > 0) return types;
+  const first = type.fields.flatMap(({ name }) => wrong.filter((value) => value.path === join(path, name)))[0];
+  return first === undefined ? wrong : [{ ...first, line: node.line }];
 }
 
 /** `key:` with a present but empty struct behind it. */

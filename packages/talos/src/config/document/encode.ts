@@ -33,20 +33,29 @@ export function encode(type: Type, value: ConfigValue | undefined): YamlValue {
   }
 }
 
-/** Whether the field would be left out as empty. */
+/** Whether the field would be left out as empty: a struct is when all that it holds is, also lists and maps that are there but empty. */
 function isEmpty(type: Type, value: ConfigValue | undefined): boolean {
-  if (value === undefined) return true;
+  if (value === undefined || value === null) return true;
   switch (type.kind) {
     case "pointer":
-      return value === null;
+      return false;
     case "list":
       return (value as readonly ConfigValue[]).length === 0;
     case "map":
       return (value as ConfigMap).size === 0;
+    case "any":
+      return type.isMapping && value instanceof Map && value.size === 0;
+    case "struct":
+      return type.fields
+        .filter(({ name }) => decidesAlone[type.name]?.includes(name) ?? true)
+        .every((field) => isEmpty(field.type, (value as ConfigMap).get(field.name)));
     default:
       return isZero(type, value);
   }
 }
+
+/** Structs that Talos takes for empty although other fields than these are set. */
+const decidesAlone: Readonly<Record<string, readonly string[]>> = { "block.EncryptionSpec": ["provider", "keys"] };
 
 /** Whether the value is Go's zero value: an empty list that is present is not. */
 export function isZero(type: Type, value: ConfigValue | undefined): boolean {

@@ -57,7 +57,7 @@ function flowText(node: YamlNode): string {
     case "sequence":
       return `[${node.items.map(flowText).join(", ")}]`;
     case "mapping":
-      return `{${node.entries.map(({ key, value }) => `${key}: ${flowText(value)}`).join(", ")}}`;
+      return `{${node.entries.map(({ keyNode, value }) => `${scalarText(keyNode.text, keyNode.style)}: ${flowText(value)}`).join(", ")}}`;
   }
 }
 

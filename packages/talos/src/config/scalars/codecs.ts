@@ -1,5 +1,6 @@
 import { parseBase64 } from "./base64.ts";
 import { formatDiskSize, parseBytes } from "./bytes.ts";
+import type { ScalarKind } from "../yaml/resolve.ts";
 import { tryParseInteger } from "./integer.ts";
 import { formatDuration, tryParseDuration } from "./duration.ts";
 import { formatAddress, formatPrefix, tryParseAddress, tryParsePrefix } from "./ip.ts";
@@ -13,6 +14,8 @@ export interface Codec {
   isPlain?(text: string): boolean;
   /** The canonical text, or what is wrong with the input. */
   parse(text: string): Parsed;
+  /** Whether a scalar of that kind is taken at all; by default each is. */
+  takes?(kind: ScalarKind, text: string): boolean;
   /** A patch that touches the struct around it erases the value unless it gives a new one. So it is in Talos: a volume's selector is lost this way. */
   readonly isErasedByAbsence?: boolean;
   /** How a patch changes a value that is there; by default it replaces it. */
@@ -21,14 +24,15 @@ export interface Codec {
 
 type Parsed = { readonly text: string } | { readonly refusal: string };
 
-/** One of a list of texts, zero value first. */
+/** One of a list of texts, zero value first, whatever their case. A zero value without a name is brought about by absence only. */
 export function enumeration(texts: readonly string[]): Codec {
+  const named = texts.filter((item) => item !== "");
   return {
     zero: texts[0] ?? "",
-    parse: (text) =>
-      texts.includes(text)
-        ? { text }
-        : { refusal: `${JSON.stringify(text)} is not one of ${texts.filter((item) => item !== "").join(", ")}` },
+    parse: (text) => {
+      const known = named.find((item) => item === text) ?? named.find((item) => item.toLowerCase() === text.toLowerCase());
+      return known === undefined ? { refusal: `${JSON.stringify(text)} is not one of ${named.join(", ")}` } : { text: known };
+    },
   };
 }
 
@@ -73,10 +77,15 @@ const byteSize: Codec = {
   },
 };
 
-const percentage = /^-?\d+%$/;
+const percentage = /^-?\d+(?:\.\d+)?%$/;
 const size: Codec = {
   zero: "",
-  parse: (text) => (percentage.test(text) ? { text } : byteSize.parse(text)),
+  parse: (text) => {
+    if (!percentage.test(text)) return byteSize.parse(text);
+    return Math.abs(Number(text.slice(0, -1))) <= 100
+      ? { text }
+      : { refusal: `percentage must be between 0 and 100, got ${text.slice(0, -1)}` };
+  },
   // Talos keeps both forms side by side and prints the one in bytes.
   merge: (left, right) => (percentage.test(right) && !percentage.test(left) ? left : right),
 };
@@ -94,7 +103,7 @@ const diskSize: Codec = {
 const sizeMatcher: Codec = {
   zero: "",
   parse: (text) => {
-    const [, operand = ""] = /^\s*(?:[><]?=?)\s*(.*)$/s.exec(text) ?? [];
+    const [, operand = ""] = /^\s*(?:>=|<=|==|>|<|=)?\s*(.*)$/s.exec(text) ?? [];
     const parsed = parseBytes(operand);
     return "refusal" in parsed ? parsed : { text };
   },
@@ -102,6 +111,7 @@ const sizeMatcher: Codec = {
 
 const duration: Codec = {
   zero: "0s",
+  takes: (kind) => kind === "str",
   parse: (text) => {
     const nanoseconds = tryParseDuration(text);
     return nanoseconds === undefined
@@ -112,12 +122,15 @@ const duration: Codec = {
 
 const base64: Codec = { zero: "", parse: parseBase64 };
 
-const hardwareAddress = checked("a hardware address", (text) =>
-  /^[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2})*$/.test(text) ? text.toLowerCase().replaceAll("-", ":") : undefined,
-);
+/** Pairs of hexadecimal digits; colons may stand anywhere between digits. */
+const hardwareAddress = checked("a hardware address", (text) => {
+  const digits = text.replaceAll(":", "").toLowerCase();
+  return /^(?:[0-9a-f]{2})+$/.test(digits) ? (digits.match(/../g) ?? []).join(":") : undefined;
+});
 
 const fileMode: Codec = {
   zero: "0o0",
+  takes: (kind) => kind === "int",
   isPlain: () => true,
   parse: (text) => {
     const mode = tryParseInteger(text);
@@ -129,6 +142,7 @@ const fileMode: Codec = {
 
 const portRange: Codec = {
   zero: "0",
+  takes: (kind, text) => (kind === "int") === !text.includes("-"),
   parse: (text) => {
     const [, low = "", high] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
     if (low === "" || Number(low) > 65_535 || Number(high ?? low) > 65_535)
@@ -137,30 +151,17 @@ const portRange: Codec = {
   },
 };
 
-/** Numbers of routing tables have names. */
-const routingTable: Codec = {
-  zero: "unspec",
-  parse: (text) => {
-    const names: Readonly<Record<string, string>> = {
-      unspec: "unspec",
-      "0": "unspec",
-      default: "default",
-      "253": "default",
-      main: "main",
-      "254": "main",
-      local: "local",
-      "255": "local",
-    };
-    const known = names[text];
-    if (known !== undefined) return { text: known };
-    return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= 4_294_967_295
-      ? { text }
-      : { refusal: `${JSON.stringify(text)} is not a routing table` };
-  },
-};
-
 /** Kept as written: expressions are compiled by the node. */
 const expression: Codec = { zero: "", isErasedByAbsence: true, parse: (text) => ({ text }) };
+
+/** Empty is the first word, and unlike other enumerations the case counts. */
+const failOverMac: Codec = {
+  zero: "none",
+  parse: (text) =>
+    ["none", "active", "follow", ""].includes(text)
+      ? { text: text === "" ? "none" : text }
+      : { refusal: `invalid fail_over_mac value ${text}` },
+};
 
 const plainString: Codec = { zero: "", parse: (text) => ({ text }) };
 
@@ -177,8 +178,8 @@ export const codecs: ReadonlyMap<string, Codec> = new Map<string, Codec>([
   ["network.AddrPort", addressAndPort],
   ["network.Prefix", prefix],
   ["network.PortRange", portRange],
+  ["nethelpers.FailOverMAC", failOverMac],
   ["nethelpers.HardwareAddr", hardwareAddress],
-  ["nethelpers.RoutingTable", routingTable],
   ["meta.URL", url],
   ["time.Duration", duration],
   ["v1alpha1.Endpoint", url],

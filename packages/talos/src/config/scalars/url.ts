@@ -13,7 +13,7 @@ export function tryNormalizeUrl(text: string): string | undefined {
   if (/[\u0000-\u001f\u007f]/.test(text)) return undefined;
   const parts = split(text);
   if (parts === undefined) return undefined;
-  if (/%(?![0-9a-fA-F]{2})/.test(parts.path) || /[\s"<>^`{|}\\]/.test(parts.authority)) return undefined;
+  if (/%(?![0-9a-fA-F]{2})/.test(parts.authority + parts.path) || /[\s"<>^`{|}\\]/.test(parts.authority)) return undefined;
   if (!/^(?:[^@]*@)?(?:\[[^\]]*\]|[^:[\]]*)(?::\d*)?$/.test(parts.authority)) return undefined;
   return join({ ...parts, path: parts.path.replace(/[\s"<>^`{|}\\]/g, (char) => encodeURIComponent(char)) });
 }
