@@ -1,6 +1,14 @@
 import { ConfigError } from "../config/errors.ts";
 import { generateAdminKubeconfig } from "../kubeconfig/admin-kubeconfig.ts";
 import { compareContracts, contractFor, featuresOf, parseContract, type ContractFeatures } from "../versions/contract.ts";
+import {
+  defaultClusterImages,
+  imagesOfConfig,
+  talosImages,
+  type ClusterImages,
+  type ImageOverrides,
+  type TalosImages,
+} from "../versions/component-images.ts";
 import { kubernetesImages } from "../versions/images.ts";
 import { defaultKubernetesFor, kubernetesUpgradePath, supportsKubernetes, supportsTalosUpgrade, type Verdict } from "../versions/matrix.ts";
 import { compareText, failed, notRun, passed, textOf, worstOf, type GoldenCase, type GoldenContext, type GoldenOutcome } from "./case.ts";
@@ -159,12 +167,85 @@ function compareParsed({
   }
 }
 
-/** Default images and versions. */
-export function runImages(golden: GoldenCase): GoldenOutcome {
-  if (golden.input["op"] !== "constants") return notRun(`no code for ${String(golden.input["op"])}`);
+/** Default images and versions, and the images that a config uses. */
+export function runImages(golden: GoldenCase, context: GoldenContext): GoldenOutcome {
+  switch (golden.input["op"]) {
+    case "constants":
+      return runImageConstants(golden);
+    case "talos-bundle":
+      return compareImages(talosImages(String(golden.input["tag"])), talosImageNames, golden);
+    case "images-of-config":
+      return runImagesOfConfig(golden, context);
+    default:
+      return notRun(`no code for ${String(golden.input["op"])}`);
+  }
+}
+
+/** Names of our images, by those of the cases. */
+const clusterImageNames: Readonly<Record<string, keyof ClusterImages>> = {
+  coredns: "coreDns",
+  etcd: "etcd",
+  flannel: "flannel",
+  kube_apiserver: "apiServer",
+  kube_controller_manager: "controllerManager",
+  kube_network_policies: "kubeNetworkPolicies",
+  kube_proxy: "proxy",
+  kube_scheduler: "scheduler",
+  kubelet: "kubelet",
+  pause: "pause",
+};
+
+const talosImageNames: Readonly<Record<string, keyof TalosImages>> = {
+  extensions: "extensions",
+  imager: "imager",
+  installer: "installer",
+  installer_base: "installerBase",
+  overlays: "overlays",
+  talos: "talos",
+  talosctl_all: "talosctlAll",
+};
+
+/** Names of our overrides, by those of the cases. */
+const overrideNames: Readonly<Record<string, keyof ImageOverrides>> = {
+  kubernetes: "kubernetes",
+  coredns: "coreDns",
+  etcd: "etcd",
+  flannel: "flannel",
+  pause: "pause",
+  kube_network_policies: "kubeNetworkPolicies",
+};
+
+function runImagesOfConfig(golden: GoldenCase, context: GoldenContext): GoldenOutcome {
+  const given = Object.entries((golden.input["overrides"] ?? {}) as Readonly<Record<string, string>>);
+  const overrides = Object.fromEntries(given.map(([name, tag]) => [overrideNames[name] ?? name, tag])) as ImageOverrides;
+  return compareImages(
+    imagesOfConfig(textOf(golden.input["config"], context), releaseOf(golden.source), overrides),
+    clusterImageNames,
+    golden,
+  );
+}
+
+function compareImages<T extends object>(images: T, names: Readonly<Record<string, keyof T>>, golden: GoldenCase): GoldenOutcome {
+  const wanted = golden.expected["images"] as Readonly<Record<string, string>>;
+  return worstOf(
+    Object.entries(wanted).map(([name, want]) => {
+      const own = names[name];
+      const got = own === undefined ? undefined : images[own];
+      return got === want ? passed : failed(`${name}: got ${String(got)}, want ${want}`);
+    }),
+  );
+}
+
+/** The release that a source stands for: its own, or the newest. */
+function releaseOf(source: string): string {
+  return source.startsWith("main") ? "v1.15.0" : source;
+}
+
+function runImageConstants(golden: GoldenCase): GoldenOutcome {
   const table = golden.expected["table"] as Readonly<Record<string, string>>;
-  const version = String(golden.input["version"]).startsWith("main") ? "v1.15.0" : String(golden.input["version"]);
+  const version = releaseOf(String(golden.input["version"]));
   const images = kubernetesImages("1.0.0");
+  const defaults = defaultClusterImages(version);
   const pairs: readonly (readonly [string, string | undefined])[] = [
     [defaultKubernetesFor(version), table["default_kubernetes_version"]],
     [images.kubelet, `${table["kubelet_image"]}:v1.0.0`],
@@ -172,6 +253,9 @@ export function runImages(golden: GoldenCase): GoldenOutcome {
     [images.controllerManager, `${table["kube_controller_manager_image"]}:v1.0.0`],
     [images.scheduler, `${table["kube_scheduler_image"]}:v1.0.0`],
     [images.proxy, `${table["kube_proxy_image"]}:v1.0.0`],
+    [defaults.coreDns, `${table["coredns_image"]}:${table["coredns_version"]}`],
+    [defaults.etcd, `${table["etcd_image"]}:${table["etcd_version"]}`],
+    [defaults.flannel, `ghcr.io/siderolabs/flannel:${table["flannel_version"]}`],
   ];
   return worstOf(pairs.map(([got, want]) => (got === want ? passed : failed(`got ${got}, want ${want}`))));
 }
