@@ -1,23 +1,37 @@
 import { apiVersionOf, controllerReference, labels, talosControlPlaneResource, talosconfigKey } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
+import { isAlreadyExists } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Keys } from "@talos-operator/ports";
 import { load } from "js-yaml";
 import { secretData, secretText, secretType } from "./secret.ts";
 import type { Secret } from "./secret.ts";
 
-/** Key of the kubeconfig in its Secret, as published. */
-const KUBECONFIG_KEY = "kubeconfig";
+/** What an access Secret holds. */
+interface Content {
+  /** Value of the label that marks it. */
+  readonly secretKind: "kubeconfig" | "talosconfig";
+  /** Its key in the Secret, as published. */
+  readonly key: string;
+  /** The client certificate in the text, in PEM. */
+  readonly certificate: (text: string) => string | undefined;
+}
+
+const kubeconfig: Content = { secretKind: "kubeconfig", key: "kubeconfig", certificate: kubeconfigCertificate };
+
+function talosconfigOf(owner: TalosControlPlane): Content {
+  return { secretKind: "talosconfig", key: talosconfigKey(owner.metadata.name), certificate: talosconfigCertificate };
+}
 
 /** What an access Secret says about itself, without its content. */
 export interface StoredAccess {
   /** End of the client certificate in it; `undefined` when it holds none that can be read. */
   readonly expiresAt: number | undefined;
-  /** False when the Secret is controlled by another object. */
+  /** False when the Secret is another object's, or somebody's. */
   readonly isOurs: boolean;
 }
 
-/** The Secrets with which people reach a cluster. */
+/** The Secrets with which people reach a cluster. One of somebody else is described and left as it is. */
 export interface AccessStore {
   readKubeconfig(namespace: string, name: string, owner: TalosControlPlane): Promise<StoredAccess | undefined>;
   readTalosconfig(namespace: string, name: string, owner: TalosControlPlane): Promise<StoredAccess | undefined>;
@@ -27,67 +41,78 @@ export interface AccessStore {
 
 export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: string): AccessStore {
   const secrets = client.resource<Secret>(secretType);
-  const read = async (
-    namespace: string,
-    name: string,
-    key: string,
-    owner: TalosControlPlane,
-    certificate: (text: string) => string | undefined,
-  ): Promise<StoredAccess | undefined> => {
+  const read = async (namespace: string, name: string, content: Content, owner: TalosControlPlane): Promise<StoredAccess | undefined> => {
     const secret = await secrets.tryGet({ namespace, name });
-    return secret === undefined ? undefined : describe(secret, key, owner, certificate);
+    return secret === undefined ? undefined : describe(secret, content, owner);
   };
-  const describe = (
-    secret: Secret,
-    key: string,
-    owner: TalosControlPlane,
-    certificate: (text: string) => string | undefined,
-  ): StoredAccess => {
+  const describe = (secret: Secret, { secretKind, key, certificate }: Content, owner: TalosControlPlane): StoredAccess => {
     const controller = secret.metadata.ownerReferences?.find((reference) => reference.controller === true);
     return {
       expiresAt: expiryOf(secretText(secret, key), certificate, keys),
-      isOurs: controller === undefined ? secret.metadata.labels?.[labels.secretKind] !== undefined : controller.uid === owner.metadata.uid,
+      // Without a controller the marks of this very cluster; a mark alone, or that of another cluster, is anybody's.
+      isOurs:
+        controller === undefined
+          ? secret.metadata.labels?.[labels.secretKind] === secretKind && secret.metadata.labels[labels.cluster] === clusterLabel(owner)
+          : controller.uid === owner.metadata.uid,
     };
+  };
+  /** What was created, or what somebody else created a moment before. */
+  const createOnly = async (
+    namespace: string,
+    name: string,
+    marks: Readonly<Record<string, string>>,
+    reference: ReturnType<typeof controllerReference>,
+    data: NonNullable<Secret["data"]>,
+  ): Promise<Secret | { readonly created: Secret }> => {
+    const metadata = { namespace, name, labels: marks, ownerReferences: [reference] };
+    try {
+      return { created: await secrets.create({ apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data }, { fieldManager }) };
+    } catch (thrown) {
+      if (!isAlreadyExists(thrown)) throw thrown;
+      return secrets.get({ namespace, name });
+    }
   };
   const write = async (
     namespace: string,
     name: string,
-    secretKind: string,
+    content: Content,
     owner: TalosControlPlane,
-    key: string,
     text: string,
-    certificate: (text: string) => string | undefined,
   ): Promise<StoredAccess> => {
     const reference = controllerReference({
       apiVersion: apiVersionOf(talosControlPlaneResource),
       kind: owner.kind,
       metadata: owner.metadata,
     });
-    const stored = await secrets.apply(
+    const marks = { [labels.cluster]: clusterLabel(owner), [labels.secretKind]: content.secretKind };
+    const data = secretData({ [content.key]: text });
+    // Read now, and written only as it was read: what somebody else put there meanwhile is never overwritten.
+    const existing = (await secrets.tryGet({ namespace, name })) ?? (await createOnly(namespace, name, marks, reference, data));
+    if ("created" in existing) return describe(existing.created, content, owner);
+    const seen = describe(existing, content, owner);
+    if (!seen.isOurs) return seen;
+    const { metadata } = existing;
+    const others = (metadata.ownerReferences ?? []).filter((one) => one.controller !== true);
+    const stored = await secrets.update(
       {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: {
-          namespace,
-          name,
-          labels: { [labels.cluster]: owner.metadata.name.slice(0, 63), [labels.secretKind]: secretKind },
-          ownerReferences: [reference],
-        },
-        type: "Opaque",
-        data: secretData({ [key]: text }),
+        ...existing,
+        metadata: { ...metadata, labels: { ...metadata.labels, ...marks }, ownerReferences: [reference, ...others] },
+        data: { ...existing.data, ...data },
       },
-      { fieldManager, force: true },
+      { fieldManager },
     );
-    return describe(stored, key, owner, certificate);
+    return describe(stored, content, owner);
   };
   return {
-    readKubeconfig: (namespace, name, owner) => read(namespace, name, KUBECONFIG_KEY, owner, kubeconfigCertificate),
-    readTalosconfig: (namespace, name, owner) => read(namespace, name, talosconfigKey(owner.metadata.name), owner, talosconfigCertificate),
-    writeKubeconfig: (namespace, name, owner, text) =>
-      write(namespace, name, "kubeconfig", owner, KUBECONFIG_KEY, text, kubeconfigCertificate),
-    writeTalosconfig: (namespace, name, owner, text) =>
-      write(namespace, name, "talosconfig", owner, talosconfigKey(owner.metadata.name), text, talosconfigCertificate),
+    readKubeconfig: (namespace, name, owner) => read(namespace, name, kubeconfig, owner),
+    readTalosconfig: (namespace, name, owner) => read(namespace, name, talosconfigOf(owner), owner),
+    writeKubeconfig: (namespace, name, owner, text) => write(namespace, name, kubeconfig, owner, text),
+    writeTalosconfig: (namespace, name, owner, text) => write(namespace, name, talosconfigOf(owner), owner, text),
   };
+}
+
+function clusterLabel(owner: TalosControlPlane): string {
+  return owner.metadata.name.slice(0, 63);
 }
 
 function expiryOf(text: string | undefined, certificate: (text: string) => string | undefined, keys: Keys): number | undefined {

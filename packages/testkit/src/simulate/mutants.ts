@@ -259,7 +259,10 @@ export const mutants: readonly Mutant[] = [
     name: "access-secret-of-another",
     about: "writes the kubeconfig over somebody else's Secret (S7)",
     trouble: "names-taken",
-    edits: [{ file: `${brain}/rules/access.ts`, find: "return access.value.isOurs && (", replace: "return (" }],
+    edits: [
+      { file: `${brain}/rules/access.ts`, find: "return access.value.isOurs && (", replace: "return (" },
+      { file: "operator/src/secrets/access-store.ts", find: "if (!seen.isOurs) return seen;", replace: "" },
+    ],
   },
   {
     name: "foreign-bundle-taken",

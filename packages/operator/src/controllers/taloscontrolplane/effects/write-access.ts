@@ -16,7 +16,8 @@ export async function writeKubeconfig(action: Extract<Action, { readonly kind: "
     const stored = await effects.access.writeKubeconfig(seen.controlPlane.metadata.namespace ?? "", action.secret, seen.controlPlane, text);
     session.kubeconfig = { at: clock.now(), value: seenAccess(stored) };
     session.noteSent("WriteKubeconfig", "answered", "");
-    effects.event(seen.controlPlane, "Normal", "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
+    if (stored.isOurs)
+      effects.event(seen.controlPlane, "Normal", "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
   } catch (thrown) {
     session.noteSent("WriteKubeconfig", "unknown", "");
     if (!(thrown instanceof TalosError)) throw thrown;
