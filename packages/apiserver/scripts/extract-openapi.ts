@@ -150,7 +150,7 @@ function shape(schema: Json, schemas: Json, isField = false): Json {
       return { ...kept, ...(isStruct ? { "x-go-struct": true } : {}), type: "string", format: "date-time", nullable: true };
     }
     if (name.endsWith(".ObjectMeta") || name.endsWith(".FieldsV1") || name.endsWith(".RawExtension") || name.endsWith(".JSON"))
-      return { ...kept, $open: name.split(".").at(-1) };
+      return { ...kept, ...(isStruct && name.endsWith(".ObjectMeta") ? { "x-go-struct": true } : {}), $open: name.split(".").at(-1) };
     if (name.includes(".JSONSchemaPropsOr")) {
       // A schema, or a list of schemas, or a boolean: the server checks CRDs itself.
       return { ...kept, $open: "JSON" };

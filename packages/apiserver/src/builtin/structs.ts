@@ -1,4 +1,5 @@
 import { getOwn, isObject, setOwn, type JsonObject } from "../json.ts";
+import { canonicalQuantity } from "./canonical-quantity.ts";
 import type { SchemaNode } from "../schema/index.ts";
 
 /**
@@ -28,9 +29,15 @@ function fill(value: unknown, node: SchemaNode, inStatus: boolean): void {
       setOwn(value, name, zeroes[child.type]);
     const inner = getOwn(value, name);
     if (typeof inner === "object" && inner !== null) fill(inner, child, inStatus);
+    else if (child.source.format === "quantity" && inner !== undefined) setOwn(value, name, canonicalQuantity(inner));
   }
   if (node.additional !== undefined && node.additional !== true) {
-    for (const key of Object.keys(value)) if (!node.properties.has(key)) fill(value[key], node.additional, inStatus);
+    const isQuantity = node.additional.source.format === "quantity";
+    for (const key of Object.keys(value)) {
+      if (node.properties.has(key)) continue;
+      if (isQuantity) setOwn(value, key, canonicalQuantity(value[key]));
+      else fill(value[key], node.additional, inStatus);
+    }
   }
 }
 

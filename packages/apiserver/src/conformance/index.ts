@@ -11,6 +11,7 @@ import { patchCases } from "./patches.ts";
 import { selectorCases } from "./selectors.ts";
 import { watchingCases } from "./watching.ts";
 import { rbacCases } from "./rbac.ts";
+import { workloadCases } from "./workloads.ts";
 import type { ConformanceCase } from "./world.ts";
 
 export { createWorld, installConformanceKinds } from "./fixture.ts";
@@ -32,4 +33,5 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   "garbage collection": garbageCases,
   "core kinds": coreKindCases,
   "roles and reviews": rbacCases,
+  workloads: workloadCases,
 };

@@ -5,6 +5,8 @@ import type { CompiledVersion, FieldError, KindNames } from "../schema/index.ts"
 export interface WriteFacts {
   /** RFC 3339, seconds. */
   readonly now: string;
+  /** Every stored object of a resource, named as the store does. */
+  readonly stored: (resource: string) => readonly JsonObject[];
 }
 
 /** What is particular about one kind. Everything here is pure; objects are in the stored version and are never changed in place. */
@@ -13,6 +15,8 @@ export interface Strategy {
   readonly verbs: readonly string[];
   /** `metadata.generation` counts changes outside metadata and status. */
   readonly hasGeneration: boolean;
+  /** So do changes of annotations (Deployments). */
+  readonly generationCountsAnnotations?: boolean;
   /** A PUT without resourceVersion replaces whatever is there; else it is refused with 422. */
   readonly allowsUnconditionalUpdate: boolean;
   /** A PUT to a missing name creates. */
@@ -27,10 +31,10 @@ export interface Strategy {
   readonly selectableFields: readonly string[];
   /** Brings a created or updated object into shape before validation. */
   readonly prepare?: (object: JsonObject, old: JsonObject | undefined, facts: WriteFacts) => JsonObject;
-  /** Adds what the server itself gives a new object: the members that no field manager owns. */
-  readonly begin?: (object: JsonObject) => JsonObject;
+  /** Adds what the server itself gives an object (`old` is absent for a new one): the members that no field manager owns. */
+  readonly begin?: (object: JsonObject, old: JsonObject | undefined, facts: WriteFacts) => JsonObject;
   /** Rules beyond the schema. */
-  readonly validate?: (object: JsonObject, old: JsonObject | undefined) => readonly FieldError[];
+  readonly validate?: (object: JsonObject, old: JsonObject | undefined, facts: WriteFacts) => readonly FieldError[];
   /** For kinds served in a form other than the stored one. */
   readonly toServed?: (object: JsonObject) => JsonObject;
   readonly toStored?: (object: JsonObject) => JsonObject;

@@ -2,24 +2,9 @@ import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
+import { invalidValue, required, unsupported } from "./rule-errors.ts";
 
 const group = "rbac.authorization.k8s.io";
-
-const required = (field: string, why = ""): FieldError => ({
-  reason: "FieldValueRequired",
-  field,
-  message: why === "" ? "Required value" : `Required value: ${why}`,
-});
-const invalidValue = (field: string, value: unknown, why: string): FieldError => ({
-  reason: "FieldValueInvalid",
-  field,
-  message: `Invalid value: ${JSON.stringify(value)}: ${why}`,
-});
-const unsupported = (field: string, value: string, supported: readonly string[]): FieldError => ({
-  reason: "FieldValueNotSupported",
-  field,
-  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((name) => JSON.stringify(name)).join(", ")}`,
-});
 
 /** What the rules of a Role (`namespaced`) or ClusterRole may not say. */
 export function validateRules(role: JsonObject, namespaced: boolean): readonly FieldError[] {

@@ -5,11 +5,42 @@ import { equalJson } from "../json.ts";
 import { metadataOf, objectAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
 import { prepareCrd, validateCrd } from "./custom.ts";
+import { fill } from "./defaults/fill.ts";
+import { admitNewPod, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
+import { addressService, defaultService } from "./defaults/service.ts";
+import {
+  defaultAutoscaler,
+  defaultClaim,
+  defaultCronJob,
+  defaultDaemonSet,
+  defaultDeployment,
+  defaultEndpointSlice,
+  defaultJob,
+  defaultNetworkPolicy,
+  defaultReplicas,
+  defaultStatefulSet,
+  defaultVolume,
+  pending,
+  selectJob,
+} from "./defaults/workloads.ts";
 import { eventToCoreApi, eventToNewApi } from "./events.ts";
 import { storedVerbs } from "./kind.ts";
-import type { Strategy } from "./kind.ts";
+import type { Strategy, WriteFacts } from "./kind.ts";
 import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
+import { validatePod } from "./pod-rules.ts";
+import {
+  validateAutoscaler,
+  validateBudget,
+  validateClaim,
+  validateCronJob,
+  validateIngress,
+  validateJob,
+  validateLease,
+  validateService,
+  validateStatefulSet,
+  validateWorkload,
+} from "./workload-rules.ts";
 
 const ordinary: Strategy = {
   verbs: storedVerbs,
@@ -62,7 +93,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
     refuseName: refuseLabel,
     selectableFields: ["status.phase"],
     prepare: prepareNamespace,
-    begin: (namespace) => ({ ...namespace, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }),
+    begin: (namespace, old) =>
+      old === undefined ? { ...namespace, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } } : namespace,
   },
   "/secrets": { ...ordinary, selectableFields: ["type"], prepare: prepareSecret, validate: validateSecret },
   "/configmaps": { ...ordinary, validate: validateConfigMap },
@@ -94,41 +126,60 @@ const strategies: Readonly<Record<string, Strategy>> = {
       "status.podIP",
       "status.nominatedNodeName",
     ],
-    prepare: (pod, old) =>
-      old === undefined ? { ...pod, status: { phase: "Pending", qosClass: "BestEffort", ...objectAt(pod, "status") } } : pod,
+    prepare: defaultPod,
+    begin: (pod, old, facts) => (old === undefined ? beginPod(pod, facts) : pod),
+    validate: validatePod,
   },
   "/services": {
     ...ordinary,
     answersDeletedObject: true,
     refuseName: refuseLabel,
     selectableFields: ["spec.clusterIP", "spec.type"],
+    prepare: defaultService,
+    begin: (service, old, { stored }) => addressService(service, old, () => stored("/services")),
+    validate: validateService,
   },
   "/endpoints": { ...ordinary, createsOnUpdate: true },
-  "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true },
-  "apps/deployments": workload,
-  "apps/daemonsets": workload,
-  "apps/statefulsets": workload,
-  "apps/replicasets": { ...workload, selectableFields: ["status.replicas"] },
-  "networking.k8s.io/ingresses": workload,
+  "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true, validate: validateLease },
+  "apps/deployments": { ...workload, generationCountsAnnotations: true, prepare: defaultDeployment, validate: validateWorkload },
+  "apps/daemonsets": { ...workload, prepare: defaultDaemonSet, validate: validateWorkload },
+  "apps/statefulsets": { ...workload, prepare: defaultStatefulSet, validate: validateStatefulSet },
+  "apps/replicasets": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicas, validate: validateWorkload },
+  "networking.k8s.io/ingresses": { ...workload, validate: validateIngress },
   "networking.k8s.io/ingressclasses": workload,
-  "networking.k8s.io/networkpolicies": workload,
-  "discovery.k8s.io/endpointslices": workload,
-  "scheduling.k8s.io/priorityclasses": workload,
-  "batch/cronjobs": workload,
+  "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy },
+  "discovery.k8s.io/endpointslices": { ...workload, prepare: defaultEndpointSlice },
+  "scheduling.k8s.io/priorityclasses": { ...workload, prepare: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }) },
+  "autoscaling/horizontalpodautoscalers": { ...ordinary, prepare: defaultAutoscaler, validate: validateAutoscaler },
+  "batch/cronjobs": { ...workload, prepare: defaultCronJob, validate: validateCronJob },
   "apps/controllerrevisions": {
     ...ordinary,
     validate: (revision) =>
-      revision["data"] === undefined
-        ? [{ reason: "FieldValueRequired", field: "data", message: "Required value: data is mandatory" }]
-        : [],
+      revision["data"] === undefined ? [{ reason: "FieldValueRequired", field: "data", message: "Required value: data is mandatory" }] : [],
   },
-  "/replicationcontrollers": { ...workload, selectableFields: ["status.replicas"] },
-  "/podtemplates": { ...workload, answersDeletedObject: true },
-  "/persistentvolumes": { ...ordinary, answersDeletedObject: true },
-  "/persistentvolumeclaims": { ...ordinary, answersDeletedObject: true },
-  "storage.k8s.io/storageclasses": { ...ordinary, answersDeletedObject: true },
-  "batch/jobs": { ...workload, selectableFields: ["status.successful"] },
-  "policy/poddisruptionbudgets": workload,
+  "/replicationcontrollers": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicas },
+  "/podtemplates": { ...workload, answersDeletedObject: true, prepare: defaultTemplate },
+  "/persistentvolumes": { ...ordinary, answersDeletedObject: true, prepare: defaultVolume, begin: beginPending },
+  "/persistentvolumeclaims": {
+    ...ordinary,
+    answersDeletedObject: true,
+    prepare: defaultClaim,
+    begin: beginPending,
+    validate: validateClaim,
+  },
+  "storage.k8s.io/storageclasses": {
+    ...ordinary,
+    answersDeletedObject: true,
+    prepare: (object) => fill(object, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
+  },
+  "batch/jobs": {
+    ...workload,
+    selectableFields: ["status.successful"],
+    prepare: defaultJob,
+    begin: (job, old) => (old === undefined ? selectJob(job) : job),
+    validate: validateJob,
+  },
+  "policy/poddisruptionbudgets": { ...workload, validate: validateBudget, begin: beginBudget },
   "apiextensions.k8s.io/customresourcedefinitions": {
     ...workload,
     allowsUnconditionalUpdate: false,
@@ -150,6 +201,25 @@ const strategies: Readonly<Record<string, Strategy>> = {
 /** True for kinds that are answered and never stored. */
 export function isAnsweredOnly(resource: string): boolean {
   return strategies[resource] === answeredOnly;
+}
+
+function beginPod(pod: JsonObject, { stored }: WriteFacts): JsonObject {
+  const admitted = admitNewPod(pod, (name) =>
+    stored("scheduling.k8s.io/priorityclasses").find((found) =>
+      name === "" ? found["globalDefault"] === true : metadataOf(found)["name"] === name,
+    ),
+  );
+  return { ...admitted, status: { phase: "Pending", qosClass: qosClassOf(admitted) } };
+}
+
+function beginBudget(budget: JsonObject, old: JsonObject | undefined): JsonObject {
+  return old === undefined
+    ? { ...budget, status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 } }
+    : budget;
+}
+
+function beginPending(object: JsonObject, old: JsonObject | undefined): JsonObject {
+  return old === undefined ? pending(object) : object;
 }
 
 function prepareNamespace(namespace: JsonObject, old: JsonObject | undefined): JsonObject {

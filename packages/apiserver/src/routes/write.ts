@@ -6,6 +6,7 @@ import { trackUpdate } from "../apply/index.ts";
 import { cloneJson, equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { keyOf, toServedVersion, toStoredVersion } from "../kinds/kind.ts";
+import type { WriteFacts } from "../kinds/kind.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
 import { alreadyExists, badRequest, conflict, invalid, StatusError } from "../request/status.ts";
 import { createNameSuffix, createUid, timestampOf } from "./context.ts";
@@ -54,7 +55,8 @@ export function finishCreate(
   }
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.
   version.applyDefaults(object, { keepNulls: ownership === "done" });
-  object = shape(call, object, undefined, now);
+  const facts = factsOf(context, now);
+  object = shape(call, object, undefined, facts);
   if (ownership === "track") {
     object = trackUpdate({
       kind: version,
@@ -66,10 +68,10 @@ export function finishCreate(
       updated: object,
     });
   }
-  object = kind.strategy.begin?.(object) ?? object;
+  object = kind.strategy.begin?.(object, undefined, facts) ?? object;
   admitIntoNamespace(context.state, kind, namespace, name);
   admitPermissions(context, call, object, undefined);
-  refuseInvalid(call, object, undefined, "");
+  refuseInvalid(call, object, undefined, "", facts);
   const key = keyOf(namespace, name);
   if (context.state.get(kind.resource, key) !== undefined) {
     throw alreadyExists(kind, name);
@@ -107,7 +109,8 @@ export function finishUpdate(
   let object = restrictToSubresource(call, live, keepServerMetadata(live, next));
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.
   version.applyDefaults(object, { keepNulls: ownership === "done" });
-  object = shape(call, object, live, now);
+  const facts = factsOf(context, now);
+  object = shape(call, object, live, facts);
   if (ownership === "track") {
     object = trackUpdate({
       kind: version,
@@ -119,9 +122,10 @@ export function finishUpdate(
       updated: object,
     });
   }
+  if (subresource !== "status") object = kind.strategy.begin?.(object, live, facts) ?? object;
   object = withGeneration(call, live, object);
   admitPermissions(context, call, object, live);
-  refuseInvalid(call, object, live, subresource === "status" ? "status" : "");
+  refuseInvalid(call, object, live, subresource === "status" ? "status" : "", facts);
   const key = keyOf(call.namespace, call.name);
   const isFinished = isReadyToGo(object);
   if (options.dryRun) {
@@ -259,12 +263,16 @@ function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonO
   return { ...without(next, "status"), ...(live["status"] === undefined ? {} : { status: cloneJson(live["status"]) }) };
 }
 
-function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, now: string): JsonObject {
+function factsOf(context: ApiContext, now: string): WriteFacts {
+  return { now, stored: (resource) => context.state.list(resource).map((entry) => entry.object) };
+}
+
+function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, facts: WriteFacts): JsonObject {
   const prepare = call.kind.strategy.prepare;
   if (prepare === undefined || call.subresource === "status") {
     return object;
   }
-  return prepare(object, live, { now });
+  return prepare(object, live, facts);
 }
 
 function withGeneration(call: ResourceCall, live: JsonObject, object: JsonObject): JsonObject {
@@ -274,17 +282,30 @@ function withGeneration(call: ResourceCall, live: JsonObject, object: JsonObject
   }
   const ignored = call.version.subresources.status || !call.kind.custom ? ["metadata", "status", "apiVersion"] : ["metadata", "apiVersion"];
   const generation = Number(metadataOf(live)["generation"] ?? 1);
-  return equalJson(without(live, ...ignored), without(object, ...ignored)) ? object : withMetadata(object, { generation: generation + 1 });
+  const isAnnotated =
+    strategy.generationCountsAnnotations === true &&
+    !equalJson(objectAt(metadataOf(live), "annotations"), objectAt(metadataOf(object), "annotations"));
+  return !isAnnotated && equalJson(without(live, ...ignored), without(object, ...ignored))
+    ? object
+    : withMetadata(object, { generation: generation + 1 });
 }
 
-function refuseInvalid(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, subresource: "" | "status"): void {
+const mildReasons: ReadonlySet<string> = new Set(["FieldValueRequired", "FieldValueNotSupported"]);
+
+function refuseInvalid(
+  call: ResourceCall,
+  object: JsonObject,
+  live: JsonObject | undefined,
+  subresource: "" | "status",
+  facts: WriteFacts,
+): void {
   const validated = call.version.validate(object, live, { subresource });
   call.warnings.push(...metadataWarnings(call.kind, object, live), ...validated.warnings);
   const errors = [...validateMetadata(call.kind, object, live), ...validated.errors];
-  // Rules may look at an object from which something is missing, not at one whose values have wrong types.
-  if (errors.every((error) => error.reason === "FieldValueRequired") && subresource === "") {
-    const missing = new Set(errors.map((error) => error.field));
-    errors.push(...(call.kind.strategy.validate?.(object, live) ?? []).filter((error) => !missing.has(error.field)));
+  // Rules may look at an object from which something is missing or whose words are unknown, not at one whose values have wrong types.
+  if (errors.every((error) => mildReasons.has(error.reason)) && subresource === "") {
+    const known = new Set(errors.map((error) => error.field));
+    errors.push(...(call.kind.strategy.validate?.(object, live, facts) ?? []).filter((error) => !known.has(error.field)));
   }
   if (errors.length > 0) {
     throw invalid(call.kind.group, call.version.names.kind, stringAt(metadataOf(object), "name") ?? "", errors);

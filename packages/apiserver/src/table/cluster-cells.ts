@@ -147,7 +147,7 @@ export const clusterCells: Readonly<Record<string, CellWriter>> = {
     name(o),
     `${textAt("", o, "spec", "scaleTargetRef", "kind")}/${textAt("", o, "spec", "scaleTargetRef", "name")}`,
     targetsText(o),
-    String(at(o, "spec", "minReplicas") ?? unset),
+    at(o, "spec", "minReplicas") === undefined ? unset : String(numberAt(o, "spec", "minReplicas")),
     numberAt(o, "spec", "maxReplicas"),
     numberAt(o, "status", "currentReplicas"),
     age(o, now),

@@ -52,260 +52,174 @@ export const messageOfKind: Readonly<Record<string, string>> = {
 /** Fields of a message: number, name in JSON, type; `*` a list, `%` a map by text, `~` its fields belong to the message itself, `!` printed even when zero. */
 export const messageFields: Readonly<Record<string, string>> = {
   "k8s.io.api.apps.v1.ControllerRevision": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 data json;3 revision !integer",
-  "k8s.io.api.apps.v1.DaemonSet":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.DaemonSetSpec;3 status k8s.io.api.apps.v1.DaemonSetStatus",
+  "k8s.io.api.apps.v1.DaemonSet": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.DaemonSetSpec;3 status k8s.io.api.apps.v1.DaemonSetStatus",
   "k8s.io.api.apps.v1.DaemonSetCondition": "1 type !text;2 status !text;3 lastTransitionTime time;4 reason text;5 message text",
-  "k8s.io.api.apps.v1.DaemonSetSpec":
-    "1 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 template !k8s.io.api.core.v1.PodTemplateSpec;3 updateStrategy k8s.io.api.apps.v1.DaemonSetUpdateStrategy;4 minReadySeconds integer;6 revisionHistoryLimit !integer",
-  "k8s.io.api.apps.v1.DaemonSetStatus":
-    "1 currentNumberScheduled !integer;2 numberMisscheduled !integer;3 desiredNumberScheduled !integer;4 numberReady !integer;5 observedGeneration integer;6 updatedNumberScheduled integer;7 numberAvailable integer;8 numberUnavailable integer;9 collisionCount !integer;10 conditions *k8s.io.api.apps.v1.DaemonSetCondition",
+  "k8s.io.api.apps.v1.DaemonSetSpec": "1 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 template !k8s.io.api.core.v1.PodTemplateSpec;3 updateStrategy k8s.io.api.apps.v1.DaemonSetUpdateStrategy;4 minReadySeconds integer;6 revisionHistoryLimit !integer",
+  "k8s.io.api.apps.v1.DaemonSetStatus": "1 currentNumberScheduled !integer;2 numberMisscheduled !integer;3 desiredNumberScheduled !integer;4 numberReady !integer;5 observedGeneration integer;6 updatedNumberScheduled integer;7 numberAvailable integer;8 numberUnavailable integer;9 collisionCount !integer;10 conditions *k8s.io.api.apps.v1.DaemonSetCondition",
   "k8s.io.api.apps.v1.DaemonSetUpdateStrategy": "1 type text;2 rollingUpdate !k8s.io.api.apps.v1.RollingUpdateDaemonSet",
-  "k8s.io.api.apps.v1.Deployment":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.DeploymentSpec;3 status k8s.io.api.apps.v1.DeploymentStatus",
-  "k8s.io.api.apps.v1.DeploymentCondition":
-    "1 type !text;2 status !text;6 lastUpdateTime time;7 lastTransitionTime time;4 reason text;5 message text",
-  "k8s.io.api.apps.v1.DeploymentSpec":
-    "1 replicas !integer;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 template !k8s.io.api.core.v1.PodTemplateSpec;4 strategy k8s.io.api.apps.v1.DeploymentStrategy;5 minReadySeconds integer;6 revisionHistoryLimit !integer;7 paused boolean;9 progressDeadlineSeconds !integer",
-  "k8s.io.api.apps.v1.DeploymentStatus":
-    "1 observedGeneration integer;2 replicas integer;3 updatedReplicas integer;7 readyReplicas integer;4 availableReplicas integer;5 unavailableReplicas integer;9 terminatingReplicas !integer;6 conditions *k8s.io.api.apps.v1.DeploymentCondition;8 collisionCount !integer",
+  "k8s.io.api.apps.v1.Deployment": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.DeploymentSpec;3 status k8s.io.api.apps.v1.DeploymentStatus",
+  "k8s.io.api.apps.v1.DeploymentCondition": "1 type !text;2 status !text;6 lastUpdateTime time;7 lastTransitionTime time;4 reason text;5 message text",
+  "k8s.io.api.apps.v1.DeploymentSpec": "1 replicas !integer;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 template !k8s.io.api.core.v1.PodTemplateSpec;4 strategy k8s.io.api.apps.v1.DeploymentStrategy;5 minReadySeconds integer;6 revisionHistoryLimit !integer;7 paused boolean;9 progressDeadlineSeconds !integer",
+  "k8s.io.api.apps.v1.DeploymentStatus": "1 observedGeneration integer;2 replicas integer;3 updatedReplicas integer;7 readyReplicas integer;4 availableReplicas integer;5 unavailableReplicas integer;9 terminatingReplicas !integer;6 conditions *k8s.io.api.apps.v1.DeploymentCondition;8 collisionCount !integer",
   "k8s.io.api.apps.v1.DeploymentStrategy": "1 type text;2 rollingUpdate !k8s.io.api.apps.v1.RollingUpdateDeployment",
-  "k8s.io.api.apps.v1.ReplicaSet":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.ReplicaSetSpec;3 status k8s.io.api.apps.v1.ReplicaSetStatus",
+  "k8s.io.api.apps.v1.ReplicaSet": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.ReplicaSetSpec;3 status k8s.io.api.apps.v1.ReplicaSetStatus",
   "k8s.io.api.apps.v1.ReplicaSetCondition": "1 type !text;2 status !text;3 lastTransitionTime time;4 reason text;5 message text",
-  "k8s.io.api.apps.v1.ReplicaSetSpec":
-    "1 replicas !integer;4 minReadySeconds integer;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 template k8s.io.api.core.v1.PodTemplateSpec",
-  "k8s.io.api.apps.v1.ReplicaSetStatus":
-    "1 replicas !integer;2 fullyLabeledReplicas integer;4 readyReplicas integer;5 availableReplicas integer;7 terminatingReplicas !integer;3 observedGeneration integer;6 conditions *k8s.io.api.apps.v1.ReplicaSetCondition",
+  "k8s.io.api.apps.v1.ReplicaSetSpec": "1 replicas !integer;4 minReadySeconds integer;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 template k8s.io.api.core.v1.PodTemplateSpec",
+  "k8s.io.api.apps.v1.ReplicaSetStatus": "1 replicas !integer;2 fullyLabeledReplicas integer;4 readyReplicas integer;5 availableReplicas integer;7 terminatingReplicas !integer;3 observedGeneration integer;6 conditions *k8s.io.api.apps.v1.ReplicaSetCondition",
   "k8s.io.api.apps.v1.RollingUpdateDaemonSet": "1 maxUnavailable !intOrString;2 maxSurge !intOrString",
   "k8s.io.api.apps.v1.RollingUpdateDeployment": "1 maxUnavailable !intOrString;2 maxSurge !intOrString",
   "k8s.io.api.apps.v1.RollingUpdateStatefulSetStrategy": "1 partition !integer;2 maxUnavailable !intOrString",
-  "k8s.io.api.apps.v1.StatefulSet":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.StatefulSetSpec;3 status k8s.io.api.apps.v1.StatefulSetStatus",
+  "k8s.io.api.apps.v1.StatefulSet": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.StatefulSetSpec;3 status k8s.io.api.apps.v1.StatefulSetStatus",
   "k8s.io.api.apps.v1.StatefulSetCondition": "1 type !text;2 status !text;3 lastTransitionTime time;4 reason text;5 message text",
   "k8s.io.api.apps.v1.StatefulSetOrdinals": "1 start !integer",
   "k8s.io.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy": "1 whenDeleted text;2 whenScaled text",
-  "k8s.io.api.apps.v1.StatefulSetSpec":
-    "1 replicas !integer;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 template !k8s.io.api.core.v1.PodTemplateSpec;4 volumeClaimTemplates *k8s.io.api.core.v1.PersistentVolumeClaim;5 serviceName !text;6 podManagementPolicy text;7 updateStrategy k8s.io.api.apps.v1.StatefulSetUpdateStrategy;8 revisionHistoryLimit !integer;9 minReadySeconds integer;10 persistentVolumeClaimRetentionPolicy !k8s.io.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy;11 ordinals !k8s.io.api.apps.v1.StatefulSetOrdinals",
-  "k8s.io.api.apps.v1.StatefulSetStatus":
-    "1 observedGeneration integer;2 replicas !integer;3 readyReplicas integer;4 currentReplicas integer;5 updatedReplicas integer;6 currentRevision text;7 updateRevision text;9 collisionCount !integer;10 conditions *k8s.io.api.apps.v1.StatefulSetCondition;11 availableReplicas !integer",
+  "k8s.io.api.apps.v1.StatefulSetSpec": "1 replicas !integer;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 template !k8s.io.api.core.v1.PodTemplateSpec;4 volumeClaimTemplates *k8s.io.api.core.v1.PersistentVolumeClaim;5 serviceName !text;6 podManagementPolicy text;7 updateStrategy k8s.io.api.apps.v1.StatefulSetUpdateStrategy;8 revisionHistoryLimit !integer;9 minReadySeconds integer;10 persistentVolumeClaimRetentionPolicy !k8s.io.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy;11 ordinals !k8s.io.api.apps.v1.StatefulSetOrdinals",
+  "k8s.io.api.apps.v1.StatefulSetStatus": "1 observedGeneration integer;2 replicas !integer;3 readyReplicas integer;4 currentReplicas integer;5 updatedReplicas integer;6 currentRevision text;7 updateRevision text;9 collisionCount !integer;10 conditions *k8s.io.api.apps.v1.StatefulSetCondition;11 availableReplicas !integer",
   "k8s.io.api.apps.v1.StatefulSetUpdateStrategy": "1 type text;2 rollingUpdate !k8s.io.api.apps.v1.RollingUpdateStatefulSetStrategy",
   "k8s.io.api.authentication.v1.BoundObjectReference": "1 kind text;2 apiVersion text;3 name text;4 uID text",
-  "k8s.io.api.authentication.v1.SelfSubjectReview":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 status k8s.io.api.authentication.v1.SelfSubjectReviewStatus",
+  "k8s.io.api.authentication.v1.SelfSubjectReview": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 status k8s.io.api.authentication.v1.SelfSubjectReviewStatus",
   "k8s.io.api.authentication.v1.SelfSubjectReviewStatus": "1 userInfo k8s.io.api.authentication.v1.UserInfo",
-  "k8s.io.api.authentication.v1.TokenRequest":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authentication.v1.TokenRequestSpec;3 status k8s.io.api.authentication.v1.TokenRequestStatus",
-  "k8s.io.api.authentication.v1.TokenRequestSpec":
-    "1 audiences *!text;4 expirationSeconds !integer;3 boundObjectRef !k8s.io.api.authentication.v1.BoundObjectReference",
+  "k8s.io.api.authentication.v1.TokenRequest": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authentication.v1.TokenRequestSpec;3 status k8s.io.api.authentication.v1.TokenRequestStatus",
+  "k8s.io.api.authentication.v1.TokenRequestSpec": "1 audiences *!text;4 expirationSeconds !integer;3 boundObjectRef !k8s.io.api.authentication.v1.BoundObjectReference",
   "k8s.io.api.authentication.v1.TokenRequestStatus": "1 token !text;2 expirationTimestamp !time",
-  "k8s.io.api.authentication.v1.TokenReview":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authentication.v1.TokenReviewSpec;3 status k8s.io.api.authentication.v1.TokenReviewStatus",
+  "k8s.io.api.authentication.v1.TokenReview": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authentication.v1.TokenReviewSpec;3 status k8s.io.api.authentication.v1.TokenReviewStatus",
   "k8s.io.api.authentication.v1.TokenReviewSpec": "1 token text;2 audiences *text",
-  "k8s.io.api.authentication.v1.TokenReviewStatus":
-    "1 authenticated boolean;2 user k8s.io.api.authentication.v1.UserInfo;4 audiences *text;3 error text",
+  "k8s.io.api.authentication.v1.TokenReviewStatus": "1 authenticated boolean;2 user k8s.io.api.authentication.v1.UserInfo;4 audiences *text;3 error text",
   "k8s.io.api.authentication.v1.UserInfo": "1 username text;2 uid text;3 groups *text;4 extra %texts",
-  "k8s.io.api.authorization.v1.FieldSelectorAttributes":
-    "1 rawSelector text;2 requirements *k8s.io.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement",
-  "k8s.io.api.authorization.v1.LabelSelectorAttributes":
-    "1 rawSelector text;2 requirements *k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement",
-  "k8s.io.api.authorization.v1.LocalSubjectAccessReview":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authorization.v1.SubjectAccessReviewSpec;3 status k8s.io.api.authorization.v1.SubjectAccessReviewStatus",
+  "k8s.io.api.authorization.v1.FieldSelectorAttributes": "1 rawSelector text;2 requirements *k8s.io.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement",
+  "k8s.io.api.authorization.v1.LabelSelectorAttributes": "1 rawSelector text;2 requirements *k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement",
+  "k8s.io.api.authorization.v1.LocalSubjectAccessReview": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authorization.v1.SubjectAccessReviewSpec;3 status k8s.io.api.authorization.v1.SubjectAccessReviewStatus",
   "k8s.io.api.authorization.v1.NonResourceAttributes": "1 path text;2 verb text",
   "k8s.io.api.authorization.v1.NonResourceRule": "1 verbs *!text;2 nonResourceURLs *text",
-  "k8s.io.api.authorization.v1.ResourceAttributes":
-    "1 namespace text;2 verb text;3 group text;4 version text;5 resource text;6 subresource text;7 name text;8 fieldSelector !k8s.io.api.authorization.v1.FieldSelectorAttributes;9 labelSelector !k8s.io.api.authorization.v1.LabelSelectorAttributes",
+  "k8s.io.api.authorization.v1.ResourceAttributes": "1 namespace text;2 verb text;3 group text;4 version text;5 resource text;6 subresource text;7 name text;8 fieldSelector !k8s.io.api.authorization.v1.FieldSelectorAttributes;9 labelSelector !k8s.io.api.authorization.v1.LabelSelectorAttributes",
   "k8s.io.api.authorization.v1.ResourceRule": "1 verbs *!text;2 apiGroups *text;3 resources *text;4 resourceNames *text",
-  "k8s.io.api.authorization.v1.SelfSubjectAccessReview":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authorization.v1.SelfSubjectAccessReviewSpec;3 status k8s.io.api.authorization.v1.SubjectAccessReviewStatus",
-  "k8s.io.api.authorization.v1.SelfSubjectAccessReviewSpec":
-    "1 resourceAttributes !k8s.io.api.authorization.v1.ResourceAttributes;2 nonResourceAttributes !k8s.io.api.authorization.v1.NonResourceAttributes",
-  "k8s.io.api.authorization.v1.SelfSubjectRulesReview":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authorization.v1.SelfSubjectRulesReviewSpec;3 status k8s.io.api.authorization.v1.SubjectRulesReviewStatus",
+  "k8s.io.api.authorization.v1.SelfSubjectAccessReview": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authorization.v1.SelfSubjectAccessReviewSpec;3 status k8s.io.api.authorization.v1.SubjectAccessReviewStatus",
+  "k8s.io.api.authorization.v1.SelfSubjectAccessReviewSpec": "1 resourceAttributes !k8s.io.api.authorization.v1.ResourceAttributes;2 nonResourceAttributes !k8s.io.api.authorization.v1.NonResourceAttributes",
+  "k8s.io.api.authorization.v1.SelfSubjectRulesReview": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authorization.v1.SelfSubjectRulesReviewSpec;3 status k8s.io.api.authorization.v1.SubjectRulesReviewStatus",
   "k8s.io.api.authorization.v1.SelfSubjectRulesReviewSpec": "1 namespace text",
-  "k8s.io.api.authorization.v1.SubjectAccessReview":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authorization.v1.SubjectAccessReviewSpec;3 status k8s.io.api.authorization.v1.SubjectAccessReviewStatus",
-  "k8s.io.api.authorization.v1.SubjectAccessReviewSpec":
-    "1 resourceAttributes !k8s.io.api.authorization.v1.ResourceAttributes;2 nonResourceAttributes !k8s.io.api.authorization.v1.NonResourceAttributes;3 user text;4 groups *text;5 extra %texts;6 uid text",
+  "k8s.io.api.authorization.v1.SubjectAccessReview": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.authorization.v1.SubjectAccessReviewSpec;3 status k8s.io.api.authorization.v1.SubjectAccessReviewStatus",
+  "k8s.io.api.authorization.v1.SubjectAccessReviewSpec": "1 resourceAttributes !k8s.io.api.authorization.v1.ResourceAttributes;2 nonResourceAttributes !k8s.io.api.authorization.v1.NonResourceAttributes;3 user text;4 groups *text;5 extra %texts;6 uid text",
   "k8s.io.api.authorization.v1.SubjectAccessReviewStatus": "1 allowed !boolean;4 denied boolean;2 reason text;3 evaluationError text",
-  "k8s.io.api.authorization.v1.SubjectRulesReviewStatus":
-    "1 resourceRules *!k8s.io.api.authorization.v1.ResourceRule;2 nonResourceRules *!k8s.io.api.authorization.v1.NonResourceRule;3 incomplete !boolean;4 evaluationError text",
-  "k8s.io.api.autoscaling.v1.Scale":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.autoscaling.v1.ScaleSpec;3 status k8s.io.api.autoscaling.v1.ScaleStatus",
+  "k8s.io.api.authorization.v1.SubjectRulesReviewStatus": "1 resourceRules *!k8s.io.api.authorization.v1.ResourceRule;2 nonResourceRules *!k8s.io.api.authorization.v1.NonResourceRule;3 incomplete !boolean;4 evaluationError text",
+  "k8s.io.api.autoscaling.v1.Scale": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.autoscaling.v1.ScaleSpec;3 status k8s.io.api.autoscaling.v1.ScaleStatus",
   "k8s.io.api.autoscaling.v1.ScaleSpec": "1 replicas integer",
   "k8s.io.api.autoscaling.v1.ScaleStatus": "1 replicas !integer;2 selector text",
-  "k8s.io.api.autoscaling.v2.ContainerResourceMetricSource":
-    "1 name !text;2 target !k8s.io.api.autoscaling.v2.MetricTarget;3 container !text",
-  "k8s.io.api.autoscaling.v2.ContainerResourceMetricStatus":
-    "1 name !text;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus;3 container !text",
+  "k8s.io.api.autoscaling.v2.ContainerResourceMetricSource": "1 name !text;2 target !k8s.io.api.autoscaling.v2.MetricTarget;3 container !text",
+  "k8s.io.api.autoscaling.v2.ContainerResourceMetricStatus": "1 name !text;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus;3 container !text",
   "k8s.io.api.autoscaling.v2.CrossVersionObjectReference": "1 kind !text;2 name !text;3 apiVersion text",
-  "k8s.io.api.autoscaling.v2.ExternalMetricSource":
-    "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 target !k8s.io.api.autoscaling.v2.MetricTarget",
-  "k8s.io.api.autoscaling.v2.ExternalMetricStatus":
-    "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus",
+  "k8s.io.api.autoscaling.v2.ExternalMetricSource": "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 target !k8s.io.api.autoscaling.v2.MetricTarget",
+  "k8s.io.api.autoscaling.v2.ExternalMetricStatus": "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus",
   "k8s.io.api.autoscaling.v2.HPAScalingPolicy": "1 type !text;2 value !integer;3 periodSeconds !integer",
-  "k8s.io.api.autoscaling.v2.HPAScalingRules":
-    "3 stabilizationWindowSeconds !integer;1 selectPolicy !text;2 policies *k8s.io.api.autoscaling.v2.HPAScalingPolicy;4 tolerance !quantity",
-  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscaler":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerSpec;3 status k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerStatus",
-  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerBehavior":
-    "1 scaleUp !k8s.io.api.autoscaling.v2.HPAScalingRules;2 scaleDown !k8s.io.api.autoscaling.v2.HPAScalingRules",
-  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerCondition":
-    "1 type !text;2 status !text;3 lastTransitionTime time;4 reason text;5 message text",
-  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerSpec":
-    "1 scaleTargetRef !k8s.io.api.autoscaling.v2.CrossVersionObjectReference;2 minReplicas !integer;3 maxReplicas !integer;4 metrics *k8s.io.api.autoscaling.v2.MetricSpec;5 behavior !k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerBehavior",
-  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerStatus":
-    "1 observedGeneration !integer;2 lastScaleTime !time;3 currentReplicas integer;4 desiredReplicas !integer;5 currentMetrics *!k8s.io.api.autoscaling.v2.MetricStatus;6 conditions *k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerCondition",
+  "k8s.io.api.autoscaling.v2.HPAScalingRules": "3 stabilizationWindowSeconds !integer;1 selectPolicy !text;2 policies *k8s.io.api.autoscaling.v2.HPAScalingPolicy;4 tolerance !quantity",
+  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscaler": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerSpec;3 status k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerStatus",
+  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerBehavior": "1 scaleUp !k8s.io.api.autoscaling.v2.HPAScalingRules;2 scaleDown !k8s.io.api.autoscaling.v2.HPAScalingRules",
+  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerCondition": "1 type !text;2 status !text;3 lastTransitionTime time;4 reason text;5 message text",
+  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerSpec": "1 scaleTargetRef !k8s.io.api.autoscaling.v2.CrossVersionObjectReference;2 minReplicas !integer;3 maxReplicas !integer;4 metrics *k8s.io.api.autoscaling.v2.MetricSpec;5 behavior !k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerBehavior",
+  "k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerStatus": "1 observedGeneration !integer;2 lastScaleTime !time;3 currentReplicas integer;4 desiredReplicas !integer;5 currentMetrics *!k8s.io.api.autoscaling.v2.MetricStatus;6 conditions *k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerCondition",
   "k8s.io.api.autoscaling.v2.MetricIdentifier": "1 name !text;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector",
-  "k8s.io.api.autoscaling.v2.MetricSpec":
-    "1 type !text;2 object !k8s.io.api.autoscaling.v2.ObjectMetricSource;3 pods !k8s.io.api.autoscaling.v2.PodsMetricSource;4 resource !k8s.io.api.autoscaling.v2.ResourceMetricSource;7 containerResource !k8s.io.api.autoscaling.v2.ContainerResourceMetricSource;5 external !k8s.io.api.autoscaling.v2.ExternalMetricSource",
-  "k8s.io.api.autoscaling.v2.MetricStatus":
-    "1 type !text;2 object !k8s.io.api.autoscaling.v2.ObjectMetricStatus;3 pods !k8s.io.api.autoscaling.v2.PodsMetricStatus;4 resource !k8s.io.api.autoscaling.v2.ResourceMetricStatus;7 containerResource !k8s.io.api.autoscaling.v2.ContainerResourceMetricStatus;5 external !k8s.io.api.autoscaling.v2.ExternalMetricStatus",
+  "k8s.io.api.autoscaling.v2.MetricSpec": "1 type !text;2 object !k8s.io.api.autoscaling.v2.ObjectMetricSource;3 pods !k8s.io.api.autoscaling.v2.PodsMetricSource;4 resource !k8s.io.api.autoscaling.v2.ResourceMetricSource;7 containerResource !k8s.io.api.autoscaling.v2.ContainerResourceMetricSource;5 external !k8s.io.api.autoscaling.v2.ExternalMetricSource",
+  "k8s.io.api.autoscaling.v2.MetricStatus": "1 type !text;2 object !k8s.io.api.autoscaling.v2.ObjectMetricStatus;3 pods !k8s.io.api.autoscaling.v2.PodsMetricStatus;4 resource !k8s.io.api.autoscaling.v2.ResourceMetricStatus;7 containerResource !k8s.io.api.autoscaling.v2.ContainerResourceMetricStatus;5 external !k8s.io.api.autoscaling.v2.ExternalMetricStatus",
   "k8s.io.api.autoscaling.v2.MetricTarget": "1 type !text;2 value !quantity;3 averageValue !quantity;4 averageUtilization !integer",
   "k8s.io.api.autoscaling.v2.MetricValueStatus": "1 value !quantity;2 averageValue !quantity;3 averageUtilization !integer",
-  "k8s.io.api.autoscaling.v2.ObjectMetricSource":
-    "1 describedObject !k8s.io.api.autoscaling.v2.CrossVersionObjectReference;2 target !k8s.io.api.autoscaling.v2.MetricTarget;3 metric !k8s.io.api.autoscaling.v2.MetricIdentifier",
-  "k8s.io.api.autoscaling.v2.ObjectMetricStatus":
-    "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus;3 describedObject !k8s.io.api.autoscaling.v2.CrossVersionObjectReference",
-  "k8s.io.api.autoscaling.v2.PodsMetricSource":
-    "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 target !k8s.io.api.autoscaling.v2.MetricTarget",
-  "k8s.io.api.autoscaling.v2.PodsMetricStatus":
-    "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus",
+  "k8s.io.api.autoscaling.v2.ObjectMetricSource": "1 describedObject !k8s.io.api.autoscaling.v2.CrossVersionObjectReference;2 target !k8s.io.api.autoscaling.v2.MetricTarget;3 metric !k8s.io.api.autoscaling.v2.MetricIdentifier",
+  "k8s.io.api.autoscaling.v2.ObjectMetricStatus": "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus;3 describedObject !k8s.io.api.autoscaling.v2.CrossVersionObjectReference",
+  "k8s.io.api.autoscaling.v2.PodsMetricSource": "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 target !k8s.io.api.autoscaling.v2.MetricTarget",
+  "k8s.io.api.autoscaling.v2.PodsMetricStatus": "1 metric !k8s.io.api.autoscaling.v2.MetricIdentifier;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus",
   "k8s.io.api.autoscaling.v2.ResourceMetricSource": "1 name !text;2 target !k8s.io.api.autoscaling.v2.MetricTarget",
   "k8s.io.api.autoscaling.v2.ResourceMetricStatus": "1 name !text;2 current !k8s.io.api.autoscaling.v2.MetricValueStatus",
-  "k8s.io.api.batch.v1.CronJob":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.batch.v1.CronJobSpec;3 status k8s.io.api.batch.v1.CronJobStatus",
-  "k8s.io.api.batch.v1.CronJobSpec":
-    "1 schedule !text;8 timeZone !text;2 startingDeadlineSeconds !integer;3 concurrencyPolicy text;4 suspend !boolean;5 jobTemplate !k8s.io.api.batch.v1.JobTemplateSpec;6 successfulJobsHistoryLimit !integer;7 failedJobsHistoryLimit !integer",
+  "k8s.io.api.batch.v1.CronJob": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.batch.v1.CronJobSpec;3 status k8s.io.api.batch.v1.CronJobStatus",
+  "k8s.io.api.batch.v1.CronJobSpec": "1 schedule !text;8 timeZone !text;2 startingDeadlineSeconds !integer;3 concurrencyPolicy text;4 suspend !boolean;5 jobTemplate !k8s.io.api.batch.v1.JobTemplateSpec;6 successfulJobsHistoryLimit !integer;7 failedJobsHistoryLimit !integer",
   "k8s.io.api.batch.v1.CronJobStatus": "1 active *k8s.io.api.core.v1.ObjectReference;4 lastScheduleTime !time;5 lastSuccessfulTime !time",
-  "k8s.io.api.batch.v1.Job":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.batch.v1.JobSpec;3 status k8s.io.api.batch.v1.JobStatus",
-  "k8s.io.api.batch.v1.JobCondition":
-    "1 type !text;2 status !text;3 lastProbeTime time;4 lastTransitionTime time;5 reason text;6 message text",
-  "k8s.io.api.batch.v1.JobSpec":
-    "1 parallelism !integer;2 completions !integer;3 activeDeadlineSeconds !integer;11 podFailurePolicy !k8s.io.api.batch.v1.PodFailurePolicy;16 successPolicy !k8s.io.api.batch.v1.SuccessPolicy;7 backoffLimit !integer;12 backoffLimitPerIndex !integer;13 maxFailedIndexes !integer;4 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;5 manualSelector !boolean;6 template !k8s.io.api.core.v1.PodTemplateSpec;8 ttlSecondsAfterFinished !integer;9 completionMode !text;10 suspend !boolean;14 podReplacementPolicy !text;15 managedBy !text",
-  "k8s.io.api.batch.v1.JobStatus":
-    "1 conditions *k8s.io.api.batch.v1.JobCondition;2 startTime !time;3 completionTime !time;4 active integer;5 succeeded integer;6 failed integer;11 terminating !integer;7 completedIndexes text;10 failedIndexes !text;8 uncountedTerminatedPods !k8s.io.api.batch.v1.UncountedTerminatedPods;9 ready !integer",
+  "k8s.io.api.batch.v1.Job": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.batch.v1.JobSpec;3 status k8s.io.api.batch.v1.JobStatus",
+  "k8s.io.api.batch.v1.JobCondition": "1 type !text;2 status !text;3 lastProbeTime time;4 lastTransitionTime time;5 reason text;6 message text",
+  "k8s.io.api.batch.v1.JobSpec": "1 parallelism !integer;2 completions !integer;3 activeDeadlineSeconds !integer;11 podFailurePolicy !k8s.io.api.batch.v1.PodFailurePolicy;16 successPolicy !k8s.io.api.batch.v1.SuccessPolicy;7 backoffLimit !integer;12 backoffLimitPerIndex !integer;13 maxFailedIndexes !integer;4 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;5 manualSelector !boolean;6 template !k8s.io.api.core.v1.PodTemplateSpec;8 ttlSecondsAfterFinished !integer;9 completionMode !text;10 suspend !boolean;14 podReplacementPolicy !text;15 managedBy !text",
+  "k8s.io.api.batch.v1.JobStatus": "1 conditions *k8s.io.api.batch.v1.JobCondition;2 startTime !time;3 completionTime !time;4 active integer;5 succeeded integer;6 failed integer;11 terminating !integer;7 completedIndexes text;10 failedIndexes !text;8 uncountedTerminatedPods !k8s.io.api.batch.v1.UncountedTerminatedPods;9 ready !integer",
   "k8s.io.api.batch.v1.JobTemplateSpec": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.batch.v1.JobSpec",
   "k8s.io.api.batch.v1.PodFailurePolicy": "1 rules *!k8s.io.api.batch.v1.PodFailurePolicyRule",
   "k8s.io.api.batch.v1.PodFailurePolicyOnExitCodesRequirement": "1 containerName !text;2 operator !text;3 values *!integer",
   "k8s.io.api.batch.v1.PodFailurePolicyOnPodConditionsPattern": "1 type !text;2 status !text",
-  "k8s.io.api.batch.v1.PodFailurePolicyRule":
-    "1 action !text;2 onExitCodes !k8s.io.api.batch.v1.PodFailurePolicyOnExitCodesRequirement;3 onPodConditions *k8s.io.api.batch.v1.PodFailurePolicyOnPodConditionsPattern",
+  "k8s.io.api.batch.v1.PodFailurePolicyRule": "1 action !text;2 onExitCodes !k8s.io.api.batch.v1.PodFailurePolicyOnExitCodesRequirement;3 onPodConditions *k8s.io.api.batch.v1.PodFailurePolicyOnPodConditionsPattern",
   "k8s.io.api.batch.v1.SuccessPolicy": "1 rules *!k8s.io.api.batch.v1.SuccessPolicyRule",
   "k8s.io.api.batch.v1.SuccessPolicyRule": "1 succeededIndexes !text;2 succeededCount !integer",
   "k8s.io.api.batch.v1.UncountedTerminatedPods": "1 succeeded *text;2 failed *text",
-  "k8s.io.api.coordination.v1.Lease":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.coordination.v1.LeaseSpec",
-  "k8s.io.api.coordination.v1.LeaseSpec":
-    "1 holderIdentity !text;2 leaseDurationSeconds !integer;3 acquireTime !microTime;4 renewTime !microTime;5 leaseTransitions !integer;6 strategy !text;7 preferredHolder !text",
+  "k8s.io.api.coordination.v1.Lease": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.coordination.v1.LeaseSpec",
+  "k8s.io.api.coordination.v1.LeaseSpec": "1 holderIdentity !text;2 leaseDurationSeconds !integer;3 acquireTime !microTime;4 renewTime !microTime;5 leaseTransitions !integer;6 strategy !text;7 preferredHolder !text",
   "k8s.io.api.core.v1.AWSElasticBlockStoreVolumeSource": "1 volumeID !text;2 fsType text;3 partition integer;4 readOnly boolean",
-  "k8s.io.api.core.v1.Affinity":
-    "1 nodeAffinity !k8s.io.api.core.v1.NodeAffinity;2 podAffinity !k8s.io.api.core.v1.PodAffinity;3 podAntiAffinity !k8s.io.api.core.v1.PodAntiAffinity",
+  "k8s.io.api.core.v1.Affinity": "1 nodeAffinity !k8s.io.api.core.v1.NodeAffinity;2 podAffinity !k8s.io.api.core.v1.PodAffinity;3 podAntiAffinity !k8s.io.api.core.v1.PodAntiAffinity",
   "k8s.io.api.core.v1.AppArmorProfile": "1 type !text;2 localhostProfile !text",
   "k8s.io.api.core.v1.AttachedVolume": "1 name !text;2 devicePath !text",
-  "k8s.io.api.core.v1.AzureDiskVolumeSource":
-    "1 diskName !text;2 diskURI !text;3 cachingMode !text;4 fsType !text;5 readOnly !boolean;6 kind !text",
+  "k8s.io.api.core.v1.AzureDiskVolumeSource": "1 diskName !text;2 diskURI !text;3 cachingMode !text;4 fsType !text;5 readOnly !boolean;6 kind !text",
   "k8s.io.api.core.v1.AzureFilePersistentVolumeSource": "1 secretName !text;2 shareName !text;3 readOnly boolean;4 secretNamespace !text",
   "k8s.io.api.core.v1.AzureFileVolumeSource": "1 secretName !text;2 shareName !text;3 readOnly boolean",
-  "k8s.io.api.core.v1.CSIPersistentVolumeSource":
-    "1 driver !text;2 volumeHandle !text;3 readOnly boolean;4 fsType text;5 volumeAttributes %text;6 controllerPublishSecretRef !k8s.io.api.core.v1.SecretReference;7 nodeStageSecretRef !k8s.io.api.core.v1.SecretReference;8 nodePublishSecretRef !k8s.io.api.core.v1.SecretReference;9 controllerExpandSecretRef !k8s.io.api.core.v1.SecretReference;10 nodeExpandSecretRef !k8s.io.api.core.v1.SecretReference",
-  "k8s.io.api.core.v1.CSIVolumeSource":
-    "1 driver !text;2 readOnly !boolean;3 fsType !text;4 volumeAttributes %text;5 nodePublishSecretRef !k8s.io.api.core.v1.LocalObjectReference",
+  "k8s.io.api.core.v1.CSIPersistentVolumeSource": "1 driver !text;2 volumeHandle !text;3 readOnly boolean;4 fsType text;5 volumeAttributes %text;6 controllerPublishSecretRef !k8s.io.api.core.v1.SecretReference;7 nodeStageSecretRef !k8s.io.api.core.v1.SecretReference;8 nodePublishSecretRef !k8s.io.api.core.v1.SecretReference;9 controllerExpandSecretRef !k8s.io.api.core.v1.SecretReference;10 nodeExpandSecretRef !k8s.io.api.core.v1.SecretReference",
+  "k8s.io.api.core.v1.CSIVolumeSource": "1 driver !text;2 readOnly !boolean;3 fsType !text;4 volumeAttributes %text;5 nodePublishSecretRef !k8s.io.api.core.v1.LocalObjectReference",
   "k8s.io.api.core.v1.Capabilities": "1 add *text;2 drop *text",
-  "k8s.io.api.core.v1.CephFSPersistentVolumeSource":
-    "1 monitors *!text;2 path text;3 user text;4 secretFile text;5 secretRef !k8s.io.api.core.v1.SecretReference;6 readOnly boolean",
-  "k8s.io.api.core.v1.CephFSVolumeSource":
-    "1 monitors *!text;2 path text;3 user text;4 secretFile text;5 secretRef !k8s.io.api.core.v1.LocalObjectReference;6 readOnly boolean",
-  "k8s.io.api.core.v1.CinderPersistentVolumeSource":
-    "1 volumeID !text;2 fsType text;3 readOnly boolean;4 secretRef !k8s.io.api.core.v1.SecretReference",
-  "k8s.io.api.core.v1.CinderVolumeSource":
-    "1 volumeID !text;2 fsType text;3 readOnly boolean;4 secretRef !k8s.io.api.core.v1.LocalObjectReference",
+  "k8s.io.api.core.v1.CephFSPersistentVolumeSource": "1 monitors *!text;2 path text;3 user text;4 secretFile text;5 secretRef !k8s.io.api.core.v1.SecretReference;6 readOnly boolean",
+  "k8s.io.api.core.v1.CephFSVolumeSource": "1 monitors *!text;2 path text;3 user text;4 secretFile text;5 secretRef !k8s.io.api.core.v1.LocalObjectReference;6 readOnly boolean",
+  "k8s.io.api.core.v1.CinderPersistentVolumeSource": "1 volumeID !text;2 fsType text;3 readOnly boolean;4 secretRef !k8s.io.api.core.v1.SecretReference",
+  "k8s.io.api.core.v1.CinderVolumeSource": "1 volumeID !text;2 fsType text;3 readOnly boolean;4 secretRef !k8s.io.api.core.v1.LocalObjectReference",
   "k8s.io.api.core.v1.ClientIPConfig": "1 timeoutSeconds !integer",
-  "k8s.io.api.core.v1.ClusterTrustBundleProjection":
-    "1 name !text;2 signerName !text;3 labelSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;5 optional !boolean;4 path !text",
-  "k8s.io.api.core.v1.ConfigMap":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;4 immutable !boolean;2 data %text;3 binaryData %bytes",
+  "k8s.io.api.core.v1.ClusterTrustBundleProjection": "1 name !text;2 signerName !text;3 labelSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;5 optional !boolean;4 path !text",
+  "k8s.io.api.core.v1.ConfigMap": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;4 immutable !boolean;2 data %text;3 binaryData %bytes",
   "k8s.io.api.core.v1.ConfigMapEnvSource": "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 optional !boolean",
-  "k8s.io.api.core.v1.ConfigMapKeySelector":
-    "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 key !text;3 optional !boolean",
-  "k8s.io.api.core.v1.ConfigMapNodeConfigSource":
-    "1 namespace !text;2 name !text;3 uid text;4 resourceVersion text;5 kubeletConfigKey !text",
-  "k8s.io.api.core.v1.ConfigMapProjection":
-    "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 items *k8s.io.api.core.v1.KeyToPath;4 optional !boolean",
-  "k8s.io.api.core.v1.ConfigMapVolumeSource":
-    "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 items *k8s.io.api.core.v1.KeyToPath;3 defaultMode !integer;4 optional !boolean",
-  "k8s.io.api.core.v1.Container":
-    "1 name !text;2 image text;3 command *text;4 args *text;5 workingDir text;6 ports *k8s.io.api.core.v1.ContainerPort;19 envFrom *k8s.io.api.core.v1.EnvFromSource;7 env *k8s.io.api.core.v1.EnvVar;8 resources k8s.io.api.core.v1.ResourceRequirements;23 resizePolicy *k8s.io.api.core.v1.ContainerResizePolicy;24 restartPolicy !text;25 restartPolicyRules *k8s.io.api.core.v1.ContainerRestartRule;9 volumeMounts *k8s.io.api.core.v1.VolumeMount;21 volumeDevices *k8s.io.api.core.v1.VolumeDevice;10 livenessProbe !k8s.io.api.core.v1.Probe;11 readinessProbe !k8s.io.api.core.v1.Probe;22 startupProbe !k8s.io.api.core.v1.Probe;12 lifecycle !k8s.io.api.core.v1.Lifecycle;13 terminationMessagePath text;20 terminationMessagePolicy text;14 imagePullPolicy text;15 securityContext !k8s.io.api.core.v1.SecurityContext;16 stdin boolean;17 stdinOnce boolean;18 tty boolean",
+  "k8s.io.api.core.v1.ConfigMapKeySelector": "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 key !text;3 optional !boolean",
+  "k8s.io.api.core.v1.ConfigMapNodeConfigSource": "1 namespace !text;2 name !text;3 uid text;4 resourceVersion text;5 kubeletConfigKey !text",
+  "k8s.io.api.core.v1.ConfigMapProjection": "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 items *k8s.io.api.core.v1.KeyToPath;4 optional !boolean",
+  "k8s.io.api.core.v1.ConfigMapVolumeSource": "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 items *k8s.io.api.core.v1.KeyToPath;3 defaultMode !integer;4 optional !boolean",
+  "k8s.io.api.core.v1.Container": "1 name !text;2 image text;3 command *text;4 args *text;5 workingDir text;6 ports *k8s.io.api.core.v1.ContainerPort;19 envFrom *k8s.io.api.core.v1.EnvFromSource;7 env *k8s.io.api.core.v1.EnvVar;8 resources k8s.io.api.core.v1.ResourceRequirements;23 resizePolicy *k8s.io.api.core.v1.ContainerResizePolicy;24 restartPolicy !text;25 restartPolicyRules *k8s.io.api.core.v1.ContainerRestartRule;9 volumeMounts *k8s.io.api.core.v1.VolumeMount;21 volumeDevices *k8s.io.api.core.v1.VolumeDevice;10 livenessProbe !k8s.io.api.core.v1.Probe;11 readinessProbe !k8s.io.api.core.v1.Probe;22 startupProbe !k8s.io.api.core.v1.Probe;12 lifecycle !k8s.io.api.core.v1.Lifecycle;13 terminationMessagePath text;20 terminationMessagePolicy text;14 imagePullPolicy text;15 securityContext !k8s.io.api.core.v1.SecurityContext;16 stdin boolean;17 stdinOnce boolean;18 tty boolean",
   "k8s.io.api.core.v1.ContainerExtendedResourceRequest": "1 containerName !text;2 resourceName !text;3 requestName !text",
   "k8s.io.api.core.v1.ContainerImage": "1 names *!text;2 sizeBytes integer",
   "k8s.io.api.core.v1.ContainerPort": "1 name text;2 hostPort integer;3 containerPort !integer;4 protocol text;5 hostIP text",
   "k8s.io.api.core.v1.ContainerResizePolicy": "1 resourceName !text;2 restartPolicy !text",
   "k8s.io.api.core.v1.ContainerRestartRule": "1 action text;2 exitCodes !k8s.io.api.core.v1.ContainerRestartRuleOnExitCodes",
   "k8s.io.api.core.v1.ContainerRestartRuleOnExitCodes": "1 operator text;2 values *integer",
-  "k8s.io.api.core.v1.ContainerState":
-    "1 waiting !k8s.io.api.core.v1.ContainerStateWaiting;2 running !k8s.io.api.core.v1.ContainerStateRunning;3 terminated !k8s.io.api.core.v1.ContainerStateTerminated",
+  "k8s.io.api.core.v1.ContainerState": "1 waiting !k8s.io.api.core.v1.ContainerStateWaiting;2 running !k8s.io.api.core.v1.ContainerStateRunning;3 terminated !k8s.io.api.core.v1.ContainerStateTerminated",
   "k8s.io.api.core.v1.ContainerStateRunning": "1 startedAt time",
-  "k8s.io.api.core.v1.ContainerStateTerminated":
-    "1 exitCode !integer;2 signal integer;3 reason text;4 message text;5 startedAt time;6 finishedAt time;7 containerID text",
+  "k8s.io.api.core.v1.ContainerStateTerminated": "1 exitCode !integer;2 signal integer;3 reason text;4 message text;5 startedAt time;6 finishedAt time;7 containerID text",
   "k8s.io.api.core.v1.ContainerStateWaiting": "1 reason text;2 message text",
-  "k8s.io.api.core.v1.ContainerStatus":
-    "1 name !text;2 state k8s.io.api.core.v1.ContainerState;3 lastState k8s.io.api.core.v1.ContainerState;4 ready !boolean;5 restartCount !integer;6 image !text;7 imageID !text;8 containerID text;9 started !boolean;10 allocatedResources %quantity;11 resources !k8s.io.api.core.v1.ResourceRequirements;12 volumeMounts *k8s.io.api.core.v1.VolumeMountStatus;13 user !k8s.io.api.core.v1.ContainerUser;14 allocatedResourcesStatus *k8s.io.api.core.v1.ResourceStatus;15 stopSignal !text",
+  "k8s.io.api.core.v1.ContainerStatus": "1 name !text;2 state k8s.io.api.core.v1.ContainerState;3 lastState k8s.io.api.core.v1.ContainerState;4 ready !boolean;5 restartCount !integer;6 image !text;7 imageID !text;8 containerID text;9 started !boolean;10 allocatedResources %quantity;11 resources !k8s.io.api.core.v1.ResourceRequirements;12 volumeMounts *k8s.io.api.core.v1.VolumeMountStatus;13 user !k8s.io.api.core.v1.ContainerUser;14 allocatedResourcesStatus *k8s.io.api.core.v1.ResourceStatus;15 stopSignal !text",
   "k8s.io.api.core.v1.ContainerUser": "1 linux !k8s.io.api.core.v1.LinuxContainerUser",
   "k8s.io.api.core.v1.DaemonEndpoint": "1 Port !integer",
   "k8s.io.api.core.v1.DownwardAPIProjection": "1 items *k8s.io.api.core.v1.DownwardAPIVolumeFile",
-  "k8s.io.api.core.v1.DownwardAPIVolumeFile":
-    "1 path !text;2 fieldRef !k8s.io.api.core.v1.ObjectFieldSelector;3 resourceFieldRef !k8s.io.api.core.v1.ResourceFieldSelector;4 mode !integer",
+  "k8s.io.api.core.v1.DownwardAPIVolumeFile": "1 path !text;2 fieldRef !k8s.io.api.core.v1.ObjectFieldSelector;3 resourceFieldRef !k8s.io.api.core.v1.ResourceFieldSelector;4 mode !integer",
   "k8s.io.api.core.v1.DownwardAPIVolumeSource": "1 items *k8s.io.api.core.v1.DownwardAPIVolumeFile;2 defaultMode !integer",
   "k8s.io.api.core.v1.EmptyDirVolumeSource": "1 medium text;2 sizeLimit !quantity",
   "k8s.io.api.core.v1.EndpointAddress": "1 ip !text;3 hostname text;4 nodeName !text;2 targetRef !k8s.io.api.core.v1.ObjectReference",
   "k8s.io.api.core.v1.EndpointPort": "1 name text;2 port !integer;3 protocol text;4 appProtocol !text",
-  "k8s.io.api.core.v1.EndpointSubset":
-    "1 addresses *k8s.io.api.core.v1.EndpointAddress;2 notReadyAddresses *k8s.io.api.core.v1.EndpointAddress;3 ports *k8s.io.api.core.v1.EndpointPort",
+  "k8s.io.api.core.v1.EndpointSubset": "1 addresses *k8s.io.api.core.v1.EndpointAddress;2 notReadyAddresses *k8s.io.api.core.v1.EndpointAddress;3 ports *k8s.io.api.core.v1.EndpointPort",
   "k8s.io.api.core.v1.Endpoints": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 subsets *k8s.io.api.core.v1.EndpointSubset",
-  "k8s.io.api.core.v1.EnvFromSource":
-    "1 prefix text;2 configMapRef !k8s.io.api.core.v1.ConfigMapEnvSource;3 secretRef !k8s.io.api.core.v1.SecretEnvSource",
+  "k8s.io.api.core.v1.EnvFromSource": "1 prefix text;2 configMapRef !k8s.io.api.core.v1.ConfigMapEnvSource;3 secretRef !k8s.io.api.core.v1.SecretEnvSource",
   "k8s.io.api.core.v1.EnvVar": "1 name !text;2 value text;3 valueFrom !k8s.io.api.core.v1.EnvVarSource",
-  "k8s.io.api.core.v1.EnvVarSource":
-    "1 fieldRef !k8s.io.api.core.v1.ObjectFieldSelector;2 resourceFieldRef !k8s.io.api.core.v1.ResourceFieldSelector;3 configMapKeyRef !k8s.io.api.core.v1.ConfigMapKeySelector;4 secretKeyRef !k8s.io.api.core.v1.SecretKeySelector;5 fileKeyRef !k8s.io.api.core.v1.FileKeySelector",
-  "k8s.io.api.core.v1.EphemeralContainer":
-    "1 ephemeralContainerCommon k8s.io.api.core.v1.EphemeralContainerCommon;2 targetContainerName text",
-  "k8s.io.api.core.v1.EphemeralContainerCommon":
-    "1 name !text;2 image text;3 command *text;4 args *text;5 workingDir text;6 ports *k8s.io.api.core.v1.ContainerPort;19 envFrom *k8s.io.api.core.v1.EnvFromSource;7 env *k8s.io.api.core.v1.EnvVar;8 resources k8s.io.api.core.v1.ResourceRequirements;23 resizePolicy *k8s.io.api.core.v1.ContainerResizePolicy;24 restartPolicy !text;25 restartPolicyRules *k8s.io.api.core.v1.ContainerRestartRule;9 volumeMounts *k8s.io.api.core.v1.VolumeMount;21 volumeDevices *k8s.io.api.core.v1.VolumeDevice;10 livenessProbe !k8s.io.api.core.v1.Probe;11 readinessProbe !k8s.io.api.core.v1.Probe;22 startupProbe !k8s.io.api.core.v1.Probe;12 lifecycle !k8s.io.api.core.v1.Lifecycle;13 terminationMessagePath text;20 terminationMessagePolicy text;14 imagePullPolicy text;15 securityContext !k8s.io.api.core.v1.SecurityContext;16 stdin boolean;17 stdinOnce boolean;18 tty boolean",
+  "k8s.io.api.core.v1.EnvVarSource": "1 fieldRef !k8s.io.api.core.v1.ObjectFieldSelector;2 resourceFieldRef !k8s.io.api.core.v1.ResourceFieldSelector;3 configMapKeyRef !k8s.io.api.core.v1.ConfigMapKeySelector;4 secretKeyRef !k8s.io.api.core.v1.SecretKeySelector;5 fileKeyRef !k8s.io.api.core.v1.FileKeySelector",
+  "k8s.io.api.core.v1.EphemeralContainer": "1 ephemeralContainerCommon k8s.io.api.core.v1.EphemeralContainerCommon;2 targetContainerName text",
+  "k8s.io.api.core.v1.EphemeralContainerCommon": "1 name !text;2 image text;3 command *text;4 args *text;5 workingDir text;6 ports *k8s.io.api.core.v1.ContainerPort;19 envFrom *k8s.io.api.core.v1.EnvFromSource;7 env *k8s.io.api.core.v1.EnvVar;8 resources k8s.io.api.core.v1.ResourceRequirements;23 resizePolicy *k8s.io.api.core.v1.ContainerResizePolicy;24 restartPolicy !text;25 restartPolicyRules *k8s.io.api.core.v1.ContainerRestartRule;9 volumeMounts *k8s.io.api.core.v1.VolumeMount;21 volumeDevices *k8s.io.api.core.v1.VolumeDevice;10 livenessProbe !k8s.io.api.core.v1.Probe;11 readinessProbe !k8s.io.api.core.v1.Probe;22 startupProbe !k8s.io.api.core.v1.Probe;12 lifecycle !k8s.io.api.core.v1.Lifecycle;13 terminationMessagePath text;20 terminationMessagePolicy text;14 imagePullPolicy text;15 securityContext !k8s.io.api.core.v1.SecurityContext;16 stdin boolean;17 stdinOnce boolean;18 tty boolean",
   "k8s.io.api.core.v1.EphemeralVolumeSource": "1 volumeClaimTemplate !k8s.io.api.core.v1.PersistentVolumeClaimTemplate",
-  "k8s.io.api.core.v1.Event":
-    "1 metadata !k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 involvedObject !k8s.io.api.core.v1.ObjectReference;3 reason text;4 message text;5 source k8s.io.api.core.v1.EventSource;6 firstTimestamp time;7 lastTimestamp time;8 count integer;9 type text;10 eventTime microTime;11 series !k8s.io.api.core.v1.EventSeries;12 action text;13 related !k8s.io.api.core.v1.ObjectReference;14 reportingComponent !text;15 reportingInstance !text",
+  "k8s.io.api.core.v1.Event": "1 metadata !k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 involvedObject !k8s.io.api.core.v1.ObjectReference;3 reason text;4 message text;5 source k8s.io.api.core.v1.EventSource;6 firstTimestamp time;7 lastTimestamp time;8 count integer;9 type text;10 eventTime microTime;11 series !k8s.io.api.core.v1.EventSeries;12 action text;13 related !k8s.io.api.core.v1.ObjectReference;14 reportingComponent !text;15 reportingInstance !text",
   "k8s.io.api.core.v1.EventSeries": "1 count integer;2 lastObservedTime microTime",
   "k8s.io.api.core.v1.EventSource": "1 component text;2 host text",
   "k8s.io.api.core.v1.ExecAction": "1 command *text",
   "k8s.io.api.core.v1.FCVolumeSource": "1 targetWWNs *text;2 lun !integer;3 fsType text;4 readOnly boolean;5 wwids *text",
   "k8s.io.api.core.v1.FileKeySelector": "1 volumeName !text;2 path !text;3 key !text;4 optional !boolean",
-  "k8s.io.api.core.v1.FlexPersistentVolumeSource":
-    "1 driver !text;2 fsType text;3 secretRef !k8s.io.api.core.v1.SecretReference;4 readOnly boolean;5 options %text",
-  "k8s.io.api.core.v1.FlexVolumeSource":
-    "1 driver !text;2 fsType text;3 secretRef !k8s.io.api.core.v1.LocalObjectReference;4 readOnly boolean;5 options %text",
+  "k8s.io.api.core.v1.FlexPersistentVolumeSource": "1 driver !text;2 fsType text;3 secretRef !k8s.io.api.core.v1.SecretReference;4 readOnly boolean;5 options %text",
+  "k8s.io.api.core.v1.FlexVolumeSource": "1 driver !text;2 fsType text;3 secretRef !k8s.io.api.core.v1.LocalObjectReference;4 readOnly boolean;5 options %text",
   "k8s.io.api.core.v1.FlockerVolumeSource": "1 datasetName text;2 datasetUUID text",
   "k8s.io.api.core.v1.GCEPersistentDiskVolumeSource": "1 pdName !text;2 fsType text;3 partition integer;4 readOnly boolean",
   "k8s.io.api.core.v1.GRPCAction": "1 port !integer;2 service !text",
   "k8s.io.api.core.v1.GitRepoVolumeSource": "1 repository !text;2 revision text;3 directory text",
   "k8s.io.api.core.v1.GlusterfsPersistentVolumeSource": "1 endpoints !text;2 path !text;3 readOnly boolean;4 endpointsNamespace !text",
   "k8s.io.api.core.v1.GlusterfsVolumeSource": "1 endpoints !text;2 path !text;3 readOnly boolean",
-  "k8s.io.api.core.v1.HTTPGetAction":
-    "1 path text;2 port !intOrString;3 host text;4 scheme text;5 httpHeaders *k8s.io.api.core.v1.HTTPHeader",
+  "k8s.io.api.core.v1.HTTPGetAction": "1 path text;2 port !intOrString;3 host text;4 scheme text;5 httpHeaders *k8s.io.api.core.v1.HTTPHeader",
   "k8s.io.api.core.v1.HTTPHeader": "1 name !text;2 value !text",
   "k8s.io.api.core.v1.HostAlias": "1 ip !text;2 hostnames *text",
   "k8s.io.api.core.v1.HostIP": "1 ip !text",
   "k8s.io.api.core.v1.HostPathVolumeSource": "1 path !text;2 type !text",
-  "k8s.io.api.core.v1.ISCSIPersistentVolumeSource":
-    "1 targetPortal !text;2 iqn !text;3 lun !integer;4 iscsiInterface text;5 fsType text;6 readOnly boolean;7 portals *text;8 chapAuthDiscovery boolean;11 chapAuthSession boolean;10 secretRef !k8s.io.api.core.v1.SecretReference;12 initiatorName !text",
-  "k8s.io.api.core.v1.ISCSIVolumeSource":
-    "1 targetPortal !text;2 iqn !text;3 lun !integer;4 iscsiInterface text;5 fsType text;6 readOnly boolean;7 portals *text;8 chapAuthDiscovery boolean;11 chapAuthSession boolean;10 secretRef !k8s.io.api.core.v1.LocalObjectReference;12 initiatorName !text",
+  "k8s.io.api.core.v1.ISCSIPersistentVolumeSource": "1 targetPortal !text;2 iqn !text;3 lun !integer;4 iscsiInterface text;5 fsType text;6 readOnly boolean;7 portals *text;8 chapAuthDiscovery boolean;11 chapAuthSession boolean;10 secretRef !k8s.io.api.core.v1.SecretReference;12 initiatorName !text",
+  "k8s.io.api.core.v1.ISCSIVolumeSource": "1 targetPortal !text;2 iqn !text;3 lun !integer;4 iscsiInterface text;5 fsType text;6 readOnly boolean;7 portals *text;8 chapAuthDiscovery boolean;11 chapAuthSession boolean;10 secretRef !k8s.io.api.core.v1.LocalObjectReference;12 initiatorName !text",
   "k8s.io.api.core.v1.ImageVolumeSource": "1 reference text;2 pullPolicy text",
   "k8s.io.api.core.v1.ImageVolumeStatus": "1 imageRef text",
   "k8s.io.api.core.v1.KeyToPath": "1 key !text;2 path !text;3 mode !integer",
-  "k8s.io.api.core.v1.Lifecycle":
-    "1 postStart !k8s.io.api.core.v1.LifecycleHandler;2 preStop !k8s.io.api.core.v1.LifecycleHandler;3 stopSignal !text",
-  "k8s.io.api.core.v1.LifecycleHandler":
-    "1 exec !k8s.io.api.core.v1.ExecAction;2 httpGet !k8s.io.api.core.v1.HTTPGetAction;3 tcpSocket !k8s.io.api.core.v1.TCPSocketAction;4 sleep !k8s.io.api.core.v1.SleepAction",
+  "k8s.io.api.core.v1.Lifecycle": "1 postStart !k8s.io.api.core.v1.LifecycleHandler;2 preStop !k8s.io.api.core.v1.LifecycleHandler;3 stopSignal !text",
+  "k8s.io.api.core.v1.LifecycleHandler": "1 exec !k8s.io.api.core.v1.ExecAction;2 httpGet !k8s.io.api.core.v1.HTTPGetAction;3 tcpSocket !k8s.io.api.core.v1.TCPSocketAction;4 sleep !k8s.io.api.core.v1.SleepAction",
   "k8s.io.api.core.v1.LinuxContainerUser": "1 uid !integer;2 gid !integer;3 supplementalGroups *integer",
   "k8s.io.api.core.v1.LoadBalancerIngress": "1 ip text;2 hostname text;3 ipMode !text;4 ports *k8s.io.api.core.v1.PortStatus",
   "k8s.io.api.core.v1.LoadBalancerStatus": "1 ingress *k8s.io.api.core.v1.LoadBalancerIngress",
@@ -313,75 +227,50 @@ export const messageFields: Readonly<Record<string, string>> = {
   "k8s.io.api.core.v1.LocalVolumeSource": "1 path !text;2 fsType !text",
   "k8s.io.api.core.v1.ModifyVolumeStatus": "1 targetVolumeAttributesClassName text;2 status !text",
   "k8s.io.api.core.v1.NFSVolumeSource": "1 server !text;2 path !text;3 readOnly boolean",
-  "k8s.io.api.core.v1.Namespace":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.NamespaceSpec;3 status k8s.io.api.core.v1.NamespaceStatus",
+  "k8s.io.api.core.v1.Namespace": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.NamespaceSpec;3 status k8s.io.api.core.v1.NamespaceStatus",
   "k8s.io.api.core.v1.NamespaceCondition": "1 type !text;2 status !text;4 lastTransitionTime time;5 reason text;6 message text",
   "k8s.io.api.core.v1.NamespaceSpec": "1 finalizers *text",
   "k8s.io.api.core.v1.NamespaceStatus": "1 phase text;2 conditions *k8s.io.api.core.v1.NamespaceCondition",
-  "k8s.io.api.core.v1.Node":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.NodeSpec;3 status k8s.io.api.core.v1.NodeStatus",
+  "k8s.io.api.core.v1.Node": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.NodeSpec;3 status k8s.io.api.core.v1.NodeStatus",
   "k8s.io.api.core.v1.NodeAddress": "1 type !text;2 address !text",
-  "k8s.io.api.core.v1.NodeAffinity":
-    "1 requiredDuringSchedulingIgnoredDuringExecution !k8s.io.api.core.v1.NodeSelector;2 preferredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.PreferredSchedulingTerm",
+  "k8s.io.api.core.v1.NodeAffinity": "1 requiredDuringSchedulingIgnoredDuringExecution !k8s.io.api.core.v1.NodeSelector;2 preferredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.PreferredSchedulingTerm",
   "k8s.io.api.core.v1.NodeAllocatableResourceClaimStatus": "1 resourceClaimName !text;2 containers *text;3 resources %!quantity",
-  "k8s.io.api.core.v1.NodeCondition":
-    "1 type !text;2 status !text;3 lastHeartbeatTime time;4 lastTransitionTime time;5 reason text;6 message text",
+  "k8s.io.api.core.v1.NodeCondition": "1 type !text;2 status !text;3 lastHeartbeatTime time;4 lastTransitionTime time;5 reason text;6 message text",
   "k8s.io.api.core.v1.NodeConfigSource": "2 configMap !k8s.io.api.core.v1.ConfigMapNodeConfigSource",
-  "k8s.io.api.core.v1.NodeConfigStatus":
-    "1 assigned !k8s.io.api.core.v1.NodeConfigSource;2 active !k8s.io.api.core.v1.NodeConfigSource;3 lastKnownGood !k8s.io.api.core.v1.NodeConfigSource;4 error text",
+  "k8s.io.api.core.v1.NodeConfigStatus": "1 assigned !k8s.io.api.core.v1.NodeConfigSource;2 active !k8s.io.api.core.v1.NodeConfigSource;3 lastKnownGood !k8s.io.api.core.v1.NodeConfigSource;4 error text",
   "k8s.io.api.core.v1.NodeDaemonEndpoints": "1 kubeletEndpoint k8s.io.api.core.v1.DaemonEndpoint",
   "k8s.io.api.core.v1.NodeFeatures": "1 supplementalGroupsPolicy !boolean",
   "k8s.io.api.core.v1.NodeRuntimeHandler": "1 name !text;2 features !k8s.io.api.core.v1.NodeRuntimeHandlerFeatures",
   "k8s.io.api.core.v1.NodeRuntimeHandlerFeatures": "1 recursiveReadOnlyMounts !boolean;2 userNamespaces !boolean",
   "k8s.io.api.core.v1.NodeSelector": "1 nodeSelectorTerms *!k8s.io.api.core.v1.NodeSelectorTerm",
   "k8s.io.api.core.v1.NodeSelectorRequirement": "1 key !text;2 operator !text;3 values *text",
-  "k8s.io.api.core.v1.NodeSelectorTerm":
-    "1 matchExpressions *k8s.io.api.core.v1.NodeSelectorRequirement;2 matchFields *k8s.io.api.core.v1.NodeSelectorRequirement",
-  "k8s.io.api.core.v1.NodeSpec":
-    "1 podCIDR text;7 podCIDRs *text;3 providerID text;4 unschedulable boolean;5 taints *k8s.io.api.core.v1.Taint;6 configSource !k8s.io.api.core.v1.NodeConfigSource;2 externalID text",
-  "k8s.io.api.core.v1.NodeStatus":
-    "1 capacity %quantity;2 allocatable %quantity;3 phase text;4 conditions *k8s.io.api.core.v1.NodeCondition;5 addresses *k8s.io.api.core.v1.NodeAddress;6 daemonEndpoints k8s.io.api.core.v1.NodeDaemonEndpoints;7 nodeInfo k8s.io.api.core.v1.NodeSystemInfo;8 images *k8s.io.api.core.v1.ContainerImage;9 volumesInUse *text;10 volumesAttached *k8s.io.api.core.v1.AttachedVolume;11 config !k8s.io.api.core.v1.NodeConfigStatus;12 runtimeHandlers *k8s.io.api.core.v1.NodeRuntimeHandler;13 features !k8s.io.api.core.v1.NodeFeatures;14 declaredFeatures *text",
+  "k8s.io.api.core.v1.NodeSelectorTerm": "1 matchExpressions *k8s.io.api.core.v1.NodeSelectorRequirement;2 matchFields *k8s.io.api.core.v1.NodeSelectorRequirement",
+  "k8s.io.api.core.v1.NodeSpec": "1 podCIDR text;7 podCIDRs *text;3 providerID text;4 unschedulable boolean;5 taints *k8s.io.api.core.v1.Taint;6 configSource !k8s.io.api.core.v1.NodeConfigSource;2 externalID text",
+  "k8s.io.api.core.v1.NodeStatus": "1 capacity %quantity;2 allocatable %quantity;3 phase text;4 conditions *k8s.io.api.core.v1.NodeCondition;5 addresses *k8s.io.api.core.v1.NodeAddress;6 daemonEndpoints k8s.io.api.core.v1.NodeDaemonEndpoints;7 nodeInfo k8s.io.api.core.v1.NodeSystemInfo;8 images *k8s.io.api.core.v1.ContainerImage;9 volumesInUse *text;10 volumesAttached *k8s.io.api.core.v1.AttachedVolume;11 config !k8s.io.api.core.v1.NodeConfigStatus;12 runtimeHandlers *k8s.io.api.core.v1.NodeRuntimeHandler;13 features !k8s.io.api.core.v1.NodeFeatures;14 declaredFeatures *text",
   "k8s.io.api.core.v1.NodeSwapStatus": "1 capacity !integer",
-  "k8s.io.api.core.v1.NodeSystemInfo":
-    "1 machineID !text;2 systemUUID !text;3 bootID !text;4 kernelVersion !text;5 osImage !text;6 containerRuntimeVersion !text;7 kubeletVersion !text;8 kubeProxyVersion !text;9 operatingSystem !text;10 architecture !text;11 swap !k8s.io.api.core.v1.NodeSwapStatus",
+  "k8s.io.api.core.v1.NodeSystemInfo": "1 machineID !text;2 systemUUID !text;3 bootID !text;4 kernelVersion !text;5 osImage !text;6 containerRuntimeVersion !text;7 kubeletVersion !text;8 kubeProxyVersion !text;9 operatingSystem !text;10 architecture !text;11 swap !k8s.io.api.core.v1.NodeSwapStatus",
   "k8s.io.api.core.v1.ObjectFieldSelector": "1 apiVersion text;2 fieldPath !text",
-  "k8s.io.api.core.v1.ObjectReference":
-    "1 kind text;2 namespace text;3 name text;4 uid text;5 apiVersion text;6 resourceVersion text;7 fieldPath text",
-  "k8s.io.api.core.v1.PersistentVolume":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.PersistentVolumeSpec;3 status k8s.io.api.core.v1.PersistentVolumeStatus",
-  "k8s.io.api.core.v1.PersistentVolumeClaim":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.PersistentVolumeClaimSpec;3 status k8s.io.api.core.v1.PersistentVolumeClaimStatus",
-  "k8s.io.api.core.v1.PersistentVolumeClaimCondition":
-    "1 type !text;2 status !text;3 lastProbeTime time;4 lastTransitionTime time;5 reason text;6 message text",
-  "k8s.io.api.core.v1.PersistentVolumeClaimSpec":
-    "1 accessModes *text;4 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 resources k8s.io.api.core.v1.VolumeResourceRequirements;3 volumeName text;5 storageClassName !text;6 volumeMode !text;7 dataSource !k8s.io.api.core.v1.TypedLocalObjectReference;8 dataSourceRef !k8s.io.api.core.v1.TypedObjectReference;9 volumeAttributesClassName !text",
-  "k8s.io.api.core.v1.PersistentVolumeClaimStatus":
-    "1 phase text;2 accessModes *text;3 capacity %quantity;4 conditions *k8s.io.api.core.v1.PersistentVolumeClaimCondition;5 allocatedResources %quantity;7 allocatedResourceStatuses %text;8 currentVolumeAttributesClassName !text;9 modifyVolumeStatus !k8s.io.api.core.v1.ModifyVolumeStatus",
-  "k8s.io.api.core.v1.PersistentVolumeClaimTemplate":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.core.v1.PersistentVolumeClaimSpec",
+  "k8s.io.api.core.v1.ObjectReference": "1 kind text;2 namespace text;3 name text;4 uid text;5 apiVersion text;6 resourceVersion text;7 fieldPath text",
+  "k8s.io.api.core.v1.PersistentVolume": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.PersistentVolumeSpec;3 status k8s.io.api.core.v1.PersistentVolumeStatus",
+  "k8s.io.api.core.v1.PersistentVolumeClaim": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.PersistentVolumeClaimSpec;3 status k8s.io.api.core.v1.PersistentVolumeClaimStatus",
+  "k8s.io.api.core.v1.PersistentVolumeClaimCondition": "1 type !text;2 status !text;3 lastProbeTime time;4 lastTransitionTime time;5 reason text;6 message text",
+  "k8s.io.api.core.v1.PersistentVolumeClaimSpec": "1 accessModes *text;4 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 resources k8s.io.api.core.v1.VolumeResourceRequirements;3 volumeName text;5 storageClassName !text;6 volumeMode !text;7 dataSource !k8s.io.api.core.v1.TypedLocalObjectReference;8 dataSourceRef !k8s.io.api.core.v1.TypedObjectReference;9 volumeAttributesClassName !text",
+  "k8s.io.api.core.v1.PersistentVolumeClaimStatus": "1 phase text;2 accessModes *text;3 capacity %quantity;4 conditions *k8s.io.api.core.v1.PersistentVolumeClaimCondition;5 allocatedResources %quantity;7 allocatedResourceStatuses %text;8 currentVolumeAttributesClassName !text;9 modifyVolumeStatus !k8s.io.api.core.v1.ModifyVolumeStatus",
+  "k8s.io.api.core.v1.PersistentVolumeClaimTemplate": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec !k8s.io.api.core.v1.PersistentVolumeClaimSpec",
   "k8s.io.api.core.v1.PersistentVolumeClaimVolumeSource": "1 claimName !text;2 readOnly boolean",
-  "k8s.io.api.core.v1.PersistentVolumeSource":
-    "1 gcePersistentDisk !k8s.io.api.core.v1.GCEPersistentDiskVolumeSource;2 awsElasticBlockStore !k8s.io.api.core.v1.AWSElasticBlockStoreVolumeSource;3 hostPath !k8s.io.api.core.v1.HostPathVolumeSource;4 glusterfs !k8s.io.api.core.v1.GlusterfsPersistentVolumeSource;5 nfs !k8s.io.api.core.v1.NFSVolumeSource;6 rbd !k8s.io.api.core.v1.RBDPersistentVolumeSource;7 iscsi !k8s.io.api.core.v1.ISCSIPersistentVolumeSource;8 cinder !k8s.io.api.core.v1.CinderPersistentVolumeSource;9 cephfs !k8s.io.api.core.v1.CephFSPersistentVolumeSource;10 fc !k8s.io.api.core.v1.FCVolumeSource;11 flocker !k8s.io.api.core.v1.FlockerVolumeSource;12 flexVolume !k8s.io.api.core.v1.FlexPersistentVolumeSource;13 azureFile !k8s.io.api.core.v1.AzureFilePersistentVolumeSource;14 vsphereVolume !k8s.io.api.core.v1.VsphereVirtualDiskVolumeSource;15 quobyte !k8s.io.api.core.v1.QuobyteVolumeSource;16 azureDisk !k8s.io.api.core.v1.AzureDiskVolumeSource;17 photonPersistentDisk !k8s.io.api.core.v1.PhotonPersistentDiskVolumeSource;18 portworxVolume !k8s.io.api.core.v1.PortworxVolumeSource;19 scaleIO !k8s.io.api.core.v1.ScaleIOPersistentVolumeSource;20 local !k8s.io.api.core.v1.LocalVolumeSource;21 storageos !k8s.io.api.core.v1.StorageOSPersistentVolumeSource;22 csi !k8s.io.api.core.v1.CSIPersistentVolumeSource",
-  "k8s.io.api.core.v1.PersistentVolumeSpec":
-    "1 capacity %quantity;2 persistentVolumeSource ~k8s.io.api.core.v1.PersistentVolumeSource;3 accessModes *text;4 claimRef !k8s.io.api.core.v1.ObjectReference;5 persistentVolumeReclaimPolicy text;6 storageClassName text;7 mountOptions *text;8 volumeMode !text;9 nodeAffinity !k8s.io.api.core.v1.VolumeNodeAffinity;10 volumeAttributesClassName !text",
+  "k8s.io.api.core.v1.PersistentVolumeSource": "1 gcePersistentDisk !k8s.io.api.core.v1.GCEPersistentDiskVolumeSource;2 awsElasticBlockStore !k8s.io.api.core.v1.AWSElasticBlockStoreVolumeSource;3 hostPath !k8s.io.api.core.v1.HostPathVolumeSource;4 glusterfs !k8s.io.api.core.v1.GlusterfsPersistentVolumeSource;5 nfs !k8s.io.api.core.v1.NFSVolumeSource;6 rbd !k8s.io.api.core.v1.RBDPersistentVolumeSource;7 iscsi !k8s.io.api.core.v1.ISCSIPersistentVolumeSource;8 cinder !k8s.io.api.core.v1.CinderPersistentVolumeSource;9 cephfs !k8s.io.api.core.v1.CephFSPersistentVolumeSource;10 fc !k8s.io.api.core.v1.FCVolumeSource;11 flocker !k8s.io.api.core.v1.FlockerVolumeSource;12 flexVolume !k8s.io.api.core.v1.FlexPersistentVolumeSource;13 azureFile !k8s.io.api.core.v1.AzureFilePersistentVolumeSource;14 vsphereVolume !k8s.io.api.core.v1.VsphereVirtualDiskVolumeSource;15 quobyte !k8s.io.api.core.v1.QuobyteVolumeSource;16 azureDisk !k8s.io.api.core.v1.AzureDiskVolumeSource;17 photonPersistentDisk !k8s.io.api.core.v1.PhotonPersistentDiskVolumeSource;18 portworxVolume !k8s.io.api.core.v1.PortworxVolumeSource;19 scaleIO !k8s.io.api.core.v1.ScaleIOPersistentVolumeSource;20 local !k8s.io.api.core.v1.LocalVolumeSource;21 storageos !k8s.io.api.core.v1.StorageOSPersistentVolumeSource;22 csi !k8s.io.api.core.v1.CSIPersistentVolumeSource",
+  "k8s.io.api.core.v1.PersistentVolumeSpec": "1 capacity %quantity;2 persistentVolumeSource ~k8s.io.api.core.v1.PersistentVolumeSource;3 accessModes *text;4 claimRef !k8s.io.api.core.v1.ObjectReference;5 persistentVolumeReclaimPolicy text;6 storageClassName text;7 mountOptions *text;8 volumeMode !text;9 nodeAffinity !k8s.io.api.core.v1.VolumeNodeAffinity;10 volumeAttributesClassName !text",
   "k8s.io.api.core.v1.PersistentVolumeStatus": "1 phase text;2 message text;3 reason text;4 lastPhaseTransitionTime !time",
   "k8s.io.api.core.v1.PhotonPersistentDiskVolumeSource": "1 pdID !text;2 fsType text",
-  "k8s.io.api.core.v1.Pod":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.PodSpec;3 status k8s.io.api.core.v1.PodStatus",
-  "k8s.io.api.core.v1.PodAffinity":
-    "1 requiredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.PodAffinityTerm;2 preferredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.WeightedPodAffinityTerm",
-  "k8s.io.api.core.v1.PodAffinityTerm":
-    "1 labelSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 namespaces *text;3 topologyKey !text;4 namespaceSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;5 matchLabelKeys *text;6 mismatchLabelKeys *text",
-  "k8s.io.api.core.v1.PodAntiAffinity":
-    "1 requiredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.PodAffinityTerm;2 preferredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.WeightedPodAffinityTerm",
-  "k8s.io.api.core.v1.PodCertificateProjection":
-    "1 signerName text;2 keyType text;3 maxExpirationSeconds !integer;4 credentialBundlePath text;5 keyPath text;6 certificateChainPath text;7 userAnnotations %text",
-  "k8s.io.api.core.v1.PodCondition":
-    "1 type !text;7 observedGeneration integer;2 status !text;3 lastProbeTime time;4 lastTransitionTime time;5 reason text;6 message text",
+  "k8s.io.api.core.v1.Pod": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.PodSpec;3 status k8s.io.api.core.v1.PodStatus",
+  "k8s.io.api.core.v1.PodAffinity": "1 requiredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.PodAffinityTerm;2 preferredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.WeightedPodAffinityTerm",
+  "k8s.io.api.core.v1.PodAffinityTerm": "1 labelSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 namespaces *text;3 topologyKey !text;4 namespaceSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;5 matchLabelKeys *text;6 mismatchLabelKeys *text",
+  "k8s.io.api.core.v1.PodAntiAffinity": "1 requiredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.PodAffinityTerm;2 preferredDuringSchedulingIgnoredDuringExecution *k8s.io.api.core.v1.WeightedPodAffinityTerm",
+  "k8s.io.api.core.v1.PodCertificateProjection": "1 signerName text;2 keyType text;3 maxExpirationSeconds !integer;4 credentialBundlePath text;5 keyPath text;6 certificateChainPath text;7 userAnnotations %text",
+  "k8s.io.api.core.v1.PodCondition": "1 type !text;7 observedGeneration integer;2 status !text;3 lastProbeTime time;4 lastTransitionTime time;5 reason text;6 message text",
   "k8s.io.api.core.v1.PodDNSConfig": "1 nameservers *text;2 searches *text;3 options *k8s.io.api.core.v1.PodDNSConfigOption",
   "k8s.io.api.core.v1.PodDNSConfigOption": "1 name text;2 value !text",
-  "k8s.io.api.core.v1.PodExtendedResourceClaimStatus":
-    "1 requestMappings *!k8s.io.api.core.v1.ContainerExtendedResourceRequest;2 resourceClaimName !text",
+  "k8s.io.api.core.v1.PodExtendedResourceClaimStatus": "1 requestMappings *!k8s.io.api.core.v1.ContainerExtendedResourceRequest;2 resourceClaimName !text",
   "k8s.io.api.core.v1.PodIP": "1 ip !text",
   "k8s.io.api.core.v1.PodOS": "1 name !text",
   "k8s.io.api.core.v1.PodReadinessGate": "1 conditionType !text",
@@ -389,122 +278,86 @@ export const messageFields: Readonly<Record<string, string>> = {
   "k8s.io.api.core.v1.PodResourceClaimStatus": "1 name !text;2 resourceClaimName !text",
   "k8s.io.api.core.v1.PodSchedulingGate": "1 name !text",
   "k8s.io.api.core.v1.PodSchedulingGroup": "1 podGroupName !text",
-  "k8s.io.api.core.v1.PodSecurityContext":
-    "1 seLinuxOptions !k8s.io.api.core.v1.SELinuxOptions;8 windowsOptions !k8s.io.api.core.v1.WindowsSecurityContextOptions;2 runAsUser !integer;6 runAsGroup !integer;3 runAsNonRoot !boolean;4 supplementalGroups *integer;12 supplementalGroupsPolicy !text;5 fsGroup !integer;7 sysctls *k8s.io.api.core.v1.Sysctl;9 fsGroupChangePolicy !text;10 seccompProfile !k8s.io.api.core.v1.SeccompProfile;11 appArmorProfile !k8s.io.api.core.v1.AppArmorProfile;13 seLinuxChangePolicy !text",
-  "k8s.io.api.core.v1.PodSpec":
-    "1 volumes *k8s.io.api.core.v1.Volume;20 initContainers *k8s.io.api.core.v1.Container;2 containers *!k8s.io.api.core.v1.Container;34 ephemeralContainers *k8s.io.api.core.v1.EphemeralContainer;3 restartPolicy text;4 terminationGracePeriodSeconds !integer;5 activeDeadlineSeconds !integer;6 dnsPolicy text;7 nodeSelector %text;8 serviceAccountName text;9 serviceAccount text;21 automountServiceAccountToken !boolean;10 nodeName text;11 hostNetwork boolean;12 hostPID boolean;13 hostIPC boolean;27 shareProcessNamespace !boolean;14 securityContext !k8s.io.api.core.v1.PodSecurityContext;15 imagePullSecrets *k8s.io.api.core.v1.LocalObjectReference;16 hostname text;17 subdomain text;18 affinity !k8s.io.api.core.v1.Affinity;19 schedulerName text;22 tolerations *k8s.io.api.core.v1.Toleration;23 hostAliases *k8s.io.api.core.v1.HostAlias;24 priorityClassName text;25 priority !integer;26 dnsConfig !k8s.io.api.core.v1.PodDNSConfig;28 readinessGates *k8s.io.api.core.v1.PodReadinessGate;29 runtimeClassName !text;30 enableServiceLinks !boolean;31 preemptionPolicy !text;32 overhead %quantity;33 topologySpreadConstraints *k8s.io.api.core.v1.TopologySpreadConstraint;35 setHostnameAsFQDN !boolean;36 os !k8s.io.api.core.v1.PodOS;37 hostUsers !boolean;38 schedulingGates *k8s.io.api.core.v1.PodSchedulingGate;39 resourceClaims *k8s.io.api.core.v1.PodResourceClaim;40 resources !k8s.io.api.core.v1.ResourceRequirements;41 hostnameOverride !text;43 schedulingGroup !k8s.io.api.core.v1.PodSchedulingGroup",
-  "k8s.io.api.core.v1.PodStatus":
-    "17 observedGeneration integer;1 phase text;2 conditions *k8s.io.api.core.v1.PodCondition;3 message text;4 reason text;11 nominatedNodeName text;5 hostIP text;16 hostIPs *k8s.io.api.core.v1.HostIP;6 podIP text;12 podIPs *k8s.io.api.core.v1.PodIP;7 startTime !time;10 initContainerStatuses *k8s.io.api.core.v1.ContainerStatus;8 containerStatuses *k8s.io.api.core.v1.ContainerStatus;9 qosClass text;13 ephemeralContainerStatuses *k8s.io.api.core.v1.ContainerStatus;14 resize text;15 resourceClaimStatuses *k8s.io.api.core.v1.PodResourceClaimStatus;18 extendedResourceClaimStatus !k8s.io.api.core.v1.PodExtendedResourceClaimStatus;19 allocatedResources %quantity;20 resources !k8s.io.api.core.v1.ResourceRequirements;21 nodeAllocatableResourceClaimStatuses *k8s.io.api.core.v1.NodeAllocatableResourceClaimStatus",
-  "k8s.io.api.core.v1.PodTemplate":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 template k8s.io.api.core.v1.PodTemplateSpec",
+  "k8s.io.api.core.v1.PodSecurityContext": "1 seLinuxOptions !k8s.io.api.core.v1.SELinuxOptions;8 windowsOptions !k8s.io.api.core.v1.WindowsSecurityContextOptions;2 runAsUser !integer;6 runAsGroup !integer;3 runAsNonRoot !boolean;4 supplementalGroups *integer;12 supplementalGroupsPolicy !text;5 fsGroup !integer;7 sysctls *k8s.io.api.core.v1.Sysctl;9 fsGroupChangePolicy !text;10 seccompProfile !k8s.io.api.core.v1.SeccompProfile;11 appArmorProfile !k8s.io.api.core.v1.AppArmorProfile;13 seLinuxChangePolicy !text",
+  "k8s.io.api.core.v1.PodSpec": "1 volumes *k8s.io.api.core.v1.Volume;20 initContainers *k8s.io.api.core.v1.Container;2 containers *!k8s.io.api.core.v1.Container;34 ephemeralContainers *k8s.io.api.core.v1.EphemeralContainer;3 restartPolicy text;4 terminationGracePeriodSeconds !integer;5 activeDeadlineSeconds !integer;6 dnsPolicy text;7 nodeSelector %text;8 serviceAccountName text;9 serviceAccount text;21 automountServiceAccountToken !boolean;10 nodeName text;11 hostNetwork boolean;12 hostPID boolean;13 hostIPC boolean;27 shareProcessNamespace !boolean;14 securityContext !k8s.io.api.core.v1.PodSecurityContext;15 imagePullSecrets *k8s.io.api.core.v1.LocalObjectReference;16 hostname text;17 subdomain text;18 affinity !k8s.io.api.core.v1.Affinity;19 schedulerName text;22 tolerations *k8s.io.api.core.v1.Toleration;23 hostAliases *k8s.io.api.core.v1.HostAlias;24 priorityClassName text;25 priority !integer;26 dnsConfig !k8s.io.api.core.v1.PodDNSConfig;28 readinessGates *k8s.io.api.core.v1.PodReadinessGate;29 runtimeClassName !text;30 enableServiceLinks !boolean;31 preemptionPolicy !text;32 overhead %quantity;33 topologySpreadConstraints *k8s.io.api.core.v1.TopologySpreadConstraint;35 setHostnameAsFQDN !boolean;36 os !k8s.io.api.core.v1.PodOS;37 hostUsers !boolean;38 schedulingGates *k8s.io.api.core.v1.PodSchedulingGate;39 resourceClaims *k8s.io.api.core.v1.PodResourceClaim;40 resources !k8s.io.api.core.v1.ResourceRequirements;41 hostnameOverride !text;43 schedulingGroup !k8s.io.api.core.v1.PodSchedulingGroup",
+  "k8s.io.api.core.v1.PodStatus": "17 observedGeneration integer;1 phase text;2 conditions *k8s.io.api.core.v1.PodCondition;3 message text;4 reason text;11 nominatedNodeName text;5 hostIP text;16 hostIPs *k8s.io.api.core.v1.HostIP;6 podIP text;12 podIPs *k8s.io.api.core.v1.PodIP;7 startTime !time;10 initContainerStatuses *k8s.io.api.core.v1.ContainerStatus;8 containerStatuses *k8s.io.api.core.v1.ContainerStatus;9 qosClass text;13 ephemeralContainerStatuses *k8s.io.api.core.v1.ContainerStatus;14 resize text;15 resourceClaimStatuses *k8s.io.api.core.v1.PodResourceClaimStatus;18 extendedResourceClaimStatus !k8s.io.api.core.v1.PodExtendedResourceClaimStatus;19 allocatedResources %quantity;20 resources !k8s.io.api.core.v1.ResourceRequirements;21 nodeAllocatableResourceClaimStatuses *k8s.io.api.core.v1.NodeAllocatableResourceClaimStatus",
+  "k8s.io.api.core.v1.PodTemplate": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 template k8s.io.api.core.v1.PodTemplateSpec",
   "k8s.io.api.core.v1.PodTemplateSpec": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.PodSpec",
   "k8s.io.api.core.v1.PortStatus": "1 port !integer;2 protocol !text;3 error !text",
   "k8s.io.api.core.v1.PortworxVolumeSource": "1 volumeID !text;2 fsType text;3 readOnly boolean",
   "k8s.io.api.core.v1.PreferredSchedulingTerm": "1 weight !integer;2 preference !k8s.io.api.core.v1.NodeSelectorTerm",
-  "k8s.io.api.core.v1.Probe":
-    "1 handler ~k8s.io.api.core.v1.ProbeHandler;2 initialDelaySeconds integer;3 timeoutSeconds integer;4 periodSeconds integer;5 successThreshold integer;6 failureThreshold integer;7 terminationGracePeriodSeconds !integer",
-  "k8s.io.api.core.v1.ProbeHandler":
-    "1 exec !k8s.io.api.core.v1.ExecAction;2 httpGet !k8s.io.api.core.v1.HTTPGetAction;3 tcpSocket !k8s.io.api.core.v1.TCPSocketAction;4 grpc !k8s.io.api.core.v1.GRPCAction",
+  "k8s.io.api.core.v1.Probe": "1 handler ~k8s.io.api.core.v1.ProbeHandler;2 initialDelaySeconds integer;3 timeoutSeconds integer;4 periodSeconds integer;5 successThreshold integer;6 failureThreshold integer;7 terminationGracePeriodSeconds !integer",
+  "k8s.io.api.core.v1.ProbeHandler": "1 exec !k8s.io.api.core.v1.ExecAction;2 httpGet !k8s.io.api.core.v1.HTTPGetAction;3 tcpSocket !k8s.io.api.core.v1.TCPSocketAction;4 grpc !k8s.io.api.core.v1.GRPCAction",
   "k8s.io.api.core.v1.ProjectedVolumeSource": "1 sources *!k8s.io.api.core.v1.VolumeProjection;2 defaultMode !integer",
   "k8s.io.api.core.v1.QuobyteVolumeSource": "1 registry !text;2 volume !text;3 readOnly boolean;4 user text;5 group text;6 tenant text",
-  "k8s.io.api.core.v1.RBDPersistentVolumeSource":
-    "1 monitors *!text;2 image !text;3 fsType text;4 pool text;5 user text;6 keyring text;7 secretRef !k8s.io.api.core.v1.SecretReference;8 readOnly boolean",
-  "k8s.io.api.core.v1.RBDVolumeSource":
-    "1 monitors *!text;2 image !text;3 fsType text;4 pool text;5 user text;6 keyring text;7 secretRef !k8s.io.api.core.v1.LocalObjectReference;8 readOnly boolean",
-  "k8s.io.api.core.v1.ReplicationController":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.ReplicationControllerSpec;3 status k8s.io.api.core.v1.ReplicationControllerStatus",
+  "k8s.io.api.core.v1.RBDPersistentVolumeSource": "1 monitors *!text;2 image !text;3 fsType text;4 pool text;5 user text;6 keyring text;7 secretRef !k8s.io.api.core.v1.SecretReference;8 readOnly boolean",
+  "k8s.io.api.core.v1.RBDVolumeSource": "1 monitors *!text;2 image !text;3 fsType text;4 pool text;5 user text;6 keyring text;7 secretRef !k8s.io.api.core.v1.LocalObjectReference;8 readOnly boolean",
+  "k8s.io.api.core.v1.ReplicationController": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.ReplicationControllerSpec;3 status k8s.io.api.core.v1.ReplicationControllerStatus",
   "k8s.io.api.core.v1.ReplicationControllerCondition": "1 type !text;2 status !text;3 lastTransitionTime time;4 reason text;5 message text",
-  "k8s.io.api.core.v1.ReplicationControllerSpec":
-    "1 replicas !integer;4 minReadySeconds integer;2 selector %text;3 template !k8s.io.api.core.v1.PodTemplateSpec",
-  "k8s.io.api.core.v1.ReplicationControllerStatus":
-    "1 replicas !integer;2 fullyLabeledReplicas integer;4 readyReplicas integer;5 availableReplicas integer;3 observedGeneration integer;6 conditions *k8s.io.api.core.v1.ReplicationControllerCondition",
+  "k8s.io.api.core.v1.ReplicationControllerSpec": "1 replicas !integer;4 minReadySeconds integer;2 selector %text;3 template !k8s.io.api.core.v1.PodTemplateSpec",
+  "k8s.io.api.core.v1.ReplicationControllerStatus": "1 replicas !integer;2 fullyLabeledReplicas integer;4 readyReplicas integer;5 availableReplicas integer;3 observedGeneration integer;6 conditions *k8s.io.api.core.v1.ReplicationControllerCondition",
   "k8s.io.api.core.v1.ResourceClaim": "1 name !text;2 request text",
   "k8s.io.api.core.v1.ResourceFieldSelector": "1 containerName text;2 resource !text;3 divisor quantity",
   "k8s.io.api.core.v1.ResourceHealth": "1 resourceID !text;2 health text;6 message !text",
   "k8s.io.api.core.v1.ResourceRequirements": "1 limits %quantity;2 requests %quantity;3 claims *k8s.io.api.core.v1.ResourceClaim",
   "k8s.io.api.core.v1.ResourceStatus": "1 name !text;2 resources *k8s.io.api.core.v1.ResourceHealth",
   "k8s.io.api.core.v1.SELinuxOptions": "1 user text;2 role text;3 type text;4 level text",
-  "k8s.io.api.core.v1.ScaleIOPersistentVolumeSource":
-    "1 gateway !text;2 system !text;3 secretRef !k8s.io.api.core.v1.SecretReference;4 sslEnabled boolean;5 protectionDomain text;6 storagePool text;7 storageMode text;8 volumeName text;9 fsType text;10 readOnly boolean",
-  "k8s.io.api.core.v1.ScaleIOVolumeSource":
-    "1 gateway !text;2 system !text;3 secretRef !k8s.io.api.core.v1.LocalObjectReference;4 sslEnabled boolean;5 protectionDomain text;6 storagePool text;7 storageMode text;8 volumeName text;9 fsType text;10 readOnly boolean",
+  "k8s.io.api.core.v1.ScaleIOPersistentVolumeSource": "1 gateway !text;2 system !text;3 secretRef !k8s.io.api.core.v1.SecretReference;4 sslEnabled boolean;5 protectionDomain text;6 storagePool text;7 storageMode text;8 volumeName text;9 fsType text;10 readOnly boolean",
+  "k8s.io.api.core.v1.ScaleIOVolumeSource": "1 gateway !text;2 system !text;3 secretRef !k8s.io.api.core.v1.LocalObjectReference;4 sslEnabled boolean;5 protectionDomain text;6 storagePool text;7 storageMode text;8 volumeName text;9 fsType text;10 readOnly boolean",
   "k8s.io.api.core.v1.SeccompProfile": "1 type !text;2 localhostProfile !text",
-  "k8s.io.api.core.v1.Secret":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;5 immutable !boolean;2 data %bytes;4 stringData %text;3 type text",
+  "k8s.io.api.core.v1.Secret": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;5 immutable !boolean;2 data %bytes;4 stringData %text;3 type text",
   "k8s.io.api.core.v1.SecretEnvSource": "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 optional !boolean",
   "k8s.io.api.core.v1.SecretKeySelector": "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 key !text;3 optional !boolean",
-  "k8s.io.api.core.v1.SecretProjection":
-    "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 items *k8s.io.api.core.v1.KeyToPath;4 optional !boolean",
+  "k8s.io.api.core.v1.SecretProjection": "1 localObjectReference ~k8s.io.api.core.v1.LocalObjectReference;2 items *k8s.io.api.core.v1.KeyToPath;4 optional !boolean",
   "k8s.io.api.core.v1.SecretReference": "1 name text;2 namespace text",
-  "k8s.io.api.core.v1.SecretVolumeSource":
-    "1 secretName text;2 items *k8s.io.api.core.v1.KeyToPath;3 defaultMode !integer;4 optional !boolean",
-  "k8s.io.api.core.v1.SecurityContext":
-    "1 capabilities !k8s.io.api.core.v1.Capabilities;2 privileged !boolean;3 seLinuxOptions !k8s.io.api.core.v1.SELinuxOptions;10 windowsOptions !k8s.io.api.core.v1.WindowsSecurityContextOptions;4 runAsUser !integer;8 runAsGroup !integer;5 runAsNonRoot !boolean;6 readOnlyRootFilesystem !boolean;7 allowPrivilegeEscalation !boolean;9 procMount !text;11 seccompProfile !k8s.io.api.core.v1.SeccompProfile;12 appArmorProfile !k8s.io.api.core.v1.AppArmorProfile",
-  "k8s.io.api.core.v1.Service":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.ServiceSpec;3 status k8s.io.api.core.v1.ServiceStatus",
-  "k8s.io.api.core.v1.ServiceAccount":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 secrets *k8s.io.api.core.v1.ObjectReference;3 imagePullSecrets *k8s.io.api.core.v1.LocalObjectReference;4 automountServiceAccountToken !boolean",
+  "k8s.io.api.core.v1.SecretVolumeSource": "1 secretName text;2 items *k8s.io.api.core.v1.KeyToPath;3 defaultMode !integer;4 optional !boolean",
+  "k8s.io.api.core.v1.SecurityContext": "1 capabilities !k8s.io.api.core.v1.Capabilities;2 privileged !boolean;3 seLinuxOptions !k8s.io.api.core.v1.SELinuxOptions;10 windowsOptions !k8s.io.api.core.v1.WindowsSecurityContextOptions;4 runAsUser !integer;8 runAsGroup !integer;5 runAsNonRoot !boolean;6 readOnlyRootFilesystem !boolean;7 allowPrivilegeEscalation !boolean;9 procMount !text;11 seccompProfile !k8s.io.api.core.v1.SeccompProfile;12 appArmorProfile !k8s.io.api.core.v1.AppArmorProfile",
+  "k8s.io.api.core.v1.Service": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.core.v1.ServiceSpec;3 status k8s.io.api.core.v1.ServiceStatus",
+  "k8s.io.api.core.v1.ServiceAccount": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 secrets *k8s.io.api.core.v1.ObjectReference;3 imagePullSecrets *k8s.io.api.core.v1.LocalObjectReference;4 automountServiceAccountToken !boolean",
   "k8s.io.api.core.v1.ServiceAccountTokenProjection": "1 audience text;2 expirationSeconds !integer;3 path !text",
-  "k8s.io.api.core.v1.ServicePort":
-    "1 name text;2 protocol text;6 appProtocol !text;3 port !integer;4 targetPort intOrString;5 nodePort integer",
-  "k8s.io.api.core.v1.ServiceSpec":
-    "1 ports *k8s.io.api.core.v1.ServicePort;2 selector %text;3 clusterIP text;18 clusterIPs *text;4 type text;5 externalIPs *text;7 sessionAffinity text;8 loadBalancerIP text;9 loadBalancerSourceRanges *text;10 externalName text;11 externalTrafficPolicy text;12 healthCheckNodePort integer;13 publishNotReadyAddresses boolean;14 sessionAffinityConfig !k8s.io.api.core.v1.SessionAffinityConfig;19 ipFamilies *text;17 ipFamilyPolicy !text;20 allocateLoadBalancerNodePorts !boolean;21 loadBalancerClass !text;22 internalTrafficPolicy !text;23 trafficDistribution !text",
-  "k8s.io.api.core.v1.ServiceStatus":
-    "1 loadBalancer k8s.io.api.core.v1.LoadBalancerStatus;2 conditions *k8s.io.apimachinery.pkg.apis.meta.v1.Condition",
+  "k8s.io.api.core.v1.ServicePort": "1 name text;2 protocol text;6 appProtocol !text;3 port !integer;4 targetPort intOrString;5 nodePort integer",
+  "k8s.io.api.core.v1.ServiceSpec": "1 ports *k8s.io.api.core.v1.ServicePort;2 selector %text;3 clusterIP text;18 clusterIPs *text;4 type text;5 externalIPs *text;7 sessionAffinity text;8 loadBalancerIP text;9 loadBalancerSourceRanges *text;10 externalName text;11 externalTrafficPolicy text;12 healthCheckNodePort integer;13 publishNotReadyAddresses boolean;14 sessionAffinityConfig !k8s.io.api.core.v1.SessionAffinityConfig;19 ipFamilies *text;17 ipFamilyPolicy !text;20 allocateLoadBalancerNodePorts !boolean;21 loadBalancerClass !text;22 internalTrafficPolicy !text;23 trafficDistribution !text",
+  "k8s.io.api.core.v1.ServiceStatus": "1 loadBalancer k8s.io.api.core.v1.LoadBalancerStatus;2 conditions *k8s.io.apimachinery.pkg.apis.meta.v1.Condition",
   "k8s.io.api.core.v1.SessionAffinityConfig": "1 clientIP !k8s.io.api.core.v1.ClientIPConfig",
   "k8s.io.api.core.v1.SleepAction": "1 seconds !integer",
-  "k8s.io.api.core.v1.StorageOSPersistentVolumeSource":
-    "1 volumeName text;2 volumeNamespace text;3 fsType text;4 readOnly boolean;5 secretRef !k8s.io.api.core.v1.ObjectReference",
-  "k8s.io.api.core.v1.StorageOSVolumeSource":
-    "1 volumeName text;2 volumeNamespace text;3 fsType text;4 readOnly boolean;5 secretRef !k8s.io.api.core.v1.LocalObjectReference",
+  "k8s.io.api.core.v1.StorageOSPersistentVolumeSource": "1 volumeName text;2 volumeNamespace text;3 fsType text;4 readOnly boolean;5 secretRef !k8s.io.api.core.v1.ObjectReference",
+  "k8s.io.api.core.v1.StorageOSVolumeSource": "1 volumeName text;2 volumeNamespace text;3 fsType text;4 readOnly boolean;5 secretRef !k8s.io.api.core.v1.LocalObjectReference",
   "k8s.io.api.core.v1.Sysctl": "1 name !text;2 value !text",
   "k8s.io.api.core.v1.TCPSocketAction": "1 port !intOrString;2 host text",
   "k8s.io.api.core.v1.Taint": "1 key !text;2 value text;3 effect !text;4 timeAdded !time",
   "k8s.io.api.core.v1.Toleration": "1 key text;2 operator text;3 value text;4 effect text;5 tolerationSeconds !integer",
   "k8s.io.api.core.v1.TopologySelectorLabelRequirement": "1 key !text;2 values *!text",
   "k8s.io.api.core.v1.TopologySelectorTerm": "1 matchLabelExpressions *k8s.io.api.core.v1.TopologySelectorLabelRequirement",
-  "k8s.io.api.core.v1.TopologySpreadConstraint":
-    "1 maxSkew !integer;2 topologyKey !text;3 whenUnsatisfiable !text;4 labelSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;5 minDomains !integer;6 nodeAffinityPolicy !text;7 nodeTaintsPolicy !text;8 matchLabelKeys *text",
+  "k8s.io.api.core.v1.TopologySpreadConstraint": "1 maxSkew !integer;2 topologyKey !text;3 whenUnsatisfiable !text;4 labelSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;5 minDomains !integer;6 nodeAffinityPolicy !text;7 nodeTaintsPolicy !text;8 matchLabelKeys *text",
   "k8s.io.api.core.v1.TypedLocalObjectReference": "1 apiGroup !text;2 kind !text;3 name !text",
   "k8s.io.api.core.v1.TypedObjectReference": "1 apiGroup !text;2 kind !text;3 name !text;4 namespace !text",
   "k8s.io.api.core.v1.Volume": "1 name !text;2 volumeSource ~k8s.io.api.core.v1.VolumeSource",
   "k8s.io.api.core.v1.VolumeDevice": "1 name !text;2 devicePath !text",
-  "k8s.io.api.core.v1.VolumeMount":
-    "1 name !text;2 readOnly boolean;7 recursiveReadOnly !text;3 mountPath !text;4 subPath text;5 mountPropagation !text;6 subPathExpr text",
-  "k8s.io.api.core.v1.VolumeMountStatus":
-    "1 name !text;2 mountPath !text;3 readOnly boolean;4 recursiveReadOnly !text;5 volumeStatus !k8s.io.api.core.v1.VolumeStatus",
+  "k8s.io.api.core.v1.VolumeMount": "1 name !text;2 readOnly boolean;7 recursiveReadOnly !text;3 mountPath !text;4 subPath text;5 mountPropagation !text;6 subPathExpr text",
+  "k8s.io.api.core.v1.VolumeMountStatus": "1 name !text;2 mountPath !text;3 readOnly boolean;4 recursiveReadOnly !text;5 volumeStatus !k8s.io.api.core.v1.VolumeStatus",
   "k8s.io.api.core.v1.VolumeNodeAffinity": "1 required !k8s.io.api.core.v1.NodeSelector",
-  "k8s.io.api.core.v1.VolumeProjection":
-    "1 secret !k8s.io.api.core.v1.SecretProjection;2 downwardAPI !k8s.io.api.core.v1.DownwardAPIProjection;3 configMap !k8s.io.api.core.v1.ConfigMapProjection;4 serviceAccountToken !k8s.io.api.core.v1.ServiceAccountTokenProjection;5 clusterTrustBundle !k8s.io.api.core.v1.ClusterTrustBundleProjection;6 podCertificate !k8s.io.api.core.v1.PodCertificateProjection",
+  "k8s.io.api.core.v1.VolumeProjection": "1 secret !k8s.io.api.core.v1.SecretProjection;2 downwardAPI !k8s.io.api.core.v1.DownwardAPIProjection;3 configMap !k8s.io.api.core.v1.ConfigMapProjection;4 serviceAccountToken !k8s.io.api.core.v1.ServiceAccountTokenProjection;5 clusterTrustBundle !k8s.io.api.core.v1.ClusterTrustBundleProjection;6 podCertificate !k8s.io.api.core.v1.PodCertificateProjection",
   "k8s.io.api.core.v1.VolumeResourceRequirements": "1 limits %quantity;2 requests %quantity",
-  "k8s.io.api.core.v1.VolumeSource":
-    "1 hostPath !k8s.io.api.core.v1.HostPathVolumeSource;2 emptyDir !k8s.io.api.core.v1.EmptyDirVolumeSource;3 gcePersistentDisk !k8s.io.api.core.v1.GCEPersistentDiskVolumeSource;4 awsElasticBlockStore !k8s.io.api.core.v1.AWSElasticBlockStoreVolumeSource;5 gitRepo !k8s.io.api.core.v1.GitRepoVolumeSource;6 secret !k8s.io.api.core.v1.SecretVolumeSource;7 nfs !k8s.io.api.core.v1.NFSVolumeSource;8 iscsi !k8s.io.api.core.v1.ISCSIVolumeSource;9 glusterfs !k8s.io.api.core.v1.GlusterfsVolumeSource;10 persistentVolumeClaim !k8s.io.api.core.v1.PersistentVolumeClaimVolumeSource;11 rbd !k8s.io.api.core.v1.RBDVolumeSource;12 flexVolume !k8s.io.api.core.v1.FlexVolumeSource;13 cinder !k8s.io.api.core.v1.CinderVolumeSource;14 cephfs !k8s.io.api.core.v1.CephFSVolumeSource;15 flocker !k8s.io.api.core.v1.FlockerVolumeSource;16 downwardAPI !k8s.io.api.core.v1.DownwardAPIVolumeSource;17 fc !k8s.io.api.core.v1.FCVolumeSource;18 azureFile !k8s.io.api.core.v1.AzureFileVolumeSource;19 configMap !k8s.io.api.core.v1.ConfigMapVolumeSource;20 vsphereVolume !k8s.io.api.core.v1.VsphereVirtualDiskVolumeSource;21 quobyte !k8s.io.api.core.v1.QuobyteVolumeSource;22 azureDisk !k8s.io.api.core.v1.AzureDiskVolumeSource;23 photonPersistentDisk !k8s.io.api.core.v1.PhotonPersistentDiskVolumeSource;26 projected !k8s.io.api.core.v1.ProjectedVolumeSource;24 portworxVolume !k8s.io.api.core.v1.PortworxVolumeSource;25 scaleIO !k8s.io.api.core.v1.ScaleIOVolumeSource;27 storageos !k8s.io.api.core.v1.StorageOSVolumeSource;28 csi !k8s.io.api.core.v1.CSIVolumeSource;29 ephemeral !k8s.io.api.core.v1.EphemeralVolumeSource;30 image !k8s.io.api.core.v1.ImageVolumeSource",
+  "k8s.io.api.core.v1.VolumeSource": "1 hostPath !k8s.io.api.core.v1.HostPathVolumeSource;2 emptyDir !k8s.io.api.core.v1.EmptyDirVolumeSource;3 gcePersistentDisk !k8s.io.api.core.v1.GCEPersistentDiskVolumeSource;4 awsElasticBlockStore !k8s.io.api.core.v1.AWSElasticBlockStoreVolumeSource;5 gitRepo !k8s.io.api.core.v1.GitRepoVolumeSource;6 secret !k8s.io.api.core.v1.SecretVolumeSource;7 nfs !k8s.io.api.core.v1.NFSVolumeSource;8 iscsi !k8s.io.api.core.v1.ISCSIVolumeSource;9 glusterfs !k8s.io.api.core.v1.GlusterfsVolumeSource;10 persistentVolumeClaim !k8s.io.api.core.v1.PersistentVolumeClaimVolumeSource;11 rbd !k8s.io.api.core.v1.RBDVolumeSource;12 flexVolume !k8s.io.api.core.v1.FlexVolumeSource;13 cinder !k8s.io.api.core.v1.CinderVolumeSource;14 cephfs !k8s.io.api.core.v1.CephFSVolumeSource;15 flocker !k8s.io.api.core.v1.FlockerVolumeSource;16 downwardAPI !k8s.io.api.core.v1.DownwardAPIVolumeSource;17 fc !k8s.io.api.core.v1.FCVolumeSource;18 azureFile !k8s.io.api.core.v1.AzureFileVolumeSource;19 configMap !k8s.io.api.core.v1.ConfigMapVolumeSource;20 vsphereVolume !k8s.io.api.core.v1.VsphereVirtualDiskVolumeSource;21 quobyte !k8s.io.api.core.v1.QuobyteVolumeSource;22 azureDisk !k8s.io.api.core.v1.AzureDiskVolumeSource;23 photonPersistentDisk !k8s.io.api.core.v1.PhotonPersistentDiskVolumeSource;26 projected !k8s.io.api.core.v1.ProjectedVolumeSource;24 portworxVolume !k8s.io.api.core.v1.PortworxVolumeSource;25 scaleIO !k8s.io.api.core.v1.ScaleIOVolumeSource;27 storageos !k8s.io.api.core.v1.StorageOSVolumeSource;28 csi !k8s.io.api.core.v1.CSIVolumeSource;29 ephemeral !k8s.io.api.core.v1.EphemeralVolumeSource;30 image !k8s.io.api.core.v1.ImageVolumeSource",
   "k8s.io.api.core.v1.VolumeStatus": "1 image !k8s.io.api.core.v1.ImageVolumeStatus",
   "k8s.io.api.core.v1.VsphereVirtualDiskVolumeSource": "1 volumePath !text;2 fsType text;3 storagePolicyName text;4 storagePolicyID text",
   "k8s.io.api.core.v1.WeightedPodAffinityTerm": "1 weight !integer;2 podAffinityTerm !k8s.io.api.core.v1.PodAffinityTerm",
-  "k8s.io.api.core.v1.WindowsSecurityContextOptions":
-    "1 gmsaCredentialSpecName !text;2 gmsaCredentialSpec !text;3 runAsUserName !text;4 hostProcess !boolean",
-  "k8s.io.api.discovery.v1.Endpoint":
-    "1 addresses *!text;2 conditions k8s.io.api.discovery.v1.EndpointConditions;3 hostname !text;4 targetRef !k8s.io.api.core.v1.ObjectReference;5 deprecatedTopology %text;6 nodeName !text;7 zone !text;8 hints !k8s.io.api.discovery.v1.EndpointHints",
+  "k8s.io.api.core.v1.WindowsSecurityContextOptions": "1 gmsaCredentialSpecName !text;2 gmsaCredentialSpec !text;3 runAsUserName !text;4 hostProcess !boolean",
+  "k8s.io.api.discovery.v1.Endpoint": "1 addresses *!text;2 conditions k8s.io.api.discovery.v1.EndpointConditions;3 hostname !text;4 targetRef !k8s.io.api.core.v1.ObjectReference;5 deprecatedTopology %text;6 nodeName !text;7 zone !text;8 hints !k8s.io.api.discovery.v1.EndpointHints",
   "k8s.io.api.discovery.v1.EndpointConditions": "1 ready !boolean;2 serving !boolean;3 terminating !boolean",
   "k8s.io.api.discovery.v1.EndpointHints": "1 forZones *k8s.io.api.discovery.v1.ForZone;2 forNodes *k8s.io.api.discovery.v1.ForNode",
   "k8s.io.api.discovery.v1.EndpointPort": "1 name !text;2 protocol !text;3 port !integer;4 appProtocol !text",
-  "k8s.io.api.discovery.v1.EndpointSlice":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;4 addressType !text;2 endpoints *!k8s.io.api.discovery.v1.Endpoint;3 ports *!k8s.io.api.discovery.v1.EndpointPort",
+  "k8s.io.api.discovery.v1.EndpointSlice": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;4 addressType !text;2 endpoints *!k8s.io.api.discovery.v1.Endpoint;3 ports *!k8s.io.api.discovery.v1.EndpointPort",
   "k8s.io.api.discovery.v1.ForNode": "1 name !text",
   "k8s.io.api.discovery.v1.ForZone": "1 name !text",
-  "k8s.io.api.events.v1.Event":
-    "1 metadata !k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 eventTime !microTime;3 series !k8s.io.api.events.v1.EventSeries;4 reportingController text;5 reportingInstance text;6 action text;7 reason text;8 regarding k8s.io.api.core.v1.ObjectReference;9 related !k8s.io.api.core.v1.ObjectReference;10 note text;11 type text;12 deprecatedSource k8s.io.api.core.v1.EventSource;13 deprecatedFirstTimestamp time;14 deprecatedLastTimestamp time;15 deprecatedCount integer",
+  "k8s.io.api.events.v1.Event": "1 metadata !k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 eventTime !microTime;3 series !k8s.io.api.events.v1.EventSeries;4 reportingController text;5 reportingInstance text;6 action text;7 reason text;8 regarding k8s.io.api.core.v1.ObjectReference;9 related !k8s.io.api.core.v1.ObjectReference;10 note text;11 type text;12 deprecatedSource k8s.io.api.core.v1.EventSource;13 deprecatedFirstTimestamp time;14 deprecatedLastTimestamp time;15 deprecatedCount integer",
   "k8s.io.api.events.v1.EventSeries": "1 count !integer;2 lastObservedTime !microTime",
   "k8s.io.api.networking.v1.HTTPIngressPath": "1 path text;3 pathType !text;2 backend !k8s.io.api.networking.v1.IngressBackend",
   "k8s.io.api.networking.v1.HTTPIngressRuleValue": "1 paths *!k8s.io.api.networking.v1.HTTPIngressPath",
   "k8s.io.api.networking.v1.IPBlock": "1 cidr !text;2 except *text",
-  "k8s.io.api.networking.v1.Ingress":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.networking.v1.IngressSpec;3 status k8s.io.api.networking.v1.IngressStatus",
-  "k8s.io.api.networking.v1.IngressBackend":
-    "4 service !k8s.io.api.networking.v1.IngressServiceBackend;3 resource !k8s.io.api.core.v1.TypedLocalObjectReference",
-  "k8s.io.api.networking.v1.IngressClass":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.networking.v1.IngressClassSpec",
+  "k8s.io.api.networking.v1.Ingress": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.networking.v1.IngressSpec;3 status k8s.io.api.networking.v1.IngressStatus",
+  "k8s.io.api.networking.v1.IngressBackend": "4 service !k8s.io.api.networking.v1.IngressServiceBackend;3 resource !k8s.io.api.core.v1.TypedLocalObjectReference",
+  "k8s.io.api.networking.v1.IngressClass": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.networking.v1.IngressClassSpec",
   "k8s.io.api.networking.v1.IngressClassParametersReference": "1 aPIGroup !text;2 kind !text;3 name !text;4 scope !text;5 namespace !text",
   "k8s.io.api.networking.v1.IngressClassSpec": "1 controller text;2 parameters !k8s.io.api.networking.v1.IngressClassParametersReference",
   "k8s.io.api.networking.v1.IngressLoadBalancerIngress": "1 ip text;2 hostname text;4 ports *k8s.io.api.networking.v1.IngressPortStatus",
@@ -513,62 +366,40 @@ export const messageFields: Readonly<Record<string, string>> = {
   "k8s.io.api.networking.v1.IngressRule": "1 host text;2 ingressRuleValue ~k8s.io.api.networking.v1.IngressRuleValue",
   "k8s.io.api.networking.v1.IngressRuleValue": "1 http !k8s.io.api.networking.v1.HTTPIngressRuleValue",
   "k8s.io.api.networking.v1.IngressServiceBackend": "1 name !text;2 port k8s.io.api.networking.v1.ServiceBackendPort",
-  "k8s.io.api.networking.v1.IngressSpec":
-    "4 ingressClassName !text;1 defaultBackend !k8s.io.api.networking.v1.IngressBackend;2 tls *k8s.io.api.networking.v1.IngressTLS;3 rules *k8s.io.api.networking.v1.IngressRule",
+  "k8s.io.api.networking.v1.IngressSpec": "4 ingressClassName !text;1 defaultBackend !k8s.io.api.networking.v1.IngressBackend;2 tls *k8s.io.api.networking.v1.IngressTLS;3 rules *k8s.io.api.networking.v1.IngressRule",
   "k8s.io.api.networking.v1.IngressStatus": "1 loadBalancer k8s.io.api.networking.v1.IngressLoadBalancerStatus",
   "k8s.io.api.networking.v1.IngressTLS": "1 hosts *text;2 secretName text",
-  "k8s.io.api.networking.v1.NetworkPolicy":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.networking.v1.NetworkPolicySpec",
-  "k8s.io.api.networking.v1.NetworkPolicyEgressRule":
-    "1 ports *k8s.io.api.networking.v1.NetworkPolicyPort;2 to *k8s.io.api.networking.v1.NetworkPolicyPeer",
-  "k8s.io.api.networking.v1.NetworkPolicyIngressRule":
-    "1 ports *k8s.io.api.networking.v1.NetworkPolicyPort;2 from *k8s.io.api.networking.v1.NetworkPolicyPeer",
-  "k8s.io.api.networking.v1.NetworkPolicyPeer":
-    "1 podSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 namespaceSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 ipBlock !k8s.io.api.networking.v1.IPBlock",
+  "k8s.io.api.networking.v1.NetworkPolicy": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.networking.v1.NetworkPolicySpec",
+  "k8s.io.api.networking.v1.NetworkPolicyEgressRule": "1 ports *k8s.io.api.networking.v1.NetworkPolicyPort;2 to *k8s.io.api.networking.v1.NetworkPolicyPeer",
+  "k8s.io.api.networking.v1.NetworkPolicyIngressRule": "1 ports *k8s.io.api.networking.v1.NetworkPolicyPort;2 from *k8s.io.api.networking.v1.NetworkPolicyPeer",
+  "k8s.io.api.networking.v1.NetworkPolicyPeer": "1 podSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 namespaceSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 ipBlock !k8s.io.api.networking.v1.IPBlock",
   "k8s.io.api.networking.v1.NetworkPolicyPort": "1 protocol !text;2 port !intOrString;3 endPort !integer",
-  "k8s.io.api.networking.v1.NetworkPolicySpec":
-    "1 podSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 ingress *k8s.io.api.networking.v1.NetworkPolicyIngressRule;3 egress *k8s.io.api.networking.v1.NetworkPolicyEgressRule;4 policyTypes *text",
+  "k8s.io.api.networking.v1.NetworkPolicySpec": "1 podSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 ingress *k8s.io.api.networking.v1.NetworkPolicyIngressRule;3 egress *k8s.io.api.networking.v1.NetworkPolicyEgressRule;4 policyTypes *text",
   "k8s.io.api.networking.v1.ServiceBackendPort": "1 name text;2 number integer",
   "k8s.io.api.node.v1.Overhead": "1 podFixed %quantity",
-  "k8s.io.api.node.v1.RuntimeClass":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 handler !text;3 overhead !k8s.io.api.node.v1.Overhead;4 scheduling !k8s.io.api.node.v1.Scheduling",
+  "k8s.io.api.node.v1.RuntimeClass": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 handler !text;3 overhead !k8s.io.api.node.v1.Overhead;4 scheduling !k8s.io.api.node.v1.Scheduling",
   "k8s.io.api.node.v1.Scheduling": "1 nodeSelector %text;2 tolerations *k8s.io.api.core.v1.Toleration",
-  "k8s.io.api.policy.v1.Eviction":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 deleteOptions !k8s.io.apimachinery.pkg.apis.meta.v1.DeleteOptions",
-  "k8s.io.api.policy.v1.PodDisruptionBudget":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.policy.v1.PodDisruptionBudgetSpec;3 status k8s.io.api.policy.v1.PodDisruptionBudgetStatus",
-  "k8s.io.api.policy.v1.PodDisruptionBudgetSpec":
-    "1 minAvailable !intOrString;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 maxUnavailable !intOrString;4 unhealthyPodEvictionPolicy !text",
-  "k8s.io.api.policy.v1.PodDisruptionBudgetStatus":
-    "1 observedGeneration integer;2 disruptedPods %time;3 disruptionsAllowed !integer;4 currentHealthy !integer;5 desiredHealthy !integer;6 expectedPods !integer;7 conditions *k8s.io.apimachinery.pkg.apis.meta.v1.Condition",
+  "k8s.io.api.policy.v1.Eviction": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 deleteOptions !k8s.io.apimachinery.pkg.apis.meta.v1.DeleteOptions",
+  "k8s.io.api.policy.v1.PodDisruptionBudget": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.policy.v1.PodDisruptionBudgetSpec;3 status k8s.io.api.policy.v1.PodDisruptionBudgetStatus",
+  "k8s.io.api.policy.v1.PodDisruptionBudgetSpec": "1 minAvailable !intOrString;2 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 maxUnavailable !intOrString;4 unhealthyPodEvictionPolicy !text",
+  "k8s.io.api.policy.v1.PodDisruptionBudgetStatus": "1 observedGeneration integer;2 disruptedPods %time;3 disruptionsAllowed !integer;4 currentHealthy !integer;5 desiredHealthy !integer;6 expectedPods !integer;7 conditions *k8s.io.apimachinery.pkg.apis.meta.v1.Condition",
   "k8s.io.api.rbac.v1.AggregationRule": "1 clusterRoleSelectors *k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector",
-  "k8s.io.api.rbac.v1.ClusterRole":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 rules *!k8s.io.api.rbac.v1.PolicyRule;3 aggregationRule !k8s.io.api.rbac.v1.AggregationRule",
-  "k8s.io.api.rbac.v1.ClusterRoleBinding":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 subjects *k8s.io.api.rbac.v1.Subject;3 roleRef !k8s.io.api.rbac.v1.RoleRef",
+  "k8s.io.api.rbac.v1.ClusterRole": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 rules *!k8s.io.api.rbac.v1.PolicyRule;3 aggregationRule !k8s.io.api.rbac.v1.AggregationRule",
+  "k8s.io.api.rbac.v1.ClusterRoleBinding": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 subjects *k8s.io.api.rbac.v1.Subject;3 roleRef !k8s.io.api.rbac.v1.RoleRef",
   "k8s.io.api.rbac.v1.PolicyRule": "1 verbs *!text;2 apiGroups *text;3 resources *text;4 resourceNames *text;5 nonResourceURLs *text",
   "k8s.io.api.rbac.v1.Role": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 rules *!k8s.io.api.rbac.v1.PolicyRule",
-  "k8s.io.api.rbac.v1.RoleBinding":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 subjects *k8s.io.api.rbac.v1.Subject;3 roleRef !k8s.io.api.rbac.v1.RoleRef",
+  "k8s.io.api.rbac.v1.RoleBinding": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 subjects *k8s.io.api.rbac.v1.Subject;3 roleRef !k8s.io.api.rbac.v1.RoleRef",
   "k8s.io.api.rbac.v1.RoleRef": "1 apiGroup !text;2 kind !text;3 name !text",
   "k8s.io.api.rbac.v1.Subject": "1 kind !text;2 apiGroup text;3 name !text;4 namespace text",
-  "k8s.io.api.scheduling.v1.PriorityClass":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 value !integer;3 globalDefault boolean;4 description text;5 preemptionPolicy !text",
-  "k8s.io.api.storage.v1.StorageClass":
-    "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 provisioner !text;3 parameters %text;4 reclaimPolicy !text;5 mountOptions *text;6 allowVolumeExpansion !boolean;7 volumeBindingMode !text;8 allowedTopologies *k8s.io.api.core.v1.TopologySelectorTerm",
-  "k8s.io.apimachinery.pkg.apis.meta.v1.Condition":
-    "1 type !text;2 status !text;3 observedGeneration integer;4 lastTransitionTime !time;5 reason !text;6 message !text",
-  "k8s.io.apimachinery.pkg.apis.meta.v1.DeleteOptions":
-    "1 gracePeriodSeconds !integer;2 preconditions !k8s.io.apimachinery.pkg.apis.meta.v1.Preconditions;3 orphanDependents !boolean;4 propagationPolicy !text;5 dryRun *text;6 ignoreStoreReadErrorWithClusterBreakingPotential !boolean",
+  "k8s.io.api.scheduling.v1.PriorityClass": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 value !integer;3 globalDefault boolean;4 description text;5 preemptionPolicy !text",
+  "k8s.io.api.storage.v1.StorageClass": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 provisioner !text;3 parameters %text;4 reclaimPolicy !text;5 mountOptions *text;6 allowVolumeExpansion !boolean;7 volumeBindingMode !text;8 allowedTopologies *k8s.io.api.core.v1.TopologySelectorTerm",
+  "k8s.io.apimachinery.pkg.apis.meta.v1.Condition": "1 type !text;2 status !text;3 observedGeneration integer;4 lastTransitionTime !time;5 reason !text;6 message !text",
+  "k8s.io.apimachinery.pkg.apis.meta.v1.DeleteOptions": "1 gracePeriodSeconds !integer;2 preconditions !k8s.io.apimachinery.pkg.apis.meta.v1.Preconditions;3 orphanDependents !boolean;4 propagationPolicy !text;5 dryRun *text;6 ignoreStoreReadErrorWithClusterBreakingPotential !boolean",
   "k8s.io.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement": "1 key !text;2 operator !text;3 values *text",
-  "k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector":
-    "1 matchLabels %text;2 matchExpressions *k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement",
+  "k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector": "1 matchLabels %text;2 matchExpressions *k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement",
   "k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement": "1 key !text;2 operator !text;3 values *text",
-  "k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry":
-    "1 manager text;2 operation text;3 apiVersion text;4 time !time;6 fieldsType text;7 fieldsV1 !json;8 subresource text",
-  "k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta":
-    "1 name text;2 generateName text;3 namespace text;4 selfLink text;5 uid text;6 resourceVersion text;7 generation integer;8 creationTimestamp time;9 deletionTimestamp !time;10 deletionGracePeriodSeconds !integer;11 labels %text;12 annotations %text;13 ownerReferences *k8s.io.apimachinery.pkg.apis.meta.v1.OwnerReference;14 finalizers *text;17 managedFields *k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry",
-  "k8s.io.apimachinery.pkg.apis.meta.v1.OwnerReference":
-    "5 apiVersion !text;1 kind !text;3 name !text;4 uid !text;6 controller !boolean;7 blockOwnerDeletion !boolean",
+  "k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry": "1 manager text;2 operation text;3 apiVersion text;4 time !time;6 fieldsType text;7 fieldsV1 !json;8 subresource text",
+  "k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta": "1 name text;2 generateName text;3 namespace text;4 selfLink text;5 uid text;6 resourceVersion text;7 generation integer;8 creationTimestamp time;9 deletionTimestamp !time;10 deletionGracePeriodSeconds !integer;11 labels %text;12 annotations %text;13 ownerReferences *k8s.io.apimachinery.pkg.apis.meta.v1.OwnerReference;14 finalizers *text;17 managedFields *k8s.io.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry",
+  "k8s.io.apimachinery.pkg.apis.meta.v1.OwnerReference": "5 apiVersion !text;1 kind !text;3 name !text;4 uid !text;6 controller !boolean;7 blockOwnerDeletion !boolean",
   "k8s.io.apimachinery.pkg.apis.meta.v1.Preconditions": "1 uid !text;2 resourceVersion !text",
 };

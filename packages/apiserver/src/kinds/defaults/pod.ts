@@ -1,0 +1,144 @@
+import { canonicalQuantity } from "../../builtin/canonical-quantity.ts";
+import { isObject } from "../../json.ts";
+import type { JsonObject } from "../../json.ts";
+import { objectAt, objectsAt, stringAt } from "../../request/json.ts";
+import { each, fill, inside } from "./fill.ts";
+
+const containerLists = ["initContainers", "containers", "ephemeralContainers"];
+
+/**
+ * Fills in what a pod spec may leave out, of a pod as of a template.
+ *
+ * @see pkg/apis/core/v1/defaults.go of Kubernetes 1.36
+ */
+export function defaultPodSpec(spec: JsonObject): JsonObject {
+  let filled = fill(spec, {
+    dnsPolicy: "ClusterFirst",
+    restartPolicy: "Always",
+    schedulerName: "default-scheduler",
+    securityContext: {},
+    terminationGracePeriodSeconds: 30,
+  });
+  // The old name of the field goes along with the new one.
+  const account = stringAt(filled, "serviceAccountName") || stringAt(filled, "serviceAccount");
+  if (account) filled = { ...filled, serviceAccountName: account, serviceAccount: account };
+  for (const list of containerLists)
+    filled = each(filled, list, (container) => defaultContainer(container, filled["hostNetwork"] === true));
+  return each(filled, "volumes", defaultVolume);
+}
+
+/** A pod template with its spec filled in. */
+export function defaultTemplate(holder: JsonObject): JsonObject {
+  return inside(holder, "template", (template) => inside(template, "spec", defaultPodSpec));
+}
+
+/** Fills in what a pod itself may leave out. */
+export function defaultPod(pod: JsonObject): JsonObject {
+  return inside(pod, "spec", (spec) => {
+    let filled = fill(defaultPodSpec(spec), { enableServiceLinks: true });
+    for (const list of ["initContainers", "containers"]) filled = each(filled, list, requestWhatIsLimited);
+    return filled;
+  });
+}
+
+function requestWhatIsLimited(container: JsonObject): JsonObject {
+  const limits = objectAt(objectAt(container, "resources"), "limits");
+  if (Object.keys(limits).length === 0) return container;
+  return inside(container, "resources", (resources) => ({ ...resources, requests: fill(objectAt(resources, "requests"), limits) }));
+}
+
+function defaultContainer(container: JsonObject, usesHostNetwork: boolean): JsonObject {
+  let filled = fill(container, {
+    imagePullPolicy: pullPolicyOf(stringAt(container, "image") ?? ""),
+    terminationMessagePath: "/dev/termination-log",
+    terminationMessagePolicy: "File",
+  });
+  filled = each(filled, "ports", (port) =>
+    fill(port, { protocol: "TCP", ...(usesHostNetwork && port["containerPort"] !== undefined ? { hostPort: port["containerPort"] } : {}) }),
+  );
+  filled = each(filled, "env", (variable) => inside(variable, "valueFrom", (source) => inside(source, "fieldRef", namedField)));
+  for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"]) filled = inside(filled, probe, defaultProbe);
+  return inside(filled, "lifecycle", (lifecycle) => inside(inside(lifecycle, "postStart", defaultHandler), "preStop", defaultHandler));
+}
+
+function pullPolicyOf(image: string): "Always" | "IfNotPresent" {
+  if (image.includes("@")) return "IfNotPresent";
+  const tag = /:([^/:]+)$/.exec(image)?.[1];
+  return tag === undefined || tag === "latest" ? "Always" : "IfNotPresent";
+}
+
+const namedField = (reference: JsonObject): JsonObject => fill(reference, { apiVersion: "v1" });
+
+const defaultHandler = (handler: JsonObject): JsonObject => inside(handler, "httpGet", (get) => fill(get, { path: "/", scheme: "HTTP" }));
+
+function defaultProbe(probe: JsonObject): JsonObject {
+  const filled = fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
+  return inside(defaultHandler(filled), "grpc", (grpc) => fill(grpc, { service: "" }));
+}
+
+const volumeMode = { defaultMode: 0o644 };
+
+function defaultVolume(volume: JsonObject): JsonObject {
+  // A volume without a source is an empty directory.
+  const hasSource = Object.keys(volume).some((field) => field !== "name");
+  let filled: JsonObject = hasSource ? volume : { ...volume, emptyDir: {} };
+  for (const source of ["secret", "configMap"]) filled = inside(filled, source, (given) => fill(given, volumeMode));
+  filled = inside(filled, "hostPath", (path) => fill(path, { type: "" }));
+  filled = inside(filled, "downwardAPI", (api) => defaultItems(fill(api, volumeMode)));
+  filled = inside(filled, "ephemeral", (ephemeral) =>
+    inside(ephemeral, "volumeClaimTemplate", (template) => inside(template, "spec", (spec) => fill(spec, { volumeMode: "Filesystem" }))),
+  );
+  return inside(filled, "projected", (projected) =>
+    each(fill(projected, volumeMode), "sources", (source) =>
+      inside(inside(source, "downwardAPI", defaultItems), "serviceAccountToken", (token) => fill(token, { expirationSeconds: 3600 })),
+    ),
+  );
+}
+
+const defaultItems = (holder: JsonObject): JsonObject => each(holder, "items", (item) => inside(item, "fieldRef", namedField));
+
+const compute = ["cpu", "memory"];
+
+/** The quality-of-service class of a new pod. */
+export function qosClassOf(pod: JsonObject): "BestEffort" | "Burstable" | "Guaranteed" {
+  const spec = objectAt(pod, "spec");
+  const containers = [...objectsAt(spec, "initContainers"), ...objectsAt(spec, "containers")];
+  const amounts = (container: JsonObject, side: string): JsonObject => objectAt(objectAt(container, "resources"), side);
+  const isPresent = (amount: unknown): boolean => amount !== undefined && canonicalQuantity(amount) !== "0";
+  const sides = ["requests", "limits"];
+  if (!containers.some((container) => sides.some((side) => compute.some((name) => isPresent(amounts(container, side)[name])))))
+    return "BestEffort";
+  const isGuaranteed = containers.every((container) =>
+    compute.every((name) => {
+      const limit = amounts(container, "limits")[name];
+      return isPresent(limit) && canonicalQuantity(amounts(container, "requests")[name] ?? limit) === canonicalQuantity(limit);
+    }),
+  );
+  return isGuaranteed ? "Guaranteed" : "Burstable";
+}
+
+const tolerated = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+
+/** What admission adds to a new pod: its priority, and five minutes of patience with nodes that fail. */
+export function admitNewPod(pod: JsonObject, priorityOf: (name: string) => JsonObject | undefined): JsonObject {
+  return inside(pod, "spec", (spec) => {
+    const tolerations = objectsAt(spec, "tolerations");
+    const added = tolerated
+      .filter(
+        (key) =>
+          !tolerations.some(
+            (given) => (given["key"] === key || !stringAt(given, "key")) && (given["effect"] === "NoExecute" || !stringAt(given, "effect")),
+          ),
+      )
+      .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
+    const priorityClass = priorityOf(stringAt(spec, "priorityClassName") ?? "");
+    return fill(
+      {
+        ...spec,
+        ...(added.length === 0 ? {} : { tolerations: [...tolerations, ...added] }),
+        ...(isObject(priorityClass) ? { priorityClassName: objectAt(priorityClass, "metadata")["name"] } : {}),
+      },
+      { priority: priorityClass?.["value"] ?? 0, preemptionPolicy: priorityClass?.["preemptionPolicy"] ?? "PreemptLowerPriority" },
+    );
+  });
+}

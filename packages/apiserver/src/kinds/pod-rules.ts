@@ -1,0 +1,96 @@
+import { equalJson } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { objectAt, objectsAt, stringAt, without } from "../request/json.ts";
+import type { FieldError } from "../schema/index.ts";
+import { refuseLabel } from "./names.ts";
+import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
+
+/** What a pod spec may not say, of a pod as of a template. */
+export function validatePodSpec(spec: JsonObject, at: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const volumes = new Set(objectsAt(spec, "volumes").map((volume) => volume["name"]));
+  const seen = new Set<unknown>();
+  const containers = objectsAt(spec, "containers");
+  if (containers.length === 0) errors.push(required(`${at}.containers`));
+  for (const list of ["containers", "initContainers"] as const) {
+    objectsAt(spec, list).forEach((container, index) => {
+      errors.push(...validateContainer(container, `${at}.${list}[${index}]`, volumes, seen));
+    });
+  }
+  const policies = ["Always", "OnFailure", "Never"];
+  const policy = stringAt(spec, "restartPolicy") ?? "";
+  if (!policies.includes(policy)) errors.push(unsupported(`${at}.restartPolicy`, policy, policies));
+  return errors;
+}
+
+function validateContainer(container: JsonObject, at: string, volumes: ReadonlySet<unknown>, seen: Set<unknown>): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const name = stringAt(container, "name") ?? "";
+  const refusals = refuseLabel(name);
+  if (name === "") errors.push(required(`${at}.name`));
+  else if (refusals.length > 0) errors.push(...refusals.map((why) => invalidValue(`${at}.name`, name, why)));
+  else if (seen.has(name)) errors.push(duplicate(`${at}.name`, name));
+  seen.add(name);
+  if ((stringAt(container, "image") ?? "") === "") errors.push(required(`${at}.image`));
+  objectsAt(container, "ports").forEach((port, index) => errors.push(...validateContainerPort(port, `${at}.ports[${index}]`)));
+  objectsAt(container, "env").forEach((variable, index) => {
+    if ((stringAt(variable, "name") ?? "") === "") errors.push(required(`${at}.env[${index}].name`));
+  });
+  objectsAt(container, "volumeMounts").forEach((mount, index) => {
+    const volume = stringAt(mount, "name") ?? "";
+    if (volume === "") errors.push(required(`${at}.volumeMounts[${index}].name`));
+    else if (!volumes.has(volume)) {
+      errors.push({
+        reason: "FieldValueNotFound",
+        field: `${at}.volumeMounts[${index}].name`,
+        message: `Not found: ${JSON.stringify(volume)}`,
+      });
+    }
+    if ((stringAt(mount, "mountPath") ?? "") === "") errors.push(required(`${at}.volumeMounts[${index}].mountPath`));
+  });
+  const pullPolicies = ["Always", "IfNotPresent", "Never"];
+  const pullPolicy = stringAt(container, "imagePullPolicy") ?? "";
+  if (!pullPolicies.includes(pullPolicy)) errors.push(unsupported(`${at}.imagePullPolicy`, pullPolicy, pullPolicies));
+  return errors;
+}
+
+function validateContainerPort(port: JsonObject, at: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const number = port["containerPort"];
+  if (number === undefined || number === 0) errors.push(required(`${at}.containerPort`));
+  else errors.push(...validatePortNumber(number, `${at}.containerPort`));
+  const protocols = ["SCTP", "TCP", "UDP"];
+  const protocol = stringAt(port, "protocol") ?? "";
+  if (!protocols.includes(protocol)) errors.push(unsupported(`${at}.protocol`, protocol, protocols));
+  return errors;
+}
+
+/** A port number lies between 1 and 65535. */
+export function validatePortNumber(number: unknown, at: string): readonly FieldError[] {
+  return typeof number === "number" && number >= 1 && number <= 65_535
+    ? []
+    : [invalidValue(at, number, "must be between 1 and 65535, inclusive")];
+}
+
+/** What a pod may not say, and what of it may not change. */
+export function validatePod(pod: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
+  const errors = validatePodSpec(objectAt(pod, "spec"), "spec");
+  if (old === undefined || errors.length > 0 || equalJson(fixedPart(old), fixedPart(pod))) return errors;
+  return [
+    forbiddenValue(
+      "spec",
+      "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
+    ),
+  ];
+}
+
+/** A pod that was bound stays where it is; the binding itself is a write of the scheduler to another address. */
+function fixedPart(pod: JsonObject): JsonObject {
+  const spec = objectAt(pod, "spec");
+  const imageless = (list: string): readonly JsonObject[] => objectsAt(spec, list).map((container) => without(container, "image"));
+  return {
+    ...without(spec, "activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "schedulingGates"),
+    containers: imageless("containers"),
+    initContainers: imageless("initContainers"),
+  };
+}
