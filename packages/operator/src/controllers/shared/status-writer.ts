@@ -26,8 +26,9 @@ export type WithStatus = KubeObject & { readonly status?: StatusShape | undefine
 /** Writes the status of one kind, and only what differs: a settled pass costs no request. */
 export interface StatusWriter<T extends WithStatus> {
   /**
-   * @param everyMs least pause between two writes for one object, unless it turns ready or unready or `state` changes; 0 writes at once.
-   *   It doubles with each write that only changes words, up to {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for
+   * @param everyMs least pause between two writes for one object, unless it turns ready or unready; 0 writes at once. A change of `state`
+   *   waits for {@link STATE_PAUSE_MS} at most. It doubles with each write that only changes words, up to {@link LONGEST_PAUSE_MS}, and
+   *   starts anew with what people wait for
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -39,6 +40,9 @@ export interface StatusWriter<T extends WithStatus> {
 
 /** Longest that a change of words alone is put off. */
 const LONGEST_PAUSE_MS = 8_000;
+
+/** A state that passes within a second is not worth a request. */
+const STATE_PAUSE_MS = 1_000;
 
 interface OwnWrite {
   readonly uid: string | undefined;
@@ -69,8 +73,8 @@ export function createStatusWriter<T extends WithStatus>(
           : object.status;
       const after = statusAfter(before, wanted, now);
       if (after === before) return undefined;
-      const isDue = own === undefined || isNews(before, after);
-      const left = isDue || everyMs === 0 ? 0 : own.pauseMs - elapsedMs(own.at, now);
+      const isNews = before?.state !== after.state || isReady(before) !== isReady(after);
+      const left = own === undefined || everyMs === 0 ? 0 : pauseBefore(before, after, own.pauseMs) - elapsedMs(own.at, now);
       if (left > 0) return left;
       const { name = "", namespace } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
@@ -94,7 +98,7 @@ export function createStatusWriter<T extends WithStatus>(
         resourceVersion: stored.metadata?.resourceVersion ?? "",
         status: stored.status ?? after,
         at: now,
-        pauseMs: isDue ? everyMs : Math.min(own.pauseMs * 2, LONGEST_PAUSE_MS),
+        pauseMs: own === undefined || isNews ? everyMs : Math.min(own.pauseMs * 2, LONGEST_PAUSE_MS),
       });
       return undefined;
     },
@@ -117,9 +121,14 @@ function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, now:
   return { ...before, ...Object.fromEntries(Object.entries(wanted.fields).filter(([, value]) => value !== undefined)), conditions };
 }
 
-/** What people wait for is never put off. */
-function isNews(before: StatusShape | undefined, after: StatusShape): boolean {
-  return before?.state !== after.state || isConditionTrue(before?.conditions, "Ready") !== isConditionTrue(after.conditions, "Ready");
+/** Milliseconds between the last write and one that says this. What people wait for is never put off. */
+function pauseBefore(before: StatusShape | undefined, after: StatusShape, wordsPauseMs: number): number {
+  if (isReady(before) !== isReady(after)) return 0;
+  return before?.state === after.state ? wordsPauseMs : Math.min(wordsPauseMs, STATE_PAUSE_MS);
+}
+
+function isReady(status: StatusShape | undefined): boolean {
+  return isConditionTrue(status?.conditions, "Ready");
 }
 
 function conditionsAfter(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {

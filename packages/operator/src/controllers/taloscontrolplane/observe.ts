@@ -138,7 +138,7 @@ function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
 /** Reads the record unless a fresh copy is at hand. */
 async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenRecord>> {
   const now = ports.clock.now();
-  if (session.record === undefined || elapsedMs(session.record.at, now) >= RECORD_FRESH_MS) {
+  if (session.record === undefined || (elapsedMs(session.record.at, now) >= RECORD_FRESH_MS && !session.isMakingKey())) {
     try {
       const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
       session.record = { at: now, value: record ?? "absent" };
@@ -158,9 +158,10 @@ async function readBundle(key: ObjectKey, session: ClusterSession, ports: Observ
   const known = session.bundle;
   if (known !== undefined) {
     const isAbsent = known.value.kind === "absent";
-    // In a burst of new clusters the turn of a key comes after minutes.
-    const freshMs = isAbsent && !session.isMakingKey() ? ABSENT_FRESH_MS : BUNDLE_FRESH_MS;
-    if (elapsedMs(known.at, now) < freshMs && (isAbsent || !needsCredentials)) return known.value;
+    const freshMs = isAbsent ? ABSENT_FRESH_MS : BUNDLE_FRESH_MS;
+    // In a burst of new clusters the turn of a key comes after minutes; what is made then is made by a create-only call.
+    const isFresh = elapsedMs(known.at, now) < freshMs || session.isMakingKey();
+    if (isFresh && (isAbsent || !needsCredentials)) return known.value;
   }
   try {
     const stored = await ports.bundles.read(key);
