@@ -43,14 +43,17 @@ export type {
   ControllerWatch,
   ReconcileContext,
   ReconcileResult,
+  RunningPass,
   StuckPass,
   WatchDeclaration,
 } from "./controller/types.ts";
+export type { LeaderElection, Manager, ManagerHealth, ManagerOptions, Term } from "./manager/types.ts";
 export type { EventInput, EventRecorder, EventRecorderOptions } from "./events/types.ts";
 export type { FencingToken, Leadership, LeadershipEnd, LeaseElector, LeaseElectorOptions } from "./lease/types.ts";
 export { createInformer } from "./watch/create-informer.ts";
 export { createInformerRegistry } from "./watch/create-informer-registry.ts";
 export { createMetricsRegistry, metricsContentType } from "./metrics/create-metrics-registry.ts";
+export { createManager } from "./manager/create-manager.ts";
 export { createWorkqueue } from "./queue/workqueue.ts";
 export { createController } from "./controller/create-controller.ts";
 export { toOwner, watchOf } from "./controller/watch-declaration.ts";

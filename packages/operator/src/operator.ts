@@ -1,7 +1,7 @@
 import { talosClusterResource, talosControlPlaneResource, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
 import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import { createEventRecorder, createInformer, createKubeClient, createLeaseElector } from "@talos-operator/kube-runtime";
-import type { Controller, ControllerStats, Informer, InformerStatus, KubeObject, ObjectKey, StuckPass } from "@talos-operator/kube-runtime";
+import { createEventRecorder, createInformerRegistry, createKubeClient, createManager } from "@talos-operator/kube-runtime";
+import type { Informer, KubeObject, Leadership, ManagerHealth, ObjectKey, Term } from "@talos-operator/kube-runtime";
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
@@ -10,20 +10,10 @@ import { createClusterController } from "./controllers/taloscluster/controller.t
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
-import type { Leading } from "./leading.ts";
 import type { OperatorDependencies } from "./options.ts";
 
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
-export interface OperatorHealth {
-  /** True once every cache is complete. */
-  readonly isReady: boolean;
-  /** False when a pass hangs: the process should be restarted. */
-  readonly isAlive: boolean;
-  readonly isLeading: boolean;
-  readonly informers: Readonly<Record<string, InformerStatus>>;
-  readonly controllers: Readonly<Record<string, ControllerStats>>;
-  readonly stuck: readonly StuckPass[];
-}
+export type OperatorHealth = ManagerHealth;
 
 /** The operator: caches, leader election, four controllers. */
 export interface Operator {
@@ -40,7 +30,7 @@ export interface Operator {
  * Caches run from the start, so that a standby takes over warm; controllers run only while this process leads.
  */
 export function createOperator(dependencies: OperatorDependencies): Operator {
-  const { kube, talos, clock, timers, random, keys, log, options = {} } = dependencies;
+  const { kube, talos, clock, timers, random, keys, log, metrics, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const client = createKubeClient(kube, { timers, random });
   const events = createEventRecorder({
@@ -51,33 +41,34 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     reportingController: "talos-operator.dev/operator",
     reportingInstance: identity,
   });
-  const scope = { client, timers, random, log, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) };
-  const talosClusters: Informer<TalosCluster> = createInformer<TalosCluster>({ ...scope, type: talosClusterResource });
-  const controlPlanes: Informer<TalosControlPlane> = createInformer<TalosControlPlane>({
+  const measured = metrics === undefined ? {} : { metrics };
+  const informers = createInformerRegistry({ client, timers, random, log, ...measured });
+  const scope = options.namespace === undefined ? {} : { namespace: options.namespace };
+  const talosClusters: Informer<TalosCluster> = informers.informer<TalosCluster>(talosClusterResource, scope);
+  const controlPlanes: Informer<TalosControlPlane> = informers.informer<TalosControlPlane>(talosControlPlaneResource, {
     ...scope,
-    type: talosControlPlaneResource,
     indexers: { address: canonicalAddressesOf },
   });
-  const workers: Informer<TalosWorker> = createInformer<TalosWorker>({
+  const workers: Informer<TalosWorker> = informers.informer<TalosWorker>(talosWorkerResource, {
     ...scope,
-    type: talosWorkerResource,
     indexers: { controlPlane: (worker) => inNamespace(worker, worker.spec?.controlPlaneRef?.name), address: canonicalAddressesOf },
   });
-  const machines: Informer<TalosMachine> = createInformer<TalosMachine>({
+  const machines: Informer<TalosMachine> = informers.informer<TalosMachine>(talosMachineResource, {
     ...scope,
-    type: talosMachineResource,
     indexers: {
       controlPlane: (machine) => inNamespace(machine, machine.spec?.controlPlaneRef?.name),
       worker: (machine) => inNamespace(machine, machine.spec?.workerRef?.name),
     },
   });
-  const informers = { talosclusters: talosClusters, taloscontrolplanes: controlPlanes, talosworkers: workers, talosmachines: machines };
   const hosts = { allowLoopback: options.allowLoopbackMachines === true };
-  const shared = { client, clock, timers, random, log, talosClusters, controlPlanes, workers, machines, hosts };
-  let term: { readonly brain: Brain; readonly controllers: readonly Controller[] } | undefined;
+  const shared = { client, clock, timers, random, log, talosClusters, controlPlanes, workers, machines, hosts, ...measured };
+  let current: Brain | undefined;
+  const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection || {};
 
   /** One turn of leadership: fresh controllers, nothing remembered from an earlier turn. */
-  const lead = async (leading: Leading, signal: AbortSignal): Promise<void> => {
+  const term = (leadership: Leadership): Term => {
+    const leading =
+      options.leaderElection === false ? leadingAlone(identity) : leadingBy(leadership, timing.leaseDurationMs ?? 15_000, timers);
     const brain = createBrain({
       ...shared,
       dialer: talos,
@@ -90,60 +81,34 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       ...(options.rules === undefined ? {} : { rules: options.rules }),
     });
     const reporter = createMachineController({ ...shared, brain });
-    const controllers = [brain.controller, createClusterController(shared), createWorkerController({ ...shared, events }), reporter];
-    term = { brain, controllers };
-    try {
-      await Promise.all(controllers.map((controller) => controller.run(signal)));
-    } finally {
-      brain.close();
-      term = undefined;
-    }
+    current = brain;
+    return {
+      controllers: [brain.controller, createClusterController(shared), createWorkerController({ ...shared, events }), reporter],
+      close: () => {
+        brain.close();
+        current = undefined;
+      },
+    };
   };
 
+  const manager = createManager({
+    client,
+    clock,
+    timers,
+    random,
+    log,
+    identity,
+    informers,
+    leaderElection: options.leaderElection === false ? false : { namespace, name, ...timing },
+    term,
+    close: () => events.close(),
+    ...measured,
+  });
+
   return {
-    async run(signal) {
-      // Caches and events outlive the last pass: they end when the controllers have.
-      const caches = new AbortController();
-      const running = Object.values(informers).map((informer: Pick<Informer<KubeObject>, "run">) => informer.run(caches.signal));
-      try {
-        if (options.leaderElection === false) {
-          await lead(leadingAlone(identity), signal);
-        } else {
-          const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection ?? {};
-          const elector = createLeaseElector({
-            client,
-            namespace,
-            name,
-            identity,
-            clock,
-            timers,
-            random,
-            log,
-            ...timing,
-            onElected: (leadership) => lead(leadingBy(leadership, timing.leaseDurationMs ?? 15_000, timers), leadership.signal),
-          });
-          await elector.run(signal);
-        }
-      } finally {
-        await events.close();
-        caches.abort();
-        await Promise.allSettled(running);
-      }
-    },
-    health() {
-      const statuses = Object.fromEntries(Object.entries(informers).map(([name, informer]) => [name, informer.status()]));
-      const controllers = term?.controllers ?? [];
-      const stuck = controllers.flatMap((controller) => controller.stuck());
-      return {
-        isReady: Object.values(statuses).every((status) => status.isSynced),
-        isAlive: stuck.length === 0,
-        isLeading: term !== undefined,
-        informers: statuses,
-        controllers: Object.fromEntries(controllers.map((controller) => [controller.name, controller.stats()])),
-        stuck,
-      };
-    },
-    lastDecision: (key) => term?.brain.lastDecision(key),
+    run: (signal) => manager.run(signal),
+    health: () => manager.health(),
+    lastDecision: (key) => current?.lastDecision(key),
   };
 }
 

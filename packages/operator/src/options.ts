@@ -1,3 +1,4 @@
+import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import type { KubeTransport, Clock, Keys, Logger, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
 import type { Rule } from "./controllers/taloscontrolplane/model.ts";
 
@@ -10,6 +11,8 @@ export interface OperatorDependencies {
   readonly random: RandomSource;
   readonly keys: Keys;
   readonly log: Logger;
+  /** Where figures go; without it none are kept. */
+  readonly metrics?: MetricsRegistry;
   readonly options?: OperatorOptions;
 }
 

@@ -248,7 +248,7 @@ describe("controller", () => {
     await time.advance(1_001);
     controller.enqueue(key("a"));
     await time.settle();
-    assert.deepEqual(controller.stuck(), [{ key: key("a"), runningForMs: 2_000, step: "asking machine 127.1.0.1" }]);
+    assert.deepEqual(controller.stuck(), [{ key: key("a"), runningForMs: 2_000, overdueForMs: 1_000, step: "asking machine 127.1.0.1" }]);
     assert.ok(isAborted);
     assert.equal(passes, 1);
     assert.equal(log.lines[0]?.message, "Reconcile exceeds its deadline");

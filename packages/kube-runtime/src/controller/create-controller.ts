@@ -3,9 +3,9 @@ import { createControllerMetrics, type ReconcileOutcome } from "../metrics/contr
 import { keyText, parseKey } from "../objects/kube-object.ts";
 import { createWorkqueue } from "../queue/workqueue.ts";
 import { createOwnWrites } from "./own-writes.ts";
-import type { Controller, ControllerOptions, ReconcileContext, ReconcileResult } from "./types.ts";
+import type { Controller, ControllerOptions, ReconcileContext, ReconcileResult, RunningPass } from "./types.ts";
 
-interface RunningPass {
+interface PassState {
   readonly startedAt: number;
   step: string | undefined;
   isOverdue: boolean;
@@ -22,7 +22,7 @@ interface RunningPass {
 export function createController(options: ControllerOptions): Controller {
   const { name, clock, timers, random, groupOf, workers = 4, passTimeoutMs = 120_000 } = options;
   const log = options.log.child({ controller: name });
-  const running = new Map<string, RunningPass>();
+  const running = new Map<string, PassState>();
   const stuck = () => [...running].filter(([, state]) => state.isOverdue);
   const metrics =
     options.metrics === undefined
@@ -49,7 +49,7 @@ export function createController(options: ControllerOptions): Controller {
     passes += 1;
     const { namespace, name: objectName } = parseKey(key);
     const passLog = log.child({ reconcileId: `${name}-${passes}`, ...(namespace === undefined ? {} : { namespace }), name: objectName });
-    const state: RunningPass = { startedAt: clock.now(), step: undefined, isOverdue: false };
+    const state: PassState = { startedAt: clock.now(), step: undefined, isOverdue: false };
     const abort = new AbortController();
     const onStop = (): void => abort.abort(stop.reason);
     stop.addEventListener("abort", onStop, { once: true });
@@ -112,6 +112,12 @@ export function createController(options: ControllerOptions): Controller {
     return "error";
   }
 
+  const report = ([key, state]: readonly [string, PassState]): RunningPass => ({
+    key: parseKey(key),
+    runningForMs: clock.now() - state.startedAt,
+    step: state.step,
+  });
+
   async function work(stop: AbortSignal): Promise<void> {
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) await pass(key, stop);
   }
@@ -137,7 +143,12 @@ export function createController(options: ControllerOptions): Controller {
         metrics?.close();
       }
     },
-    stuck: () => stuck().map(([key, state]) => ({ key: parseKey(key), runningForMs: clock.now() - state.startedAt, step: state.step })),
+    running: () => [...running].map(report),
+    stuck: () =>
+      stuck().map((entry) => {
+        const pass = report(entry);
+        return { ...pass, overdueForMs: Math.max(0, pass.runningForMs - passTimeoutMs) };
+      }),
     stats: () => ({ queue: queue.stats(), succeeded, failed, catchingUp: ownWrites.size }),
   };
 }

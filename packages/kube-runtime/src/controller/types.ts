@@ -46,12 +46,17 @@ export interface WatchDeclaration<T extends KubeObject> {
   readonly predicate?: (delta: Delta<T>) => boolean;
 }
 
-/** A pass that has exceeded its deadline. */
-export interface StuckPass {
+/** A pass that runs. */
+export interface RunningPass {
   readonly key: ObjectKey;
   readonly runningForMs: number;
   /** What it said last with `note`. */
   readonly step: string | undefined;
+}
+
+/** A pass that has exceeded its deadline. */
+export interface StuckPass extends RunningPass {
+  readonly overdueForMs: number;
 }
 
 /** What makes a controller. */
@@ -81,7 +86,9 @@ export interface Controller {
   run(signal: AbortSignal): Promise<void>;
   /** Wakes a key by hand, for example when a long effect ended. Works before `run`, too. */
   enqueue(key: ObjectKey, delayMs?: number): void;
-  /** Passes that exceeded their deadline and still run. */
+  /** Passes that run now. */
+  running(): readonly RunningPass[];
+  /** Those of them that exceeded their deadline. */
   stuck(): readonly StuckPass[];
   stats(): ControllerStats;
 }

@@ -8,7 +8,7 @@ import { createIndexedStore, type Indexers } from "./indexed-store.ts";
 import type { Delta, Informer, InformerOptions } from "./informer-types.ts";
 import type { Change } from "./relist-diff.ts";
 import { compareResourceVersions } from "./resource-version.ts";
-import { type InformerInput, type InformerOrder, type InformerState, stepInformer } from "./step.ts";
+import { type InformerInput, type InformerOrder, type InformerState, livedLongEnoughMs, stepInformer } from "./step.ts";
 import { stripManagedFields } from "./strip.ts";
 
 const listTimeoutMs = 60_000;
@@ -135,9 +135,7 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
       });
     };
     let hasLived = false;
-    const lived = timers.schedule(5_000, () => {
-      hasLived = true;
-    });
+    let lived: ScheduledTimer | undefined;
     try {
       const from = order.do === "stream" ? streamedList : { resourceVersion: order.resourceVersion };
       const request = buildWatch(type, { ...selected, ...from, timeoutSeconds });
@@ -145,6 +143,10 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
       if (response.status !== 200) return take(refusal(response));
       watches += 1;
       take({ kind: "watch-opened" });
+      lived = timers.schedule(livedLongEnoughMs, () => {
+        hasLived = true;
+        take({ kind: "watch-lived" });
+      });
       if (order.do === "stream") expectList(0);
       for await (const event of response.events) {
         eventsSeen += 1;
@@ -154,15 +156,15 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
           return next;
         }
       }
-      return take({ kind: "watch-ended", isClean: true, livedMs: hasLived ? 5_000 : 0, isStalled });
+      return take({ kind: "watch-ended", isClean: true, livedMs: hasLived ? livedLongEnoughMs : 0, isStalled });
     } catch (thrown) {
       if (outer.aborted) return order;
       failed(KubeApiError.from(thrown, `watch ${type.plural}`), "watch");
-      return take({ kind: "watch-ended", isClean: false, livedMs: hasLived ? 5_000 : 0, isStalled });
+      return take({ kind: "watch-ended", isClean: false, livedMs: hasLived ? livedLongEnoughMs : 0, isStalled });
     } finally {
       overdue.cancel();
       stall?.cancel();
-      lived.cancel();
+      lived?.cancel();
       outer.removeEventListener("abort", onOuter);
       abort.abort();
     }

@@ -250,6 +250,12 @@ describe("informer step", () => {
       want: "watching@20; -; watch in 200+200 ms",
     },
     {
+      name: "forgets its failures once a watch has lived",
+      state: watching("20", { failures: 7 }),
+      inputs: [{ kind: "watch-opened" }, { kind: "watch-lived" }, ended(false, 0)],
+      want: "watching@20; -; watch in 50+50 ms",
+    },
+    {
       name: "lists after five failures without progress",
       state: watching("20", { failures: 4 }),
       inputs: [ended(false, 0)],

@@ -72,6 +72,8 @@ export type InformerInput<T> =
   | { readonly kind: "page"; readonly items: readonly T[]; readonly resourceVersion: string; readonly next: string | undefined }
   | { readonly kind: "list-failed"; readonly status: number | undefined; readonly retryAfterMs: number | undefined }
   | { readonly kind: "watch-opened" }
+  /** The watch has been open for `livedLongEnoughMs`. */
+  | { readonly kind: "watch-lived" }
   | {
       readonly kind: "watch-refused";
       readonly status: number | undefined;
@@ -108,7 +110,8 @@ const firstDelayMs = 100;
 const longestDelayMs = 30_000;
 /** A server may ask for an hour (429 with Retry-After 3600); a cache that follows nothing for that long is worth less than one request a minute. */
 const longestRetryAfterMs = 60_000;
-const livedLongEnoughMs = 5_000;
+/** A watch that was open for so long has shown that the server is well, even if nothing happened. */
+export const livedLongEnoughMs = 5_000;
 const failuresBeforeRelist = 5;
 const mostDoubts = 2;
 
@@ -133,6 +136,9 @@ export function stepInformer<T extends KubeObject>(
       return state.phase === "listing" && state.by === "pages" ? onListFailed(state, input) : ignore(state);
     case "watch-opened":
       if (state.phase === "watching") return read({ ...state, hasProgress: false });
+      return isStreaming(state) ? read(state) : ignore(state);
+    case "watch-lived":
+      if (state.phase === "watching") return read({ ...state, failures: 0 });
       return isStreaming(state) ? read(state) : ignore(state);
     case "watch-refused":
       if (state.phase === "watching") return onRefused(state, input);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { finalizers, talosClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { effectiveMode, pausedCondition } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -23,6 +23,7 @@ export interface ClusterControllerOptions {
   readonly controlPlanes: Informer<TalosControlPlane>;
   readonly workers: Informer<TalosWorker>;
   readonly hosts: HostOptions;
+  readonly metrics?: MetricsRegistry;
 }
 
 /** Makes the control plane and the worker pool of a TalosCluster, and sums up how they are. */
@@ -126,6 +127,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     timers: options.timers,
     random: options.random,
     log: options.log,
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
     watches: [

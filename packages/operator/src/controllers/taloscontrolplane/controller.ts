@@ -6,6 +6,7 @@ import type {
   EventRecorder,
   Informer,
   KubeClient,
+  MetricsRegistry,
   ObjectKey,
   ReconcileContext,
   ReconcileResult,
@@ -61,6 +62,7 @@ export interface BrainOptions {
   readonly concurrency: number;
   /** Told when a look at a machine says something new. */
   readonly onLook: (machine: ObjectKey, look: Look) => void;
+  readonly metrics?: MetricsRegistry;
 }
 
 /** The brain: one work item per cluster; it alone decides and sends to machines. */
@@ -261,6 +263,7 @@ export function createBrain(options: BrainOptions): Brain {
     timers: options.timers,
     random: options.random,
     log: options.log,
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
     workers: options.concurrency,
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,

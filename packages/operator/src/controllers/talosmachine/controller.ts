@@ -1,7 +1,7 @@
 import { talosMachineResource } from "@talos-operator/api";
 import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createController, keyText, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import type { Brain } from "../taloscontrolplane/controller.ts";
 import type { Look } from "../../looking/look.ts";
@@ -31,6 +31,7 @@ export interface MachineControllerOptions {
   readonly workers: Informer<TalosWorker>;
   readonly machines: Informer<TalosMachine>;
   readonly brain: Pick<Brain, "machine">;
+  readonly metrics?: MetricsRegistry;
 }
 
 /** Observes and reports about machines; sends nothing. */
@@ -49,12 +50,21 @@ export function createMachineController(options: MachineControllerOptions): Cont
     effectiveMode(machine.metadata, options.talosClusters.store) !== "reconcile" ||
     (pool !== undefined && effectiveMode(pool.metadata, options.talosClusters.store) !== "reconcile");
 
+  const clusterOf = (key: ObjectKey): string => {
+    const { controlPlaneRef, workerRef } = machines.store.get(key)?.spec ?? {};
+    const worker = workerRef?.name === undefined ? undefined : workers.store.get({ namespace: key.namespace, name: workerRef.name });
+    return `${key.namespace ?? ""}/${controlPlaneRef?.name ?? worker?.spec?.controlPlaneRef?.name ?? ""}`;
+  };
+
   return createController({
     name: "talosmachine",
+    // The machines of a large cluster must not hold up those of a small one.
+    groupOf: clusterOf,
     clock: options.clock,
     timers: options.timers,
     random: options.random,
     log: options.log,
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
     reconcile: async (key: ObjectKey) => {
       const machine = machines.store.get(key);
       if (machine === undefined) {

@@ -9,7 +9,7 @@ import {
   removeFinalizer,
   watchOf,
 } from "@talos-operator/kube-runtime";
-import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, EventRecorder, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { effectiveMode, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
@@ -34,6 +34,7 @@ export interface WorkerControllerOptions {
   readonly workers: Informer<TalosWorker>;
   readonly machines: Informer<TalosMachine>;
   readonly hosts: HostOptions;
+  readonly metrics?: MetricsRegistry;
 }
 
 /** Makes the TalosMachines of worker pools and sums up how they are; the brain of the cluster does the rest. */
@@ -119,6 +120,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     timers: options.timers,
     random: options.random,
     log: options.log,
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
     watches: [
