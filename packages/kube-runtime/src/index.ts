@@ -53,6 +53,7 @@ export type { FencingToken, Leadership, LeadershipEnd, LeaseElector, LeaseElecto
 export { createInformer } from "./watch/create-informer.ts";
 export { createInformerRegistry } from "./watch/create-informer-registry.ts";
 export { createMetricsRegistry, metricsContentType } from "./metrics/create-metrics-registry.ts";
+export { measuredTransport } from "./metrics/measured-transport.ts";
 export { createManager } from "./manager/create-manager.ts";
 export { createWorkqueue } from "./queue/workqueue.ts";
 export { createController } from "./controller/create-controller.ts";

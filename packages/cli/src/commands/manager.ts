@@ -31,6 +31,18 @@ export const managerCommand: CommandSpec = {
       kind: "boolean",
       summary: "send nothing to a machine in maintenance mode that nobody vouched for",
     },
+    {
+      name: "health-probe-bind-address",
+      kind: "string",
+      value: "address",
+      summary: "where /healthz and /readyz are served; 0 switches them off; default is HEALTH_PROBE_BIND_ADDRESS, else :8081",
+    },
+    {
+      name: "metrics-bind-address",
+      kind: "string",
+      value: "address",
+      summary: "where /metrics is served; 0 switches it off; default is METRICS_BIND_ADDRESS, else :8080",
+    },
     logLevelFlag,
   ],
   run: async (flags, context) => {

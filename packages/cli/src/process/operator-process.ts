@@ -1,12 +1,14 @@
 import type { Clock, KubeTransport, Keys, Logger, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
-import { createOperator, type OperatorOptions } from "@talos-operator/operator";
+import type { MetricsRegistry } from "@talos-operator/kube-runtime";
+import { createOperator, type OperatorHealth, type OperatorOptions } from "@talos-operator/operator";
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 
 export interface OperatorProcessOptions {
   readonly kube: KubeTransport;
   readonly keys: Keys;
   readonly log: Logger;
+  readonly metrics?: MetricsRegistry;
   readonly options: OperatorOptions;
 }
 
@@ -14,11 +16,12 @@ export interface OperatorProcessOptions {
 export interface OperatorProcess {
   /** Rejects when the operator cannot go on. Resolves after `stop`. */
   readonly done: Promise<void>;
+  health(): OperatorHealth;
   /** Finishes what is under way and gives the lease back. */
   stop(): Promise<void>;
 }
 
-export function startOperator({ kube, keys, log, options }: OperatorProcessOptions): OperatorProcess {
+export function startOperator({ kube, keys, log, metrics, options }: OperatorProcessOptions): OperatorProcess {
   const ports: { clock: Clock; timers: Timers; random: RandomSource; talos: TalosDialer } = {
     clock: systemClock,
     timers: systemTimers,
@@ -26,9 +29,11 @@ export function startOperator({ kube, keys, log, options }: OperatorProcessOptio
     talos: createGrpcDialer(),
   };
   const stopping = new AbortController();
-  const done = createOperator({ kube, keys, log, options, ...ports }).run(stopping.signal);
+  const operator = createOperator({ kube, keys, log, options, ...ports, ...(metrics === undefined ? {} : { metrics }) });
+  const done = operator.run(stopping.signal);
   return {
     done,
+    health: () => operator.health(),
     async stop() {
       stopping.abort();
       await done;

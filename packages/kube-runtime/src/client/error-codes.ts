@@ -31,7 +31,9 @@ export type KubeApiErrorCode =
   /** The cache did not reach the wanted state in time. */
   | "CACHE_TIMEOUT"
   | "KUBECONFIG_INVALID"
-  | "CREDENTIALS_UNAVAILABLE";
+  | "CREDENTIALS_UNAVAILABLE"
+  /** A server of ours (probes, metrics) cannot listen there. */
+  | "ADDRESS_UNUSABLE";
 
 /** `now`: after reading again. `backoff`: later. `never`: not without a change. */
 export type RetryAdvice = "now" | "backoff" | "never";

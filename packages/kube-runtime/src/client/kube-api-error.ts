@@ -72,6 +72,7 @@ export const kubeApiErrorCodes = [
   "CACHE_TIMEOUT",
   "KUBECONFIG_INVALID",
   "CREDENTIALS_UNAVAILABLE",
+  "ADDRESS_UNUSABLE",
 ] as const satisfies readonly KubeApiErrorCode[];
 
 const advice: Readonly<Record<KubeApiErrorCode, RetryAdvice>> = {
@@ -98,6 +99,7 @@ const advice: Readonly<Record<KubeApiErrorCode, RetryAdvice>> = {
   CACHE_TIMEOUT: "backoff",
   KUBECONFIG_INVALID: "never",
   CREDENTIALS_UNAVAILABLE: "backoff",
+  ADDRESS_UNUSABLE: "never",
 };
 
 const remedies: Readonly<Record<KubeApiErrorCode, string>> = {
@@ -123,6 +125,7 @@ const remedies: Readonly<Record<KubeApiErrorCode, string>> = {
   INVALID_CALL: "Correct the call; nothing was sent",
   CACHE_TIMEOUT: "Do not go on with what the cache holds; try the pass again later",
   KUBECONFIG_INVALID: "Correct the kubeconfig",
+  ADDRESS_UNUSABLE: "Name an address of this machine whose port is free, as host:port or :port",
   CREDENTIALS_UNAVAILABLE: "Make the token, certificate or credential program available to this process",
 };
 
