@@ -180,10 +180,9 @@ describe("administrators of Kubernetes", () => {
   });
 
   test("have one of an RSA authority that kubeadm made, too", async () => {
-    await openssl(
-      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "kubeadm.key", "-out", "kubeadm.crt", "-subj", "/CN=kubernetes"],
-      ...["-days", "3650", "-addext", "keyUsage=critical,digitalSignature,keyEncipherment,keyCertSign"],
-    );
+    const request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=kubernetes", "-days", "3650"];
+    const usage = ["-addext", "keyUsage=critical,digitalSignature,keyEncipherment,keyCertSign"];
+    await openssl(...request, ...usage, "-keyout", "kubeadm.key", "-out", "kubeadm.crt");
     const authority = {
       certificate: await readFile(join(folder, "kubeadm.crt"), "utf8"),
       key: await readFile(join(folder, "kubeadm.key"), "utf8"),
