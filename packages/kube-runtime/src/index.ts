@@ -18,7 +18,9 @@ export { apiVersionOf, eventType, leaseType } from "./request/resource-type.ts";
 export type { ApplyConfiguration, KubeWatch, ResourceClient, WatchEvent } from "./client/resource-client.ts";
 export type { KubeApiErrorCode, RetryAdvice, StatusCause } from "./client/error-codes.ts";
 export type { KubeClient } from "./client/kube-client.ts";
+export type { FlowControl } from "./client/flow-control.ts";
 export type { RetryPolicy, RetryPorts } from "./client/retry.ts";
+export type { SubresourceClient } from "./client/subresource-client.ts";
 export type { KubeList, KubeObject, ObjectMeta, OwnerReference } from "./objects/kube-object.ts";
 export type { ObjectKey, ResourceType } from "./request/resource-type.ts";
 export type {

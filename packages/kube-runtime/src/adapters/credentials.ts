@@ -1,11 +1,11 @@
 import type { RequestOptions } from "node:https";
 import { createFileSource } from "./file-source.ts";
-import type { HttpsTransportConfig } from "./https-config.ts";
+import type { HttpsTransportConfig, Impersonation } from "./https-config.ts";
 
 /** TLS options and headers of the next request. */
 interface RequestIdentity {
   readonly tls: Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized" | "minVersion">;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
 /** Follows the files and providers of a configuration. */
@@ -25,6 +25,7 @@ export function createCredentials(config: HttpsTransportConfig): Credentials {
     key: source(config.keyFile),
     token: source(config.tokenFile),
   };
+  const impersonation = config.impersonate === undefined ? {} : impersonationHeaders(config.impersonate);
   return {
     async current() {
       const provided = await config.provider?.();
@@ -43,7 +44,7 @@ export function createCredentials(config: HttpsTransportConfig): Credentials {
           ...(key === undefined ? {} : { key }),
           ...(config.serverName === undefined ? {} : { servername: config.serverName }),
         },
-        headers: { ...authorization(token, config.basicAuth), ...provided?.headers },
+        headers: { ...authorization(token, config.basicAuth), ...provided?.headers, ...impersonation },
       };
     },
     expire() {
@@ -57,4 +58,14 @@ function authorization(token: string | undefined, basic: HttpsTransportConfig["b
   if (token !== undefined && token.trim() !== "") return { authorization: `Bearer ${token.trim()}` };
   if (basic === undefined) return {};
   return { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}` };
+}
+
+function impersonationHeaders({ user, uid, groups = [], extra = {} }: Impersonation): Record<string, string | string[]> {
+  return {
+    "impersonate-user": user,
+    ...(uid === undefined ? {} : { "impersonate-uid": uid }),
+    ...(groups.length === 0 ? {} : { "impersonate-group": [...groups] }),
+    // Keys are percent-encoded where a header name could not hold them.
+    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`, [...values]])),
+  };
 }

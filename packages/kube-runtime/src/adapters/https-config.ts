@@ -18,6 +18,10 @@ export interface HttpsTransportConfig {
   /** Bearer token from a file that is replaced before the token expires. Wins over `token`. */
   readonly tokenFile?: string;
   readonly basicAuth?: { readonly username: string; readonly password: string };
+  /** `http://host:port` or `https://host:port` of a proxy through which a tunnel to the server is opened. Default none; the environment is not asked. */
+  readonly proxyUrl?: string;
+  /** Act as somebody else; the credentials above must be allowed to. */
+  readonly impersonate?: Impersonation;
   /** Name that the server certificate must carry, when it is not the host of `server`. */
   readonly serverName?: string;
   /** Do not verify the server. Only ever by explicit configuration. Default false. */
@@ -32,6 +36,14 @@ export interface HttpsTransportConfig {
   readonly maxConcurrentRequests?: number;
   /** For how long a file's content is used without looking whether it changed. Default 10_000. */
   readonly reloadIntervalMs?: number;
+}
+
+/** Whom to act as, see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
+export interface Impersonation {
+  readonly user: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** What a credential provider gives. */

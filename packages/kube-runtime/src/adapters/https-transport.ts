@@ -24,7 +24,13 @@ const keepAliveProbeMs = 15_000;
 export function createHttpsTransport(config: HttpsTransportConfig): KubeTransport {
   const base = parseServer(config.server);
   const isTls = base.protocol === "https:";
-  const agentOptions = { keepAlive: true, keepAliveMsecs: keepAliveProbeMs, timeout: idleSocketMs, scheduling: "lifo" } as const;
+  const agentOptions = {
+    keepAlive: true,
+    keepAliveMsecs: keepAliveProbeMs,
+    timeout: idleSocketMs,
+    scheduling: "lifo",
+    ...(config.proxyUrl === undefined ? {} : { proxyEnv: proxyOf(config.proxyUrl) }),
+  } as const;
   const agent = isTls ? new Agent(agentOptions) : new HttpAgent(agentOptions);
   const credentials = createCredentials(config);
   const room = createSemaphore(config.maxConcurrentRequests ?? 32);
@@ -241,6 +247,16 @@ function parseServer(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url !== undefined && (url.protocol === "https:" || url.protocol === "http:")) return url;
   throw invalidServer(server);
+}
+
+/** The form in which Node's agents take a proxy; whoever names one in a kubeconfig means it for every host. */
+function proxyOf(proxyUrl: string): { readonly HTTPS_PROXY: string; readonly HTTP_PROXY: string } {
+  const protocol = URL.canParse(proxyUrl) ? new URL(proxyUrl).protocol : undefined;
+  if (protocol === "http:" || protocol === "https:") return { HTTPS_PROXY: proxyUrl, HTTP_PROXY: proxyUrl };
+  throw new KubeApiError("KUBECONFIG_INVALID", {
+    call: "connect",
+    detail: `a proxy must be given as http:// or https:// URL${protocol === undefined ? "" : `, not ${protocol}//`}`,
+  });
 }
 
 function invalidServer(server: string): KubeApiError {

@@ -6,7 +6,7 @@ export { serveProbes } from "./probe-server.ts";
 export { showProcess } from "./process-metrics.ts";
 export { KubeTransportFailure } from "./transport-failure.ts";
 
-export type { HttpsTransportConfig, ProvidedCredentials } from "./https-config.ts";
+export type { HttpsTransportConfig, Impersonation, ProvidedCredentials } from "./https-config.ts";
 export type { InClusterConfig } from "./in-cluster-config.ts";
 export type { KubeconfigSource, LoadedKubeconfig } from "./load-kubeconfig.ts";
 export type { ProbeServer, ProbeServerOptions } from "./probe-server.ts";

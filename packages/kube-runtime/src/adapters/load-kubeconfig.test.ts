@@ -88,6 +88,19 @@ describe("kubeconfig", () => {
     }
   });
 
+  it("reads the proxy of the cluster, and whom the user acts as", async () => {
+    const text = kubeconfig(
+      "{ server: https://a, proxy-url: http://proxy:3128 }",
+      "{ token: t, as: jane, as-uid: '42', as-groups: [devs], as-user-extra: { scope: [a, b] } }",
+    );
+    assert.deepEqual((await loadKubeconfig({ text })).config, {
+      server: "https://a",
+      proxyUrl: "http://proxy:3128",
+      token: "t",
+      impersonate: { user: "jane", uid: "42", groups: ["devs"], extra: { scope: ["a", "b"] } },
+    });
+  });
+
   const bad: readonly { readonly name: string; readonly text: string; readonly says: RegExp; readonly context?: string }[] = [
     { name: "is not YAML", text: "token: [s3cret", says: /not YAML \(line 1\)/ },
     { name: "is no mapping", text: "- a", says: /not a mapping/ },
@@ -109,8 +122,12 @@ describe("kubeconfig", () => {
       text: kubeconfig("{ server: https://a }", "{ client-key-data: s3cret }"),
       says: /"client-key-data" is not base64 of PEM/,
     },
-    { name: "wants a proxy", text: kubeconfig("{ server: https://a, proxy-url: http://p }", "{}"), says: /"proxy-url" is not supported/ },
-    { name: "wants to impersonate", text: kubeconfig("{ server: https://a }", "{ as: root }"), says: /"as" is not supported/ },
+    { name: "impersonates nobody", text: kubeconfig("{ server: https://a }", "{ as-groups: [a] }"), says: /impersonation needs/ },
+    {
+      name: "impersonates with a text for a list",
+      text: kubeconfig("{ server: https://a }", "{ as: jane, as-groups: admins }"),
+      says: /impersonation needs/,
+    },
     { name: "has clusters that are no list", text: "clusters: 1", says: /clusters is not a list/ },
   ];
   for (const { name, text, says, context } of bad) {
@@ -147,6 +164,33 @@ describe("kubeconfig", () => {
     transport.close();
     await server.close();
   });
+
+  const far = "2099-01-01T00:00:00Z";
+  const claims = Buffer.from(JSON.stringify({ exp: Date.parse(far) / 1000 })).toString("base64url");
+  const idToken = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${claims}.x`;
+  for (const { name, config, token } of [
+    {
+      name: "oidc",
+      config: `{ client-id: c, id-token: ${idToken}, idp-issuer-url: "https://127.0.0.1:1", refresh-token: r }`,
+      token: idToken,
+    },
+    { name: "gcp", config: `{ access-token: from-gcp, expiry: "${far}", cmd-path: /nowhere }`, token: "from-gcp" },
+    { name: "azure", config: `{ access-token: from-azure, expires-on: "${Date.parse(far) / 1000}" }`, token: "from-azure" },
+  ]) {
+    it(`logs in with the provider ${name}`, async () => {
+      const authority = await createTestAuthority();
+      const server = await startTestServer(authority, (_, response) => answerJson(response, 200, {}));
+      const text = kubeconfig(
+        `{ server: "${server.url}", certificate-authority-data: ${base64(authority.ca)} }`,
+        `{ auth-provider: { name: ${name}, config: ${config} } }`,
+      );
+      const transport = createHttpsTransport((await loadKubeconfig({ text })).config);
+      await transport.send({ method: "GET", path: "/api/v1/nodes" });
+      assert.equal(server.requests[0]?.headers.authorization, `Bearer ${token}`);
+      transport.close();
+      await server.close();
+    });
+  }
 
   it("says so when the program fails", async () => {
     const text = kubeconfig(

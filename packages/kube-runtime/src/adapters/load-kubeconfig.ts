@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
+import { isRecord } from "../client/error-of-response.ts";
 import { createLoginProvider, needsLoginProvider } from "./login-provider.ts";
 import type { HttpsTransportConfig } from "./https-config.ts";
 import { type Fields, folderOf, invalidKubeconfig, type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from "./kubeconfig-file.ts";
@@ -45,8 +46,6 @@ export async function loadKubeconfig(source: KubeconfigSource = {}): Promise<Loa
 
   const server = text(cluster, "server");
   if (server === undefined) throw invalidKubeconfig(name, `cluster "${clusterName ?? ""}" has no server`);
-  refuse(cluster, ["proxy-url"], name);
-  refuse(user, ["as", "as-uid", "as-groups", "as-user-extra"], name);
   const config: HttpsTransportConfig = { server, ...clusterPart(cluster, name), ...userPart(user, name) };
   const provider = needsLoginProvider(user) ? createLoginProvider(cluster, user) : undefined;
   return {
@@ -80,9 +79,11 @@ function clusterPart(cluster: Fields, name: string): Partial<HttpsTransportConfi
   const ca = decoded(cluster, "certificate-authority-data", name);
   const caFile = text(cluster, "certificate-authority");
   const serverName = text(cluster, "tls-server-name");
+  const proxyUrl = text(cluster, "proxy-url");
   return {
     ...(ca === undefined ? (caFile === undefined ? {} : { caFile }) : { ca }),
     ...(serverName === undefined ? {} : { serverName }),
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(cluster["insecure-skip-tls-verify"] === true ? { insecureSkipTlsVerify: true } : {}),
   };
 }
@@ -108,13 +109,21 @@ function userPart(user: Fields, name: string): Partial<HttpsTransportConfig> {
     ...(token === undefined ? {} : { token }),
     ...(files.tokenFile === undefined ? {} : { tokenFile: files.tokenFile }),
     ...(username === undefined ? {} : { basicAuth: { username, password: text(user, "password") ?? "" } }),
+    ...impersonationPart(user, name),
   };
 }
 
-function refuse(fields: Fields, names: readonly string[], source: string): void {
-  for (const name of names) {
-    if (fields[name] !== undefined) throw invalidKubeconfig(source, `the field "${name}" is not supported`);
+function impersonationPart(user: Fields, name: string): Partial<HttpsTransportConfig> {
+  const { as, "as-uid": uid, "as-groups": groups = [], "as-user-extra": extra = {} } = user;
+  if (as === undefined && user["as-uid"] === undefined && user["as-groups"] === undefined && user["as-user-extra"] === undefined) return {};
+  const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === "string");
+  const hasWrongExtra = !isRecord(extra) || !Object.values(extra).every(isTexts);
+  if (typeof as !== "string" || as === "" || !(uid === undefined || typeof uid === "string") || !isTexts(groups) || hasWrongExtra) {
+    throw invalidKubeconfig(name, "impersonation needs a text in as, and lists of texts in as-groups and as-user-extra");
   }
+  return {
+    impersonate: { user: as, groups, extra: extra as Record<string, readonly string[]>, ...(uid === undefined ? {} : { uid }) },
+  };
 }
 
 function decoded(fields: Fields, field: string, source: string): string | undefined {

@@ -19,6 +19,7 @@ import { type CallSubject, callText, errorOfResponse, isRecord, parseStatus } fr
 import { KubeApiError } from "./kube-api-error.ts";
 import { callOptions, givenUp } from "./kube-client.ts";
 import type { KubeWatch, ResourceClient, WatchEvent } from "./resource-client.ts";
+import type { SubresourceClient } from "./subresource-client.ts";
 
 type Call = (request: KubeRequest, options: KubeCallOptions, subject: CallSubject) => Promise<KubeResponse>;
 
@@ -30,11 +31,12 @@ export function createResourceClient<T extends KubeObject>(type: ResourceType, t
       : { verb, plural: type.plural, key: key ?? "" };
   const typed = <O extends object>(object: O): O => ({ apiVersion: apiVersionOf(type), kind: type.kind, ...object });
 
-  async function one(request: KubeRequest, options: KubeCallOptions, about: CallSubject): Promise<T> {
+  async function oneOf<O>(request: KubeRequest, options: KubeCallOptions, about: CallSubject): Promise<O> {
     const { body, status } = await call(request, options, about);
-    if (isRecord(body) && isRecord(body["metadata"]) && body["kind"] !== "Status") return body as T;
+    if (isRecord(body) && isRecord(body["metadata"]) && body["kind"] !== "Status") return body as O;
     throw unexpected(about, status, "the answer is not an object with metadata");
   }
+  const one = (request: KubeRequest, options: KubeCallOptions, about: CallSubject): Promise<T> => oneOf<T>(request, options, about);
 
   function keyIn(object: {
     readonly metadata?: { readonly name?: string | undefined; readonly namespace?: string | undefined } | undefined;
@@ -92,6 +94,15 @@ export function createResourceClient<T extends KubeObject>(type: ResourceType, t
     async createSubresource(key, subresource, object, options = {}) {
       const about = { ...subject("create", key), plural: `${type.plural}/${subresource}` };
       return (await call(buildCreate(type, key.namespace, object, options, { key, subresource }), options, about)).body;
+    },
+    subresource<S extends KubeObject>(name: string): SubresourceClient<S> {
+      const about = (verb: string, key: ObjectKey): CallSubject => ({ ...subject(verb, key), plural: `${type.plural}/${name}` });
+      return {
+        get: async (key, options = {}) => oneOf<S>(buildGet(type, key, options, name), options, about("get", key)),
+        update: async (key, object, options = {}) => oneOf<S>(buildUpdate(type, key, object, options, name), options, about("update", key)),
+        patch: async (key, patch, options = {}) => oneOf<S>(buildPatch(type, key, patch, options, name), options, about("patch", key)),
+        apply: async (key, object, options) => oneOf<S>(buildApply(type, key, object, options, name), options, about("apply", key)),
+      };
     },
     update: async (object, options = {}) =>
       one(buildUpdate(type, keyIn(object), typed(object), options), options, subject("update", keyIn(object))),

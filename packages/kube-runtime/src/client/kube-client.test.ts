@@ -256,4 +256,25 @@ describe("lists and watches of the client", () => {
     );
     assert.deepEqual([seen, error.code], [["ADDED", "BOOKMARK 5"], "EXPIRED"]);
   });
+
+  it("reaches any subresource with its own type", async () => {
+    const api = createScriptedTransport((request) => ({ status: 200, body: { metadata: {}, sent: request.body ?? null } }));
+    const scale = createKubeClient(api)
+      .resource({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true })
+      .subresource("scale");
+    const key = { namespace: "ns", name: "a" };
+    await scale.get(key);
+    await scale.update(key, { metadata: { name: "a" } });
+    await scale.patch(key, { type: "merge", value: { spec: { replicas: 2 } } });
+    await scale.apply(key, { metadata: { name: "a" } }, { fieldManager: "me", force: true });
+    assert.deepEqual(
+      api.requests.map(({ method, path, query }) => `${method} ${path} ${JSON.stringify(query ?? {})}`),
+      [
+        "GET /apis/apps/v1/namespaces/ns/deployments/a/scale {}",
+        "PUT /apis/apps/v1/namespaces/ns/deployments/a/scale {}",
+        "PATCH /apis/apps/v1/namespaces/ns/deployments/a/scale {}",
+        'PATCH /apis/apps/v1/namespaces/ns/deployments/a/scale {"fieldManager":"me","force":"true"}',
+      ],
+    );
+  });
 });

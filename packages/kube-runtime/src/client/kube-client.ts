@@ -2,6 +2,7 @@ import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport } from "
 import type { KubeObject } from "../objects/kube-object.ts";
 import type { ResourceType } from "../request/resource-type.ts";
 import { type CallSubject, callText, errorOfResponse } from "./error-of-response.ts";
+import { createFlowGate } from "./flow-control.ts";
 import { KubeApiError } from "./kube-api-error.ts";
 import { createResourceClient } from "./create-resource-client.ts";
 import type { ResourceClient } from "./resource-client.ts";
@@ -26,10 +27,20 @@ export interface KubeClient {
  * @param ports timers and randomness for repeating idempotent calls after 429 and 503; without them every call is sent once
  */
 export function createKubeClient(transport: KubeTransport, ports?: RetryPorts): KubeClient {
+  const gate = ports?.flowControl === undefined ? undefined : createFlowGate(ports.timers, ports.flowControl);
+  const sendOnce = async (request: KubeRequest, options: KubeCallOptions): Promise<KubeResponse> => {
+    await gate?.enter(options.signal);
+    return transport.send(request, options);
+  };
   const call = async (request: KubeRequest, options: KubeCallOptions, subject: CallSubject): Promise<KubeResponse> => {
     let response: KubeResponse;
     try {
-      response = await sendWithRetry((again, given) => transport.send(again, given), request, callOptions(options), ports);
+      response = await sendWithRetry(
+        gate === undefined ? (again, given) => transport.send(again, given) : sendOnce,
+        request,
+        callOptions(options),
+        ports,
+      );
     } catch (thrown) {
       throw givenUp(thrown, options.signal, subject);
     }

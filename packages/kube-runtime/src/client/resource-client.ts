@@ -11,6 +11,7 @@ import type {
   WriteOptions,
 } from "../request/call-options.ts";
 import type { ObjectKey, ResourceType } from "../request/resource-type.ts";
+import type { SubresourceClient } from "./subresource-client.ts";
 
 /** Fields that one manager wants to own: part of the object, with its type and name. */
 export type ApplyConfiguration<T extends KubeObject> = DeepPartial<Omit<T, "apiVersion" | "kind" | "metadata">> & {
@@ -40,7 +41,7 @@ export type WatchEvent<T> =
  * All verbs of one kind. Each call is one request, except `list`, which follows the pages, and the retries of `createKubeClient`.
  *
  * Every method throws KubeApiError and nothing else. Options take `signal` and `timeoutMs` (default 30_000 per request).
- * A subresource is reached through the `…Status` methods or `createSubresource`.
+ * A subresource is reached through the `…Status` methods, `createSubresource` or `subresource`.
  */
 export interface ResourceClient<T extends KubeObject> {
   readonly type: ResourceType;
@@ -57,6 +58,8 @@ export interface ResourceClient<T extends KubeObject> {
   create(object: T, options?: WriteOptions & KubeCallOptions): Promise<T>;
   /** POST to a subresource of one object, for example `eviction`. */
   createSubresource(key: ObjectKey, subresource: string, object: KubeObject, options?: WriteOptions & KubeCallOptions): Promise<unknown>;
+  /** Any other subresource, for example `scale`; apiVersion and kind of its objects are the caller's matter. */
+  subresource<S extends KubeObject = KubeObject>(name: string): SubresourceClient<S>;
   /** With a resourceVersion in the object this is a compare-and-swap; without, it overwrites. */
   update(object: T, options?: WriteOptions & KubeCallOptions): Promise<T>;
   updateStatus(object: T, options?: WriteOptions & KubeCallOptions): Promise<T>;

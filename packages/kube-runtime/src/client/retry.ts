@@ -1,5 +1,6 @@
 import type { KubeCallOptions, KubeRequest, KubeResponse, RandomSource, Timers } from "@talos-operator/ports";
 import { parseStatus, retryAfterOf } from "./error-of-response.ts";
+import type { FlowControl } from "./flow-control.ts";
 
 /** When and how often an answer of 429 or 503 is asked again. */
 export interface RetryPolicy {
@@ -16,6 +17,8 @@ export interface RetryPorts {
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly retry?: RetryPolicy;
+  /** Limits what this client sends, watches not counted. Default: no limit; the server's priority and fairness decides. */
+  readonly flowControl?: FlowControl;
 }
 
 /**
