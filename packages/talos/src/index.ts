@@ -91,6 +91,7 @@ export { fingerprintSecretsBundle, printSecretsBundle } from "./secrets/print.ts
 export { signClientCertificate } from "./talosconfig/client-certificate.ts";
 export { mergeTalosconfigs } from "./talosconfig/merge.ts";
 export { parseTalosconfig } from "./talosconfig/parse.ts";
+export { chooseTalosconfigPath, talosconfigPaths } from "./talosconfig/paths.ts";
 export { printTalosconfig } from "./talosconfig/print.ts";
 export { createTalosconfig } from "./talosconfig/talosconfig.ts";
 export { compareContracts, contractFor, featuresOf } from "./versions/contract.ts";
@@ -125,6 +126,7 @@ export type { KubernetesPkiInput } from "./secrets/from-kubernetes-pki.ts";
 export type { SecretsBundleInput } from "./secrets/generate.ts";
 export type { ClientCertificateInput } from "./talosconfig/client-certificate.ts";
 export type { MergedTalosconfig } from "./talosconfig/merge.ts";
+export type { TalosconfigPath, TalosconfigPathInput } from "./talosconfig/paths.ts";
 export type { Talosconfig, TalosconfigContext, TalosconfigInput } from "./talosconfig/talosconfig.ts";
 export type { AdminKubeconfigInput } from "./kubeconfig/admin-kubeconfig.ts";
 export type { Contract, ContractFeatures } from "./versions/contract.ts";

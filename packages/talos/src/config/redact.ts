@@ -1,7 +1,7 @@
 import type { Contract } from "../versions/contract.ts";
 import type { ConfigDocument } from "./document/load.ts";
 import { printDocuments } from "./document/print.ts";
-import type { ConfigValue } from "./document/value.ts";
+import type { ConfigMap, ConfigValue } from "./document/value.ts";
 import { generationOf, loadConfig } from "./patch/patch.ts";
 import { legacyKind } from "./document-identity.ts";
 
@@ -28,7 +28,7 @@ export function redactMachineConfig(config: string, options: RedactOptions = {})
 /** The documents with every secret replaced; the given ones are left as they are. */
 function redactDocuments(documents: readonly ConfigDocument[], replacement: string): readonly ConfigDocument[] {
   return documents.map((document) => {
-    const members = structuredClone(document.members);
+    const members = copyOf(document.members) as ConfigMap;
     for (const secret of secretsOf.get(document.shape.kind) ?? []) {
       replaceAt(members, secret.path.split("."), (value) => secret.replace(value, replacement));
     }
@@ -116,6 +116,11 @@ function replaceAt(value: ConfigValue | undefined, path: readonly string[], repl
 function replaceBelow(value: ConfigValue, path: readonly string[], replace: (value: ConfigValue) => ConfigValue): void {
   replaceAt(value, path, replace);
   for (const member of membersOf(value)) replaceBelow(member, path, replace);
+}
+
+function copyOf(value: ConfigValue): ConfigValue {
+  if (Array.isArray(value)) return value.map(copyOf);
+  return value instanceof Map ? new Map([...value].map(([key, member]) => [key, copyOf(member)])) : value;
 }
 
 function membersOf(value: ConfigValue): readonly ConfigValue[] {

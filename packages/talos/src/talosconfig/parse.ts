@@ -1,67 +1,81 @@
-import { ConfigError } from "../config/errors.ts";
-import { nodeAt, textAt, textsAt } from "../config/yaml/navigate.ts";
-import { readYaml, type YamlNode } from "../config/yaml/read.ts";
+import type { Generation } from "../config/schema/notation.ts";
+import type { YamlNode } from "../config/yaml/read.ts";
+import { isNull, StructReader } from "../config/yaml/struct-reader.ts";
 import { hideContents, type Talosconfig, type TalosconfigContext } from "./talosconfig.ts";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] | undefined };
 
 /**
  * Reads a client configuration. Unknown fields are dropped, as talosctl drops them; the old `target` joins the endpoints.
  *
- * @throws ConfigError `WRONG_TYPE` and the codes of reading YAML
+ * @throws ConfigError `WRONG_TYPE` with all that has another type, `NOT_A_DOCUMENT` for an empty text, and the codes of reading YAML
  */
 export function parseTalosconfig(text: string): Talosconfig {
-  const root = readYaml(text)[0]?.root;
-  if (root !== undefined && root.type !== "mapping") throw wrongType(root, "config.Config", "");
-  const contexts = nodeAt(root, "contexts");
-  if (contexts !== undefined && contexts.type !== "mapping" && !isNull(contexts)) {
-    throw wrongType(contexts, "map[string]*config.Context", "contexts");
-  }
-  const entries = contexts?.type === "mapping" ? contexts.entries : [];
-  return hideContents({
-    context: textAt(root, "context") ?? "",
-    contexts: new Map(entries.map(({ key, value }) => [key, parseContext(value, `contexts.${key}`)])),
-  });
+  return readTalosconfig(text, "1.14");
 }
 
-function parseContext(node: YamlNode, path: string): TalosconfigContext {
-  if (node.type !== "mapping" && !isNull(node)) throw wrongType(node, "config.Context", path);
-  for (const list of ["endpoints", "nodes"]) {
-    const value = nodeAt(node, list);
-    if (value !== undefined && value.type !== "sequence" && !isNull(value)) throw wrongType(value, "[]string", `${path}.${list}`);
-  }
-  const target = textAt(node, "target");
-  const nodes = textsAt(node, "nodes");
-  const basic = nodeAt(node, "auth", "basic");
-  const siderov1 = nodeAt(node, "auth", "siderov1");
-  const optional = (key: string): string | undefined => textAt(node, key);
-  return {
-    endpoints: [...textsAt(node, "endpoints"), ...(target === undefined ? [] : [target])],
-    ...(nodes.length === 0 ? {} : { nodes }),
-    ...present({ ca: optional("ca"), crt: optional("crt"), key: optional("key") }),
-    ...(basic?.type !== "mapping" && siderov1?.type !== "mapping"
-      ? {}
-      : {
-          auth: {
-            ...(basic?.type === "mapping"
-              ? { basic: { username: textAt(basic, "username") ?? "", password: textAt(basic, "password") ?? "" } }
-              : {}),
-            ...(siderov1?.type === "mapping" ? { siderov1: { identity: textAt(siderov1, "identity") ?? "" } } : {}),
-          },
-        }),
-    ...present({ cluster: optional("cluster"), proxyUrl: optional("proxy-url") }),
-  };
+/** The same, with refusals in the words of one generation of the genuine tool. */
+export function readTalosconfig(text: string, generation: Generation): Talosconfig {
+  const reader = new StructReader({ generation, unknown: () => undefined });
+  let context = "";
+  let contexts: readonly (readonly [string, TalosconfigContext])[] = [];
+  reader.fields(reader.root(text), "config.Config", "", {
+    context: (node, path) => (context = reader.text(node, path) ?? ""),
+    contexts: (node, path) => {
+      const members = reader.members(node, "map[string]*config.Context", path);
+      contexts = members.map(({ key, value }) => [key, readContext(reader, value, `${path}.${key}`)]);
+    },
+  });
+  reader.throwProblems();
+  return hideContents({ context, contexts: new Map(contexts) });
+}
+
+function readContext(reader: StructReader, node: YamlNode, path: string): TalosconfigContext {
+  let endpoints: readonly string[] = [];
+  let target: string | undefined;
+  const rest: Mutable<Omit<TalosconfigContext, "endpoints">> = {};
+  reader.fields(node, "config.Context", path, {
+    target: (value, at) => (target = reader.text(value, at)),
+    endpoints: (value, at) => (endpoints = reader.texts(value, at)),
+    nodes: (value, at) => (rest.nodes = reader.texts(value, at)),
+    ca: (value, at) => (rest.ca = reader.text(value, at)),
+    crt: (value, at) => (rest.crt = reader.text(value, at)),
+    key: (value, at) => (rest.key = reader.text(value, at)),
+    auth: (value, at) => (rest.auth = readAuth(reader, value, at)),
+    cluster: (value, at) => (rest.cluster = reader.text(value, at)),
+    "proxy-url": (value, at) => (rest.proxyUrl = reader.text(value, at)),
+  });
+  if (rest.nodes?.length === 0) rest.nodes = undefined;
+  return { endpoints: target === undefined ? endpoints : [...endpoints, target], ...present(rest) };
+}
+
+function readAuth(reader: StructReader, node: YamlNode, path: string): TalosconfigContext["auth"] {
+  let basic: { readonly username: string; readonly password: string } | undefined;
+  let siderov1: { readonly identity: string } | undefined;
+  reader.fields(node, "config.Auth", path, {
+    basic: (value, at) => {
+      let [username, password] = ["", ""];
+      const isThere = reader.fields(value, "config.Basic", at, {
+        username: (text, inner) => (username = reader.text(text, inner) ?? ""),
+        password: (text, inner) => (password = reader.text(text, inner) ?? ""),
+      });
+      if (isThere) basic = { username, password };
+    },
+    siderov1: (value, at) => {
+      let identity = "";
+      const isThere = reader.fields(value, "config.SideroV1", at, {
+        identity: (text, inner) => (identity = reader.text(text, inner) ?? ""),
+      });
+      if (isThere) siderov1 = { identity };
+    },
+  });
+  // An empty section is printed again as one: the genuine tool keeps it.
+  return isNull(node) || node.type !== "mapping" ? undefined : present({ basic, siderov1 });
 }
 
 /** The members that have a value. */
-function present<K extends string>(members: Readonly<Record<K, string | undefined>>): Partial<Record<K, string>> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Record<K, string>>;
-}
-
-function isNull(node: YamlNode): boolean {
-  return node.type === "scalar" && node.kind === "null";
-}
-
-function wrongType(node: YamlNode, wanted: string, path: string): ConfigError {
-  const given = node.type === "scalar" ? `!!${node.kind}` : node.type === "sequence" ? "!!seq" : "!!map";
-  const detail = `yaml: construct errors:\n  line ${node.line}: cannot construct ${given} into ${wanted}`;
-  return new ConfigError("WRONG_TYPE", detail, { path, line: node.line, column: node.column });
+function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 }
