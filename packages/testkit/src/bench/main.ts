@@ -1,8 +1,10 @@
 import { parseArgs } from "node:util";
 import { benchApiserver } from "./apiserver/bench-apiserver.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchConfig } from "./config.ts";
 import { benchIdle } from "./idle.ts";
 import { benchFirstCluster } from "./first-cluster.ts";
+import { benchImport } from "./import.ts";
 import { benchInformer } from "./informer/bench-informer.ts";
 
 const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTION ...]
@@ -10,11 +12,14 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
   first-cluster   apply to Ready of one cluster; --count repeats, default 20
   cold-start      many clusters at once; --count clusters, default 200
   idle            the operator with one cluster that is Ready; --count seconds, default 60
+  config          machine configs by this library and by the Go machinery; --count configs, default 10000
+  import          loading the Talos library; --count processes, default 9
   apiserver       the embedded API: storage, validation, TLS, start; beside the genuine one; --count creates, default 5000
   informer        list, cache and follow 10,000 objects of 3 KB over TLS; --count events, default 100000
 
   --bundle        the operator from dist/ (npm run build first) instead of the sources
   --node-option   an option of the operator's node, for example --node-option=--cpu-prof
+  --api-node-option   the same for the embedded API beside it
 
 Figures for people and for comparing two commits on one quiet machine; nothing passes or fails. Linux only.
 `;
@@ -25,12 +30,13 @@ const { values, positionals } = parseArgs({
     count: { type: "string" },
     bundle: { type: "boolean", default: false },
     "node-option": { type: "string", multiple: true, default: [] },
+    "api-node-option": { type: "string", multiple: true, default: [] },
     help: { type: "boolean" },
   },
 });
 const count = values.count === undefined ? undefined : Number(values.count);
 const [name] = positionals;
-const options = { bundled: values.bundle, nodeOptions: values["node-option"] };
+const options = { bundled: values.bundle, nodeOptions: values["node-option"], apiNodeOptions: values["api-node-option"] };
 
 if (values.help === true || name === undefined) process.stdout.write(HELP);
 else if (count !== undefined && !(Number.isInteger(count) && count > 0)) {
@@ -41,6 +47,8 @@ else if (name === "cold-start") await benchColdStart(count ?? 200, options);
 else if (name === "informer") await benchInformer(count ?? 100_000, options);
 else if (name === "apiserver") await benchApiserver(count ?? 5000, options);
 else if (name === "idle") await benchIdle(count ?? 60, options);
+else if (name === "config") await benchConfig(count ?? 10_000);
+else if (name === "import") await benchImport(count ?? 9);
 else {
   process.stderr.write(`error: there is no benchmark "${name}"\n\n${HELP}`);
   process.exitCode = 2;
