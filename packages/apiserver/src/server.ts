@@ -5,7 +5,9 @@ import type { AuthenticateToken, Authorize } from "./auth/authorize.ts";
 import { bootstrapPolicy } from "./auth/gen/bootstrap-policy.ts";
 import { impersonatedUser } from "./auth/impersonate.ts";
 import { rbacGroup, RbacAuthorizer } from "./auth/rbac.ts";
+import { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import { builtinKinds } from "./builtin/index.ts";
+import { BudgetKeeper } from "./garbage/budgets.ts";
 import { GarbageCollector } from "./garbage/collector.ts";
 import { equalJson } from "./json.ts";
 import type { JsonObject } from "./json.ts";
@@ -44,7 +46,7 @@ export interface ApiServerOptions {
   readonly log?: Logger;
   /** Asked for everyone but `system:masters`, instead of the Roles and bindings in the store. */
   readonly authorize?: Authorize;
-  /** Finds the user of a bearer token, for TokenReview. */
+  /** Finds the user of a bearer token that is none of a ServiceAccount, for requests and for TokenReview. */
   readonly authenticateToken?: AuthenticateToken;
   /** Called once per request, when its status is known. */
   readonly onRequest?: (record: RequestRecord) => void;
@@ -64,6 +66,8 @@ export interface ApiServer {
   transport(user: ApiUser): KubeTransport;
   /** Answers one parsed, authenticated request: what the HTTPS front end calls. Never throws. */
   handle(request: ApiRequest): ApiAnswer | ApiStream;
+  /** The user behind a bearer token: a ServiceAccount whose token this server gave out, else whom `authenticateToken` knows. */
+  authenticateToken(token: string): ApiUser | undefined;
   /** Forgets the changes up to and including this revision; watches and pages from before get 410. Default: everything there is. */
   compact(revision?: number): void;
   /** The newest revision. */
@@ -96,6 +100,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     rbac,
     decidesByRbac: options.authorize === undefined,
     authenticateToken: options.authenticateToken,
+    accountTokens: new ServiceAccountTokens(state, clock, random),
     kubernetesVersion: options.kubernetesVersion ?? "1.36.3",
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
     watches: { open: 0, limit: options.maxWatches ?? 2000 },
@@ -106,6 +111,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   createDefaults(context);
   const roles = keepRolesAggregated(context);
   const collector = new GarbageCollector(context);
+  const budgets = new BudgetKeeper(context);
   const nonResource = new NonResourceRoutes(context);
   let isClosed = false;
 
@@ -125,12 +131,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const server: ApiServer = {
     transport: (user) => createInProcessTransport(handle, user),
     handle,
+    authenticateToken: (token) => {
+      const outcome = context.accountTokens.check(token);
+      return outcome.ok ? outcome.user : options.authenticateToken?.(token);
+    },
     compact: (revision = context.state.revision) => context.state.compact(revision),
     revision: () => context.state.revision,
     close: () => {
       if (isClosed) return;
       isClosed = true;
       collector.close();
+      budgets.close();
       closing.abort();
       options.store.close();
     },

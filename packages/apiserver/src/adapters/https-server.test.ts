@@ -53,8 +53,10 @@ describe("the HTTPS front end", () => {
     const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" });
     const { text } = await call({ ...asAdmin(), method: "POST", path, headers: { "content-type": "application/json" } }, body);
-    const { status } = JSON.parse(text) as { status: { userInfo: unknown } };
-    assert.deepEqual(status.userInfo, { username: "admin", groups: ["system:masters", "system:authenticated"] });
+    const { status } = JSON.parse(text) as { status: { userInfo: { extra: Record<string, readonly string[]> } } };
+    const { extra, ...user } = status.userInfo;
+    assert.deepEqual(user, { username: "admin", groups: ["system:masters", "system:authenticated"] });
+    assert.match(extra["authentication.kubernetes.io/credential-id"]?.[0] ?? "", /^X509SHA256=[0-9a-f]{64}$/);
   });
 
   it("refuses a certificate of another authority with 401, also where nobody is needed", async () => {

@@ -160,7 +160,7 @@ async function serveRequest(front: FrontEnd, request: IncomingMessage, response:
   let result: ApiAnswer | ApiStream;
   try {
     refuseRepeatedHeaders(request.rawHeaders);
-    const user = userOf(request, front.tokens);
+    const user = userOf(request, front.tokens, (token) => front.apiServer.authenticateToken(token));
     const body = await readBody(request);
     const url = new URL(request.url ?? "/", "https://localhost");
     const headers = headersOf(request);

@@ -24,10 +24,15 @@ export function hashTokens(tokens: ReadonlyMap<string, TokenUser>): ReadonlyMap<
 /**
  * Who sent the request: a client certificate that chains to a given CA, else a bearer token, else nobody.
  *
+ * @param findUser asked about tokens that are not in the list
  * @throws 400 for two Authorization headers; 401 for a certificate or token that is presented and not good, or has expired since the
  * connection began: a wrong credential is never treated as none
  */
-export function userOf(request: IncomingMessage, tokens: ReadonlyMap<string, TokenUser>): ApiUser {
+export function userOf(
+  request: IncomingMessage,
+  tokens: ReadonlyMap<string, TokenUser>,
+  findUser: (token: string) => TokenUser | undefined,
+): ApiUser {
   const socket = request.socket as TLSSocket;
   let certificate = certificates.get(socket);
   if (certificate === undefined) {
@@ -41,7 +46,7 @@ export function userOf(request: IncomingMessage, tokens: ReadonlyMap<string, Tok
   const { authorization } = request.headers;
   if (authorization === undefined) return anonymousUser;
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-  const user = token === undefined ? undefined : tokens.get(hash(token));
+  const user = token === undefined ? undefined : (tokens.get(hash(token)) ?? findUser(token));
   if (user === undefined || audiencesOf(user, Date.now()).length === 0) throw unauthorized();
   return { ...user, groups: user.groups.includes("system:authenticated") ? user.groups : [...user.groups, "system:authenticated"] };
 }
@@ -53,7 +58,9 @@ function readCertificate(socket: TLSSocket): CertificateUser | "none" {
   const subject = certificate.subject as unknown as { readonly CN?: string | readonly string[]; readonly O?: string | readonly string[] };
   const [name, ...more] = asList(subject.CN);
   const isGood = socket.authorized && name !== undefined && name !== "" && more.length === 0;
-  return { user: isGood ? { name, groups: [...asList(subject.O), "system:authenticated"] } : undefined, expiresAt };
+  const fingerprint = certificate.fingerprint256.replaceAll(":", "").toLowerCase();
+  const extra = { "authentication.kubernetes.io/credential-id": [`X509SHA256=${fingerprint}`] };
+  return { user: isGood ? { name, groups: [...asList(subject.O), "system:authenticated"], extra } : undefined, expiresAt };
 }
 
 function asList(value: string | readonly string[] | undefined): readonly string[] {

@@ -10,7 +10,9 @@ import { pagingCases } from "./paging.ts";
 import { patchCases } from "./patches.ts";
 import { selectorCases } from "./selectors.ts";
 import { watchingCases } from "./watching.ts";
+import { evictionCases } from "./evictions.ts";
 import { rbacCases } from "./rbac.ts";
+import { tokenCases } from "./tokens.ts";
 import { workloadCases } from "./workloads.ts";
 import type { ConformanceCase } from "./world.ts";
 
@@ -33,5 +35,7 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   "garbage collection": garbageCases,
   "core kinds": coreKindCases,
   "roles and reviews": rbacCases,
+  tokens: tokenCases,
+  evictions: evictionCases,
   workloads: workloadCases,
 };

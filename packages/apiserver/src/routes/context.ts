@@ -1,6 +1,7 @@
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import type { Authorize, AuthenticateToken } from "../auth/authorize.ts";
 import type { RbacAuthorizer } from "../auth/rbac.ts";
+import type { ServiceAccountTokens } from "../auth/service-account-tokens.ts";
 import type { JsonObject } from "../json.ts";
 import type { ServedKind } from "../kinds/kind.ts";
 import type { KindRegistry } from "../kinds/registry.ts";
@@ -21,6 +22,7 @@ export interface ApiContext {
   /** False when somebody else than `rbac` decides; then nobody can list what a user may do. */
   readonly decidesByRbac: boolean;
   readonly authenticateToken: AuthenticateToken | undefined;
+  readonly accountTokens: ServiceAccountTokens;
   /** `major.minor.patch` that `/version` reports. */
   readonly kubernetesVersion: string;
   /** Milliseconds between bookmarks of a watch that asked for them. */

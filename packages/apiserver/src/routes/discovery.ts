@@ -144,6 +144,10 @@ function subresourcesOf(kind: ServedKind, version: CompiledVersion): readonly Se
   return [
     ...(version.subresources.status ? [{ name: "status", ...same, verbs }] : []),
     ...(version.subresources.scale === undefined ? [] : [{ name: "scale", apiVersion: "autoscaling/v1", kind: "Scale", verbs }]),
+    ...(kind.resource === "/pods" ? [{ name: "eviction", apiVersion: "policy/v1", kind: "Eviction", verbs: ["create"] }] : []),
+    ...(kind.resource === "/serviceaccounts"
+      ? [{ name: "token", apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", verbs: ["create"] }]
+      : []),
     ...(kind.resource === "/namespaces" ? [{ name: "finalize", ...same, verbs: ["update"] }] : []),
   ];
 }

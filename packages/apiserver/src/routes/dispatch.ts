@@ -18,7 +18,9 @@ import type { NonResourceRoutes } from "./non-resource.ts";
 import { createRoute, patchRoute, readLive, updateRoute } from "./resource-routes.ts";
 import { reviewRoute } from "./reviews.ts";
 import { scaleRoute } from "./scale-route.ts";
+import { evictionRoute } from "./eviction.ts";
 import { finalizeRoute } from "./finalize.ts";
+import { tokenRequestRoute } from "./token-request.ts";
 
 /** What was asked, for audit and authorization. */
 export interface ResolvedRequest {
@@ -147,6 +149,12 @@ function answerResource(context: ApiContext, call: ResourceCall, verb: string): 
   }
 }
 
+/** Subresources that can only be posted to. */
+const creatingRoutes: Readonly<Record<string, (context: ApiContext, call: ResourceCall) => JsonObject>> = {
+  "/pods/eviction": evictionRoute,
+  "/serviceaccounts/token": tokenRequestRoute,
+};
+
 function answerSubresource(context: ApiContext, call: ResourceCall, verb: string): ApiAnswer {
   const isStatus = call.subresource === "status" && call.version.subresources.status;
   const isScale = call.subresource === "scale" && call.version.subresources.scale !== undefined;
@@ -155,6 +163,11 @@ function answerSubresource(context: ApiContext, call: ResourceCall, verb: string
   }
   if (call.subresource === "finalize" && call.kind.resource === "/namespaces" && verb === "update") {
     return answer(context, call, 200, finalizeRoute(context, call));
+  }
+  const creates = creatingRoutes[`${call.kind.resource}/${call.subresource}`];
+  if (creates !== undefined) {
+    if (verb !== "create") throw methodNotAllowed();
+    return { kind: "answer", status: 201, headers: headersOf(call), body: creates(context, call) };
   }
   if (!isStatus) {
     throw unknownResource();

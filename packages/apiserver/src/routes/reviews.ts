@@ -6,9 +6,10 @@ import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { objectAt, stringAt, stringsAt } from "../request/json.ts";
 import type { ApiUser } from "../request/request.ts";
-import { invalid, methodNotAllowed } from "../request/status.ts";
+import { badRequest, invalid, methodNotAllowed } from "../request/status.ts";
 import type { FieldError } from "../schema/index.ts";
 import { decodeObject } from "./body.ts";
+import { timestampOf } from "./context.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 
 /** Requests that are answered and never stored: who am I, may I, whose token is this. */
@@ -20,7 +21,11 @@ export function reviewRoute(context: ApiContext, call: ResourceCall): JsonObject
     case "authentication.k8s.io/tokenreviews":
       return { ...object, status: reviewToken(context, spec) };
     case "authentication.k8s.io/selfsubjectreviews":
-      return { ...object, status: { userInfo: describeUser(user) } };
+      return {
+        ...object,
+        metadata: { creationTimestamp: timestampOf(context.clock.now()) },
+        status: { userInfo: describeUser(user) },
+      };
     case "authorization.k8s.io/selfsubjectaccessreviews":
       refuseIncompleteReview(call, spec);
       return { ...object, status: reviewAccess(context, user, spec) };
@@ -65,10 +70,13 @@ function reviewRules(context: ApiContext, user: ApiUser, namespace: string): Jso
 
 function reviewToken(context: ApiContext, spec: JsonObject): JsonObject {
   const token = stringAt(spec, "token") ?? "";
+  if (token === "") throw badRequest("token is required for TokenReview in authentication");
   const asked = stringsAt(spec, "audiences");
-  const user = token === "" ? undefined : context.authenticateToken?.(token);
+  const outcome = context.accountTokens.check(token, asked.length === 0 ? undefined : asked);
+  if (outcome.ok) return { authenticated: true, user: describeUser(outcome.user), audiences: outcome.audiences };
+  const user = context.authenticateToken?.(token);
   const reached = user === undefined ? [] : audiencesOf(user, context.clock.now(), asked.length === 0 ? undefined : asked);
-  if (user === undefined || reached.length === 0) return { user: {}, error: "invalid bearer token" };
+  if (user === undefined || reached.length === 0) return { user: {}, error: outcome.why };
   return { authenticated: true, user: describeUser(user), ...(asked.length === 0 ? {} : { audiences: reached }) };
 }
 
