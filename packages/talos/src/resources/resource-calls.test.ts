@@ -126,6 +126,7 @@ describe("get", () => {
     ["broken YAML", "stage: 's3cret\n", /spec is not valid YAML/],
     ["two documents", "stage: s3cret\n---\nstage: running\n", /spec is not valid YAML/],
     ["aliases", "stage: &a s3cret\nstatus: *a\n", /spec is not valid YAML/],
+    ["far too many values", `s3cret: [${"a,".repeat(150_001)}]\n`, /spec is too large/],
     ["a tag", "stage: !!js/function s3cret\n", /spec is not valid YAML/],
   ];
   for (const [name, yaml, text] of MALFORMED) {

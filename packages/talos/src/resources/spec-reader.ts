@@ -1,9 +1,13 @@
 import { CORE_SCHEMA, load } from "js-yaml";
 
+import { countValuesAtMost } from "../config/yaml/count-values.ts";
 import { SpecFault } from "./resource.ts";
 
 /** Machines write no aliases into specs. */
 const MAX_ALIASES = 0;
+/** A machine that answers nonsense must not fill the memory: the largest spec is a config with its manifests. */
+const MAX_LENGTH = 4 * 1024 * 1024;
+const MAX_VALUES = 150_000;
 
 /** The fields of one mapping in a spec. A field that is not there reads as the empty value, as in the protocol. */
 export interface SpecReader {
@@ -21,10 +25,12 @@ export interface SpecReader {
 /**
  * Any YAML value of a spec; `undefined` for an empty text.
  *
- * @throws SpecFault when the text is no single YAML document, or uses aliases
+ * @throws SpecFault when the text is no single YAML document, uses aliases, or is too large
  */
 export function parseSpecYaml(yaml: string): unknown {
   if (yaml.trim() === "") return undefined;
+  if (yaml.length > MAX_LENGTH || (yaml.length > MAX_VALUES && countValuesAtMost(yaml, MAX_VALUES) > MAX_VALUES))
+    throw new SpecFault("spec is too large");
   try {
     return load(yaml, { schema: CORE_SCHEMA, maxAliases: MAX_ALIASES });
   } catch {

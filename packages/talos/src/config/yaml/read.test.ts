@@ -22,6 +22,10 @@ describe("what is refused", () => {
     { name: "a binary tag", text: "a:\n  - !!binary QQ==\n", code: "YAML_TAG", line: 2 },
     { name: "a custom tag on a mapping", text: "a: !mine {b: 1}\n", code: "YAML_TAG", line: 1 },
     { name: "a lone surrogate", text: "a: \ud800\n", code: "YAML_ENCODING", line: 1 },
+    { name: "half a character by its number", text: 'a: 1\nb: "x\\ud800"\n', code: "YAML_ENCODING", line: 2 },
+    { name: "two halves of a character by their numbers", text: 'a: "\\\\\\ud83d\\ude00"\n', code: "YAML_ENCODING", line: 1 },
+    { name: "half a character by its long number", text: 'a: "\\U0000DC00"\n', code: "YAML_ENCODING", line: 1 },
+    { name: "more than 150,000 values", text: `a: [${"b,".repeat(150_001)}]\n`, code: "YAML_LIMIT" },
     { name: "a control character", text: "a: 1\nb: \u0007\n", code: "YAML_ENCODING", line: 2 },
     { name: "tabs as indentation", text: "a:\n\tb: 1\n", code: "YAML_SYNTAX", line: 2 },
     { name: "a key that is a list", text: "? [a]\n: b\n", code: "WRONG_TYPE", line: 1 },
@@ -36,6 +40,12 @@ describe("what is refused", () => {
       );
     });
   }
+});
+
+test("an escaped backslash before u is none, and whole characters by their numbers are read", () => {
+  const document = readYaml('a: "\\\\ud800 \\u00e9 \\U0001F600"\n')[0]?.root;
+  assert.ok(document?.type === "mapping" && document.entries[0]?.value.type === "scalar");
+  assert.equal(document.entries[0].value.text, "\\ud800 é 😀");
 });
 
 test("a refusal does not show the lines around it, which may hold secrets", () => {

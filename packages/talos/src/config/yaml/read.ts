@@ -1,5 +1,6 @@
 import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException, type Event } from "js-yaml";
 import { ConfigError } from "../errors.ts";
+import { countValuesAtMost } from "./count-values.ts";
 import { kindOfPlain, type ScalarKind } from "./resolve.ts";
 import type { ScalarStyle } from "./scalar-style.ts";
 
@@ -55,6 +56,8 @@ export interface ReadLimits {
   readonly maxDepth?: number;
   /** Default 1,000. */
   readonly maxDocuments?: number;
+  /** Default 150,000, counted as {@link countValuesAtMost} does: what they become takes some 60 MiB. */
+  readonly maxValues?: number;
   /** Aliases that may be followed, default 0: Talos configs need none, and an alias bomb is a few hundred bytes. */
   readonly maxAliases?: number;
 }
@@ -68,6 +71,7 @@ export interface ReadLimits {
  */
 export function readYaml(text: string, limits: ReadLimits = {}): readonly YamlDocument[] {
   const source = checkText(text, limits.maxBytes ?? 4 * 1024 * 1024);
+  checkValues(source, limits.maxValues ?? 150_000);
   let events: Event[];
   try {
     events = parseEvents(source, { maxDepth: limits.maxDepth ?? 64 });
@@ -93,6 +97,13 @@ function checkText(text: string, maxBytes: number): string {
   return source;
 }
 
+/** The parser collects everything that it finds before it gives anything: too much is refused before. */
+function checkValues(source: string, maxValues: number): void {
+  // Each value takes a character at least.
+  if (source.length > maxValues && countValuesAtMost(source, maxValues) > maxValues)
+    throw new ConfigError("YAML_LIMIT", `the text holds more than ${maxValues} values`);
+}
+
 function syntaxError(error: unknown): ConfigError {
   if (!(error instanceof YAMLException)) return new ConfigError("YAML_SYNTAX", "the text is not YAML", {}, { cause: error });
   const position = error.mark === undefined ? {} : { line: error.mark.line + 1, column: error.mark.column + 1 };
@@ -109,6 +120,9 @@ const styleNames = {
   [SCALAR_STYLE.LITERAL_BLOCK]: "literal",
   [SCALAR_STYLE.FOLDED_BLOCK]: "literal",
 } as const satisfies Record<number, ScalarStyle>;
+
+/** Half a character by its number: Go refuses it, also where two halves would make a whole one. */
+const escapedSurrogate = /(?<!\\)(?:\\\\)*\\(?:u|U0000)[dD][89a-fA-F]/;
 
 class Composer {
   readonly #source: string;
@@ -175,6 +189,9 @@ class Composer {
   ): YamlNode {
     switch (event.type) {
       case EVENT_ID.SCALAR: {
+        const place = this.#place(this.#scalarStart(start, event.style));
+        if (event.style === SCALAR_STYLE.DOUBLE_QUOTED && escapedSurrogate.test(this.#source.slice(event.valueStart, event.valueEnd)))
+          throw new ConfigError("YAML_ENCODING", "yaml: found invalid Unicode character escape code", place);
         const text = event.valueStart < 0 ? "" : getScalarValue(this.#source, event);
         const isPlain = event.style === SCALAR_STYLE.PLAIN;
         return {
@@ -182,7 +199,7 @@ class Composer {
           text,
           kind: isPlain ? kindOfPlain(text) : "str",
           style: styleNames[event.style],
-          ...this.#place(this.#scalarStart(start, event.style)),
+          ...place,
         };
       }
       case EVENT_ID.SEQUENCE: {

@@ -116,7 +116,7 @@ export function createTestNetwork(machines: readonly string[]): TestNetwork {
   };
 }
 
-export function failure(code: number, message: string, facts: Partial<Pick<TalosCallFailure, "tls" | "peer">> = {}): TalosCallFailure {
+function failure(code: number, message: string, facts: Partial<Pick<TalosCallFailure, "tls" | "peer">> = {}): TalosCallFailure {
   return Object.assign(new Error(message), { name: "TalosCallFailure" as const, code, ...facts });
 }
 

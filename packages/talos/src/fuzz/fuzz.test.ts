@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+
+import { create } from "@bufbuild/protobuf";
+import { array, assert as check, asyncProperty, nat, property, string, tuple } from "fast-check";
+
+import { isConfigError, isTalosError } from "../index.ts";
+import { common } from "../protocol.ts";
+import { clientOf } from "../client/testing/with-client.ts";
+import { bombs } from "./bombs.ts";
+import { mutatedTexts } from "./adapters/mutations.ts";
+import { readers } from "./readers.ts";
+
+const RUNS = 150;
+
+/** What was read, or `undefined` when the text was refused; anything but a refusal is a fault. */
+function outcomeOf<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (thrown) {
+    if (isConfigError(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+describe("a text that is almost right", () => {
+  const texts = mutatedTexts();
+  for (const { name, read, print } of readers) {
+    test(`as ${name} is read or refused${print === undefined ? "" : ", and what is printed stays what it is"}`, () => {
+      check(
+        property(texts, (text) => {
+          if (print === undefined) return void outcomeOf(() => read(text));
+          const printed = outcomeOf(() => print(text));
+          if (printed !== undefined && name !== "patch") assert.equal(print(printed), printed);
+        }),
+        { numRuns: RUNS },
+      );
+    });
+  }
+
+  test("or any text at all is read or refused", () => {
+    check(
+      property(string({ unit: "binary", maxLength: 200 }), (text) => {
+        for (const { read } of readers) outcomeOf(() => read(text));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("a text that is too much", () => {
+  test("is answered within 64 MiB", async () => {
+    // What is loaded takes 17 MiB.
+    const limits = ["--max-semi-space-size=2", "--max-old-space-size=81"];
+    const script = new URL("adapters/bomb-process.ts", import.meta.url).pathname;
+    const { stdout } = await promisify(execFile)(process.execPath, [...limits, script], { maxBuffer: 16 * 1024 * 1024 });
+    const answers = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly bomb: string; readonly reader: string; readonly outcome: string });
+    assert.deepEqual(new Set(answers.map(({ bomb }) => bomb)), new Set(Object.keys(bombs)), "each was answered, none ended the process");
+    assert.deepEqual(
+      answers.filter(({ outcome }) => outcome.startsWith("threw")),
+      [],
+    );
+    const refused = (bomb: string): Set<string> => new Set(answers.filter((answer) => answer.bomb === bomb).map(({ outcome }) => outcome));
+    for (const bomb of ["a million empty documents", "open brackets", "different keys", "mappings in mappings"])
+      assert.deepEqual([...refused(bomb)], ["YAML_LIMIT"], bomb);
+  });
+});
+
+test("a kubeconfig's archive that is damaged is read or refused", async () => {
+  const archive = readFileSync(new URL("../../testdata/kubeconfig/without-end.tar.gz", import.meta.url));
+  await check(
+    asyncProperty(array(tuple(nat(archive.length - 1), nat(255)), { maxLength: 4 }), nat(archive.length), async (changes, length) => {
+      const bytes = Uint8Array.from(archive.subarray(0, length));
+      for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value;
+      const { client } = clientOf({ "/machine.MachineService/Kubeconfig": () => [create(common.DataSchema, { bytes })] });
+      await client.kubeconfig().catch((thrown: unknown) => {
+        if (!isTalosError(thrown, "MALFORMED_REPLY")) throw thrown;
+      });
+    }),
+    { numRuns: RUNS },
+  );
+});
