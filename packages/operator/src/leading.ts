@@ -22,13 +22,12 @@ const LONGEST_EFFECT_MS = 20_000;
 
 /** The right that comes with a lease. */
 export function leadingBy(leadership: Leadership, leaseDurationMs: number, timers: Timers): Leading {
-  let mayDisturb = leadership.token.leaseTransitions === 0;
-  if (!mayDisturb) {
-    const timer = timers.schedule(leaseDurationMs + LONGEST_EFFECT_MS, () => {
-      mayDisturb = true;
-    });
-    leadership.signal.addEventListener("abort", () => timer.cancel(), { once: true });
-  }
+  // Also the first of a lease: somebody may have deleted the one before.
+  let mayDisturb = false;
+  const timer = timers.schedule(leaseDurationMs + LONGEST_EFFECT_MS, () => {
+    mayDisturb = true;
+  });
+  leadership.signal.addEventListener("abort", () => timer.cancel(), { once: true });
   return {
     identity: leadership.identity,
     fencingToken: `${leadership.token.leaseTransitions}/${leadership.token.resourceVersion}`,

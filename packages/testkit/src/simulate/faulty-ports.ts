@@ -54,6 +54,9 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
       const detail = `${request.method} ${request.path}`;
       options.inspect(request);
       await options.onSent(effect, detail, undefined, request);
+      // A process can stand still between its last check and the send.
+      await life.awake();
+      if (!life.isAlive) return never();
       return withFault(effect, options, {
         perform: async () => {
           const reply = await inner.send(request, withoutSignal(callOptions));
@@ -91,6 +94,8 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
         if (effect === undefined) return settled(life, perform(callOptions));
         const detail = `${path} ${target.address}`;
         await options.onSent(effect, detail, target.address, request);
+        await life.awake();
+        if (!life.isAlive) return never();
         return withFault(effect, options, {
           perform: async () => {
             const reply = await perform(withoutSignal(callOptions));

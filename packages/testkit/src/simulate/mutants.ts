@@ -123,6 +123,27 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "record-without-compare",
+    about: "writes the record whatever it says by now (S3, S20, S32)",
+    trouble: "paused-before-record",
+    edits: [
+      {
+        file: `${brain}/execute.ts`,
+        find: "await records.update(record);",
+        replace: `await records.patch(
+            { namespace, name },
+            { type: "json", operations: [{ op: "replace", path: "/spec", value: record.spec }] },
+          );`,
+      },
+    ],
+  },
+  {
+    name: "act-without-lease",
+    about: "sends although another process holds the lease (S32, INC5)",
+    trouble: "lease-taken",
+    edits: [{ file: `${brain}/guard.ts`, find: "if (!isLeading) throw", replace: "if (key.name === '' && !isLeading) throw" }],
+  },
+  {
     name: "configure-before-pinning",
     about: "sends a configuration before the machine's identity is written down (S20)",
     edits: [

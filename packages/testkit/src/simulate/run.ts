@@ -150,6 +150,7 @@ async function createWorld(options: RunOptions): Promise<World> {
         datacenter,
         scenario,
         pauseOperator: (ms) => operators.pause(ms),
+        beforeSend: (effect, n, act) => operators.beforeSend(effect, n, act),
         holdOperator: () => operators.hold(),
         startOperator: () => operators.start(0),
         setClock: (skewMs) => operators.setClock(skewMs),
@@ -214,10 +215,12 @@ interface OperatorStarterInput {
 
 interface OperatorStarter {
   start(delayMs: number): void;
-  /** The running operator stands still for so long; another one is started at once. */
+  /** The operator that acted last stands still for so long; another one is started at once. */
   pause(ms: number): void;
-  /** The running operator stands still until the returned function is called; nobody takes over meanwhile. */
+  /** The operator that acted last stands still until the returned function is called. */
   hold(): () => void;
+  /** Calls `act` when the effect is about to be sent for the `n`-th time, after the last check; a pause that it begins holds the send back. */
+  beforeSend(effect: EffectId, n: number, act: () => void): void;
   /** The clocks of all operators are wrong by so much. */
   setClock(skewMs: number): void;
   /** Resolves when the effect took place for the `n`-th time, counted from 1 and from the first one still to come, before the sender hears of it. */
@@ -256,6 +259,8 @@ function operatorStarter({
   // Timers of a process go on when somebody sets its clock.
   const clock = { now: () => time.now() + clockSkewMs };
   const waiters = new Map<string, () => void>();
+  const interruptions = new Map<string, () => void>();
+  let actor: Life | undefined;
 
   const start = (delayMs: number): void => {
     time.timers.schedule(delayMs, () => {
@@ -290,6 +295,8 @@ function operatorStarter({
         watchesGoOn: () => stage.watchesGoOn(),
         onSent: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
           count(effect).sent += 1;
+          if (effect !== "K8") actor = mine;
+          interruptions.get(`${effect} ${count(effect).sent}`)?.();
           trace.add(`send ${effect} ${detail}`);
           // What the instance last read decides: a pause between that and the send is the one gap that only harmless repetition covers.
           if (effect.startsWith("T") && leaseHolder !== identity)
@@ -330,16 +337,19 @@ function operatorStarter({
   return {
     start,
     pause(ms) {
-      const paused = life;
+      const paused = actor?.isAlive === true ? actor : life;
       if (paused?.isAlive !== true) return;
       paused.pause();
       start(0);
       time.timers.schedule(ms, () => paused.resume());
     },
     hold() {
-      const held = life;
+      const held = actor ?? life;
       held?.pause();
       return () => held?.resume();
+    },
+    beforeSend(effect, n, act) {
+      interruptions.set(`${effect} ${Math.max(n, count(effect).sent + 1)}`, act);
     },
     setClock(skewMs) {
       clockSkewMs = skewMs;

@@ -28,9 +28,15 @@ export type TroubleKind =
   | "machine-cut-off"
   /** The operator's process stands still for longer than its lease; another takes over; then the first one goes on. */
   | "operator-paused"
-  /** As before, and a machine loses what it had in memory meanwhile. */
+  /** As before, between its last check and the send of the record: what it writes then is old. */
+  | "paused-before-record"
+  /** As before, between its last check and the send of something else. */
+  | "paused-before-send"
+  /** The lease is deleted and taken by another operator; the first has not noticed yet. */
+  | "lease-taken"
+  /** As "operator-paused", and a machine loses what it had in memory meanwhile. */
   | "paused-and-rebooted"
-  /** As before, and meanwhile a person founds etcd on another machine than the recorded one. */
+  /** As "operator-paused", and meanwhile a person founds etcd on another machine than the recorded one. */
   | "founded-by-hand"
   /** Right before the call to found etcd is sent, a person founds it on another machine, and that one's address goes to a machine that waits. */
   | "founded-and-replaced"
@@ -73,6 +79,9 @@ export const TROUBLES: readonly TroubleKind[] = [
   "clock-jump",
   "lost-before-founding",
   "founded-and-replaced",
+  "paused-before-record",
+  "paused-before-send",
+  "lease-taken",
 ];
 
 export interface TroubleInput {
@@ -87,6 +96,8 @@ export interface TroubleInput {
   readonly stage: Stage;
   readonly keys: Keys;
   readonly pauseOperator: (ms: number) => void;
+  /** Calls `act` between the last check before the `n`-th send of the effect and the send itself. */
+  readonly beforeSend: (effect: EffectId, n: number, act: () => void) => void;
   /** Stands still until the returned function is called, which must be before the lease ends. */
   readonly holdOperator: () => () => void;
   readonly startOperator: () => void;
@@ -135,6 +146,23 @@ export async function makeTrouble(input: TroubleInput): Promise<void> {
       trace(`trouble ${kind} for ${lastsMs} ms`);
       input.pauseOperator(lastsMs);
       await timers.sleep(lastsMs);
+      break;
+    case "paused-before-record":
+    case "paused-before-send": {
+      const effect = kind === "paused-before-record" ? "K2" : pick(["K1", "K4", "K5", "T2", "T4"] as const, random);
+      await new Promise<void>((resolve) => {
+        input.beforeSend(effect, 1 + Math.floor(random.fraction() * (effect === "K2" ? 5 : 2)), () => {
+          trace(`trouble ${kind} at ${effect} for ${lastsMs} ms`);
+          input.pauseOperator(lastsMs);
+          resolve();
+        });
+      });
+      await timers.sleep(lastsMs);
+      break;
+    }
+    case "lease-taken":
+      input.startOperator();
+      await takeLease(input);
       break;
     case "paused-and-rebooted":
       await pauseAndReboot(input, 60_000 + lastsMs);
@@ -424,6 +452,27 @@ async function takeName({ client, timers, random, trace, now }: TroubleInput, la
     if (JSON.stringify((await secrets.tryGet(key))?.data) !== JSON.stringify(data)) throw new Error(`the operator changed ${name}`);
   }
   await secrets.delete(key);
+}
+
+const leaseType = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease", namespaced: true } as const;
+
+async function takeLease({ client, timers, trace, random, tookEffect, holdOperator }: TroubleInput): Promise<void> {
+  // After the record says what is to be sent comes the send.
+  await tookEffect("K2", 1 + Math.floor(random.fraction() * 4));
+  const goOn = holdOperator();
+  const leases = client.resource<KubeObject & { readonly spec?: { readonly holderIdentity?: string } }>(leaseType);
+  const { items } = await leases.list();
+  const before = items[0]?.spec?.holderIdentity;
+  const { name = "", namespace } = items[0]?.metadata ?? {};
+  await leases.delete({ name, namespace });
+  // The one that is held has its lease for ten seconds by its own count.
+  for (let n = 0; n < 50; n += 1) {
+    await timers.sleep(100);
+    const holder = (await leases.tryGet({ name, namespace }))?.spec?.holderIdentity;
+    if (holder !== undefined && holder !== before) break;
+  }
+  trace("trouble lease-taken");
+  goOn();
 }
 
 /** An operator that is ahead works with it; one that is behind cannot tell machines' certificates from such of the future until somebody sets its clock. */
