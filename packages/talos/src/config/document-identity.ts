@@ -11,8 +11,8 @@ export interface DocumentIdentity {
   readonly name: string;
 }
 
-/** Top-level keys that make a document without `kind` the v1alpha1 one. */
-const legacyKeys = ["version", "machine", "cluster", "debug", "persist"] as const;
+/** Top-level keys that make a document without `kind` the v1alpha1 one; its `version` alone does not. */
+const legacyKeys = ["machine", "cluster", "debug", "persist"] as const;
 
 /** The kind that stands for the document without `kind`. */
 export const legacyKind = "v1alpha1";

@@ -19,19 +19,20 @@ import {
   type GoldenOutcome,
 } from "./case.ts";
 
-interface GenconfigInput {
+/** What `hack/golden` is asked to generate configs from. */
+export interface GenconfigInput {
   readonly cluster_name: string;
   readonly endpoint: string;
   readonly contract: string;
   readonly kubernetes_version: string;
   readonly secrets: unknown;
-  readonly options: Options;
+  readonly options: GenconfigOptions;
   readonly config_patch?: readonly string[];
   readonly config_patch_control_plane?: readonly string[];
   readonly config_patch_worker?: readonly string[];
 }
 
-interface Options {
+export interface GenconfigOptions {
   readonly additional_sans?: readonly string[];
   readonly allow_scheduling_on_control_planes?: boolean;
   readonly cluster_discovery?: boolean;
@@ -60,7 +61,7 @@ interface Options {
   }[];
 }
 
-interface NetworkOption {
+export interface NetworkOption {
   readonly op: string;
   readonly iface?: string;
   readonly value?: string;
@@ -91,7 +92,7 @@ export async function runGenconfig(golden: GoldenCase, context: GoldenContext): 
   }
 }
 
-function configOf(input: GenconfigInput, role: MachineRole, context: GoldenContext): string {
+function configOf(input: GenconfigInput, role: MachineRole, context: Pick<GoldenContext, "readFile">): string {
   const patches = [
     ...(input.config_patch ?? []),
     ...((role === "worker" ? input.config_patch_worker : input.config_patch_control_plane) ?? []),
@@ -101,6 +102,17 @@ function configOf(input: GenconfigInput, role: MachineRole, context: GoldenConte
   // The generator prints what it has loaded: also after a JSON patch, which by itself leaves sorted text behind.
   return printDocuments(loadConfig(patchMachineConfig(generated, patches, { contract: input.contract }), generation), generation);
 }
+
+/** The config of one role, without a talosconfig; secrets are given in place. */
+export function generatedConfigs(input: GenconfigInput, role: MachineRole): string {
+  return configOf(input, role, inPlace);
+}
+
+const inPlace: Pick<GoldenContext, "readFile"> = {
+  readFile: (path) => {
+    throw new Error(`the input refers to a file: ${path}`);
+  },
+};
 
 async function talosconfigOf(golden: GoldenCase, input: GenconfigInput, context: GoldenContext): Promise<GoldenOutcome> {
   const authority = parseSecretsBundle(textOf(input.secrets, context)).certs.os;
@@ -131,7 +143,7 @@ async function talosconfigOf(golden: GoldenCase, input: GenconfigInput, context:
   return compareText(text, textOf(golden.expected["talosconfig"], context), "talosconfig");
 }
 
-function machineConfigInput(input: GenconfigInput, role: MachineRole, context: GoldenContext): MachineConfigInput {
+function machineConfigInput(input: GenconfigInput, role: MachineRole, context: Pick<GoldenContext, "readFile">): MachineConfigInput {
   const { options } = input;
   return withoutAbsent({
     role,
@@ -153,7 +165,8 @@ function machineConfigInput(input: GenconfigInput, role: MachineRole, context: G
     discovery: options.cluster_discovery,
     localApiServerPort: options.local_api_server_port,
     kubePrismPort: options.kubeprism_port,
-    forwardKubeDnsToHost: options.hostdns_forward_kube_dns_to_host,
+    // The genuine option can only switch it on.
+    forwardKubeDnsToHost: options.hostdns_forward_kube_dns_to_host === true ? true : undefined,
     kubeSpan: options.kubespan,
     registryMirrors: mirrorsOf(options.registry_mirrors ?? []),
     registryTls: tlsOf(options),
@@ -179,7 +192,7 @@ function mirrorsOf(options: readonly string[]): Record<string, string[]> {
   return mirrors;
 }
 
-function tlsOf({ registry_ca: authorities = {}, registry_insecure: insecure = [] }: Options): Record<string, RegistryTlsInput> {
+function tlsOf({ registry_ca: authorities = {}, registry_insecure: insecure = [] }: GenconfigOptions): Record<string, RegistryTlsInput> {
   const tls: Record<string, RegistryTlsInput> = {};
   for (const [host, ca] of Object.entries(authorities)) tls[host] = { ca };
   for (const host of insecure) tls[host] = { ...tls[host], insecureSkipVerify: true };
@@ -191,7 +204,7 @@ function networkOf(options: readonly NetworkOption[]): NonNullable<MachineConfig
   let nameservers: readonly string[] = [];
   for (const { op, iface = "", value, values, enable, mtu } of options) {
     if (op === "nameservers") {
-      nameservers = values ?? [];
+      nameservers = [...nameservers, ...(values ?? [])];
       continue;
     }
     const link: NetworkInterfaceInput = interfaces.get(iface) ?? { name: iface };
@@ -200,6 +213,8 @@ function networkOf(options: readonly NetworkOption[]): NonNullable<MachineConfig
       mtu: { mtu },
       vip: { vip: value },
       ignore: { ignore: true },
+      // The genuine option cannot switch it off.
+      dhcp: { dhcp: true },
     }[op] ?? { [op]: enable };
     interfaces.set(iface, { ...link, ...change } as NetworkInterfaceInput);
   }

@@ -1,7 +1,8 @@
 import { ConfigError } from "../errors.ts";
 import { tryParseInteger } from "../scalars/integer.ts";
 import type { CodecType, StructType, Type } from "../schema/notation.ts";
-import type { YamlMappingNode, YamlNode, YamlScalarNode } from "../yaml/read.ts";
+import { freeScalar } from "../yaml/free-value.ts";
+import type { YamlMappingNode, YamlNode } from "../yaml/read.ts";
 import type { ConfigMap, ConfigValue } from "./value.ts";
 
 /**
@@ -45,7 +46,9 @@ function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValue[])
       return node.type === "mapping" ? decodeStruct(type, node, path, wrong) : mismatch(type.name);
     case "list":
       return node.type === "sequence"
-        ? node.items.map((item, index) => decodeAt(type.item, item, `${path}[${index}]`, wrong) ?? zeroOf(type.item))
+        ? node.items
+            .filter((item) => mayBeNull(type.item) || !isNull(item))
+            .map((item, index) => decodeAt(type.item, item, `${path}[${index}]`, wrong) ?? zeroOf(type.item))
         : mismatch(`[]${nameOf(type.item)}`);
     case "map":
       return node.type === "mapping"
@@ -57,7 +60,7 @@ function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValue[])
       return type.isMapping && node.type !== "mapping" ? mismatch("map[string]interface {}") : decodeAny(node);
     case "argument":
       return node.type === "sequence"
-        ? node.items.map((item, index) => textOf(item, "[]string", `${path}[${index}]`, wrong) ?? "")
+        ? node.items.filter((item) => !isNull(item)).map((item, index) => textOf(item, "[]string", `${path}[${index}]`, wrong) ?? "")
         : textOf(node, "string", path, wrong);
     case "string":
       return textOf(node, "string", path, wrong);
@@ -105,6 +108,15 @@ function ofEncodedKeys(wrong: readonly WrongValue[], type: StructType, node: Yam
   if (types.length > 0) return types;
   const first = type.fields.flatMap(({ name }) => wrong.filter((value) => value.path === join(path, name)))[0];
   return first === undefined ? wrong : [{ ...first, line: node.line }];
+}
+
+function isNull(node: YamlNode): boolean {
+  return node.type === "scalar" && node.kind === "null";
+}
+
+/** Whether null is an item of a list; of other types Talos skips it. */
+function mayBeNull(type: Type): boolean {
+  return type.kind === "pointer" || type.kind === "list" || type.kind === "map" || (type.kind === "any" && !type.isMapping);
 }
 
 /** `key:` with a present but empty struct behind it. */
@@ -159,29 +171,8 @@ function decodeAny(node: YamlNode): ConfigValue {
     case "mapping":
       return new Map(node.entries.map(({ key, value }) => [key, decodeAny(value)]));
     case "scalar":
-      return anyScalar(node);
+      return freeScalar(node);
   }
-}
-
-function anyScalar({ text, kind }: YamlScalarNode): ConfigValue {
-  switch (kind) {
-    case "null":
-      return null;
-    case "bool":
-      return text.toLowerCase() === "true";
-    case "int":
-      return tryParseInteger(text) ?? text;
-    case "float":
-      return floatOf(text.replaceAll("_", ""));
-    default:
-      return text;
-  }
-}
-
-function floatOf(text: string): number {
-  if (/nan$/i.test(text)) return Number.NaN;
-  if (/inf$/i.test(text)) return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  return Number(text);
 }
 
 function textOf(node: YamlNode, wanted: string, path: string, wrong: WrongValue[]): string | undefined {

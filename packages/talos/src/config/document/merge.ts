@@ -21,6 +21,8 @@ export function merge(
       return left === undefined || left === null ? right : merge(type.to, left, right, { ...mode, zeroCounts: true });
     case "struct":
       if (mode.replaces === true) return isZero(type, right) ? left : right;
+      // A certificate and its key are read in one go: what a patch leaves out of them is empty, not unsaid.
+      if (type.name.startsWith("x509.")) return right ?? left;
       return mergeStructs(type, left, right);
     case "list":
       return mergeLists(type, left as ConfigValue[] | undefined, right as ConfigValue[] | undefined, mode);

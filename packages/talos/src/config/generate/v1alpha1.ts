@@ -14,7 +14,7 @@ import {
   subnetsOf,
   unlessEmpty,
 } from "./defaults.ts";
-import type { MachineConfigInput, NetworkInput } from "./input.ts";
+import type { MachineConfigInput, NetworkInput, NetworkInterfaceInput } from "./input.ts";
 
 interface Context {
   readonly input: MachineConfigInput;
@@ -73,7 +73,9 @@ function networkSection({ input, features, isControlPlane }: Context): YamlMappi
 }
 
 function interfacesOf(network: NetworkInput | undefined, isControlPlane: boolean): YamlMapping[] {
-  return (network?.interfaces ?? []).map((link) => ({
+  // A shared address is nothing for a worker, and an interface of which nothing else is said neither.
+  const isSaid = ({ vip, ...rest }: NetworkInterfaceInput): boolean => isControlPlane || vip === undefined || Object.keys(rest).length > 1;
+  return (network?.interfaces ?? []).filter(isSaid).map((link) => ({
     interface: link.name,
     addresses: unlessEmpty(link.addresses),
     mtu: link.mtu === 0 ? undefined : link.mtu,
@@ -137,10 +139,7 @@ function featuresSection({ input, features }: Context): YamlMapping {
     apidCheckExtKeyUsage: features.apidExtKeyUsageCheck && !features.hideRbacAndKeyUsage ? true : undefined,
     diskQuotaSupport: features.diskQuota ? true : undefined,
     kubePrism: kubePrismPort === 0 ? undefined : { enabled: true, port: kubePrismPort },
-    hostDNS:
-      features.hostDns || forwards
-        ? { enabled: features.hostDns || forwards, forwardKubeDNSToHost: forwards ? true : undefined }
-        : undefined,
+    hostDNS: features.hostDns ? { enabled: true, forwardKubeDNSToHost: forwards ? true : undefined } : undefined,
   };
 }
 
@@ -176,8 +175,9 @@ function clusterSection(context: Context): YamlMapping {
   if (!isControlPlane) return { ...common, ca: authority(secrets.certs.k8s, false), discovery };
   return {
     ...common,
+    // Talos 1.13 drops an older secret in newer contracts, and Secrets in etcd with it; that is not followed.
     aescbcEncryptionSecret: secrets.secrets.aescbcEncryptionSecret,
-    secretboxEncryptionSecret: secrets.secrets.secretboxEncryptionSecret,
+    secretboxEncryptionSecret: features.secretboxEncryption ? secrets.secrets.secretboxEncryptionSecret : undefined,
     ca: authority(secrets.certs.k8s, true),
     aggregatorCA: authority(secrets.certs.k8sAggregator, true),
     serviceAccount: { key: base64(secrets.certs.k8sServiceAccount.key) },

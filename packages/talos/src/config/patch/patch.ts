@@ -5,7 +5,8 @@ import { printDocuments } from "../document/print.ts";
 import { ConfigError } from "../errors.ts";
 import type { Generation } from "../schema/notation.ts";
 import type { ReadLimits } from "../yaml/read.ts";
-import { applyJsonPatch, tryLoadJsonPatch, type JsonOperation } from "./json-patch.ts";
+import type { JsonOperation } from "./json-operations.ts";
+import { applyJsonPatch, tryLoadJsonPatch } from "./json-patch.ts";
 import { applyStrategicPatch, loadStrategicPatch, type StrategicStep } from "./strategic.ts";
 
 /** Which Talos the result is for. */

@@ -25,10 +25,11 @@ export interface Codec {
 type Parsed = { readonly text: string } | { readonly refusal: string };
 
 /** One of a list of texts, zero value first, whatever their case. A zero value without a name is brought about by absence only. */
-export function enumeration(texts: readonly string[]): Codec {
+export function enumeration(name: string, texts: readonly string[]): Codec {
   const named = texts.filter((item) => item !== "");
   return {
-    zero: texts[0] ?? "",
+    // Go prints a value without a name by its number.
+    zero: texts[0] === "" ? `${name.replace(/^.*\./, "")}(0)` : (texts[0] ?? ""),
     parse: (text) => {
       const known = named.find((item) => item === text) ?? named.find((item) => item.toLowerCase() === text.toLowerCase());
       return known === undefined ? { refusal: `${JSON.stringify(text)} is not one of ${named.join(", ")}` } : { text: known };
@@ -143,6 +144,7 @@ const fileMode: Codec = {
 const portRange: Codec = {
   zero: "0",
   takes: (kind, text) => (kind === "int") === !text.includes("-"),
+  isPlain: (text) => !text.includes("-"),
   parse: (text) => {
     const [, low = "", high] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
     if (low === "" || Number(low) > 65_535 || Number(high ?? low) > 65_535)

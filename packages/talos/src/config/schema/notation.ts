@@ -167,7 +167,7 @@ class Types {
       case "map":
         return { kind: "map", name: text, value: this.of(rest) };
       case "enum":
-        return { kind: "codec", name: text, codec: enumeration(rest.split("|")) };
+        return { kind: "codec", name: text, codec: enumeration(text, rest.split("|")) };
       default:
         throw new Error(`the schema has no type ${text}`);
     }

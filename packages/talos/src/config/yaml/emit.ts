@@ -156,12 +156,14 @@ function hex(code: number, width: number): string {
   return code.toString(16).toUpperCase().padStart(width, "0");
 }
 
-/** Go prints the shortest form, with an exponent of two digits or more below 1e-4 and from 1e21 on. */
+/** Go prints the shortest form, with an exponent of two digits or more below 1e-4 and from 1e6 on. */
 function numberText(value: number): string {
   if (Number.isNaN(value)) return ".nan";
   if (!Number.isFinite(value)) return value > 0 ? ".inf" : "-.inf";
-  if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
-  return String(value).replace(/e([+-])(\d)$/, "e$10$2");
+  if (Object.is(value, -0)) return "-0";
+  const size = Math.abs(value);
+  const hasExponent = value !== 0 && (size < 1e-4 || size >= 1e6);
+  return hasExponent ? value.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(value);
 }
 
 function isMapping(value: YamlValue): value is YamlMapping {

@@ -20,7 +20,8 @@ export function freeValue(node: YamlNode): YamlValue {
   }
 }
 
-function freeScalar({ text, kind }: YamlScalarNode): YamlValue {
+/** A scalar of such a part. */
+export function freeScalar({ text, kind }: YamlScalarNode): string | boolean | number | bigint | null | PlainScalar {
   switch (kind) {
     case "null":
       return null;
@@ -37,7 +38,8 @@ function freeScalar({ text, kind }: YamlScalarNode): YamlValue {
   }
 }
 
-function freeInteger(text: string): YamlValue {
+function freeInteger(text: string): string | number | bigint {
+  if (text === "-0") return -0;
   const value = tryParseInteger(text);
   if (value === undefined) return text;
   return value < -(1n << 63n) || value >= 1n << 64n ? Number(value) : value;
