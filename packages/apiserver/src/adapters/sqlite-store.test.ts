@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
@@ -20,25 +20,67 @@ const newFile = (): string => join(folder, `f${++files}`, "api.db");
 const admin = { name: "admin", groups: ["system:masters"] };
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
 
+interface Writer {
+  readonly child: ChildProcess;
+  /** Revision of the newest write that was acknowledged. */
+  readonly acknowledged: () => number;
+  /** Resolves when so many lines were printed, or when the writer is gone. */
+  readonly printed: (lines: number) => Promise<void>;
+}
+
 /** Starts the writer and resolves when it has printed as many lines as asked for. */
-async function startWriter(
-  path: string,
-  mode: "write" | "hold",
-  lines: number,
-): Promise<{ readonly child: ChildProcess; readonly printed: () => readonly string[] }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "sqlite-writer.ts"), path, mode], {
+async function startWriter(path: string, mode: "write" | "hold", lines: number, maxLogBytes = 0): Promise<Writer> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "sqlite-writer.ts"), path, mode, String(maxLogBytes)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let text = "";
-  const enough = Promise.withResolvers<void>();
+  let [count, rest, newest] = [0, "", ""];
+  let isGone = false;
+  const waiting = new Set<() => void>();
+  const look = (): void => {
+    for (const check of waiting) check();
+  };
   child.stdout?.on("data", (chunk: Buffer) => {
-    text += chunk.toString();
-    if (text.split("\n").length > lines) enough.resolve();
+    const parts = (rest + chunk.toString()).split("\n");
+    // The last piece may be cut in the middle of a number.
+    rest = parts.pop() ?? "";
+    count += parts.length;
+    newest = parts.at(-1) ?? newest;
+    look();
   });
-  child.on("exit", () => enough.resolve());
-  await enough.promise;
-  // The last piece may be cut in the middle of a number.
-  return { child, printed: () => text.split("\n").slice(0, -1) };
+  child.on("exit", () => {
+    isGone = true;
+    look();
+  });
+  const printed = (wanted: number): Promise<void> =>
+    new Promise((resolve) => {
+      const check = (): void => {
+        if (count < wanted && !isGone) return;
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      check();
+    });
+  await printed(lines);
+  return { child, acknowledged: () => Number(newest), printed };
+}
+
+/** Copies as a person would: a file that went away meanwhile (two new generations during one copy) fails the copy, and it is made again. */
+function copyFolder(from: string, to: string): void {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      cpSync(from, to, { recursive: true });
+      return;
+    } catch (err) {
+      rmSync(to, { recursive: true, force: true });
+      if (attempt === 9) throw err;
+    }
+  }
+}
+
+/** What the writer leaves after so many writes: every third deletes what the one before it wrote. */
+function revisionsLeftBy(revision: number): readonly number[] {
+  return Array.from({ length: revision }, (_, index) => index + 1).filter((n) => n % 3 === 1 || (n % 3 === 2 && n === revision));
 }
 
 async function killHard(child: ChildProcess): Promise<void> {
@@ -84,18 +126,15 @@ describe("the SQLite store", () => {
     for (let round = 0; round < 3; round++) {
       const writer = await startWriter(path, "write", 50);
       await killHard(writer.child);
-      const acknowledged = Number(writer.printed().at(-1));
+      const acknowledged = writer.acknowledged();
       assert.ok(acknowledged > 0);
       const store = createSqliteStore(path);
       const { revision, entries } = store.load();
       // At most the one write that was not acknowledged any more may be there besides.
       assert.ok(revision === acknowledged || revision === acknowledged + 1, `${revision} after ${acknowledged}`);
-      const expected = Array.from({ length: revision }, (_, index) => index + 1).filter(
-        (n) => n % 3 === 1 || (n % 3 === 2 && n === revision),
-      );
       assert.deepEqual(
         entries.map((entry) => entry.revision).sort((a, b) => a - b),
-        expected,
+        revisionsLeftBy(revision),
       );
       store.close();
     }
@@ -198,6 +237,109 @@ describe("the SQLite store", () => {
     assert.equal(small.status, 201);
     server.close();
   });
+
+  it("can be copied file by file while it is written to, and the copy serves", async () => {
+    const path = newFile();
+    const writer = await startWriter(path, "write", 400, 2 * 1024 * 1024);
+    for (let round = 0; round < 4; round++) {
+      const copy = join(folder, `copy-${files}-${round}`);
+      const acknowledged = writer.acknowledged();
+      copyFolder(dirname(path), copy);
+      const store = createSqliteStore(join(copy, "api.db"));
+      const { revision, entries } = store.load();
+      assert.ok(revision >= acknowledged, `${revision} in the copy, ${acknowledged} acknowledged before it`);
+      assert.deepEqual(
+        entries.map((entry) => entry.revision).sort((a, b) => a - b),
+        revisionsLeftBy(revision),
+      );
+      const server = await createApiServer({ store, ...ports });
+      const list = await server.transport(admin).send({ method: "GET", path: "/api/v1/namespaces/default/configmaps" });
+      assert.equal((list.body as { items: unknown[] }).items.length, entries.length);
+      server.close();
+      await writer.printed(writer.acknowledged() + 300);
+    }
+    await killHard(writer.child);
+    // What the killed writer left behind opens with its newest generation, and only that stays.
+    const generations = readdirSync(dirname(path)).filter((name) => name.endsWith(".db"));
+    assert.ok(
+      generations.some((name) => name !== "api.db"),
+      generations.join(),
+    );
+    const acknowledged = writer.acknowledged();
+    const store = createSqliteStore(path);
+    assert.ok(store.load().revision >= acknowledged);
+    store.close();
+    assert.equal(readdirSync(dirname(path)).filter((name) => name.endsWith(".db")).length, 1);
+  });
+
+  it("goes on in the old file where there is no room for a new generation", () => {
+    const path = newFile();
+    const store = createSqliteStore(path, { maxLogBytes: 1 });
+    // A folder stands where the next file would be written.
+    mkdirSync(join(dirname(path), "api.1.db.tmp", "in-the-way"), { recursive: true });
+    for (let revision = 1; revision <= 600; revision++) {
+      store.commit({ resource: "/configmaps", key: "default/a", revision, object: { metadata: {} } });
+    }
+    store.close();
+    rmSync(join(dirname(path), "api.1.db.tmp"), { recursive: true });
+    const again = createSqliteStore(path);
+    assert.equal(again.load().revision, 600);
+    again.close();
+  });
+
+  it("takes a file of the first layout and counts on from its counter", () => {
+    const path = newFile();
+    mkdirSync(dirname(path));
+    const old = new DatabaseSync(path);
+    old.exec(
+      "CREATE TABLE objects (resource TEXT, key TEXT, revision INTEGER NOT NULL, object TEXT NOT NULL, PRIMARY KEY (resource, key)) WITHOUT ROWID",
+    );
+    old.exec("CREATE TABLE counter (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL)");
+    old.exec("INSERT INTO counter VALUES (1, 41); INSERT INTO objects VALUES ('/configmaps', 'default/a', 40, '{\"metadata\":{}}')");
+    old.exec("PRAGMA application_id=1415670849; PRAGMA user_version=1");
+    old.close();
+    const store = createSqliteStore(path);
+    const { revision, entries } = store.load();
+    assert.deepEqual([revision, entries.length], [41, 1]);
+    store.close();
+  });
+
+  for (const [what, damage] of [
+    ["whose pages are overwritten", (bytes: Buffer) => bytes.fill(0xa5, 4096, 12_288)],
+    ["that is cut short", (bytes: Buffer) => bytes.subarray(0, 8192)],
+    ["whose header is gone", (bytes: Buffer) => bytes.fill(0, 0, 100)],
+    [
+      "with an object that is no JSON",
+      (bytes: Buffer) => {
+        for (let at = bytes.indexOf('{"metadata"'); at !== -1; at = bytes.indexOf('{"metadata"', at + 1)) bytes.write("x", at);
+        return bytes;
+      },
+    ],
+  ] as const) {
+    it(`refuses a file ${what} with DATA_FILE_DAMAGED and advice`, () => {
+      const path = newFile();
+      const store = createSqliteStore(path);
+      for (let revision = 1; revision <= 100; revision++) {
+        store.commit({
+          resource: "/configmaps",
+          key: `default/c-${revision}`,
+          revision,
+          object: { metadata: {}, data: { x: "y".repeat(300) } },
+        });
+      }
+      store.close();
+      writeFileSync(path, damage(readFileSync(path)));
+      assert.throws(
+        () => createSqliteStore(path).load(),
+        (err) => {
+          assert.ok(err instanceof ApiServerError);
+          assert.equal(err.code, "DATA_FILE_DAMAGED", err.message);
+          assert.match(err.message, /restore a copy|name another data folder/);
+          return true;
+        },
+      );
+    });
+  }
 
   it("keeps what it has with durability power-loss as well", () => {
     const path = newFile();
