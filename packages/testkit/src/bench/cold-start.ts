@@ -11,7 +11,7 @@ const GIVE_UP_MS = 15 * 60_000;
 /** B2: many clusters (3 + 2) applied at 50 a second; until the last is Ready. */
 export async function benchColdStart(
   count: number,
-  options: { readonly bundled: boolean; readonly nodeOptions: readonly string[] },
+  options: { readonly bundled: boolean; readonly nodeOptions: readonly string[]; readonly apiNodeOptions?: readonly string[] },
 ): Promise<void> {
   await using world = await startBenchWorld({ ...options, rsaPool: 2, machines: count * (SHAPE.controlPlanes + SHAPE.workers) });
   const ready = new Set<string>();

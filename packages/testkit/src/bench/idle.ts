@@ -11,7 +11,7 @@ const SHAPE = { controlPlanes: 3, workers: 3 };
 /** The operator alone with one cluster (3 + 3) that is Ready: its memory, its processor time and its requests in `seconds` of idling. */
 export async function benchIdle(
   seconds: number,
-  options: { readonly bundled: boolean; readonly nodeOptions: readonly string[] },
+  options: { readonly bundled: boolean; readonly nodeOptions: readonly string[]; readonly apiNodeOptions?: readonly string[] },
 ): Promise<void> {
   const group = createMemoryGroup();
   try {

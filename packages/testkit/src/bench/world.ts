@@ -33,6 +33,8 @@ export interface WorldOptions {
   readonly bundled: boolean;
   /** Options of the operator's node. */
   readonly nodeOptions?: readonly string[];
+  /** Options of the API's node. */
+  readonly apiNodeOptions?: readonly string[];
   /** `cgroup.procs` of the operator's memory cgroup. */
   readonly memoryGroup?: string;
 }
@@ -56,6 +58,7 @@ export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld
     const api = await begin(["apiserver", "--data-dir", join(folder, "api"), "--listen", "127.0.0.1:0", "--audit-log", auditLog], {
       ready: /Kubernetes API at/,
       bundled: false,
+      nodeOptions: options.apiNodeOptions ?? [],
     });
     const machines = await begin(
       ["simulator", "--no-persist", `--machines=${options.machines}`, "--pace=instant", `--call-log=${callLog}`],
