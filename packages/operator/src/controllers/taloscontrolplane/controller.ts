@@ -177,7 +177,6 @@ export function createBrain(options: BrainOptions): Brain {
   ): Promise<unknown> => {
     if (decision.actions.length === 0) return undefined;
     const { session } = cluster;
-    let bundle: ReturnType<Effects["bundle"]> | undefined;
     const facts = (): ClusterFacts => {
       const record = session.record?.value;
       const now = record === undefined || record === "absent" ? undefined : readRecord(record);
@@ -200,10 +199,10 @@ export function createBrain(options: BrainOptions): Brain {
       signal: context.signal,
       facts,
       bundle: () => {
-        bundle ??= bundles
-          .read({ namespace: key.namespace, name: facts().bundle.secretName })
-          .then((stored) => usableBundle(stored, facts().bundle));
-        return bundle;
+        const expected = facts().bundle;
+        return session.keys(expected.fingerprint, async () =>
+          usableBundle(await bundles.read({ namespace: key.namespace, name: expected.secretName }), expected),
+        );
       },
       wake: () => controller.enqueue(key),
       event: (regarding, type, reason, action, note) => options.events.record(regarding, { type, reason, action, note }),

@@ -24,9 +24,10 @@ import type { ClusterSession } from "./session.ts";
 import { addressesOf, concernsCluster, controlPlaneProblems, inertFieldsOf, workerProblems } from "./spec-problems.ts";
 
 /** How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. */
-const RECORD_FRESH_MS = 25_000;
-const BUNDLE_FRESH_MS = 25_000;
-const ACCESS_FRESH_MS = 55_000;
+const EAGER_FRESH = { recordMs: 25_000, bundleMs: 25_000, accessMs: 55_000 } as const;
+
+/** The same while a cluster is as it should be: people who delete an access Secret get a new one within two minutes. */
+const SETTLED_FRESH = { recordMs: 120_000, bundleMs: 120_000, accessMs: 120_000 } as const;
 
 /** Passes follow each other within milliseconds while a cluster begins. What is made is made by create-only calls: they find what came meanwhile. */
 const ABSENT_FRESH_MS = 1_000;
@@ -135,10 +136,14 @@ function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
   return validateAddresses([{ field: machine.field, address: machine.address }], hosts).length === 0;
 }
 
+function freshFor(session: ClusterSession): typeof EAGER_FRESH | typeof SETTLED_FRESH {
+  return session.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH;
+}
+
 /** Reads the record unless a fresh copy is at hand. */
 async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenRecord>> {
   const now = ports.clock.now();
-  if (session.record === undefined || (elapsedMs(session.record.at, now) >= RECORD_FRESH_MS && !session.isMakingKey())) {
+  if (session.record === undefined || (elapsedMs(session.record.at, now) >= freshFor(session).recordMs && !session.isMakingKey())) {
     try {
       const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
       session.record = { at: now, value: record ?? "absent" };
@@ -158,7 +163,7 @@ async function readBundle(key: ObjectKey, session: ClusterSession, ports: Observ
   const known = session.bundle;
   if (known !== undefined) {
     const isAbsent = known.value.kind === "absent";
-    const freshMs = isAbsent ? ABSENT_FRESH_MS : BUNDLE_FRESH_MS;
+    const freshMs = isAbsent ? ABSENT_FRESH_MS : freshFor(session).bundleMs;
     // In a burst of new clusters the turn of a key comes after minutes; what is made then is made by a create-only call.
     const isFresh = elapsedMs(known.at, now) < freshMs || session.isMakingKey();
     if (isFresh && (isAbsent || !needsCredentials)) return known.value;
@@ -202,7 +207,7 @@ async function readAccess(
   const namespace = controlPlane.metadata.namespace ?? "";
   const owner = accessOwner({ controlPlane });
   const isFresh = (one: ClusterSession["kubeconfig"]): boolean =>
-    one !== undefined && one.value.kind === "present" && elapsedMs(one.at, now) < ACCESS_FRESH_MS;
+    one !== undefined && one.value.kind === "present" && elapsedMs(one.at, now) < freshFor(session).accessMs;
   try {
     if (!isFresh(session.kubeconfig))
       session.kubeconfig = {

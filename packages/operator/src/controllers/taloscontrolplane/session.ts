@@ -1,8 +1,11 @@
 import type { ClusterRecord } from "@talos-operator/api";
-import type { Clock, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
+import type { Clock, RandomSource, ScheduledTimer, TalosDialer, Timers } from "@talos-operator/ports";
+import { createTalosSession } from "@talos-operator/talos";
+import type { SecretsBundle, TalosSession } from "@talos-operator/talos";
 import { MachineConnections } from "../../looking/connections.ts";
 import type { ReaderCredentials } from "../../looking/connections.ts";
-import { lookAt } from "../../looking/look-at.ts";
+import { lookAt, lookThrough } from "../../looking/look-at.ts";
+import type { LookQuestion } from "../../looking/look-at.ts";
 import type { LookGate } from "../../looking/look-gate.ts";
 import type { Look } from "../../looking/look.ts";
 import { Watcher } from "../../looking/watcher.ts";
@@ -34,6 +37,9 @@ export interface SessionPorts {
   readonly gate: LookGate;
 }
 
+/** Machines turn up within moments of each other, each with a pass of its own: the keys read for the first serve the others. */
+const KEYS_IN_HAND_MS = 2_000;
+
 interface Watched {
   readonly target: LookTarget;
   readonly connections: MachineConnections;
@@ -50,8 +56,11 @@ export class ClusterSession {
   readonly #onLook: (name: MachineName, look: Look) => void;
   readonly #watched = new Map<MachineName, Watched>();
   readonly #sent = new Map<string, SentEffect>();
+  /** The one connection over which a settled cluster is looked at. */
+  #shared: TalosSession | undefined;
   #credentials: ReaderCredentials | undefined;
   #serviceAccount: { readonly key: string | undefined; readonly isBeingMade: boolean } = { key: undefined, isBeingMade: false };
+  #keysInHand: { readonly fingerprint: string; readonly bundle: Promise<SecretsBundle>; readonly letGo: ScheduledTimer } | undefined;
   #pace: Pace = "eager";
   #isClosed = false;
 
@@ -101,8 +110,16 @@ export class ClusterSession {
     return this.#watched.get(name)?.watcher.last() ?? { kind: "not-asked" };
   }
 
+  pace(): Pace {
+    return this.#pace;
+  }
+
   setPace(pace: Pace): void {
     this.#pace = pace;
+    if (pace === "eager") {
+      this.#shared?.close();
+      this.#shared = undefined;
+    }
     for (const { watcher } of this.#watched.values()) watcher.setPace(pace);
   }
 
@@ -145,6 +162,24 @@ export class ClusterSession {
     this.#serviceAccount = { key: undefined, isBeingMade: false };
   }
 
+  /** The bundle with this fingerprint, for effects: read now, or held for a moment since the last reading. */
+  keys(fingerprint: string, read: () => Promise<SecretsBundle>): Promise<SecretsBundle> {
+    if (this.#keysInHand?.fingerprint === fingerprint) return this.#keysInHand.bundle;
+    this.#letKeysGo();
+    const bundle = read();
+    const held = { fingerprint, bundle, letGo: this.#ports.timers.schedule(KEYS_IN_HAND_MS, () => this.#letKeysGo()) };
+    this.#keysInHand = held;
+    bundle.catch(() => {
+      if (this.#keysInHand === held) this.#letKeysGo();
+    });
+    return bundle;
+  }
+
+  #letKeysGo(): void {
+    this.#keysInHand?.letGo.cancel();
+    this.#keysInHand = undefined;
+  }
+
   sent(): ReadonlyMap<string, SentEffect> {
     return this.#sent;
   }
@@ -161,7 +196,10 @@ export class ClusterSession {
     this.#isClosed = true;
     for (const watched of this.#watched.values()) this.#end(watched);
     this.#watched.clear();
+    this.#shared?.close();
+    this.#shared = undefined;
     this.#credentials = undefined;
+    this.#letKeysGo();
     this.#serviceAccount = { key: undefined, isBeingMade: false };
   }
 
@@ -182,6 +220,30 @@ export class ClusterSession {
     this.#ports.gate.release();
   }
 
+  /**
+   * A settled cluster is looked at over one connection, through a control plane of its own that runs; `undefined` where that does not show the machine as it
+   * should be, or was not tried. While something is expected of the cluster each machine is dialled.
+   */
+  async #lookThroughOthers({ target, watcher }: Watched, question: LookQuestion): Promise<Look | undefined> {
+    const credentials = this.#credentials;
+    if (this.#pace !== "settled" || credentials === undefined || !target.mayBeConfigured || watcher.last().kind !== "running")
+      return undefined;
+    const endpoints = this.#runningControlPlanes();
+    this.#shared ??= createTalosSession({ ...this.#ports, endpoints, credentials });
+    this.#shared.setEndpoints(endpoints);
+    this.#shared.setCredentials(credentials);
+    return lookThrough(this.#shared.look(target.address), question);
+  }
+
+  /** By name, so that every look takes the same one. */
+  #runningControlPlanes(): readonly { readonly address: string }[] {
+    const running = [...this.#watched.values()].filter(({ target, watcher }) => {
+      const look = watcher.last();
+      return target.role === "controlplane" && look.kind === "running" && look.stage === "running";
+    });
+    return running.map(({ target }) => target).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
   #begin(target: LookTarget): Watched {
     const connections = new MachineConnections(this.#ports.dialer, target.address);
     const watcher = new Watcher({
@@ -194,13 +256,20 @@ export class ClusterSession {
           const own = this.#watched.get(target.name);
           // While it waited for its turn the machine may have been let go: nobody would close what is opened now.
           if (own?.connections !== connections) return { kind: "not-asked" };
-          const look = await lookAt({
+          const question = {
             connections,
             role: target.role,
             credentials: this.#credentials,
             mayBeConfigured: own.target.mayBeConfigured,
             now: () => this.#ports.clock.now(),
-          });
+          };
+          const forwarded = await this.#lookThroughOthers(own, question);
+          if (forwarded !== undefined) {
+            // Dialled again when it does not show what it should.
+            connections.close();
+            return forwarded;
+          }
+          const look = await lookAt(question);
           if (this.#pace === "settled" && this.#ports.gate.isCrowded()) connections.close();
           return look;
         }),

@@ -19,7 +19,7 @@ import { talosMachineFor } from "../taloscontrolplane/execute.ts";
 import { addressesOf, inertFieldsOf, workerProblems } from "../taloscontrolplane/spec-problems.ts";
 import { decideWorker } from "./decide.ts";
 
-const STATUS_EVERY_MS = 500;
+const STATUS_EVERY_MS = 2_000;
 
 /** What the controller of worker pools needs. */
 export interface WorkerControllerOptions {
