@@ -115,6 +115,7 @@ export type {
   RegistryTlsInput,
   UserDiskInput,
 } from "./config/generate/input.ts";
+export type { Hazard, HazardCode } from "./config/validate/hazards/hazards.ts";
 export type { RuntimeMode, ValidateOptions, Validation } from "./config/validate/validate.ts";
 export type { ForbiddenPath } from "./config/patch/forbidden-paths.ts";
 export type { RedactOptions } from "./config/redact.ts";

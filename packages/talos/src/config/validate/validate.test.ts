@@ -25,7 +25,12 @@ for (const contract of ["1.8", "1.12", "1.13", "1.14"]) {
     for (const mode of ["metal", "cloud", "container"] as const) {
       test(`a generated ${role} of contract ${contract} is valid on ${mode}`, () => {
         const text = generateMachineConfig({ ...base, contract, role, platform: mode === "container" ? "container" : "metal" });
-        assert.deepEqual(validateMachineConfig(text, { mode, strict: true, contract }), { errors: [], warnings: [], report: undefined });
+        assert.deepEqual(validateMachineConfig(text, { mode, strict: true, contract }), {
+          errors: [],
+          warnings: [],
+          report: undefined,
+          hazards: [],
+        });
       });
     }
   }

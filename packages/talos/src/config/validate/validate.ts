@@ -2,6 +2,7 @@ import type { Contract } from "../../versions/contract.ts";
 import { generationOf, loadConfig } from "../patch/patch.ts";
 import { checkConflictsWithV1alpha1 } from "./conflicts.ts";
 import { checkDocument } from "./documents/rules.ts";
+import { hazardsOf, type Hazard } from "./hazards/hazards.ts";
 import { listOf, Report } from "./report.ts";
 import type { RuleSet, RuntimeMode } from "./rule-set.ts";
 import { checkTogether } from "./together.ts";
@@ -24,6 +25,8 @@ export interface Validation {
   readonly warnings: readonly string[];
   /** The errors as talosctl prints them; `undefined` when there are none. For whoever holds the config: Talos repeats keys that have the wrong length. */
   readonly report: string | undefined;
+  /** What no node objects to and the user would rue. It changes no verdict: these findings are of this library, not of Talos. */
+  readonly hazards: readonly Hazard[];
 }
 
 /**
@@ -50,6 +53,7 @@ export function validateMachineConfig(text: string, { mode, strict = false, cont
     errors: [...ownErrors, ...others.errors].map(withoutKeys),
     warnings: [...(strict ? [] : own.warnings), ...others.warnings],
     report: reported.length === 0 ? undefined : listOf(reported),
+    hazards: hazardsOf({ mode, v1alpha1, documents }),
   };
 }
 

@@ -1,0 +1,10 @@
+import type { Hazard, HazardInput } from "./hazard.ts";
+import { firewallHazards, installHazards } from "./machine.ts";
+import { endpointHazards, subnetHazards } from "./network.ts";
+
+export type { Hazard, HazardCode } from "./hazard.ts";
+
+/** What Talos takes although a machine or a cluster would be lost over it. */
+export function hazardsOf(input: HazardInput): readonly Hazard[] {
+  return [...endpointHazards(input), ...subnetHazards(input), ...installHazards(input), ...firewallHazards(input)];
+}
