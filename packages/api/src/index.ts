@@ -17,13 +17,8 @@ export type { MachineSource } from "./names.ts";
 export { talosClusterResource } from "./kinds/talos-cluster.ts";
 export type { PxeServerSpec, TalosCluster, TalosClusterSpec, TalosClusterStatus } from "./kinds/talos-cluster.ts";
 export { controlPlaneStates, talosControlPlaneResource } from "./kinds/talos-control-plane.ts";
-export type {
-  Cni,
-  ControlPlaneState,
-  TalosControlPlane,
-  TalosControlPlaneSpec,
-  TalosControlPlaneStatus,
-} from "./kinds/talos-control-plane.ts";
+export type { Cni } from "./kinds/cni.ts";
+export type { ControlPlaneState, TalosControlPlane, TalosControlPlaneSpec, TalosControlPlaneStatus } from "./kinds/talos-control-plane.ts";
 export { talosWorkerResource, workerStates } from "./kinds/talos-worker.ts";
 export type { TalosWorker, TalosWorkerSpec, TalosWorkerStatus, WorkerState } from "./kinds/talos-worker.ts";
 export { machineStates, talosMachineResource } from "./kinds/talos-machine.ts";

@@ -6,6 +6,7 @@ import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
 import { list, object, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
+import { recordedCniField } from "./cni.ts";
 
 const time = (description: string) => string({ description, format: "date-time" });
 
@@ -154,6 +155,7 @@ const spec = object(
       listType: "atomic",
       maxItems: 16,
     }),
+    cni: recordedCniField,
     talosVersion: string({ description: "Talos version the control planes were made with; what joins gets the same.", maxLength: 64 }),
     kubernetesVersion: string({ description: "Kubernetes version the cluster was made with; what joins gets the same.", maxLength: 64 }),
     bootstrap: object(

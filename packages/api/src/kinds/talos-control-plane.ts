@@ -4,30 +4,13 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, TALOS_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { boolean, integer, list, object, oneOf, required, string } from "../schema/field.ts";
+import { boolean, integer, object, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
+import { cniField } from "./cni.ts";
 import { STORAGE_CLASS_PATTERN, cidrList, configMapKeyField, deletionPolicyField, modeField } from "./fields.ts";
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
-
-const cni = object(
-  {
-    name: oneOf(["flannel", "custom", "none"], { description: "Which plugin Talos installs. Default: flannel." }),
-    urls: list(string({ description: "URL of a manifest." }), { description: "Manifests to install, for custom." }),
-    flannel: object(
-      {
-        extraArgs: list(string({ description: "One argument." }), { description: "Further arguments for flanneld." }),
-        kubeNetworkPoliciesEnabled: boolean({ description: "True installs kube-network-policies beside flannel. Default: false." }),
-      },
-      { description: "Settings of flannel." },
-    ),
-  },
-  { description: "The network plugin, chosen when the cluster is made." },
-);
-
-/** The network plugin of a cluster. */
-export interface Cni extends Infer<typeof cni> {}
 
 const spec = object(
   {
@@ -57,7 +40,7 @@ const spec = object(
       "Networks of services. No machine may have its address inside. Cannot change once the cluster exists. Default: 10.96.0.0/12.",
     ),
     configRef: configMapKeyField,
-    cni: cni,
+    cni: cniField,
     deletionPolicy: deletionPolicyField,
     rolloutStrategy: rolloutStrategyField,
   },

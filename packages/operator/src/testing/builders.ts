@@ -135,6 +135,7 @@ export function facts(over: Partial<ClusterFacts> = {}): ClusterFacts {
     endpoint: "https://10.0.0.100:6443",
     podCIDR: ["10.244.0.0/16"],
     serviceCIDR: ["10.96.0.0/12"],
+    cni: {},
     talosVersion: "v1.13.9",
     kubernetesVersion: "v1.36.3",
     machines: [],

@@ -44,6 +44,26 @@ describe("an edit of a cluster that runs", () => {
         await world.until("back", async () => (await world.condition(kinds.controlPlane, "UpgradePending")) === undefined);
       }));
 
+  test("of its network plugin is reported, and a machine that joins later gets the plugin that the cluster was made with", () =>
+    tell({}, async (world) => {
+      const late = world.datacenter.machine("10.5.0.3");
+      late.powerOff();
+      await apply(world, kinds.cluster, demoCluster(cps));
+      await world.start();
+      await world.until("founded", async () => (await world.condition(kinds.controlPlane, "Bootstrapped"))?.status === "True");
+      await edit(world, { controlPlane: { cni: { name: "none" } } });
+      await world.until("said", async () =>
+        /settings of/.test((await world.condition(kinds.controlPlane, "FieldNotSupported"))?.message ?? ""),
+      );
+      late.powerOn();
+      await world.untilReady();
+      const pluginOf = (address: string): string | undefined =>
+        /\n\s+cni:\n\s+name: (\w+)/.exec(world.datacenter.machine(address).state.config.active ?? "")?.[1];
+      assert.ok((late.state.config.active ?? "").includes("podSubnets"));
+      assert.equal(pluginOf("10.5.0.3"), pluginOf("10.5.0.1"));
+      assert.match((await world.condition(kinds.controlPlane, "FieldNotSupported"))?.message ?? "", /demo-10\.5\.0\.3/);
+    }));
+
   test("of a worker's version is reported and sends nothing", () =>
     tell({}, async (world) => {
       await ready(world);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { TalosControlPlane } from "@talos-operator/api";
+import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import type { DeclaredMachine } from "./model.ts";
 
 /**
@@ -7,9 +7,9 @@ import type { DeclaredMachine } from "./model.ts";
  *
  * Versions and images are left out (their change is an upgrade), and so is what matters only for the installation.
  */
-export function configHashOf(machine: DeclaredMachine, controlPlane: TalosControlPlane): string {
+export function configHashOf(machine: DeclaredMachine, spec: TalosControlPlaneSpec | undefined): string {
   const { installDisk: _disk, wipe: _wipe, image: _image, meta: _meta, imageCache: _cache, ...settings } = machine.machineSpec;
-  const { clusterDomain, podCIDR, serviceCIDR, cni } = controlPlane.spec ?? {};
+  const { clusterDomain, podCIDR, serviceCIDR, cni } = spec ?? {};
   return createHash("sha256")
     .update(JSON.stringify(ordered([machine.role, settings, { clusterDomain, podCIDR, serviceCIDR, cni }])))
     .digest("hex")

@@ -160,7 +160,7 @@ function changedSettings(seen: Observed): readonly string[] {
   if (seen.problems.length > 0) return [];
   return seen.machines.flatMap(({ declared }) => {
     const hash = machineFact(facts, declared.name)?.configHash;
-    return hash === undefined || hash === configHashOf(declared, seen.controlPlane) ? [] : [declared.name];
+    return hash === undefined || hash === configHashOf(declared, seen.controlPlane.spec) ? [] : [declared.name];
   });
 }
 

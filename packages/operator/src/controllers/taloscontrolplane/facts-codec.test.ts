@@ -40,6 +40,7 @@ const facts: fc.Arbitrary<ClusterFacts> = fc
     endpoint: word,
     podCIDR: fc.constant(["10.244.0.0/16"]),
     serviceCIDR: fc.constant(["10.96.0.0/12"]),
+    cni: maybe(fc.constantFrom({}, { name: "none" as const })),
     talosVersion: word,
     kubernetesVersion: word,
     controlPlanes: fc.array(machine("controlplane"), { maxLength: 4 }),

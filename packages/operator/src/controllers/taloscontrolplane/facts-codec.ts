@@ -28,6 +28,7 @@ export function readRecord(record: ClusterRecord): SeenRecord | undefined {
       endpoint: spec.endpoint ?? "",
       podCIDR: spec.podCIDR ?? [],
       serviceCIDR: spec.serviceCIDR ?? [],
+      cni: spec.cni,
       talosVersion: spec.talosVersion ?? "",
       kubernetesVersion: spec.kubernetesVersion ?? "",
       machines: [
@@ -71,6 +72,7 @@ export function printRecord(
       endpoint: facts.endpoint,
       podCIDR: facts.podCIDR,
       serviceCIDR: facts.serviceCIDR,
+      ...(facts.cni === undefined ? {} : { cni: facts.cni }),
       talosVersion: facts.talosVersion,
       kubernetesVersion: facts.kubernetesVersion,
       bundle: {

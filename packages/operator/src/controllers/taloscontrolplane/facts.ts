@@ -1,3 +1,4 @@
+import type { Cni } from "@talos-operator/api";
 import type { MachineName, MachineRole } from "./model.ts";
 
 /**
@@ -15,6 +16,8 @@ export interface ClusterFacts {
   /** Networks in every configuration; chosen once. Empty in records of before these fields. */
   readonly podCIDR: readonly string[];
   readonly serviceCIDR: readonly string[];
+  /** Network plugin in every configuration; chosen once. Empty = none was named; `undefined` in records of before this field. */
+  readonly cni: Cni | undefined;
   /** What the control planes are made with; a later change of the spec is an upgrade, not configuration. */
   readonly talosVersion: string;
   readonly kubernetesVersion: string;

@@ -35,3 +35,14 @@ export function fixedPropertyProblems({ spec }: TalosControlPlane, facts: Cluste
         ],
   );
 }
+
+/**
+ * The spec with what was chosen once as the cluster has it: a machine that joins gets that, whatever the spec says by now. The difference stays
+ * visible as a change that is not rolled out.
+ */
+export function asMade(spec: TalosControlPlaneSpec, facts: ClusterFacts): TalosControlPlaneSpec {
+  const { cni: wanted, ...rest } = spec;
+  const cni = facts.cni ?? wanted;
+  const hasCni = cni !== undefined && Object.keys(cni).length > 0;
+  return { ...rest, ...(hasCni ? { cni } : {}), ...(facts.kubernetesVersion === "" ? {} : { kubeVersion: facts.kubernetesVersion }) };
+}

@@ -5,6 +5,7 @@ import { elapsedMs } from "../../elapsed.ts";
 import type { InMaintenance, Running } from "../../looking/look.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
+import { asMade } from "./fixed-properties.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
 import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
 
@@ -68,7 +69,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     const installDisk = disk.kind === "disk" ? disk.path : undefined;
     const fact = machineFact(facts, declared.name);
     if (fact?.configuredAt === undefined || fact.spki !== look.spki || fact.releasedAt !== undefined) {
-      next = withDecisions(withMachine(next, factOf(seen, declared, look, installDisk)), {
+      next = withDecisions(withMachine(next, factOf(seen, facts, declared, look, installDisk)), {
         at: seen.now,
         action: "Configure",
         reason: fact === undefined ? "Declared" : "ApprovedByPerson",
@@ -215,7 +216,8 @@ function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintena
 }
 
 function factOf(
-  { now, controlPlane }: Observed,
+  { now, controlPlane: { spec } }: Observed,
+  facts: ClusterFacts,
   declared: DeclaredMachine,
   look: InMaintenance,
   installDisk: string | undefined,
@@ -229,7 +231,7 @@ function factOf(
     spki: look.spki,
     platform: look.platform,
     installDisk,
-    configHash: configHashOf(declared, controlPlane),
+    configHash: configHashOf(declared, spec === undefined ? spec : asMade(spec, facts)),
     pinnedAt: now,
     configuredAt: now,
     releasedAt: undefined,

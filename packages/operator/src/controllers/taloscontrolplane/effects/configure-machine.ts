@@ -5,6 +5,7 @@ import { EffectError, isEffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";
 import { machineFact } from "../facts.ts";
+import { asMade } from "../fixed-properties.ts";
 import type { Action } from "../model.ts";
 
 /**
@@ -76,7 +77,7 @@ async function render(action: Extract<Action, { readonly kind: "ConfigureMachine
     role: machine.role,
     clusterName: controlPlane.metadata.name,
     endpoint: facts.endpoint,
-    controlPlane: facts.kubernetesVersion === "" ? spec : { ...spec, kubeVersion: facts.kubernetesVersion },
+    controlPlane: asMade(spec, facts),
     machineSpec: machine.machineSpec,
     // What joins a running cluster gets what runs there; the spec's newer word is an upgrade.
     version:

@@ -114,6 +114,7 @@ function firstFacts(seen: Observed, secret: string, bundle: { readonly fingerpri
     bundle: { secretName: secret, fingerprint: bundle.fingerprint, wasFound },
     endpoint: endpointFor(seen),
     ...networksOf(seen.controlPlane.spec ?? {}),
+    cni: seen.controlPlane.spec?.cni ?? {},
     talosVersion: seen.controlPlane.spec?.version ?? "",
     kubernetesVersion: seen.controlPlane.spec?.kubeVersion ?? "",
     machines: [],
