@@ -3,6 +3,7 @@ import { tryParseInteger } from "../scalars/integer.ts";
 import type { CodecType, StructType, Type } from "../schema/notation.ts";
 import { freeScalar } from "../yaml/free-value.ts";
 import type { YamlMappingNode, YamlNode } from "../yaml/read.ts";
+import { oldBoolean } from "../yaml/resolve.ts";
 import type { ConfigMap, ConfigValue } from "./value.ts";
 
 /**
@@ -147,8 +148,7 @@ function zeroOf(type: Type): ConfigValue {
 function boolOf(node: YamlNode): boolean | undefined {
   if (node.type !== "scalar") return undefined;
   if (node.kind === "bool") return node.text.toLowerCase() === "true";
-  if (node.kind === "str" && ["y", "Y", "yes", "on"].includes(node.text)) return true;
-  return node.kind === "str" && ["n", "N", "no", "off"].includes(node.text) ? false : undefined;
+  return node.kind === "str" ? oldBoolean(node.text) : undefined;
 }
 
 function integerOf(node: YamlNode, kind: "int" | "uint", bits: number): bigint | undefined {

@@ -101,7 +101,7 @@ function inline(writer: Writer, value: YamlValue, indent: number): string {
 }
 
 function literal(writer: Writer, text: string, indent: number): string {
-  const hint = /^[ \n]/.test(text) ? String(writer.step) : "";
+  const hint = text.startsWith(" ") ? String(writer.step) : "";
   const chomp = !text.endsWith("\n") ? "-" : text === "\n" || text.endsWith("\n\n") ? "+" : "";
   const body = chomp === "-" ? text : text.slice(0, -1);
   const pad = " ".repeat(indent);
@@ -141,7 +141,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ["\u2029", "P"],
 ]);
 // eslint-disable-next-line no-control-regex
-const escaped = /[\u0000-\u001f"\\\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]/gu;
+const escaped = /[\u0000-\u001f"\\\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff\u{10000}-\u{10ffff}]/gu;
 
 function doubleQuoted(text: string): string {
   return `"${text.replace(escaped, (char) => {

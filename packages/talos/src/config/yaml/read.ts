@@ -136,6 +136,8 @@ class Composer {
   /** Where an empty value is said to be: nothing of it is in the text. */
   #last: Placed = { line: 1, column: 1 };
   #documentLine = 0;
+  /** Where in the document the composer is: `.key` and `[index]`. */
+  readonly #path: string[] = [];
 
   constructor(source: string, events: readonly Event[], limits: ReadLimits) {
     this.#source = source;
@@ -152,6 +154,7 @@ class Composer {
       if (out.length >= this.#maxDocuments) throw new ConfigError("YAML_LIMIT", `the text holds more than ${this.#maxDocuments} documents`);
       this.#anchors.clear();
       this.#documentLine = 0;
+      this.#path.length = 0;
       const root = this.#isPop() || this.#isNothing() ? undefined : this.#node();
       if (root === undefined && !this.#isPop()) this.#at++; // the empty scalar
       this.#at++; // its end
@@ -177,7 +180,8 @@ class Composer {
     if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP)
       throw new ConfigError("YAML_SYNTAX", "yaml: did not find expected node content");
     const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.start;
-    if (event.tagStart >= 0) throw new ConfigError("YAML_TAG", "tags are not allowed", this.#place(event.tagStart));
+    if (event.tagStart >= 0)
+      throw new ConfigError("YAML_TAG", "tags are not allowed", { path: this.#pathText(), ...this.#place(event.tagStart) });
     const node = this.#content(event, start);
     if (event.anchorStart >= 0) this.#anchors.set(this.#source.slice(event.anchorStart, event.anchorEnd), node);
     return node;
@@ -204,7 +208,11 @@ class Composer {
       }
       case EVENT_ID.SEQUENCE: {
         const items: YamlNode[] = [];
-        while (!this.#isPop()) items.push(this.#node());
+        while (!this.#isPop()) {
+          this.#path.push(`[${items.length}]`);
+          items.push(this.#node());
+          this.#path.pop();
+        }
         this.#at++;
         return { type: "sequence", items, isFlow: event.style === COLLECTION_STYLE.FLOW, ...this.#place(start) };
       }
@@ -222,13 +230,15 @@ class Composer {
       const keyNode = this.#node();
       if (keyNode.type !== "scalar")
         throw new ConfigError("WRONG_TYPE", "a key must be a scalar", { line: keyNode.line, column: keyNode.column });
+      this.#path.push(`.${keyNode.text}`);
       const value = this.#node();
       const earlier = seen.get(keyNode.text);
       if (earlier !== undefined) {
         const where = `error decoding document (line ${this.#documentLine}): yaml: construct errors:\n  line ${keyNode.line}`;
         const detail = `${where}: mapping key ${JSON.stringify(keyNode.text)} already defined at line ${earlier}`;
-        throw new ConfigError("DUPLICATE_KEY", detail, { line: keyNode.line, column: keyNode.column });
+        throw new ConfigError("DUPLICATE_KEY", detail, { path: this.#pathText(), line: keyNode.line, column: keyNode.column });
       }
+      this.#path.pop();
       seen.set(keyNode.text, keyNode.line);
       entries.push({ key: keyNode.text, keyNode, value });
     }
@@ -238,10 +248,15 @@ class Composer {
 
   #alias(start: number, end: number): YamlNode {
     const place = this.#place(start);
-    if (++this.#aliases > this.#maxAliases) throw new ConfigError("YAML_ALIAS", "aliases are not allowed", place);
+    if (++this.#aliases > this.#maxAliases)
+      throw new ConfigError("YAML_ALIAS", "aliases are not allowed", { path: this.#pathText(), ...place });
     const node = this.#anchors.get(this.#source.slice(start, end));
     if (node === undefined) throw new ConfigError("YAML_SYNTAX", "yaml: unknown anchor", place);
     return node;
+  }
+
+  #pathText(): string {
+    return this.#path.join("").replace(/^\./, "");
   }
 
   /** The library reports where the content of a quoted scalar starts; people count from the quote. */

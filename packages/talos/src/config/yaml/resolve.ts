@@ -31,8 +31,15 @@ export function kindOfPlain(text: string): ScalarKind {
   if (!isNumeric) return "str";
   if (timestamp.test(text) && isCalendarDate(text)) return "timestamp";
   const digits = text.includes("_") ? text.replaceAll("_", "") : text;
-  if (integer.test(digits)) return "int";
-  return decimal.test(digits) ? "float" : "str";
+  if (integer.test(digits) && (digits.length < 18 || fitsSixtyFourBits(digits))) return "int";
+  return decimal.test(digits) && Number.isFinite(Number(digits)) ? "float" : "str";
+}
+
+const trueWords: ReadonlySet<string> = new Set("y Y yes Yes YES on On ON".split(" "));
+
+/** What a word that YAML 1.1 reads as a boolean means where Go asks for one, quoted or not; `undefined` for all other words. */
+export function oldBoolean(text: string): boolean | undefined {
+  return oldBooleans.has(text) ? trueWords.has(text) : undefined;
 }
 
 /** True for words that YAML 1.1 reads as booleans: Go writes them quoted although it reads them as strings. */
@@ -45,8 +52,16 @@ export function isSexagesimal(text: string): boolean {
   return text.includes(":") && sexagesimal.test(text);
 }
 
+/** Larger numbers become floats when they are written in tens, and texts otherwise. */
+function fitsSixtyFourBits(digits: string): boolean {
+  const magnitude = digits.replace(/^[-+]/, "");
+  const value = BigInt(/^0[0-7]+$/.test(magnitude) ? `0o${magnitude}` : magnitude);
+  return digits.startsWith("-") ? value <= 1n << 63n : value < 1n << 64n;
+}
+
 function isCalendarDate(text: string): boolean {
-  const [year, month, day] = text.split(/[-Tt ]/, 3).map(Number) as [number, number, number];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = text.split(/[-Tt :.,Z+]/, 6).map(Number);
+  if (hour > 23 || minute > 59 || second > 59) return false;
   if (month < 1 || month > 12 || day < 1) return false;
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const length = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;

@@ -29,7 +29,7 @@ interface ScalarFacts {
 const startsAsIndicator = /^(?:[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|---|\.\.\.)/;
 const indicatorInside = /:(?:[ \t]|$)|[ \t]#/;
 // eslint-disable-next-line no-control-regex
-const unprintable = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff\ud800-\udfff]/u;
+const unprintable = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff\ud800-\udfff\u{10000}-\u{10ffff}]/u;
 
 function analyse(text: string): ScalarFacts {
   return {
@@ -44,5 +44,6 @@ function analyse(text: string): ScalarFacts {
 }
 
 function isBlockAllowed(text: string): boolean {
+  if (/^[ \t\n]*$/.test(text)) return false;
   return !text.endsWith(" ") && !/ [\n\r\u0085\u2028\u2029]/.test(text) && !/\r/.test(text) && !unprintable.test(text);
 }
