@@ -1,5 +1,5 @@
 import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos";
-import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError } from "@talos-operator/talos";
+import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { seenDisks } from "./disks.ts";
 import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
@@ -38,10 +38,27 @@ export async function lookAt(question: LookQuestion): Promise<Look> {
   return tryMaintenance(question, credentials);
 }
 
+/**
+ * Looks at a machine through a control plane that forwards; `undefined` when that does not show it running as it should.
+ *
+ * The control plane has checked that the machine's certificate is of this cluster and names the address, as we check it when we dial. But only what is as
+ * expected is believed: everything else, and every failure, is to be looked at on a connection of its own, where TLS tells a wiped machine from an impostor.
+ */
+export async function lookThrough(looks: TalosLooks, question: LookQuestion): Promise<Running | undefined> {
+  try {
+    const look = await readRunning(looks, question, "forwarded");
+    return look.stage === "running" ? look : undefined;
+  } catch (thrown) {
+    if (isTalosError(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
 /** With our certificate; `undefined` when the machine shows a certificate that is not ours. */
 async function tryOurs(question: LookQuestion, credentials: ReaderCredentials): Promise<Look | undefined> {
   try {
-    return await readRunning(question.connections.mutual(credentials), question);
+    const client = question.connections.mutual(credentials);
+    return await readRunning(client, question, client.peerSpki());
   } catch (thrown) {
     question.connections.closeMutual();
     if (isTalosError(thrown, "UNTRUSTED_SERVER", "UNEXPECTED_IDENTITY")) return undefined;
@@ -112,17 +129,22 @@ async function versionOf(client: TalosClient, options: CallOptions): Promise<See
   }
 }
 
-async function runningVersionOf(client: TalosClient, options: CallOptions): Promise<SeenVersion> {
+async function runningVersionOf(client: TalosLooks, options: CallOptions): Promise<SeenVersion> {
   const version = await client.version(options);
   return { version: bounded(version.tag), platform: version.platform?.name };
 }
 
-async function readRunning(client: TalosClient, question: LookQuestion): Promise<Running> {
+/**
+ * What a machine with a configuration shows.
+ *
+ * @param steadyFor whose answers that stay the same may be taken from an earlier look: the machine's key, or that it is reached through another machine
+ */
+async function readRunning(client: TalosLooks, question: LookQuestion, steadyFor: string | undefined): Promise<Running> {
   const options = callOptions(question);
   const isControlPlane = question.role === "controlplane";
   const [status, version, etcd, hardware] = await Promise.all([
     client.resources.get(resourceKinds.machineStatus, undefined, options),
-    question.connections.version.take(client.peerSpki(), question.now, () => runningVersionOf(client, options)),
+    question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options)),
     isControlPlane ? seenEtcd(client, options) : undefined,
     // One that nobody configured under this name may be another entry's machine.
     question.mayBeConfigured && question.needsHardware !== true ? undefined : hardwareOf(client, options),
@@ -140,7 +162,7 @@ async function readRunning(client: TalosClient, question: LookQuestion): Promise
 }
 
 /** What tells this machine from others, as far as it tells. */
-async function hardwareOf(client: TalosClient, options: CallOptions): Promise<Pick<InMaintenance, "uuid" | "macs">> {
+async function hardwareOf(client: TalosLooks, options: CallOptions): Promise<Pick<InMaintenance, "uuid" | "macs">> {
   const [system, links] = await Promise.all([
     optional(client.resources.get(resourceKinds.systemInformation, undefined, options)),
     optional(client.resources.list(resourceKinds.linkStatus, options)),
@@ -154,7 +176,7 @@ async function hardwareOf(client: TalosClient, options: CallOptions): Promise<Pi
 }
 
 /** etcd as this machine tells it. What it does not tell stays `undefined`; only failures that concern the whole machine are thrown. */
-export async function seenEtcd(client: TalosClient, options: CallOptions): Promise<SeenEtcd> {
+export async function seenEtcd(client: TalosLooks, options: CallOptions): Promise<SeenEtcd> {
   const [services, local] = await Promise.all([client.serviceList(options), localMemberOf(client, options)]);
   const service = services.find((one) => one.id === "etcd");
   const seen = { service: service?.state, isHealthy: service?.isHealthy === true, localMember: local };
@@ -172,7 +194,7 @@ export async function seenEtcd(client: TalosClient, options: CallOptions): Promi
   };
 }
 
-async function localMemberOf(client: TalosClient, options: CallOptions): Promise<string | undefined> {
+async function localMemberOf(client: TalosLooks, options: CallOptions): Promise<string | undefined> {
   try {
     return (await client.resources.get(resourceKinds.etcdMember, undefined, options))?.spec.memberId ?? "none";
   } catch (thrown) {
