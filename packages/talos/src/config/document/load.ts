@@ -2,7 +2,7 @@ import { identityOf, identityText, legacyKind, type DocumentIdentity } from "../
 import { ConfigError } from "../errors.ts";
 import { schemaOf, type DocumentShape, type Generation } from "../schema/notation.ts";
 import { nodeAt, textAt } from "../yaml/navigate.ts";
-import { readYaml, type ReadLimits, type YamlNode } from "../yaml/read.ts";
+import { readYaml, type ReadLimits, type YamlDocument, type YamlNode } from "../yaml/read.ts";
 import { checkUnknownKeys } from "./unknown-keys.ts";
 import { decode } from "./decode.ts";
 import type { ConfigMap } from "./value.ts";
@@ -27,12 +27,35 @@ export function identityOfDocument({ shape, members }: ConfigDocument): Document
  */
 export function loadDocuments(text: string, generation: Generation, limits?: ReadLimits): readonly ConfigDocument[] {
   const seen = new Set<string>();
-  return readYaml(text, limits).flatMap(({ root }) => {
+  return readDocuments(text, limits).flatMap(({ root }) => {
     if (root === undefined) return [];
     const document = loadDocument(root, generation);
     checkOnlyOnce(root, seen);
     return [document];
   });
+}
+
+/** What cannot be read is in some document too: people look for that one first. */
+function readDocuments(text: string, limits: ReadLimits | undefined): readonly YamlDocument[] {
+  try {
+    return readYaml(text, limits);
+  } catch (error) {
+    if (!(error instanceof ConfigError) || error.line === undefined) throw error;
+    throw error.at({ document: identityAt(text, error.line) });
+  }
+}
+
+/** Identity of the document around a line of a text that cannot be read; `undefined` when it is written in braces. */
+function identityAt(text: string, line: number): string | undefined {
+  const lines = text.split("\n");
+  const isMark = (candidate: string): boolean => /^---(?:\s|$)/.test(candidate);
+  const start = lines.slice(0, line).findLastIndex(isMark) + 1;
+  const end = lines.findIndex((candidate, index) => index >= line && isMark(candidate));
+  const own = lines.slice(start, end === -1 ? undefined : end);
+  if (own.some((candidate) => candidate.startsWith("{"))) return undefined;
+  const said = (key: string): string | undefined =>
+    own.map((candidate) => new RegExp(`^${key}:\\s+["']?([\\w./-]+)`).exec(candidate)?.[1]).find((value) => value !== undefined);
+  return identityText({ apiVersion: said("apiVersion") ?? "", kind: said("kind") ?? legacyKind, name: said("name") ?? "" });
 }
 
 /** Refuses a second document of the same identity in one text. */
@@ -42,6 +65,7 @@ export function checkOnlyOnce(root: YamlNode, seen: Set<string>): void {
     throw new ConfigError("DUPLICATE_DOCUMENT", `duplicate document ${identity} is not allowed (line ${root.line})`, {
       document: identity,
       line: root.line,
+      column: root.column,
     });
   }
   seen.add(identity);

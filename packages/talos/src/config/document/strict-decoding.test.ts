@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ConfigError } from "../errors.ts";
+import { legacyKind } from "../document-identity.ts";
+import { schemaOf, type Generation, type Type } from "../schema/notation.ts";
+import { loadDocuments } from "./load.ts";
+
+const generations: readonly Generation[] = ["1.13", "1.14"];
+
+function refusalOf(text: string, generation: Generation): ConfigError {
+  try {
+    loadDocuments(text, generation);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  return assert.fail(`taken:\n${text}`);
+}
+
+/** A field with what it cannot hold. */
+function misfit(type: Type): { readonly field: string; readonly value: string } | undefined {
+  if (type.kind !== "struct") return undefined;
+  for (const field of type.fields) {
+    const inner = field.type.kind === "pointer" ? field.type.to : field.type;
+    if (["apiVersion", "kind", "name", "version", "machine"].includes(field.name) || inner.kind === "any" || inner.kind === "argument")
+      continue;
+    return { field: field.name, value: ["struct", "list", "map"].includes(inner.kind) ? "some text" : "[some text]" };
+  }
+  return undefined;
+}
+
+for (const generation of generations) {
+  describe(`strict decoding of Talos ${generation}`, () => {
+    const schema = schemaOf(generation);
+    for (const kind of schema.kinds) {
+      const shape = schema.document(kind);
+      assert.ok(shape !== undefined);
+      const isLegacy = kind === legacyKind;
+      const head = isLegacy
+        ? "version: v1alpha1\nmachine: {}\n"
+        : `apiVersion: v1alpha1\nkind: ${kind}\n${shape.isNamed ? "name: one\n" : ""}`;
+      const identity = isLegacy ? "/v1alpha1/" : `v1alpha1/${kind}/${shape.isNamed ? "one" : ""}`;
+      const before = "# a comment\n---\n";
+      const lines = head.split("\n").length - 1;
+
+      const placed = (error: ConfigError): unknown => ({
+        code: error.code,
+        document: error.document,
+        path: error.path,
+        line: error.line,
+        column: error.column,
+      });
+
+      test(`${kind}: a key that the kind does not have`, () => {
+        assert.deepEqual(placed(refusalOf(`${before}${head}notThere: 1\n`, generation)), {
+          code: "UNKNOWN_FIELD",
+          document: identity,
+          path: "notThere",
+          line: lines + 3,
+          column: 1,
+        });
+      });
+
+      test(`${kind}: a key twice`, () => {
+        const [key, value] = isLegacy ? ["version", "v1alpha1"] : ["kind", kind];
+        assert.deepEqual(placed(refusalOf(`${before}${head}${key}: ${value}\n`, generation)), {
+          code: "DUPLICATE_KEY",
+          document: identity,
+          path: key,
+          line: lines + 3,
+          column: 1,
+        });
+      });
+
+      test(`${kind}: the document twice`, () => {
+        assert.deepEqual(placed(refusalOf(`${head}---\n${head}`, generation)), {
+          code: "DUPLICATE_DOCUMENT",
+          document: identity,
+          path: undefined,
+          line: lines + 2,
+          column: 1,
+        });
+      });
+
+      const wrong = misfit(shape.type);
+      if (wrong === undefined) continue;
+      test(`${kind}: something in ${wrong.field} that it cannot hold`, () => {
+        const found = placed(refusalOf(`${before}${head}${wrong.field}: ${wrong.value}\n`, generation));
+        const column = wrong.field.length + 3;
+        assert.deepEqual(found, { code: "WRONG_TYPE", document: identity, path: wrong.field, line: lines + 3, column });
+      });
+    }
+  });
+}
+
+test("keys that stand twice deep inside, tags and aliases are found by their path", () => {
+  const cases: readonly (readonly [string, string, string, number, number])[] = [
+    [
+      "machine:\n  network:\n    interfaces:\n      - mtu: 1\n      - mtu: 1\n        mtu: 2\n",
+      "DUPLICATE_KEY",
+      "machine.network.interfaces[1].mtu",
+      6,
+      9,
+    ],
+    ["machine:\n  certSANs: [a, !!str b]\n", "YAML_TAG", "machine.certSANs[1]", 2, 17],
+    ["machine:\n  type: &a worker\n  token: *a\n", "YAML_ALIAS", "machine.token", 3, 11],
+  ];
+  for (const [text, code, path, line, column] of cases) {
+    const error = refusalOf(text, "1.13");
+    const { code: found, document, path: at, line: row, column: place } = error;
+    assert.deepEqual({ found, document, at, row, place }, { found: code, document: "/v1alpha1/", at: path, row: line, place: column });
+  }
+});
