@@ -1,0 +1,76 @@
+// How a cluster that is as it should be is looked at.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosDialer } from "@talos-operator/ports";
+import { demoCluster, kinds, tell } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+
+/** Notes which channels are open, and over which each machine was asked. */
+function noted(real: TalosDialer, open: string[], asked: string[]): TalosDialer {
+  return {
+    dial(target, credentials) {
+      const channel = real.dial(target, credentials);
+      let isUsed = false;
+      const note = (node: string | undefined): void => {
+        if (!isUsed) open.push(target.address);
+        isUsed = true;
+        asked.push(`${target.address}>${node ?? target.address}`);
+      };
+      return {
+        ...channel,
+        target,
+        unary: (method, request, options) => {
+          note(options.node);
+          return channel.unary(method, request, options);
+        },
+        serverStream: (method, request, options) => {
+          note(options.node);
+          return channel.serverStream(method, request, options);
+        },
+        upload: (method, requests, options) => channel.upload(method, requests, options),
+        peerSpki: () => channel.peerSpki(),
+        close: () => {
+          if (isUsed) open.splice(open.indexOf(target.address), 1);
+          isUsed = false;
+          channel.close();
+        },
+      };
+    },
+  };
+}
+
+test("a settled cluster is looked at over one connection, and a machine that does not show what it should is dialled", async () => {
+  const open: string[] = [];
+  const asked: string[] = [];
+  await tell({ dialer: (real) => noted(real, open, asked) }, async (world) => {
+    await world.start();
+    await world.client.resource(kinds.cluster).create(demoCluster(cps, workers));
+    await world.untilReady();
+    await world.time.advance(180_000);
+    asked.length = 0;
+    await world.time.advance(120_000);
+    assert.deepEqual(open, ["10.5.0.1"], "one connection");
+    assert.deepEqual(new Set(asked), new Set([...cps, ...workers].map((address) => `10.5.0.1>${address}`)));
+
+    world.datacenter.machine("10.5.0.5").powerOff();
+    await world.until("the worker is dialled", () => Promise.resolve(asked.includes("10.5.0.5>10.5.0.5")), 120);
+    world.datacenter.machine("10.5.0.5").powerOn();
+    await world.untilReady(120);
+
+    // While something is wrong with the cluster nothing is forwarded.
+    await world.time.advance(180_000);
+    world.datacenter.machine("10.5.0.1").powerOff();
+    await world.until("the cluster is not ready", async () => (await world.condition(kinds.cluster, "Ready"))?.status === "False", 120);
+    await world.time.advance(30_000);
+    asked.length = 0;
+    await world.time.advance(30_000);
+    assert.ok(asked.length > 0 && asked.every((call) => /^(.*)>\1$/.test(call)), asked.join());
+
+    world.datacenter.machine("10.5.0.1").powerOn();
+    await world.untilReady(120);
+    await world.time.advance(180_000);
+    assert.deepEqual(open, ["10.5.0.1"], "one connection again");
+  });
+});
