@@ -12,8 +12,15 @@ export function readCertificate(text: string): CertificateResult {
     return { certificate: new X509Certificate(block.der) };
   } catch {
     // OpenSSL's own words name its source files and nothing that helps.
-    return { refusal: "failed to parse certificate: x509: malformed certificate" };
+    return { refusal: `failed to parse certificate: x509: malformed ${isKey(block.der) ? "tbs " : ""}certificate` };
   }
+}
+
+/** A list of values that begins with a number: some other structure, a private key most often. Anything else is no structure at all. */
+function isKey(der: Uint8Array): boolean {
+  const long = (der[1] ?? 0) & 0x80 ? (der[1] as number) & 0x7f : 0;
+  const sizeBytes = long === 0 ? (der[1] ?? 0) : der.subarray(2, 2 + long).reduce((sum, byte) => sum * 256 + byte, 0);
+  return der[0] === 0x30 && der.length === 2 + long + sizeBytes && der[2 + long] === 0x02;
 }
 
 /** SHA-256 of the public key, by which Talos pins and names authorities: base64 for pins, hex behind `sha256:` for people. */

@@ -33,6 +33,11 @@ describe("faults that are found", () => {
       'certs.os is invalid: unsupported key type: "CERTIFICATE"',
     ],
     [
+      "a key for a certificate",
+      ({ os }) => ({ os: { ...os, certificate: os.key } }),
+      "certs.os is invalid: failed to parse certificate: x509: malformed tbs certificate",
+    ],
+    [
       "a certificate that is cut off",
       ({ os }) => ({ os: { ...os, certificate: os.certificate.replace(/\n[^-]*\n/, "\nMIIB\n") } }),
       "certs.os is invalid: failed to parse certificate: x509: malformed certificate",

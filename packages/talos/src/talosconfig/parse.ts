@@ -1,6 +1,6 @@
 import type { Generation } from "../config/schema/notation.ts";
 import type { YamlNode } from "../config/yaml/read.ts";
-import { isNull, StructReader } from "../config/yaml/struct-reader.ts";
+import { StructReader } from "../config/yaml/struct-reader.ts";
 import { hideContents, type Talosconfig, type TalosconfigContext } from "./talosconfig.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] | undefined };
@@ -69,8 +69,7 @@ function readAuth(reader: StructReader, node: YamlNode, path: string): Talosconf
       if (isThere) siderov1 = { identity };
     },
   });
-  // An empty section is printed again as one: the genuine tool keeps it.
-  return isNull(node) || node.type !== "mapping" ? undefined : present({ basic, siderov1 });
+  return basic === undefined && siderov1 === undefined ? undefined : present({ basic, siderov1 });
 }
 
 /** The members that have a value. */
