@@ -25,12 +25,10 @@ export const annotations = {
   abandonMachine: `${OPERATOR_GROUP}/abandon-machine`,
   /** Value: a machine's UUID. Lets a machine that was installed and answers in maintenance mode be configured again. */
   approveReprovision: `${OPERATOR_GROUP}/approve-reprovision`,
-  /** Value: the public key's SHA-256. Takes a machine whose identity changed for the one that is known. */
+  /** Value: the SHA-256 of a maintenance key, base64. Somebody vouches for it: with `--require-maintenance-fingerprint` only such a machine is configured. */
   acceptIdentity: `${OPERATOR_GROUP}/accept-identity`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
-  /** Value: the Talos cluster.id. Lets the keys go although wipes are not confirmed. */
-  releaseBundle: `${OPERATOR_GROUP}/release-bundle`,
 } as const;
 
 /** Labels on objects the operator makes. Never trusted as identity. */

@@ -41,6 +41,7 @@ const knownMachine = object(
       maxLength: 256,
     }),
     pinnedAt: required(time("When the identity was first written down, before anything was sent.")),
+    vouchedAt: time("When a person's word for its key was taken, before it was configured. Absent: it was trusted on first use."),
     configuredAt: time("When a configuration was first sent, or may have been: from then on the machine may hold etcd data."),
     configHash: string({ description: "Hash of the configuration last known to be on the machine.", maxLength: 128 }),
     releasedAt: time("When the machine was proved wiped, or given up by a person. It no longer counts as configured."),

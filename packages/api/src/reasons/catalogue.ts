@@ -3,7 +3,7 @@ import type { ConditionEntry } from "./entry.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
 import { ready } from "./ready.ts";
-import { adoptionRequired, bundleHeld, deleting, fieldNotSupported, paused, secretsLost, upgradePending } from "./standing.ts";
+import { adoptionRequired, deleting, fieldNotSupported, paused, secretsLost, upgradePending } from "./standing.ts";
 
 /**
  * Every condition type with every reason it can have: the closed vocabulary of `status.conditions`,
@@ -23,7 +23,6 @@ export const conditionCatalogue = {
   UpgradePending: upgradePending,
   AdoptionRequired: adoptionRequired,
   SecretsLost: secretsLost,
-  BundleHeld: bundleHeld,
   Deleting: deleting,
   Paused: paused,
 } as const satisfies Record<string, ConditionEntry>;

@@ -13,11 +13,6 @@ export const reachable = {
       when: "What answers shows another identity than was recorded.",
       next: "Find out what stands at the address.",
     },
-    AddressUnresolved: {
-      status: "False",
-      when: "The reference or DNS name gives no address.",
-      next: "Correct the reference, or wait for its object.",
-    },
     NotAskedYet: { status: "Unknown", when: "It was not asked yet.", next: "-" },
   },
 } as const satisfies ConditionEntry;
@@ -53,7 +48,6 @@ export const configApplied = {
       next: "Boot it into maintenance mode.",
     },
     WaitingForControlPlane: { status: "False", when: "The control plane must be there first.", next: "See the TalosControlPlane." },
-    Sent: { status: "False", when: "The configuration was accepted; the machine installs and restarts.", next: "-" },
     OutcomeUnknown: {
       status: "Unknown",
       when: "The configuration may or may not have arrived; what the machine shows decides.",

@@ -3,7 +3,7 @@ import type { ConditionEntry } from "./entry.ts";
 /** Whether the operator is at work on the object. */
 export const progressing = {
   meaning: "The operator is changing something, or waits for a change it began.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
     Composing: { status: "True", when: "Objects the cluster consists of are being made.", next: "-" },
     WaitingForMachines: {
@@ -56,7 +56,7 @@ export const bootstrapped = {
 
 /** Whether etcd serves with all its members. */
 export const etcdHealthy = {
-  meaning: "Every control plane is a started voter of etcd, a majority answers, no alarm is raised.",
+  meaning: "Every control plane is a started voter of etcd, and they agree on members and leader.",
   kinds: ["TalosCluster", "TalosControlPlane"],
   reasons: {
     AllMembersHealthy: { status: "True", when: "Every control plane is a healthy voter.", next: "-" },
@@ -68,7 +68,6 @@ export const etcdHealthy = {
     },
     MemberUnhealthy: { status: "False", when: "A member does not serve.", next: "Look at the machine the message names." },
     MemberUnexpected: { status: "False", when: "A member belongs to no machine of this cluster.", next: "Find out where it came from." },
-    AlarmRaised: { status: "False", when: "Etcd raised an alarm such as NOSPACE.", next: "See the alarm in the message." },
     NoAnswer: { status: "Unknown", when: "No control plane could be asked.", next: "See the condition MachinesReady." },
   },
 } as const satisfies ConditionEntry;
@@ -99,11 +98,6 @@ export const nodesReady = {
       status: "False",
       when: "Nodes are missing or not ready; the message names each with its unmet condition.",
       next: "Look at the nodes named.",
-    },
-    ApiUnreachable: {
-      status: "Unknown",
-      when: "The cluster's Kubernetes API does not answer.",
-      next: "Look at the control planes and the endpoint.",
     },
     NotBootstrapped: { status: "False", when: "There is no Kubernetes yet: etcd is not founded.", next: "See the condition Bootstrapped." },
     Unobserved: { status: "Unknown", when: "No node was looked at yet.", next: "-" },

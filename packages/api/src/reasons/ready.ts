@@ -49,11 +49,6 @@ const authorReasons = {
     when: "A patch, an additional document or the referenced config does not give a valid machine config.",
     next: "Correct the document and path the message names.",
   },
-  ConfigRefNotFound: {
-    status: "False",
-    when: "The ConfigMap or key of spec.configRef is not there.",
-    next: "Create it, or remove spec.configRef.",
-  },
   ControlPlaneNotFound: {
     status: "False",
     when: "The referenced TalosControlPlane does not exist or is not named.",
@@ -92,7 +87,7 @@ const worldReasons = {
   IdentityMismatch: {
     status: "False",
     when: "A machine shows another identity than was recorded: a foreign certificate, UUID or key. Nothing is sent to it.",
-    next: "Find out what stands at the address. If it is the machine you mean, annotate talos-operator.dev/accept-identity.",
+    next: "Find out what stands at the address. If only a key is missing that somebody vouched for, annotate talos-operator.dev/accept-identity with it.",
   },
   MaintenanceUnexpected: {
     status: "False",

@@ -3,7 +3,7 @@ import type { ConditionEntry } from "./entry.ts";
 /** Fields that are set and do nothing. */
 export const fieldNotSupported = {
   meaning: "A field is set that this release does not act on; the message names it.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
     FieldNotSupported: { status: "True", when: "Such a field is set.", next: "Remove it, or accept that it has no effect." },
   },
@@ -12,7 +12,7 @@ export const fieldNotSupported = {
 /** A version in the spec that differs from the running one. */
 export const upgradePending = {
   meaning: "The spec asks for another version than runs; running machines are left as they are.",
-  kinds: ["TalosControlPlane", "TalosWorker", "TalosMachine"],
+  kinds: ["TalosControlPlane"],
   reasons: {
     VersionDiffers: {
       status: "True",
@@ -38,7 +38,7 @@ export const adoptionRequired = {
 /** Keys that are gone or changed. */
 export const secretsLost = {
   meaning: "The secrets bundle cannot be used; everything is read-only.",
-  kinds: ["TalosControlPlane", "ClusterRecord"],
+  kinds: ["TalosControlPlane"],
   reasons: {
     BundleMissing: { status: "True", when: "The Secret the record names does not exist.", next: "Restore the Secret from a backup." },
     BundleChanged: {
@@ -51,24 +51,6 @@ export const secretsLost = {
       status: "True",
       when: "ClusterRecord and bundle Secret are gone, and machines hold a configuration with those keys, or may hold one.",
       next: "Restore both from a backup, or wipe the machines, delete the control plane with deletionPolicy preserve, and make it anew.",
-    },
-  },
-} as const satisfies ConditionEntry;
-
-/** Keys that are kept although their object goes. */
-export const bundleHeld = {
-  meaning: "The secrets bundle is kept because machines still trust it.",
-  kinds: ["ClusterRecord"],
-  reasons: {
-    WipesNotConfirmed: {
-      status: "True",
-      when: "Machines were not proved wiped.",
-      next: "Bring the machines back, give them up with abandon-machine, or annotate release-bundle with the cluster.id.",
-    },
-    NamespaceTerminating: {
-      status: "True",
-      when: "The namespace is going away while machines still run.",
-      next: "Annotate release-bundle with the cluster.id to let the keys go.",
     },
   },
 } as const satisfies ConditionEntry;
@@ -98,7 +80,7 @@ export const deleting = {
 /** An object that is left alone. */
 export const paused = {
   meaning: "The annotation reconcile-mode keeps the operator from acting on the object.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
     ReconcileModeDisable: { status: "True", when: "The annotation says disable.", next: "Remove the annotation." },
     ReconcileModeDryRun: { status: "True", when: "The annotation says dryrun.", next: "Remove the annotation." },

@@ -120,6 +120,7 @@ export function configured(
     installDisk: "/dev/sda",
     configHash: undefined,
     pinnedAt: NOW,
+    vouchedAt: undefined,
     configuredAt: NOW,
     releasedAt: undefined,
     ...over,

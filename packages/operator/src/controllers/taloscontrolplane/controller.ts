@@ -26,7 +26,7 @@ import { machineFact } from "./facts.ts";
 import type { MachineFact } from "./facts.ts";
 import { readRecord } from "./facts-codec.ts";
 import { createGuard } from "./guard.ts";
-import type { Decision, Observed, Rule } from "./model.ts";
+import type { Decision, Observed, Rule, SentEffect } from "./model.ts";
 import { observe } from "./observe.ts";
 import { canonicalAddressesOf } from "./spec-problems.ts";
 import { ClusterSession } from "./session.ts";
@@ -69,7 +69,11 @@ export interface BrainOptions {
 export interface Brain {
   readonly controller: Controller;
   /** What is known of a machine: the newest look, and what the record says. */
-  machine(key: ObjectKey): { readonly look: Look; readonly fact: MachineFact | undefined; readonly hasRecord: boolean } | undefined;
+  machine(
+    key: ObjectKey,
+  ):
+    | { readonly look: Look; readonly fact: MachineFact | undefined; readonly sent: SentEffect | undefined; readonly hasRecord: boolean }
+    | undefined;
   /** Decisions of each cluster's last pass, for people and tests. */
   lastDecision(key: ObjectKey): Decision | undefined;
   close(): void;
@@ -311,7 +315,12 @@ export function createBrain(options: BrainOptions): Brain {
       const cluster = clusters.get(owners.get(keyText(key)) ?? "");
       return cluster === undefined
         ? undefined
-        : { look: cluster.session.look(key.name), fact: machineFact(cluster.facts, key.name), hasRecord: cluster.facts !== undefined };
+        : {
+            look: cluster.session.look(key.name),
+            fact: machineFact(cluster.facts, key.name),
+            sent: cluster.session.sent().get(`Configure/${key.name}`),
+            hasRecord: cluster.facts !== undefined,
+          };
     },
     lastDecision: (key) => clusters.get(keyText(key))?.decision,
     close: () => {

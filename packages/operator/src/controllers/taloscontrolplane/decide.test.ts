@@ -258,6 +258,24 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "waitOrSettle", ready: "IdentityMismatch" },
   },
   {
+    name: "configures a machine whose key a person vouched for",
+    world: {
+      facts: facts(),
+      requireFingerprint: true,
+      controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/accept-identity": "spki-10.0.0.1" } }),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1"), "10.0.0.2": inMaintenance("10.0.0.2") },
+    },
+    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },
+  },
+  {
+    name: "takes a person's word for a key off once it has acted",
+    world: {
+      facts: facts({ machines: [configured("10.0.0.1", "controlplane", "demo", { vouchedAt: NOW })] }),
+      controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/accept-identity": "spki-10.0.0.1" } }),
+    },
+    want: { rule: "answerAnnotations", actions: ["AnswerAnnotation"], ready: "WaitingForMachines" },
+  },
+  {
     name: "writes down the target and then founds etcd when all control planes wait for it",
     world: { facts: facts({ machines: allConfigured }), looks: allPreparing },
     want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping", state: "Available" },

@@ -25,6 +25,7 @@ const machine = (role: MachineFact["role"]): fc.Arbitrary<MachineFact> =>
     installDisk: maybe(word),
     configHash: maybe(word),
     pinnedAt: time,
+    vouchedAt: maybe(time),
     configuredAt: maybe(time),
     releasedAt: maybe(time),
   });

@@ -109,6 +109,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     installDisk: machine.installDisk,
     configHash: machine.configHash,
     pinnedAt: ms(machine.pinnedAt),
+    vouchedAt: optionalMs(machine.vouchedAt),
     configuredAt: optionalMs(machine.configuredAt),
     releasedAt: optionalMs(machine.releasedAt),
   };
@@ -125,6 +126,7 @@ function printMachine(machine: MachineFact): KnownMachine {
     ...(machine.installDisk === undefined ? {} : { installDisk: machine.installDisk }),
     ...(machine.configHash === undefined ? {} : { configHash: machine.configHash }),
     pinnedAt: time(machine.pinnedAt),
+    ...(machine.vouchedAt === undefined ? {} : { vouchedAt: time(machine.vouchedAt) }),
     ...(machine.configuredAt === undefined ? {} : { configuredAt: time(machine.configuredAt) }),
     ...(machine.releasedAt === undefined ? {} : { releasedAt: time(machine.releasedAt) }),
   };

@@ -55,6 +55,8 @@ export interface MachineFact {
   /** Of the settings that its configuration was made from; `undefined` when it was met configured. */
   readonly configHash: string | undefined;
   readonly pinnedAt: number;
+  /** When a person's word for `spki` was taken; `undefined` = it was trusted on first use. */
+  readonly vouchedAt: number | undefined;
   /** From here on a configuration may have been sent, and the machine may hold etcd data. */
   readonly configuredAt: number | undefined;
   /** When the machine was proved wiped, or given up by a person. */

@@ -124,7 +124,7 @@ function stopInMaintenance(
   stop: (reason: ReadyReason, message: string) => StoppedMachine,
 ): StoppedMachine | undefined {
   const { name, address } = declared;
-  if (seen.requireFingerprint && fact?.configuredAt === undefined)
+  if (seen.requireFingerprint && fact?.configuredAt === undefined && !isVouchedFor(seen, look))
     return stop(
       "IdentityMismatch",
       `${name}: nobody vouched for the key ${look.spki} at ${address}, and this operator runs with --require-maintenance-fingerprint. Annotate ${annotations.acceptIdentity}: ${look.spki}.`,
@@ -216,12 +216,14 @@ function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintena
 }
 
 function factOf(
-  { now, controlPlane: { spec } }: Observed,
+  seen: Observed,
   facts: ClusterFacts,
   declared: DeclaredMachine,
   look: InMaintenance,
   installDisk: string | undefined,
 ): MachineFact {
+  const { now } = seen;
+  const { spec } = seen.controlPlane;
   return {
     name: declared.name,
     role: declared.role,
@@ -233,9 +235,15 @@ function factOf(
     installDisk,
     configHash: configHashOf(declared, spec === undefined ? spec : asMade(spec, facts)),
     pinnedAt: now,
+    vouchedAt: isVouchedFor(seen, look) ? now : undefined,
     configuredAt: now,
     releasedAt: undefined,
   };
+}
+
+/** A person named the key that the machine shows. */
+function isVouchedFor({ controlPlane }: Observed, { spki }: InMaintenance): boolean {
+  return controlPlane.metadata.annotations?.[annotations.acceptIdentity] === spki;
 }
 
 /** A machine that proved by its certificate that it is ours; its maintenance key is not known, so it is never configured again without a word. */
@@ -252,6 +260,7 @@ function metRunning(now: number, declared: DeclaredMachine, { platform, hardware
     installDisk: undefined,
     configHash: undefined,
     pinnedAt: now,
+    vouchedAt: undefined,
     configuredAt: now,
     releasedAt: undefined,
   };

@@ -86,6 +86,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
         machine,
         look: known?.look ?? { kind: "not-asked" },
         fact: known?.fact,
+        sent: known?.sent,
         hasRecord: known?.hasRecord === true,
         hasOwner: pool !== undefined,
       });

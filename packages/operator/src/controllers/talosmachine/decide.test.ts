@@ -149,3 +149,17 @@ test("machine: while the record is away, that a configuration was sent is not un
   assert.equal(reasons.get("ConfigApplied"), "OutcomeUnknown");
   assert.equal(reasons.get("MaintenanceIdentityPinned"), "TrustedOnFirstUse");
 });
+
+test("machine: a key that a person vouched for is no trust on first use", () => {
+  const fact = configured("10.0.0.1", "controlplane", "demo", { vouchedAt: NOW });
+  const { conditions } = decideMachine({ machine, look: running(), fact, hasOwner: true, hasRecord: true });
+  assert.equal(conditions.find((condition) => condition.type === "MaintenanceIdentityPinned")?.reason, "AcceptedByPerson");
+});
+
+test("machine: says what the machine answered to a configuration that it refused", () => {
+  const sent = { at: NOW, outcome: "refused", detail: "no such disk" } as const;
+  const { conditions } = decideMachine({ machine, look: inMaintenance("10.0.0.1"), fact: known, sent, hasOwner: true, hasRecord: true });
+  const applied = conditions.find((condition) => condition.type === "ConfigApplied");
+  assert.equal(applied?.reason, "Rejected");
+  assert.match(applied.message, /no such disk/);
+});

@@ -1,6 +1,7 @@
 import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
+import type { SentEffect } from "../taloscontrolplane/model.ts";
 import type { MachineFact } from "../taloscontrolplane/facts.ts";
 
 /** Everything that the report about a machine is made from. */
@@ -9,6 +10,8 @@ export interface MachineSeen {
   readonly look: Look;
   /** What the cluster's record says about it. */
   readonly fact: MachineFact | undefined;
+  /** What came of the configuration, as far as this process knows. */
+  readonly sent?: SentEffect | undefined;
   /** False while the record is away, or was not read yet: what an earlier pass said of it stays, for it may be the last trace. */
   readonly hasRecord: boolean;
   /** False when the object that it belongs to is gone. */
@@ -34,7 +37,7 @@ export function decideMachine(seen: MachineSeen): MachineReport {
   const ready = readyOf(seen);
   const reachable = reachableOf(look);
   const pinned = pinnedOf(fact);
-  const config = configOf(look, fact);
+  const config = configOf(look, fact, seen.sent);
   const state = stateOf(look, fact);
   return {
     state: hasOwner ? (hasRecord ? state : laterOf(machine.status?.state, state)) : "Orphaned",
@@ -128,13 +131,14 @@ function reachableOf(look: Look): Finding<ReasonOf<"Reachable">> {
 
 function pinnedOf(fact: MachineFact | undefined): Finding<ReasonOf<"MaintenanceIdentityPinned">> {
   if (fact?.spki === undefined) return { reason: "NotSeenInMaintenance", message: "The machine was not written down in maintenance mode." };
+  if (fact.vouchedAt !== undefined) return { reason: "AcceptedByPerson", message: `A person vouched for the key ${fact.spki}.` };
   return {
     reason: "TrustedOnFirstUse",
     message: `Nobody vouched for the key ${fact.spki}${fact.uuid === "" ? "" : ` of machine ${fact.uuid}`}; it was written down before the configuration was sent to it. Compare it with the machine's console.`,
   };
 }
 
-function configOf(look: Look, fact: MachineFact | undefined): Finding<ReasonOf<"ConfigApplied">> {
+function configOf(look: Look, fact: MachineFact | undefined, sent: SentEffect | undefined): Finding<ReasonOf<"ConfigApplied">> {
   if (look.kind === "running") return { reason: "Applied", message: "The machine runs with the configuration made for it." };
   if (fact?.configuredAt === undefined || fact.releasedAt !== undefined)
     return { reason: "WaitingForMachine", message: "No configuration was sent." };
@@ -142,6 +146,8 @@ function configOf(look: Look, fact: MachineFact | undefined): Finding<ReasonOf<"
     return { reason: "Blocked", message: "The machine waits in maintenance mode with another key than was written down." };
   if (look.kind === "foreign" || look.kind === "not-talos")
     return { reason: "Blocked", message: "What answers is not the machine that was configured." };
+  if (look.kind === "maintenance" && sent?.outcome === "refused")
+    return { reason: "Rejected", message: `The machine refused its configuration: ${sent.detail}. Correct the patches or settings.` };
   return { reason: "OutcomeUnknown", message: "The configuration may have been sent; what the machine shows decides." };
 }
 

@@ -1,23 +1,37 @@
 import { annotations } from "@talos-operator/api";
 import { machineFact } from "../facts.ts";
-import type { Observed, Rule, SeenMachine } from "../model.ts";
+import type { Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
 /**
  * Takes a person's word off once it has acted, so that it never acts a second time on something that happens later.
  *
- * `approve-reprovision` has acted when the machine it names is written down with the key it shows, or runs.
+ * `approve-reprovision` has acted when the machine it names is written down with the key it shows, or runs; `accept-identity` when a machine is
+ * written down with the key it names.
  */
 export const answerAnnotations: Rule = {
   name: "answerAnnotations",
   decide(seen) {
-    const value = seen.controlPlane.metadata.annotations?.[annotations.approveReprovision];
-    if (value === undefined || seen.record.kind !== "present") return undefined;
-    const named = seen.machines.find((machine) => nameOf(seen, machine) === value || machine.declared.name === value);
-    if (named === undefined || !isAnswered(seen, named)) return undefined;
-    const answer = `${named.declared.name} was taken in again, as talos-operator.dev/approve-reprovision asked; the annotation acts once and is removed.`;
-    return { actions: [{ kind: "AnswerAnnotation", annotation: annotations.approveReprovision, value, answer }] };
+    return vouched(seen) ?? reprovisioned(seen);
   },
 };
+
+function vouched(seen: Observed): Verdict | undefined {
+  const value = seen.controlPlane.metadata.annotations?.[annotations.acceptIdentity];
+  if (value === undefined || seen.record.kind !== "present") return undefined;
+  const named = seen.record.value.facts.machines.find((fact) => fact.spki === value && fact.vouchedAt !== undefined);
+  if (named === undefined) return undefined;
+  const answer = `${named.name} was taken in with this key, as ${annotations.acceptIdentity} said; the annotation acts once and is removed.`;
+  return { actions: [{ kind: "AnswerAnnotation", annotation: annotations.acceptIdentity, value, answer }] };
+}
+
+function reprovisioned(seen: Observed): Verdict | undefined {
+  const value = seen.controlPlane.metadata.annotations?.[annotations.approveReprovision];
+  if (value === undefined || seen.record.kind !== "present") return undefined;
+  const named = seen.machines.find((machine) => nameOf(seen, machine) === value || machine.declared.name === value);
+  if (named === undefined || !isAnswered(seen, named)) return undefined;
+  const answer = `${named.declared.name} was taken in again, as ${annotations.approveReprovision} asked; the annotation acts once and is removed.`;
+  return { actions: [{ kind: "AnswerAnnotation", annotation: annotations.approveReprovision, value, answer }] };
+}
 
 function isAnswered(seen: Observed, { declared, look }: SeenMachine): boolean {
   if (look.kind === "running") return true;
