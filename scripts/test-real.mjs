@@ -1,4 +1,4 @@
-// Runs the real tier: our client against a genuine kube-apiserver, genuine kubectl and talosctl against our servers.
+// Runs the real tier: our client against a genuine kube-apiserver, genuine kubectl, helm and talosctl against our servers.
 // Genuine parts are built once from pinned Go modules into a cache folder (hack/tools), or taken from KUBEBUILDER_ASSETS.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, symlinkSync } from "node:fs";
@@ -10,14 +10,14 @@ mkdirSync(cache, { recursive: true });
 
 const fromAssets = ["etcd", "kube-apiserver", "kubectl"];
 const assets = process.env.KUBEBUILDER_ASSETS;
-const wanted = ["etcd", "kube-apiserver", "kubectl", "talosctl", "golden"];
+const wanted = ["etcd", "kube-apiserver", "kubectl", "helm", "talosctl", "golden"];
 let missing = wanted;
 let tools = cache;
 if (assets !== undefined && fromAssets.every((name) => existsSync(join(assets, name)))) {
   tools = join(cache, "with-assets");
   mkdirSync(tools, { recursive: true });
   for (const name of fromAssets) if (!existsSync(join(tools, name))) symlinkSync(join(assets, name), join(tools, name));
-  missing = ["talosctl", "golden"];
+  missing = ["helm", "talosctl", "golden"];
 }
 if (spawnSync("go", ["version"]).status !== 0) {
   process.stderr.write(

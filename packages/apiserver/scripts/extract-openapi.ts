@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
+import { brotliCompressSync } from "node:zlib";
 import { load } from "js-yaml";
 
 type Json = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any
@@ -86,6 +87,8 @@ const alwaysPrintedTimes = new Set([
   "finishedAt",
 ]);
 const definitions: Record<string, Json> = {};
+/** The schemas of those kinds and of all they refer to, word for word. */
+const published: Record<string, Json> = {};
 const kinds: Json[] = [];
 for (const [groupVersion, plurals] of Object.entries(wanted)) {
   const root = groupVersion.includes("/") ? `apis/${groupVersion}` : `api/${groupVersion}`;
@@ -105,6 +108,8 @@ for (const [groupVersion, plurals] of Object.entries(wanted)) {
       ),
     ) as [string, Json];
     collect(name, schemas);
+    publish(name, schemas);
+    if (`${name}List` in schemas) publish(`${name}List`, schemas);
     const hasList = (resource["verbs"] as string[]).includes("list");
     const columns = hasList ? (await table(`/${root}/${plural}?limit=1`))["columnDefinitions"] : [];
     kinds.push({
@@ -125,6 +130,12 @@ for (const [groupVersion, plurals] of Object.entries(wanted)) {
       })),
     });
   }
+}
+
+function publish(name: string, schemas: Json): void {
+  if (name in published) return;
+  published[name] = schemas[name] as Json;
+  for (const [, reference = ""] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) publish(reference, schemas);
 }
 
 function collect(name: string, schemas: Json): void {
@@ -188,6 +199,14 @@ writeFileSync(
 writeFileSync(
   `${out}/kinds.ts`,
   `${head}import type { BuiltinFacts } from "../builtin-schema.ts";\n\nexport const kinds: readonly BuiltinFacts[] = [\n${kinds.map((kind) => `  ${JSON.stringify(kind)},\n`).join("")}];\n`,
+);
+
+// As one compressed text: a megabyte of descriptions that only kubectl explain asks for.
+const ordered = Object.fromEntries(Object.entries(published).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+const packed = brotliCompressSync(JSON.stringify(ordered)).toString("base64");
+writeFileSync(
+  `${out}/../../openapi/gen/published.ts`,
+  `${head}\n/** JSON of the schemas by name, compressed with Brotli, in base64. */\nexport const packedSchemas =\n${(packed.match(/.{1,140}/g) ?? []).map((line) => `  "${line}"`).join(" +\n")};\n`,
 );
 
 // The Roles that belong to controllers of the controller manager are left out: none of those run here.

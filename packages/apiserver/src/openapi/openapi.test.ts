@@ -67,6 +67,15 @@ describe("OpenAPI v3", () => {
     assert.deepEqual(Object.keys(schema?.properties ?? {}).toSorted(), ["apiVersion", "kind", "metadata", "spec", "status"]);
   });
 
+  it("describes built-in kinds in the words of the genuine server", () => {
+    const document = openApiV3("v1", builtinKinds()) as {
+      components: { schemas: Record<string, { properties: Record<string, JsonObject> }> };
+    };
+    const { schemas } = document.components;
+    assert.match(String(schemas["io.k8s.api.core.v1.ConfigMap"]?.properties["immutable"]?.["description"]), /cannot be updated/);
+    assert.ok("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta" in schemas);
+  });
+
   it("has an index whose addresses change with the documents", () => {
     assert.deepEqual(
       openApiV3Index(["v1", "apps/v1"], (name) => name.toUpperCase()),

@@ -1,6 +1,8 @@
 import { definitionNameOf, definitionOf } from "../builtin/index.ts";
+import { objectAt } from "../request/json.ts";
 import { isObject, setOwn, type JsonObject } from "../json.ts";
 import type { CompiledVersion } from "../schema/index.ts";
+import { addPublished, publishedSchema } from "./published.ts";
 import { listMetaName, objectMetaName, sharedSchemas } from "./shared-schemas.ts";
 
 /** OpenAPI name of a kind: that of Kubernetes for built-in kinds, else the reversed group, version and kind. */
@@ -8,7 +10,32 @@ export function schemaNameOf(kind: CompiledVersion): string {
   return definitionNameOf(kind) ?? [...kind.group.split(".").toReversed(), kind.version, kind.names.kind].join(".");
 }
 
-/** Schemas of the kinds, their lists and everything they refer to. `prefix` is put before referenced names. */
+/**
+ * Schemas of the kinds, their lists and everything they refer to, for OpenAPI v3: built-in ones as the genuine server publishes them, with what
+ * `kubectl explain` prints.
+ */
+export function collectDescribedSchemas(kinds: readonly CompiledVersion[], prefix: string): JsonObject {
+  const own = collectSchemas(
+    kinds.filter((kind) => definitionNameOf(kind) === undefined),
+    prefix,
+  );
+  const common = objectAt(publishedSchema("io.k8s.api.core.v1.ConfigMap"), "properties");
+  for (const kind of kinds) {
+    const name = schemaNameOf(kind);
+    const schema = own[name];
+    if (isObject(schema)) {
+      const described = Object.fromEntries(["apiVersion", "kind", "metadata"].map((field) => [field, common[field]]));
+      own[name] = { ...schema, properties: { ...objectAt(schema, "properties"), ...described } };
+    } else {
+      addPublished(own, name);
+      if (!addPublished(own, `${name}List`)) own[`${name}List`] = listSchema(kind, prefix + name, prefix);
+    }
+  }
+  for (const name of [objectMetaName, listMetaName]) addPublished(own, name);
+  return own;
+}
+
+/** Schemas of the kinds, their lists and everything they refer to, without descriptions of built-in kinds. `prefix` is put before referenced names. */
 export function collectSchemas(kinds: readonly CompiledVersion[], prefix: string): JsonObject {
   const schemas: JsonObject = {};
   for (const [name, schema] of Object.entries(sharedSchemas)) schemas[name] = schema;

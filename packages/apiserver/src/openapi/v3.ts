@@ -2,7 +2,7 @@ import { definitionNameOf } from "../builtin/index.ts";
 import type { JsonObject } from "../json.ts";
 import type { CompiledVersion } from "../schema/index.ts";
 import { gvkOf, operationIdOf, patchTypesOf, pathsOf, queryTypes, type Operation, type PathItem } from "./paths.ts";
-import { collectSchemas, schemaNameOf } from "./schemas.ts";
+import { collectDescribedSchemas, schemaNameOf } from "./schemas.ts";
 import { deleteOptionsName, patchName, statusName } from "./shared-schemas.ts";
 
 const prefix = "#/components/schemas/";
@@ -30,7 +30,7 @@ export function openApiV3(groupVersion: string, kinds: readonly CompiledVersion[
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: "unversioned" },
     paths,
-    components: { schemas: collectSchemas(own, prefix) },
+    components: { schemas: collectDescribedSchemas(own, prefix) },
   };
 }
 

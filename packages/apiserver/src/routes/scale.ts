@@ -1,6 +1,6 @@
 import { isObject, setOwn } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { metadataOf, objectAt } from "../request/json.ts";
+import { metadataOf, objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
 import { invalid, unknownResource } from "../request/status.ts";
 import type { ResourceCall } from "./context.ts";
 
@@ -8,7 +8,9 @@ import type { ResourceCall } from "./context.ts";
 export function toScale(call: ResourceCall, object: JsonObject): JsonObject {
   const paths = scalePathsOf(call);
   const metadata = metadataOf(object);
-  const selector = paths.labelSelectorPath === undefined ? selectorOf(object) : valueAt(object, paths.labelSelectorPath);
+  // Built-in kinds have their selector in the spec, as an object; only a custom kind can say where else it is.
+  const selector =
+    call.kind.custom && paths.labelSelectorPath !== undefined ? valueAt(object, paths.labelSelectorPath) : selectorOf(object);
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -72,10 +74,22 @@ function withValueAt(object: JsonObject, [first = "", ...rest]: readonly string[
   return copy;
 }
 
+/** A LabelSelector as a text, as kube-apiserver prints it; the selector of a ReplicationController is a plain map. */
 function selectorOf(object: JsonObject): string {
-  const labels = objectAt(objectAt(objectAt(object, "spec"), "selector"), "matchLabels");
-  return Object.entries(labels)
-    .map(([key, value]) => `${key}=${String(value)}`)
-    .sort()
+  const selector = objectAt(objectAt(object, "spec"), "selector");
+  const isPlain = object["kind"] === "ReplicationController";
+  const equal = Object.entries(isPlain ? selector : objectAt(selector, "matchLabels")).map(([key, value]) => [
+    key,
+    `${key}=${String(value)}`,
+  ]);
+  const others = objectsAt(selector, "matchExpressions").map((expression) => {
+    const key = stringAt(expression, "key") ?? "";
+    const values = `(${stringsAt(expression, "values").toSorted().join(",")})`;
+    const texts: Readonly<Record<string, string>> = { In: `${key} in ${values}`, NotIn: `${key} notin ${values}`, Exists: key };
+    return [key, texts[stringAt(expression, "operator") ?? ""] ?? `!${key}`];
+  });
+  return [...equal, ...others]
+    .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([, text]) => text)
     .join(",");
 }

@@ -11,7 +11,7 @@ const containerLists = ["initContainers", "containers", "ephemeralContainers"];
  *
  * @see pkg/apis/core/v1/defaults.go of Kubernetes 1.36
  */
-export function defaultPodSpec(spec: JsonObject): JsonObject {
+function defaultPodSpec(spec: JsonObject): JsonObject {
   let filled = fill(spec, {
     dnsPolicy: "ClusterFirst",
     restartPolicy: "Always",

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestServer } from "./test-server.ts";
+
+const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
+const hack = join(import.meta.dirname, "../../../../hack/tools");
+
+/** What a command printed. */
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** An API for genuine clients. */
+export interface RealServer {
+  /** Path of a kubeconfig of a member of `system:masters`. */
+  readonly kubeconfig: string;
+  /** Runs genuine kubectl, with `input` on its standard input. */
+  kubectl(args: readonly string[], input?: string): Promise<Outcome>;
+  /** Runs genuine helm. */
+  helm(args: readonly string[]): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+function client(folder: string, kubeconfig: string): Pick<RealServer, "kubeconfig" | "kubectl" | "helm"> {
+  const run = (tool: string, args: readonly string[], input: string): Promise<Outcome> =>
+    new Promise((resolve) => {
+      const env = {
+        ...process.env,
+        HELM_CACHE_HOME: join(folder, "hc"),
+        HELM_CONFIG_HOME: join(folder, "hf"),
+        HELM_DATA_HOME: join(folder, "hd"),
+      };
+      const child = execFile(join(tools, tool), args, { env, timeout: 120_000 }, (err, stdout, stderr) =>
+        resolve({ code: err === null ? 0 : Number(err.code ?? 1), stdout, stderr }),
+      );
+      child.stdin?.end(input);
+    });
+  return {
+    kubeconfig,
+    kubectl: (args, input = "") => run("kubectl", ["--kubeconfig", kubeconfig, "--cache-dir", join(folder, "cache"), ...args], input),
+    helm: (args) => run("helm", ["--kubeconfig", kubeconfig, ...args], ""),
+  };
+}
+
+/** etcd and kube-apiserver, built from pinned modules. */
+export async function startGenuine(): Promise<RealServer> {
+  const folder = mkdtempSync(join(tmpdir(), "genuine-"));
+  const log = join(folder, "start.log");
+  const started = spawnSync("bash", ["-c", `"$0" "$1" > "$2" 2>&1`, join(hack, "start-apiserver.sh"), folder, log], {
+    env: { ...process.env, BIN: tools },
+  });
+  assert.equal(started.status, 0, readFileSync(log, "utf8"));
+  return {
+    ...client(folder, join(folder, "kubeconfig")),
+    close: async () => {
+      spawnSync("bash", [join(hack, "stop-apiserver.sh"), folder]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The embedded API over HTTPS. */
+export async function startEmbedded(): Promise<RealServer> {
+  const folder = mkdtempSync(join(tmpdir(), "embedded-"));
+  const server = await startTestServer();
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, server.kubeconfig);
+  return {
+    ...client(folder, kubeconfig),
+    close: async () => {
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
