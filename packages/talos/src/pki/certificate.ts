@@ -1,4 +1,5 @@
 import { createHash, X509Certificate } from "node:crypto";
+import { isWholeSequence, readDer } from "./der.ts";
 import { decodePem } from "./pem.ts";
 
 /** A certificate, or the text with which Talos refuses it. */
@@ -9,18 +10,18 @@ export function readCertificate(text: string): CertificateResult {
   const block = decodePem(text);
   if (block === undefined) return { refusal: "failed to parse PEM block" };
   try {
-    return { certificate: new X509Certificate(block.der) };
+    const certificate = new X509Certificate(block.der);
+    return readDer(block.der)?.rest.length === 0 ? { certificate } : { refusal: "failed to parse certificate: x509: trailing data" };
   } catch {
     // OpenSSL's own words name its source files and nothing that helps.
-    return { refusal: `failed to parse certificate: x509: malformed ${isKey(block.der) ? "tbs " : ""}certificate` };
+    return { refusal: `failed to parse certificate: x509: malformed ${lacksBody(block.der) ? "tbs " : ""}certificate` };
   }
 }
 
-/** A list of values that begins with a number: some other structure, a private key most often. Anything else is no structure at all. */
-function isKey(der: Uint8Array): boolean {
-  const long = (der[1] ?? 0) & 0x80 ? (der[1] as number) & 0x7f : 0;
-  const sizeBytes = long === 0 ? (der[1] ?? 0) : der.subarray(2, 2 + long).reduce((sum, byte) => sum * 256 + byte, 0);
-  return der[0] === 0x30 && der.length === 2 + long + sizeBytes && der[2 + long] === 0x02;
+/** Whether the bytes hold a list whose first member, the certificate proper, is none: a private key most often. */
+function lacksBody(der: Uint8Array): boolean {
+  const outer = readDer(der);
+  return isWholeSequence(outer) && !isWholeSequence(readDer(outer.content));
 }
 
 /** SHA-256 of the public key, by which Talos pins and names authorities: base64 for pins, hex behind `sha256:` for people. */

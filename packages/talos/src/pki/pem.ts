@@ -5,7 +5,7 @@ export interface PemBlock {
   readonly der: Uint8Array;
 }
 
-const opening = /^-----BEGIN (.+)-----[ \t]*$/;
+const opening = /^-----BEGIN (.*)-----[ \t]*$/;
 
 /**
  * The first block of a PEM text that can be read. Text before it is passed over, as are headers inside it, and blocks whose end or base64 is

@@ -42,9 +42,24 @@ describe("private keys that Talos takes or refuses", () => {
       'unsupported key type: "EC PARAMETERS"',
     ],
     [
+      "a key that is cut off",
+      pem(ec, "sec1").replace(/.{12}\n-----END/, "\n-----END"),
+      "failed to parse ECDSA key: x509: failed to parse EC private key: asn1: syntax error: data truncated",
+    ],
+    [
+      "a curve that Go does not know",
+      pem(generateKeyPairSync("ec", { namedCurve: "secp256k1" }).privateKey, "sec1"),
+      "failed to parse ECDSA key: x509: unknown elliptic curve",
+    ],
+    [
+      "nothing in it",
+      "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n",
+      "failed to parse key: asn1: syntax error: sequence truncated",
+    ],
+    [
       "bytes that are no key",
       "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
-      "failed to parse key: x509: failed to parse private key",
+      "failed to parse key: asn1: structure error: tags don't match (16 vs {class:0 tag:0 length:0 isCompound:false}) {optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false} pkcs8 @2",
     ],
     ["no PEM", "key", "failed to parse PEM block"],
   ];

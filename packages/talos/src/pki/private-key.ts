@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
+import { derRefusal, isWholeSequence, readDer } from "./der.ts";
 import { decodePem } from "./pem.ts";
 
 /** A private key that Talos takes, or the text with which it refuses. */
@@ -16,6 +17,12 @@ const labels: ReadonlyMap<string, readonly [form: Form, name: string]> = new Map
   ["ED25519 PRIVATE KEY", ["pkcs8", "Ed25519 key"]],
   ["PRIVATE KEY", ["pkcs8", "key"]],
 ]);
+
+/** What Go calls the structure of each form. */
+const structures: Readonly<Record<Form, string>> = { pkcs1: "pkcs1PrivateKey", sec1: "ecPrivateKey", pkcs8: "pkcs8" };
+
+/** The curves that Go knows, by the names that OpenSSL has for them. */
+const goCurves: ReadonlySet<string> = new Set(["secp224r1", "prime256v1", "secp384r1", "secp521r1"]);
 
 const parsers: Readonly<Record<Form, string>> = {
   pkcs1: "ParsePKCS1PrivateKey",
@@ -36,15 +43,23 @@ export function readPrivateKey(text: string, use: PrivateKeyUse): PrivateKeyResu
     return { refusal: `unsupported key type${use === "authority" ? ":" : ""} ${JSON.stringify(block.label)}` };
   }
   const [form, name] = known;
+  const refused = (reason: string): PrivateKeyResult => ({ refusal: `failed to parse ${name}: ${reason}` });
   const actual = formOf(block.der);
   if (actual !== undefined && actual !== form) {
-    return { refusal: `failed to parse ${name}: x509: failed to parse private key (use ${parsers[actual]} instead for this key format)` };
+    return refused(`x509: failed to parse private key (use ${parsers[actual]} instead for this key format)`);
   }
+  const broken = derRefusal(block.der, structures[form]);
+  if (broken !== undefined) return refused(form === "sec1" ? `x509: failed to parse EC private key: ${broken}` : broken);
+  if (form === "pkcs1" && readDer(block.der)?.rest.length !== 0) return refused("asn1: syntax error: trailing data");
   const key = parse(block.der, form);
-  if (key === undefined) return { refusal: `failed to parse ${name}: x509: failed to parse private key` };
+  if (key === undefined) return refused("x509: failed to parse private key");
+  if (key.asymmetricKeyType === "ec" && !goCurves.has(key.asymmetricKeyDetails?.namedCurve ?? "")) {
+    return refused(`${form === "sec1" ? "" : "x509: failed to parse EC private key embedded in PKCS#8: "}x509: unknown elliptic curve`);
+  }
   if (block.label === "ED25519 PRIVATE KEY" && key.asymmetricKeyType !== "ed25519") {
     return { refusal: "failed parsing Ed25519 key, got wrong key type" };
   }
+  if (key.asymmetricKeyType === "x25519" && use === "serviceAccount") return { refusal: "unsupported key type *ecdh.PrivateKey" };
   return { key };
 }
 
@@ -59,11 +74,10 @@ function parse(der: Uint8Array, form: Form): KeyObject | undefined {
 
 /** The form by what follows the version number: a list is PKCS#8, a number PKCS#1, bytes SEC1. `undefined` for anything else. */
 function formOf(der: Uint8Array): Form | undefined {
-  if (der[0] !== 0x30) return undefined;
-  const long = (der[1] ?? 0) & 0x80 ? (der[1] as number) & 0x7f : 0;
-  const version = 2 + long;
-  if (der[version] !== 0x02 || der[version + 1] !== 0x01) return undefined;
-  switch (der[version + 3]) {
+  const outer = readDer(der);
+  const version = isWholeSequence(outer) ? readDer(outer.content) : undefined;
+  if (version === undefined || version.tag !== 2 || version.length !== 1) return undefined;
+  switch (version.rest[0]) {
     case 0x30:
       return "pkcs8";
     case 0x02:
