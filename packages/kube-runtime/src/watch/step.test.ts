@@ -17,6 +17,7 @@ const watching = (resourceVersion: string, more: Partial<{ failures: number; has
   resourceVersion,
   failures: 0,
   hasProgress: false,
+  fruitlessLists: 0,
   ...more,
 });
 const listing = (more: Partial<Extract<InformerState, { phase: "listing" }>> = {}): InformerState => ({
@@ -29,6 +30,8 @@ const listing = (more: Partial<Extract<InformerState, { phase: "listing" }>> = {
   expiredPages: 0,
   doubts: 0,
   failures: 0,
+  hasChanged: false,
+  fruitlessLists: 0,
   ...more,
 });
 const keys = (...listed: readonly string[]): Listed => ({ keys: listed, isThere: true, before: undefined });
@@ -250,6 +253,31 @@ describe("informer step", () => {
       want: "watching@20; -; watch in 200+200 ms",
     },
     {
+      name: "forgets its failures when a list brought something, by pages",
+      state: listing({ previous: "20", failures: 7 }),
+      inputs: [page([a1], "30"), ended(false, 0)],
+      want: "watching@30; added a@11; watch in 50+50 ms",
+    },
+    {
+      name: "forgets its failures when a list brought something, by stream",
+      state: streaming({ failures: 7 }),
+      inputs: [event("ADDED", a1), end("30"), ended(false, 0)],
+      want: "watching@30; added a@11; watch in 50+50 ms",
+    },
+    {
+      name: "remembers its failures after a list that brought nothing",
+      state: listing({ previous: "20", failures: 3 }),
+      known: cache(a1),
+      inputs: [page([a1], "30"), ended(false, 0)],
+      want: "watching@30; -; watch in 400+400 ms",
+    },
+    {
+      name: "slows down when list after list brings something and each watch says 410",
+      state: listing({ fruitlessLists: 5 }),
+      inputs: [page([a1], "30"), { kind: "watch-opened" }, event("ERROR", statusObject(410, "Expired", "too old resource version"))],
+      want: "listing; added a@11; list in 800+800 ms",
+    },
+    {
       name: "forgets its failures once a watch has lived",
       state: watching("20", { failures: 7 }),
       inputs: [{ kind: "watch-opened" }, { kind: "watch-lived" }, ended(false, 0)],
@@ -397,7 +425,7 @@ describe("informer step", () => {
       name: "asks in pages, and does not stream again, when a stream never comes to its end",
       state: streaming(),
       inputs: [ended(false, 60_000, true), page([a1], "20"), refused(410)],
-      want: "listing; added a@11; list in 100+100 ms",
+      want: "listing; added a@11; list in 50+50 ms",
     },
     {
       name: "waits as long as the server asks before it streams again",

@@ -44,6 +44,10 @@ interface ListingState {
   /** Lists that were not believed. */
   readonly doubts: number;
   readonly failures: number;
+  /** This list has brought something that differs from the cache. */
+  readonly hasChanged: boolean;
+  /** As in `WatchingState`, before this list. */
+  readonly fruitlessLists: number;
 }
 
 /** Keys as they were listed, the newest first: a chain, since a copy of all keys for each event would be quadratic. */
@@ -63,6 +67,8 @@ interface WatchingState {
   readonly failures: number;
   /** This watch has brought something. */
   readonly hasProgress: boolean;
+  /** Lists in a row after which no watch brought anything or lived: they slow down the answer to 410, which costs the server a whole list. */
+  readonly fruitlessLists: number;
 }
 
 /** What happened. */
@@ -114,6 +120,7 @@ const longestRetryAfterMs = 60_000;
 export const livedLongEnoughMs = 5_000;
 const failuresBeforeRelist = 5;
 const mostDoubts = 2;
+const mostFruitlessLists = 5;
 
 /** Annotation of the bookmark that ends a streamed list. */
 const endOfList = "k8s.io/initial-events-end";
@@ -129,7 +136,7 @@ export function stepInformer<T extends KubeObject>(
 ): InformerStep<T> {
   switch (input.kind) {
     case "start":
-      return beginList({ canStream: input.canStream, previous: undefined, failures: 0 }, noWait);
+      return beginList({ canStream: input.canStream, previous: undefined, failures: 0, fruitlessLists: 0 }, noWait);
     case "page":
       return state.phase === "listing" && state.by === "pages" ? onPage(state, input, known) : ignore(state);
     case "list-failed":
@@ -138,7 +145,7 @@ export function stepInformer<T extends KubeObject>(
       if (state.phase === "watching") return read({ ...state, hasProgress: false });
       return isStreaming(state) ? read(state) : ignore(state);
     case "watch-lived":
-      if (state.phase === "watching") return read({ ...state, failures: 0 });
+      if (state.phase === "watching") return read({ ...state, failures: 0, fruitlessLists: 0 });
       return isStreaming(state) ? read(state) : ignore(state);
     case "watch-refused":
       if (state.phase === "watching") return onRefused(state, input);
@@ -152,21 +159,29 @@ export function stepInformer<T extends KubeObject>(
   }
 }
 
+const progress = { failures: 0, hasProgress: true, fruitlessLists: 0 } as const;
 const noWait: Wait = { atLeastMs: 0, jitterMs: 0 };
 
 function isStreaming(state: InformerState): state is ListingState {
   return state.phase === "listing" && state.by === "stream";
 }
 
-function beginList<T>(
-  { canStream, previous, failures }: Pick<ListingState, "canStream" | "previous" | "failures">,
-  wait: Wait,
-): InformerStep<T> {
-  const by = canStream ? "stream" : "pages";
-  return list(
-    { phase: "listing", by, canStream, previous, listed: undefined, next: undefined, expiredPages: 0, doubts: 0, failures },
-    wait,
-  );
+function beginList<T>(begin: Pick<ListingState, "canStream" | "previous" | "failures" | "fruitlessLists">, wait: Wait): InformerStep<T> {
+  const by = begin.canStream ? "stream" : "pages";
+  const fresh = { listed: undefined, next: undefined, expiredPages: 0, doubts: 0, hasChanged: false };
+  return list({ phase: "listing", by, ...fresh, ...begin }, wait);
+}
+
+/** The list is complete. One that brought something shows that the server is well: what failed before does not count any more. */
+function follow(state: ListingState, resourceVersion: string, hasChanged: boolean): WatchingState {
+  return {
+    phase: "watching",
+    canStream: state.canStream,
+    resourceVersion,
+    failures: hasChanged ? 0 : state.failures,
+    hasProgress: false,
+    fruitlessLists: state.fruitlessLists + 1,
+  };
 }
 
 function onPage<T extends KubeObject>(
@@ -182,16 +197,12 @@ function onPage<T extends KubeObject>(
   }
   const listed: Listed = { keys: page.items.map(keyOf), isThere: true, before: state.listed };
   const changes = changesOfPage(page.items, known);
-  if (page.next !== undefined) return { ...list<T>({ ...state, listed, next: page.next }, noWait), changes };
+  const hasChanged = state.hasChanged || changes.length > 0;
+  if (page.next !== undefined) return { ...list<T>({ ...state, listed, next: page.next, hasChanged }, noWait), changes };
+  const gone = unlisted(known, listed);
   return {
-    state: {
-      phase: "watching",
-      canStream: state.canStream,
-      resourceVersion: page.resourceVersion,
-      failures: state.failures,
-      hasProgress: false,
-    },
-    changes: [...unlisted(known, listed), ...changes],
+    state: follow(state, page.resourceVersion, hasChanged || gone.length > 0),
+    changes: [...gone, ...changes],
     order: { do: "watch", wait: noWait, resourceVersion: page.resourceVersion },
   };
 }
@@ -228,18 +239,16 @@ function onListedEvent<T extends KubeObject>(state: ListingState, event: KubeWat
     if (object.metadata?.annotations?.[endOfList] !== "true") return read(state);
     // The list is complete: what it did not bring is gone.
     if (isOlder || (state.listed === undefined && known.size > 0)) return doubt(state);
-    return {
-      state: { phase: "watching", canStream: state.canStream, resourceVersion: version, failures: state.failures, hasProgress: false },
-      changes: unlisted(known, state.listed),
-      order: { do: "read" },
-    };
+    const gone = unlisted(known, state.listed);
+    return { state: follow(state, version, state.hasChanged || gone.length > 0), changes: gone, order: { do: "read" } };
   }
   const key = keyOf(object);
   const held = known.get(key);
   // Up to `previous` the cache was complete, so an older object that it does not hold means that the store went back.
   if (isOlder && held?.metadata?.resourceVersion !== version) return doubt(state);
   const listed: Listed = { keys: [key], isThere: event.type !== "DELETED", before: state.listed };
-  return { ...read<T>({ ...state, listed }), changes: changesOfItem(event.type, object, held) };
+  const changes = changesOfItem(event.type, object, held);
+  return { ...read<T>({ ...state, listed, hasChanged: state.hasChanged || changes.length > 0 }), changes };
 }
 
 function onStreamRefused<T>(
@@ -265,7 +274,8 @@ function onRefused<T>(
 ): InformerStep<T> {
   const failures = state.failures + 1;
   const mustList = input.status === 410 || input.status === 400 || input.status === 404 || input.isVersionTooNew;
-  if (mustList || failures % failuresBeforeRelist === 0) return relist(state, failures, backoff(failures, input.retryAfterMs));
+  if (mustList || failures % failuresBeforeRelist === 0)
+    return relist(state, failures, backoff(afterExpiry(state, failures), input.retryAfterMs));
   return watch({ ...state, failures }, backoff(failures, input.retryAfterMs));
 }
 
@@ -287,7 +297,7 @@ function onEvent<T extends KubeObject>(state: WatchingState, event: KubeWatchEve
     // The store went back (it was restored from a backup): only a list can tell what is true now.
     if (order !== undefined && order < 0) return relist(state, state.failures + 1, backoff(state.failures + 1, undefined));
     if (order === 0) return read(state);
-    return read({ ...state, resourceVersion: version, failures: 0, hasProgress: true });
+    return read({ ...state, resourceVersion: version, ...progress });
   }
   if (order !== undefined && order <= 0) {
     // Versions only grow within a watch. What the cache already holds is a repetition; anything else means that the order was lost.
@@ -295,7 +305,7 @@ function onEvent<T extends KubeObject>(state: WatchingState, event: KubeWatchEve
     return relist(state, state.failures + 1, backoff(state.failures + 1, undefined));
   }
   return {
-    state: { ...state, resourceVersion: version, failures: 0, hasProgress: true },
+    state: { ...state, resourceVersion: version, ...progress },
     changes: changesOfItem(event.type, object, known.get(keyOf(object))),
     order: { do: "read" },
   };
@@ -306,9 +316,14 @@ function onErrorEvent<T>(state: WatchingState, object: unknown): InformerStep<T>
   // At least one failure even after progress: a server that says 410 after every event must not be listed in a tight loop.
   const failures = state.hasProgress ? 1 : state.failures + 1;
   if (status?.code === 410 || status?.reason === "Expired" || status?.reason === "Gone") {
-    return relist(state, failures, backoff(failures, undefined));
+    return relist(state, failures, backoff(afterExpiry(state, failures), undefined));
   }
   return again(state, failures, status?.retryAfterSeconds === undefined ? undefined : status.retryAfterSeconds * 1000);
+}
+
+/** By how many failures the next list is slowed down. The part of the lists ends at 1.6 s: what changes all the time must still be seen. */
+function afterExpiry(state: WatchingState, failures: number): number {
+  return Math.max(failures, Math.min(state.fruitlessLists, mostFruitlessLists));
 }
 
 function onNonsense<T>(state: WatchingState): InformerStep<T> {
@@ -341,7 +356,8 @@ function watch<T>(state: WatchingState, wait: Wait): InformerStep<T> {
 }
 
 function relist<T>(state: WatchingState, failures: number, wait: Wait): InformerStep<T> {
-  return beginList({ canStream: state.canStream, previous: state.resourceVersion, failures }, wait);
+  const { canStream, fruitlessLists } = state;
+  return beginList({ canStream, previous: state.resourceVersion, failures, fruitlessLists }, wait);
 }
 
 function read<T>(state: WatchingState | ListingState): InformerStep<T> {
@@ -351,7 +367,9 @@ function read<T>(state: WatchingState | ListingState): InformerStep<T> {
 // An input that belongs to another phase is late; what the phase was doing is ordered again.
 function ignore<T>(state: InformerState): InformerStep<T> {
   if (state.phase === "watching") return watch(state, noWait);
-  return state.phase === "listing" ? list(state, noWait) : beginList({ canStream: false, previous: undefined, failures: 0 }, noWait);
+  return state.phase === "listing"
+    ? list(state, noWait)
+    : beginList({ canStream: false, previous: undefined, failures: 0, fruitlessLists: 0 }, noWait);
 }
 
 function backoff(failures: number, retryAfterMs: number | undefined): Wait {
