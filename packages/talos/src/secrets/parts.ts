@@ -32,7 +32,7 @@ export interface PemChecks {
 }
 
 /** Any text will do, for bundles whose keys may be value tokens. */
-export const opaqueChecks: PemChecks = {
+const opaqueChecks: PemChecks = {
   pair: ({ certificate, key }) => (certificate === "" || key === "" ? "failed to parse PEM block" : undefined),
   serviceAccountKey: (key) => (key === "" ? "failed to parse PEM block" : undefined),
 };
