@@ -124,7 +124,28 @@ describe("a demo that cannot start says why and what to do", () => {
       await first.says(/KUBECONFIG|kubeconfig|listen/i);
       const kubeconfig = readFileSync(join(data, "kubeconfig"), "utf8");
       assertRefused(await demo(folder.path, cluster(address(6))), /DATA_FOLDER_IN_USE.*data/, /--data-dir/);
+      assertRefused(await demo(folder.path, cluster(address(6)), "--no-persist"), /DATA_FOLDER_IN_USE.*data/, /--data-dir/);
       assert.equal(readFileSync(join(data, "kubeconfig"), "utf8"), kubeconfig);
+    } finally {
+      await first.end("SIGTERM");
+    }
+  });
+
+  it("when another demo that keeps nothing writes into its data folder, which stays as it is", async () => {
+    using folder = temporaryFolder();
+    const data = join(folder.path, "data");
+    const manifest = join(folder.path, "first.yaml");
+    writeFileSync(manifest, cluster(address(7)));
+    const first = startOurs(
+      ...["demo", "--no-persist", "--machines", "1", "--manifest", manifest, "--data-dir", data, "--listen", "127.0.0.1:0"],
+    );
+    try {
+      await first.says(/KUBECONFIG/);
+      const files = ["kubeconfig", "demo.log"].map((name) => readFileSync(join(data, name), "utf8"));
+      assertRefused(await demo(folder.path, cluster(address(6)), "--no-persist"), /DATA_FOLDER_IN_USE.*data/, /--data-dir/);
+      assertRefused(await demo(folder.path, cluster(address(6))), /DATA_FOLDER_IN_USE.*data/, /--data-dir/);
+      assert.equal(readFileSync(join(data, "kubeconfig"), "utf8"), files[0]);
+      assert.ok(readFileSync(join(data, "demo.log"), "utf8").startsWith(files[1] ?? ""));
     } finally {
       await first.end("SIGTERM");
     }

@@ -7,6 +7,7 @@ import { createScreen } from "../live/screen.ts";
 import { seconds } from "../live/render.ts";
 import { writeAccessFiles, type AccessFiles } from "../process/access-files.ts";
 import type { NamedObject } from "../process/apply-object.ts";
+import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
 import { exampleManifest } from "../process/example.ts";
 import { parseListen } from "../process/listen.ts";
@@ -33,6 +34,8 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   await requireBindable(addresses);
   const folder = openDataFolder(requiredString(flags, "data-dir"));
   const persist = booleanFlag(flags, "persist");
+  // A demo that keeps objects locks the folder with its store.
+  const lock = persist ? undefined : lockFolder(folder);
   const log = createLogger({
     level: "debug",
     destination: logFile(folder, persist),
@@ -71,6 +74,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   } finally {
     await standalone.close();
     keys.close();
+    lock?.close();
   }
 }
 
