@@ -432,7 +432,12 @@ async function found({ client, datacenter, keys, now }: TroubleInput, address: s
 async function nameMachinesTwice({ client, scenario, timers }: TroubleInput): Promise<void> {
   const [object] = manifestOf({ ...scenario, shape: "pools", workers: 0 });
   if (object === undefined) return;
-  await client.resource(talosControlPlaneResource).create({
+  const controlPlanes = client.resource(talosControlPlaneResource);
+  // The machines belong to whoever was there first, and that is to be the cluster of the story.
+  while ((await controlPlanes.tryGet(ofCluster)) === undefined) await timers.sleep(1000);
+  // Creation times have whole seconds.
+  await timers.sleep(1000);
+  await controlPlanes.create({
     ...object,
     metadata: { namespace: NAMESPACE, name: "second" },
   });
