@@ -21,6 +21,7 @@ export type { KubeClient } from "./client/kube-client.ts";
 export type { FlowControl } from "./client/flow-control.ts";
 export type { RetryPolicy, RetryPorts } from "./client/retry.ts";
 export type { SubresourceClient } from "./client/subresource-client.ts";
+export type { ObjectCondition, WantedCondition } from "./objects/conditions.ts";
 export type { KubeList, KubeObject, ObjectMeta, OwnerReference } from "./objects/kube-object.ts";
 export type { ObjectKey, ResourceType } from "./request/resource-type.ts";
 export type {
@@ -60,6 +61,7 @@ export { createManager } from "./manager/create-manager.ts";
 export { createWorkqueue } from "./queue/workqueue.ts";
 export { createController } from "./controller/create-controller.ts";
 export { toOwner, watchOf } from "./controller/watch-declaration.ts";
+export { conditionOf, hasCondition, withCondition, withoutCondition } from "./objects/conditions.ts";
 export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from "./objects/finalizers.ts";
 export { controllerOf, controllerReference, isControlledBy, ownerReference } from "./objects/owner-references.ts";
 export { createEventRecorder } from "./events/create-event-recorder.ts";
