@@ -106,9 +106,10 @@ function shapeOf(root: YamlNode, generation: Generation): DocumentShape {
 
 /** What Talos prints for a document before it knows whether the kind exists. */
 function claimedIdentity(root: YamlNode): string {
+  const name = nodeAt(root, "name");
   return identityText({
     apiVersion: textAt(root, "apiVersion") ?? "",
     kind: textAt(root, "kind") ?? legacyKind,
-    name: textAt(root, "name") ?? "",
+    name: name?.type === "scalar" ? name.text : "",
   });
 }

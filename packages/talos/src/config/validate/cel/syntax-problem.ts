@@ -2,7 +2,7 @@ import type { ParseError } from "@marcbachmann/cel-js";
 import type { CelProblem } from "./infer.ts";
 
 const operands = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-const token = /^(?:[A-Za-z_]\w*|\d[\w.]*|&&|\|\||[=!<>]=|"[^"]*"|'[^']*'|.)/s;
+const token = /^(?:[A-Za-z_]\w*|\d+(?:\.\d+)?\w*|\.\d+\w*|&&|\|\||[=!<>]=|"[^"]*"|'[^']*'|.)/s;
 
 /** What Talos says where an expression cannot be read. The parser's own words differ; the place and the sense are the same. */
 export function syntaxProblems(text: string, error: ParseError): readonly CelProblem[] {
@@ -14,10 +14,18 @@ export function syntaxProblems(text: string, error: ParseError): readonly CelPro
     const skipped = { at: first.at, message: `Syntax error: token recognition error at: '${text.slice(first.at, first.at + 2)}'` };
     return text.slice(next) === "" ? [skipped] : [skipped, { at: next, message: surplus(text, next) }];
   }
-  if (error.code === "unterminated_string") {
+  const alone = first.message.includes("mismatched input") && text.slice(first.at).trim() === wordAt(text, first.at).trim();
+  const isOperandMissing =
+    error.code === "unterminated_string" || (error.code === "unexpected_token" && alone && first.at < text.trimEnd().length);
+  if (isOperandMissing) {
     return [first, { at: text.length, message: `Syntax error: mismatched input '<EOF>' expecting ${operands}` }];
   }
   return [first];
+}
+
+/** Whether an operand may begin with the next word. */
+function operandAfter(text: string, at: number): boolean {
+  return /^\s*(?!in\b)[\w[{(.!"'-]/.test(text.slice(at));
 }
 
 function wordAt(text: string, at: number): string {
@@ -27,7 +35,11 @@ function wordAt(text: string, at: number): string {
 /** Says that an expression ended before the word. */
 function surplus(text: string, at: number): string {
   const word = wordAt(text, at);
-  const isLast = text.slice(at + word.length).trim() === "";
+  const isLast =
+    text
+      .slice(at + word.length)
+      .replace(/\/\/.*/g, "")
+      .trim() === "";
   return `Syntax error: ${isLast ? "extraneous" : "mismatched"} input '${word}' expecting <EOF>`;
 }
 
@@ -42,10 +54,15 @@ function problemOf(text: string, { code, message, range }: ParseError): CelProbl
       return { at, message: message.includes("has()") ? "invalid argument to has() macro" : "argument must be a simple name" };
     case "expected_token":
       if (message.includes("RPAREN") && isEnd) return { at: text.length, message: "Syntax error: missing ')' at '<EOF>'" };
+      // A second point in a number begins another number.
+      if (/\d/.test(word[0] ?? "") && text[at - 1] === ".") return { at: at - 1, message: surplus(text, at - 1) };
       return { at, message: `Syntax error: mismatched input '${isEnd ? "<EOF>" : word}'` };
     case "unexpected_token":
       if (isEnd) return { at: text.length, message: `Syntax error: mismatched input '<EOF>' expecting ${operands}` };
-      return { at, message: `Syntax error: extraneous input '${word}' expecting ${operands}` };
+      return {
+        at,
+        message: `Syntax error: ${operandAfter(text, at + word.length) ? "extraneous" : "mismatched"} input '${word}' expecting ${operands}`,
+      };
     case "unexpected_character": {
       const isToken = /^[\w"'()[\]{}<>.,?:+\-*/%]/.test(word);
       if (!isToken) return { at, message: `Syntax error: token recognition error at: '${word}'` };

@@ -1,11 +1,11 @@
-import { isThere, textAt } from "../access.ts";
+import { textAt } from "../access.ts";
 import { decodedLength } from "../text/base64.ts";
 import { hostnameOf, parseUrl } from "../text/url.ts";
 import type { DocumentRule } from "./rule.ts";
 
 const service: DocumentRule = (members, report) => {
   if (textAt(members, "name") === "") return report.error("name is required");
-  const parsed = isThere(members, "endpoint") ? parseUrl(textAt(members, "endpoint")) : undefined;
+  const parsed = textAt(members, "endpoint") === "" ? undefined : parseUrl(textAt(members, "endpoint"));
   if (parsed === undefined || "refusal" in parsed) return report.error("endpoint is required");
   const { scheme } = parsed.url;
   if (scheme === "") return report.error("endpoint scheme is required");

@@ -20,7 +20,7 @@ const registryAuth: DocumentRule = (members, report) => {
 const registryMirror: DocumentRule = (members, report) => {
   report.errorIf(textAt(members, "name") === "", "name must be specified");
   mapsAt(members, "endpoints").forEach((endpoint, index) => {
-    const parsed = isThere(endpoint, "url") ? parseUrl(textAt(endpoint, "url")) : undefined;
+    const parsed = textAt(endpoint, "url") === "" ? undefined : parseUrl(textAt(endpoint, "url"));
     if (parsed === undefined || "refusal" in parsed) return report.error(`endpoints[${index}].url must be specified`);
     const { scheme } = parsed.url;
     report.errorIf(!["http", "https"].includes(scheme), `endpoints[${index}].url has unsupported scheme: ${quoted(scheme)}`);

@@ -187,7 +187,7 @@ function checkManifestName(members: ConfigMap, title: string, report: Report): v
 
 const externalManifest: DocumentRule = (members, report) => {
   checkManifestName(members, "manifest", report);
-  const parsed = isThere(members, "url") ? parseUrl(textAt(members, "url")) : undefined;
+  const parsed = textAt(members, "url") === "" ? undefined : parseUrl(textAt(members, "url"));
   if (parsed === undefined || "refusal" in parsed) return report.error("manifest URL is required");
   const { scheme } = parsed.url;
   report.errorIf(!["http", "https"].includes(scheme), `manifest URL scheme must be http or https: ${quoted(scheme)}`);

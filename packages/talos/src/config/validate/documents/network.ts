@@ -173,7 +173,7 @@ const tcpProbe: DocumentRule = (members, report) => {
 
 const httpProbe: DocumentRule = (members, report) => {
   report.errorIf(textAt(members, "name") === "", "probe name is required");
-  const parsed = isThere(members, "url") ? parseUrl(textAt(members, "url")) : undefined;
+  const parsed = textAt(members, "url") === "" ? undefined : parseUrl(textAt(members, "url"));
   if (parsed === undefined || "refusal" in parsed) report.error("HTTP probe URL is required");
   else if (!["http", "https"].includes(parsed.url.scheme))
     report.error(`HTTP probe URL scheme must be http or https, got ${quoted(parsed.url.scheme)}`);

@@ -1,6 +1,6 @@
 import { tryParseDuration } from "../../scalars/duration.ts";
 import { whyNotExpression } from "../cel/check.ts";
-import { isThere, mapAt, mapsAt, listAt, textAt } from "../access.ts";
+import { mapAt, mapsAt, listAt, textAt } from "../access.ts";
 import { sortedByBytes } from "../../yaml/key-order.ts";
 import { splitHostPort } from "../text/address.ts";
 import { quoted } from "../text/quote.ts";
@@ -22,7 +22,7 @@ const eventSink: DocumentRule = (members, report) => {
 
 const kmsgLog: DocumentRule = (members, report) => {
   if (textAt(members, "name") === "") return report.error("name is required");
-  const parsed = isThere(members, "url") ? parseUrl(textAt(members, "url")) : undefined;
+  const parsed = textAt(members, "url") === "" ? undefined : parseUrl(textAt(members, "url"));
   if (parsed === undefined || "refusal" in parsed) return report.error("url is required");
   if (!["tcp", "udp"].includes(parsed.url.scheme)) return report.error("url scheme must be tcp:// or udp://");
   if (!["", "/"].includes(parsed.url.path)) return report.error("url path must be empty");
@@ -30,7 +30,7 @@ const kmsgLog: DocumentRule = (members, report) => {
 };
 
 const sideroLink: DocumentRule = (members, report) => {
-  const parsed = isThere(members, "apiUrl") ? parseUrl(textAt(members, "apiUrl")) : undefined;
+  const parsed = textAt(members, "apiUrl") === "" ? undefined : parseUrl(textAt(members, "apiUrl"));
   if (parsed === undefined || "refusal" in parsed) return report.error("apiUrl is required");
   if (!["https", "grpc"].includes(parsed.url.scheme)) return report.error("apiUrl scheme must be https:// or grpc://");
   report.errorIf(!["", "/"].includes(parsed.url.path), "apiUrl path must be empty");
