@@ -10,7 +10,7 @@ mkdirSync(cache, { recursive: true });
 
 const fromAssets = ["etcd", "kube-apiserver", "kubectl"];
 const assets = process.env.KUBEBUILDER_ASSETS;
-const wanted = ["etcd", "kube-apiserver", "kubectl", "helm", "talosctl", "golden"];
+const wanted = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm", "talosctl", "golden"];
 let missing = wanted;
 let tools = cache;
 if (assets !== undefined && fromAssets.every((name) => existsSync(join(assets, name)))) {

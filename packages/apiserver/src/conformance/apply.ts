@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../json.ts";
-import { objectAt, objectsAt } from "../request/json.ts";
+import { objectAt, objectsAt, stringAt } from "../request/json.ts";
 import { metaOf } from "./world.ts";
 import type { ConformanceCase, World } from "./world.ts";
 
@@ -27,10 +27,8 @@ const specOf = (object: JsonObject): JsonObject => objectAt(object, "spec");
 /** `manager operation[/subresource]` of each entry, sorted. */
 function managersOf(object: JsonObject): readonly string[] {
   return objectsAt(metaOf(object), "managedFields")
-    .map(
-      ({ manager, operation, subresource }) =>
-        `${String(manager)} ${String(operation)}${subresource === undefined ? "" : `/${String(subresource)}`}`,
-    )
+    .map((entry) => [stringAt(entry, "manager"), stringAt(entry, "operation"), stringAt(entry, "subresource")])
+    .map(([manager, operation, subresource]) => `${manager} ${operation}${subresource === undefined ? "" : `/${subresource}`}`)
     .sort();
 }
 

@@ -1,5 +1,6 @@
 import { applyCases } from "./apply.ts";
 import { coreKindCases } from "./core-kinds.ts";
+import { crdCases } from "./crds.ts";
 import { deleteCases } from "./deletes.ts";
 import { garbageCases } from "./garbage.ts";
 import { jsonPatchCases } from "./json-patches.ts";
@@ -33,6 +34,7 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   watches: [...watchCases, ...watchingCases],
   deletes: deleteCases,
   "garbage collection": garbageCases,
+  definitions: crdCases,
   "core kinds": coreKindCases,
   "roles and reviews": rbacCases,
   tokens: tokenCases,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../json.ts";
-import { objectAt, objectsAt } from "../request/json.ts";
+import { objectAt, objectsAt, stringAt } from "../request/json.ts";
 import { describeEvents, metaOf, namesOf } from "./world.ts";
 import type { ConformanceCase, World } from "./world.ts";
 
@@ -117,7 +117,7 @@ export const pagingCases: readonly ConformanceCase[] = [
       do {
         const page = await w.ok(w.get(w.widgets(), { limit: "2", ...(token === "" ? {} : { continue: token }) }));
         seen.push(...namesOf(page));
-        token = String(metaOf(page)["continue"] ?? "");
+        token = stringAt(metaOf(page), "continue") ?? "";
       } while (token !== "");
       assert.deepEqual(seen, ["a", "b", "c", "d", "e"]);
     },

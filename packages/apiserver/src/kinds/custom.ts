@@ -23,7 +23,9 @@ export function prepareCrd(crd: JsonObject, old: JsonObject | undefined): JsonOb
     },
   };
   if (old !== undefined) {
-    return { ...crd, spec: filled };
+    const status = objectAt(crd, "status");
+    const storedVersions = [...new Set([...stringsAt(status, "storedVersions"), ...storageVersions(spec)])];
+    return { ...crd, spec: filled, status: { ...status, storedVersions } };
   }
   return {
     ...crd,
@@ -33,7 +35,7 @@ export function prepareCrd(crd: JsonObject, old: JsonObject | undefined): JsonOb
 }
 
 /** Why a CRD cannot be served, with field paths. */
-export function validateCrd(crd: JsonObject): readonly FieldError[] {
+export function validateCrd(crd: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const spec = objectAt(crd, "spec");
   const wanted = `${stringAt(objectAt(spec, "names"), "plural") ?? ""}.${stringAt(spec, "group") ?? ""}`;
   const name = stringAt(metadataOf(crd), "name") ?? "";
@@ -56,7 +58,34 @@ export function validateCrd(crd: JsonObject): readonly FieldError[] {
     ];
   }
   const outcome = compileCrd(crd);
-  return outcome.ok ? [] : outcome.errors;
+  return [...(old === undefined ? [] : changesOfIdentity(crd, old)), ...(outcome.ok ? [] : outcome.errors)];
+}
+
+/** Objects may be stored under these already: group and plural never change, scope and kind not once the kind was served. */
+function changesOfIdentity(crd: JsonObject, old: JsonObject): readonly FieldError[] {
+  const [after, before] = [objectAt(crd, "spec"), objectAt(old, "spec")];
+  const wasServed = objectsAt(old["status"], "conditions").some(({ type, status }) => type === "Established" && status === "True");
+  const errors: FieldError[] = [];
+  const compare = (field: string, now: unknown, then: unknown): void => {
+    if (now !== then)
+      errors.push({ reason: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(now)}: field is immutable` });
+  };
+  if (wasServed) {
+    compare("spec.scope", after["scope"], before["scope"]);
+    compare("spec.names.kind", objectAt(after, "names")["kind"], objectAt(before, "names")["kind"]);
+  }
+  const versions = objectsAt(after, "versions").map(({ name }) => name);
+  for (const [index, stored] of stringsAt(crd["status"], "storedVersions").entries()) {
+    if (versions.includes(stored)) continue;
+    errors.push({
+      reason: "FieldValueInvalid",
+      field: `status.storedVersions[${index}]`,
+      message: `Invalid value: ${JSON.stringify(stored)}: missing from spec.versions; ${stored} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${stored} and removes ${stored} from status.storedVersions`,
+    });
+  }
+  compare("spec.group", after["group"], before["group"]);
+  compare("spec.names.plural", objectAt(after, "names")["plural"], objectAt(before, "names")["plural"]);
+  return errors;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { cloneJson, equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import type { CompiledVersion, FieldError, KindNames } from "../schema/index.ts";
 
@@ -63,12 +64,47 @@ export function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** The object as a served version shows it. Shares structure with the stored one. */
+/** The object as a served version shows it. Shares structure with the stored one, which may have been written under another schema. */
 export function toServedVersion(kind: ServedKind, version: CompiledVersion, stored: JsonObject): JsonObject {
-  const object = kind.strategy.toServed === undefined ? stored : kind.strategy.toServed(stored);
+  if (kind.custom) return servedCustom(version, stored);
+  return named(version, kind.strategy.toServed === undefined ? stored : kind.strategy.toServed(stored));
+}
+
+function named(version: CompiledVersion, object: JsonObject): JsonObject {
   return object["apiVersion"] === version.apiVersion && object["kind"] === version.names.kind
     ? object
     : { ...object, apiVersion: version.apiVersion, kind: version.names.kind };
+}
+
+/** By version and stored object: both are replaced, never changed, when a CRD or an object changes. */
+const servedForms = new WeakMap<CompiledVersion, WeakMap<JsonObject, JsonObject>>();
+
+function formsOf(version: CompiledVersion): WeakMap<JsonObject, JsonObject> {
+  let forms = servedForms.get(version);
+  if (forms === undefined) {
+    forms = new WeakMap();
+    servedForms.set(version, forms);
+  }
+  return forms;
+}
+
+/** Pruned and defaulted as the schema of today says, however old the object is. */
+function servedCustom(version: CompiledVersion, stored: JsonObject): JsonObject {
+  const forms = formsOf(version);
+  const known = forms.get(stored);
+  if (known !== undefined) return known;
+  const copy = cloneJson(stored);
+  version.prune(copy);
+  version.applyDefaults(copy);
+  const form = named(version, equalJson(copy, stored) ? stored : copy);
+  forms.set(stored, form);
+  return form;
+}
+
+/** Says that an object was pruned and defaulted under this version when it was written, so that nobody does it again. */
+export function writtenUnder(kind: ServedKind, version: CompiledVersion, stored: JsonObject): JsonObject {
+  if (kind.custom) formsOf(version).set(stored, named(version, stored));
+  return stored;
 }
 
 /** The object as it is stored, from what a client sent in a served version. */

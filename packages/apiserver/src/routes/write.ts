@@ -5,7 +5,7 @@ import { rbacGroup } from "../auth/rbac.ts";
 import { trackUpdate } from "../apply/index.ts";
 import { cloneJson, equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { keyOf, toServedVersion, toStoredVersion } from "../kinds/kind.ts";
+import { keyOf, toServedVersion, toStoredVersion, writtenUnder } from "../kinds/kind.ts";
 import type { WriteFacts } from "../kinds/kind.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
 import { alreadyExists, badRequest, conflict, invalid, StatusError } from "../request/status.ts";
@@ -79,7 +79,7 @@ export function finishCreate(
   if (options.dryRun) {
     return object;
   }
-  const stored = context.state.put(kind.resource, key, toStoredVersion(kind, object));
+  const stored = writtenUnder(kind, version, context.state.put(kind.resource, key, toStoredVersion(kind, object)));
   context.log?.debug(
     { resource: kind.resource, namespace, name, resourceVersion: metadataOf(stored)["resourceVersion"] },
     "Object created",
@@ -137,7 +137,7 @@ export function finishUpdate(
   if (isUnchanged(live, object)) {
     return live;
   }
-  const stored = context.state.put(kind.resource, key, toStoredVersion(kind, object));
+  const stored = writtenUnder(kind, version, context.state.put(kind.resource, key, toStoredVersion(kind, object)));
   context.log?.debug(
     { resource: kind.resource, namespace: call.namespace, name: call.name, resourceVersion: metadataOf(stored)["resourceVersion"] },
     "Object updated",

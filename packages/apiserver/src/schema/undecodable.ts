@@ -42,7 +42,9 @@ function undecodable(value: unknown, node: SchemaNode, path: readonly string[], 
       }),
     );
   }
-  if (node.type === "integer" && !Number.isInteger(value)) return cannotUnmarshal(`number ${String(value)}`, node, path, kind);
+  if (node.type === "integer" && typeof value === "number" && !Number.isInteger(value)) {
+    return cannotUnmarshal(`number ${value}`, node, path, kind);
+  }
   return typeof value === "string" ? unreadableText(value, node) : undefined;
 }
 
