@@ -36,3 +36,15 @@ test("a case with another answer is reported as failed, with the first line that
   assert.equal(report.failed, 1);
   assert.match(report.differences[0]?.difference ?? "", /line 1: got "version: \\"\\""/);
 });
+
+test("a certificate with other properties is a difference", async () => {
+  const readFile = (path: string): string => readFileSync(new URL(`pki/${path}`, root), "utf8");
+  const golden = casesOf({ readFile }).find(({ id }) => id === "client-admin");
+  assert.ok(golden !== undefined);
+  const properties = golden.expected["properties"] as object;
+  for (const [name, value] of Object.entries({ ext_key_usage: ["serverAuth"], subject_o: ["os:reader"], validity_hours: 1, is_ca: true })) {
+    const changed = { ...golden, expected: { ...golden.expected, properties: { ...properties, [name]: value } } };
+    const outcome = await runGolden(changed, { kind: "pki", readFile, keys, inspect: inspectCertificate, now });
+    assert.match(outcome.status === "failed" ? outcome.difference : "", new RegExp(name));
+  }
+});

@@ -5,6 +5,7 @@ export interface PemBlock {
   readonly der: Uint8Array;
 }
 
+const closing = /^-----END (.*)-----[ \t]*$/;
 const opening = /^-----BEGIN (.*)-----[ \t]*$/;
 
 /**
@@ -13,13 +14,39 @@ const opening = /^-----BEGIN (.*)-----[ \t]*$/;
  */
 export function decodePem(text: string): PemBlock | undefined {
   const lines = text.split(/\r?\n/);
-  for (const [index, line] of lines.entries()) {
-    const label = opening.exec(line)?.[1];
+  const ends = endsByLabel(lines);
+  let index = 0;
+  while (index < lines.length) {
+    const label = opening.exec(lines[index] as string)?.[1];
+    const end = label === undefined ? undefined : nextEnd(ends.get(label), index);
+    if (label !== undefined && end !== undefined) {
+      const der = decodeBody(lines.slice(index + 1, end));
+      if (der !== undefined) return { label, der };
+      index = end;
+    }
+    index++;
+  }
+  return undefined;
+}
+
+/** Lines that end blocks, by label, the last first. Looked up rather than looked for: texts full of beginnings would take forever. */
+function endsByLabel(lines: readonly string[]): ReadonlyMap<string, number[]> {
+  const ends = new Map<string, number[]>();
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const label = closing.exec(lines[index] as string)?.[1];
     if (label === undefined) continue;
-    const end = lines.findIndex((later, at) => at > index && later.trimEnd() === `-----END ${label}-----`);
-    if (end < 0) continue;
-    const der = decodeBody(lines.slice(index + 1, end));
-    if (der !== undefined) return { label, der };
+    const known = ends.get(label);
+    if (known === undefined) ends.set(label, [index]);
+    else known.push(index);
+  }
+  return ends;
+}
+
+/** The first of the lines behind `index`, which stand last; those before it are dropped, since nobody goes back. */
+function nextEnd(lines: number[] | undefined, index: number): number | undefined {
+  for (let first = lines?.at(-1); first !== undefined; first = lines?.at(-1)) {
+    if (first > index) return first;
+    lines?.pop();
   }
   return undefined;
 }

@@ -92,3 +92,9 @@ describe("PEM text", () => {
     });
   }
 });
+
+test("a text full of beginnings is read in one go", () => {
+  const beginnings = Array.from({ length: 60_000 }, (_, number) => `-----BEGIN A${number % 500}-----`).join("\n");
+  assert.equal(decodePem(beginnings), undefined);
+  assert.equal(decodePem(`${beginnings}\n!\n-----END A0-----\n-----BEGIN B-----\nAAAA\n-----END B-----`)?.label, "B");
+});

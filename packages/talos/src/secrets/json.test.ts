@@ -31,6 +31,8 @@ describe("JSON that is refused", () => {
     ["a list", "[]", "WRONG_TYPE", /^the bundle is not an object$/],
     ["a number for a text", '{"Cluster": {"Id": 1}}', "WRONG_TYPE", /^cluster\.id is not a string$/],
     ["a key that is not base64", '{"Certs": {"OS": {"Crt": "!"}}}', "INVALID_VALUE", /illegal base64 data at input byte 0/],
+    ["more than anyone's keys", " ".repeat(5_000_000), "YAML_LIMIT", /larger than/],
+    ["lists without end", "[".repeat(1_000_000), "WRONG_TYPE", /not JSON/],
     ["nothing in it", "{}", "INVALID_BUNDLE", /^4 errors occurred:/],
   ];
   for (const [name, given, code, detail] of cases) {

@@ -34,7 +34,7 @@ export function printSecretsBundleJson({ cluster, secrets, trustdInfo, certs }: 
  * Reads the JSON form of a bundle. Names are taken in any case of letters, as Go takes them; unknown ones are passed over.
  *
  * @throws ConfigError `WRONG_TYPE` for text that is not JSON or has another shape, `INVALID_VALUE` for a key that is not base64,
- * `INVALID_BUNDLE` with all that is missing
+ * `INVALID_BUNDLE` with all that is missing, `YAML_LIMIT` for more than 4 MiB
  */
 export function parseSecretsBundleJson(text: string): SecretsBundle {
   const root = new JsonObject(parseJson(text), "");
@@ -101,7 +101,11 @@ class JsonObject {
   }
 }
 
+/** As for YAML. */
+const maxBytes = 4 * 1024 * 1024;
+
 function parseJson(text: string): unknown {
+  if (text.length > maxBytes) throw new ConfigError("YAML_LIMIT", `the text is larger than ${maxBytes} bytes`);
   try {
     return JSON.parse(text);
   } catch {
