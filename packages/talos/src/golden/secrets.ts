@@ -58,7 +58,7 @@ async function runSample(golden: GoldenCase, context: GoldenContext): Promise<Go
   const properties = golden.expected["properties"] as Readonly<Record<string, unknown>>;
   return worstOf([
     compareText(printSecretsBundle(sample), text, "bundle"),
-    compareText(`${printSecretsBundleJson(sample)}\n`.slice(0, json.length), json, "JSON form"),
+    compareText(printSecretsBundleJson(sample), json.replace(/\n$/, ""), "JSON form"),
     compareText(printSecretsBundle(parseSecretsBundleJson(json)), text, "bundle read as JSON"),
     await compareBundle(sample, properties, context, []),
     await compareBundle(ours, properties, context, ["not_before", "not_after"]),
