@@ -114,6 +114,18 @@ const looks: readonly { args: readonly string[]; want: readonly RegExp[] }[] = [
   { args: ["health", "--wait-timeout", "10s"], want: [/waiting for all k8s nodes to report ready: OK/] },
   { args: ["logs", "etcd"], want: [/Started task etcd/] },
   { args: ["read", "/proc/sys/kernel/random/boot_id"], want: [/^[0-9a-f-]{36}\n$/] },
+  { args: ["containers"], want: [/etcd +etcd:v1\.13\.9 +\d+ +RUNNING/] },
+  { args: ["processes"], want: [/init/, /kubelet/] },
+  { args: ["memory"], want: [/127\.61\.17\.1/] },
+  { args: ["mounts"], want: [/\/var/] },
+  { args: ["etcd", "alarm", "list"], want: [/^/] },
+  { args: ["etcd", "defrag"], want: [/^/] },
+  { args: ["usage", "/etc"], want: [/\/etc|\./] },
+  { args: ["list", "/etc"], want: [/127\.61\.17\.1/] },
+  { args: ["image", "pull", "registry.k8s.io/pause:3.10"], want: [/^/] },
+  { args: ["image", "list"], want: [/registry\.k8s\.io\/pause:3\.10 +sha256:/] },
+  { args: ["meta", "write", "0x0c", "rack 7"], want: [/^/] },
+  { args: ["get", "metakeys"], want: [/0x0c +1 +rack 7/] },
   { args: ["time"], want: [/127\.61\.17\.1/] },
 ];
 for (const { args, want } of looks) {
@@ -148,4 +160,24 @@ test("talosctl reboots a machine and sees it come back", async () => {
   const before = datacenter.machine(address(4)).state.bootId;
   await talosctl("-n", address(4), "reboot", "--timeout", "30s");
   assert.notEqual(datacenter.machine(address(4)).state.bootId, before);
+});
+
+test("talosctl upgrades a machine", async () => {
+  const before = datacenter.machine(address(4)).state.bootId;
+  const image = "ghcr.io/siderolabs/installer:v1.14.0";
+  await talosctl("-n", address(4), "upgrade", "--image", image, "--drain=false", "--progress", "plain", "--timeout", "40s");
+  assert.notEqual(datacenter.machine(address(4)).state.bootId, before);
+  assert.match(await talosctl("-n", address(4), "version"), /Tag: +v1\.14\.0/);
+});
+
+test("talosctl upgrades in the older way, and rolls back", async () => {
+  await talosctl("-n", address(5), "upgrade", "--legacy", "--image", "ghcr.io/siderolabs/installer:v1.14.0", "--timeout", "40s");
+  await untilMachines(datacenter, () => datacenter.machine(address(5)).state.stage === "running");
+  assert.equal(datacenter.machine(address(5)).state.hardware.talosVersion, "v1.14.0");
+  await talosctl("-n", address(5), "rollback");
+  await untilMachines(
+    datacenter,
+    () =>
+      datacenter.machine(address(5)).state.hardware.talosVersion === "v1.13.9" && datacenter.machine(address(5)).state.stage === "running",
+  );
 });

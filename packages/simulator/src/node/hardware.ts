@@ -6,7 +6,7 @@ export interface Hardware {
   readonly address: string;
   /** Prefix length of the address. */
   readonly prefixLength: number;
-  /** Talos of boot media and, after installation, of the disk: `v1.13.9`. */
+  /** Talos that runs, or that starts at the next boot of a machine that is off: of boot media, and after an installation of the disk. `v1.13.9`. */
   readonly talosVersion: string;
   readonly platform: Platform;
   /** Canonical lower-case UUID as in SMBIOS. */

@@ -33,6 +33,12 @@ export type MachineInput =
   | { readonly kind: "reboot"; readonly actorId: string }
   | { readonly kind: "shutdown"; readonly actorId: string }
   | { readonly kind: "reset"; readonly actorId: string; readonly wipe: ResetWipe; readonly afterwards: "reboot" | "shutdown" }
+  /** The installer has written this version into the other slot, which is the next to start. */
+  | { readonly kind: "slot-written"; readonly version: string }
+  /** Stops services and reboots into what the slots say; `version` is written before. */
+  | { readonly kind: "upgrade"; readonly actorId: string; readonly version: string }
+  | { readonly kind: "rollback" }
+  | { readonly kind: "image"; readonly store: "system" | "cri"; readonly name: string; readonly isThere: boolean }
   | { readonly kind: "restart-service"; readonly id: string }
   | { readonly kind: "meta"; readonly key: string; readonly value: string | undefined };
 

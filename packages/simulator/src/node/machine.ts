@@ -35,6 +35,10 @@ export interface Machine {
   readonly services: Readonly<Record<string, Service>>;
   readonly etcd: EtcdState;
   readonly kubernetes: KubernetesState;
+  /** What is on the system disk; `undefined` before the installation, and in snapshots of earlier versions. */
+  readonly system?: InstalledSystem | undefined;
+  /** Container images that were pulled, in the order of pulling. Wiped with EPHEMERAL. */
+  readonly images?: readonly StoredImage[];
   /** META keys, decimal key to text. */
   readonly meta: Readonly<Record<string, string>>;
   /** What will happen, in any order; see `stages.ts`. */
@@ -43,6 +47,23 @@ export interface Machine {
   readonly events: readonly RuntimeEvent[];
   /** Counts events of this boot. */
   readonly eventCount: number;
+}
+
+/** Two boot slots. */
+export interface InstalledSystem {
+  /** Talos of boot media, which starts again when the disk is wiped. */
+  readonly media: string;
+  /** Starts at the next boot. */
+  readonly next: string;
+  /** In the other slot: what `Rollback` goes back to. */
+  readonly other: string | undefined;
+}
+
+export interface StoredImage {
+  readonly store: "system" | "cri";
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly pulledAt: number;
 }
 
 /** As `MachineStatus` shows it. */

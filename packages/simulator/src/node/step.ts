@@ -111,6 +111,25 @@ function handle(run: Run, input: MachineInput): void {
       return run.after("off", run.timings.shutdownMs);
     case "reset":
       return startReset(run, input);
+    case "slot-written":
+      return writeSlot(run, input.version);
+    case "upgrade":
+      run.event({ kind: "sequence", sequence: "upgrade", action: "START" }, input.actorId);
+      run.stage("upgrading");
+      writeSlot(run, input.version);
+      return run.after("down", run.timings.shutdownMs + run.timings.installMs);
+    case "rollback": {
+      const { system } = machine;
+      if (system?.other === undefined) return;
+      run.set({ system: { ...system, next: system.other, other: system.next } });
+      run.stage("rebooting");
+      return run.after("down", run.timings.shutdownMs);
+    }
+    case "image": {
+      const others = (machine.images ?? []).filter(({ store, name }) => store !== input.store || name !== input.name);
+      const image = { store: input.store, name: input.name, pulledAt: run.now };
+      return run.set({ images: input.isThere ? [...others, image] : others });
+    }
     case "restart-service":
       run.service("kubelet", "Stopping", "Sending SIGTERM to task");
       run.service("kubelet", "Finished", "Service finished successfully");
@@ -120,6 +139,12 @@ function handle(run: Run, input: MachineInput): void {
       return run.set({ meta: input.value === undefined ? rest : { ...rest, [input.key]: input.value } });
     }
   }
+}
+
+function writeSlot(run: Run, version: string): void {
+  const { hardware } = run.machine;
+  const system = run.machine.system ?? { media: hardware.talosVersion, next: hardware.talosVersion, other: undefined };
+  run.set({ system: { ...system, next: version, other: hardware.talosVersion } });
 }
 
 /** What a machine was about to do when its last value was written down: everything that has no timer of its own. */
@@ -167,7 +192,10 @@ function fire(run: Run, name: TimerName): void {
     case "certificate":
       return run.output("issue-identity", "configured");
     case "install":
-      run.set({ isInstalled: true });
+      run.set({
+        isInstalled: true,
+        system: { media: machine.hardware.talosVersion, next: machine.hardware.talosVersion, other: undefined },
+      });
       return run.play("install");
     case "wipe":
       return finishWipe(run);
@@ -226,7 +254,9 @@ function startBoot(run: Run): void {
 }
 
 function boot(run: Run): void {
-  const { config } = run.machine;
+  const { config, hardware, system, isInstalled } = run.machine;
+  const talosVersion = system === undefined ? hardware.talosVersion : isInstalled ? system.next : system.media;
+  if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
   const text = config.persisted;
   const isComplete = text !== undefined && configFactsOf(text).isComplete;
   run.set({
@@ -339,6 +369,7 @@ function finishWipe(run: Run): void {
     isInstalled: machine.hardware.platform === "container" || (after.isInstalled && !wipe.system),
     wipes: after.wipes + (wipe.state ? 1 : 0),
     config: wipe.state ? emptyConfig : after.config,
+    images: wipe.ephemeral ? [] : (after.images ?? []),
     etcd: wipe.ephemeral ? { data: undefined, isBootstrapRequested: false, isChecked: false } : after.etcd,
     kubernetes: { ...after.kubernetes, isNodeRegistered: wipe.state || wipe.ephemeral ? false : after.kubernetes.isNodeRegistered },
   });

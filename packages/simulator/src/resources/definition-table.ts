@@ -269,7 +269,7 @@ export const definitionTable: readonly DefinitionRow[] = [
   ],
   ["MemoryModules.hardware.talos.dev", "MemoryModule", "hardware", false, "", [], []],
   ["MemoryStats.perf.talos.dev", "MemoryStat", "perf", false, "", [], []],
-  ["MetaKeys.runtime.talos.dev", "MetaKey", "runtime", false, "", [], []],
+  ["MetaKeys.runtime.talos.dev", "MetaKey", "runtime", false, "", ["meta"], [["Value", "value"]]],
   ["MetaLoads.runtime.talos.dev", "MetaLoad", "runtime", false, "1.6", [], []],
   ["MountRequests.block.talos.dev", "MountRequest", "runtime", false, "1.10", [], []],
   ["MountStatuses.block.talos.dev", "MountStatus", "runtime", false, "1.10", [], []],

@@ -209,7 +209,9 @@ async function perform(
   const { talosVersion } = cell.state.hardware;
   const [, service = "", method = ""] = call.path.split("/");
   if (rule === undefined || (rule.since !== undefined && !isAtLeast(talosVersion, rule.since))) {
-    const isKnown = Object.keys(methodRules).some((path) => path.startsWith(`/${service}/`));
+    const isKnown = Object.entries(methodRules).some(
+      ([path, { since }]) => path.startsWith(`/${service}/`) && (since === undefined || isAtLeast(talosVersion, since)),
+    );
     throw new RpcError(
       grpcStatus.unimplemented,
       isKnown ? `unknown method ${method} for service ${service}` : `unknown service ${service}`,

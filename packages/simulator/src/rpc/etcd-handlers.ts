@@ -87,6 +87,20 @@ export async function etcdAlarmList(context: HandlerContext): Promise<machine.Et
   return create(machine.EtcdAlarmListResponseSchema, { messages: [{}] });
 }
 
+/** MachineService/EtcdAlarmDisarm: there is none to disarm. */
+export async function etcdAlarmDisarm(context: HandlerContext): Promise<machine.EtcdAlarmDisarmResponse> {
+  requireControlPlane(context, "etcd alarm disarm");
+  await runningEtcd(context);
+  return create(machine.EtcdAlarmDisarmResponseSchema, { messages: [{}] });
+}
+
+/** MachineService/EtcdDefragment: the database holds nothing that could be given back. */
+export async function etcdDefragment(context: HandlerContext): Promise<machine.EtcdDefragmentResponse> {
+  requireControlPlane(context, "etcd defragment");
+  await runningEtcd(context);
+  return create(machine.EtcdDefragmentResponseSchema, { messages: [{}] });
+}
+
 /** MachineService/EtcdForfeitLeadership. */
 export async function etcdForfeitLeadership(context: HandlerContext): Promise<machine.EtcdForfeitLeadershipResponse> {
   requireControlPlane(context, "etcd forfeit leadership");

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { create } from "@bufbuild/protobuf";
 import { machine } from "@talos-operator/talos/protocol";
 import type { common } from "@talos-operator/talos/protocol";
@@ -5,7 +6,8 @@ import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { hostnameOf } from "../node/identity.ts";
 import type { Machine } from "../node/machine.ts";
 import type { HandlerContext } from "./context.ts";
-import { chunksOf } from "./log-handlers.ts";
+import { chunksOf, chunksOfBytes } from "./log-handlers.ts";
+import { tarOf } from "./tar.ts";
 
 /** The few files of a simulated machine. */
 function filesOf(state: Machine): Readonly<Record<string, string>> {
@@ -24,6 +26,49 @@ export async function* read(context: HandlerContext, { path }: machine.ReadReque
   if (text === undefined) throw new RpcError(grpcStatus.notFound, `stat ${path}: no such file or directory`);
   await Promise.resolve();
   yield* chunksOf(text);
+}
+
+/** MachineService/Copy: the file, or the files below a folder, as a whole gzip tar archive. @throws RpcError UNKNOWN when there is none */
+export async function* copy(context: HandlerContext, request: machine.CopyRequest): AsyncIterable<common.Data> {
+  const found = filesBelow(context.cell.state, request.rootPath);
+  await Promise.resolve();
+  const modified = Math.floor(context.cell.state.bootedAt / 1000);
+  const archive = tarOf(
+    found.map(({ relative, text }) => ({ name: relative, content: Buffer.from(text) })),
+    modified,
+  );
+  yield* chunksOfBytes(gzipSync(archive));
+}
+
+/** MachineService/DiskUsage of the few files that a simulated machine has. */
+export async function* diskUsage(context: HandlerContext, request: machine.DiskUsageRequest): AsyncIterable<machine.DiskUsageInfo> {
+  await Promise.resolve();
+  for (const root of request.paths) {
+    const found = filesBelow(context.cell.state, root);
+    if (request.all) {
+      for (const { path, relative, text } of found)
+        yield create(machine.DiskUsageInfoSchema, { name: path, relativeName: relative, size: BigInt(text.length) });
+    }
+    const size = found.reduce((sum, { text }) => sum + text.length, 0);
+    yield create(machine.DiskUsageInfoSchema, { name: root, relativeName: ".", size: BigInt(size) });
+  }
+}
+
+interface FoundFile {
+  readonly path: string;
+  readonly relative: string;
+  readonly text: string;
+}
+
+/** @throws RpcError UNKNOWN when nothing is there */
+function filesBelow(state: Machine, path: string): readonly FoundFile[] {
+  const files = filesOf(state);
+  const own = files[path];
+  if (own !== undefined) return [{ path, relative: path.slice(path.lastIndexOf("/") + 1), text: own }];
+  const prefix = path === "/" ? "/" : `${path.replace(/\/$/, "")}/`;
+  const found = Object.entries(files).filter(([name]) => name.startsWith(prefix));
+  if (found.length === 0) throw new RpcError(grpcStatus.unknown, `lstat ${path}: no such file or directory`);
+  return found.map(([name, text]) => ({ path: name, relative: name.slice(prefix.length), text }));
 }
 
 const goDirectoryMode = 0x8000_01ed;

@@ -21,19 +21,6 @@ export function shutdown(context: HandlerContext): machine.ShutdownResponse {
   return create(machine.ShutdownResponseSchema, { messages: [{ actorId: id }] });
 }
 
-/** Upgrade, Rollback and LifecycleService: refused in a container as by a genuine node, not simulated on metal. */
-export function notInContainer(context: HandlerContext): never {
-  requireMachine(context);
-  throw new RpcError(grpcStatus.unimplemented, "upgrades are not simulated");
-}
-
-/** LifecycleService streams, the same. */
-// eslint-disable-next-line require-yield
-export async function* notInContainerStream(context: HandlerContext): AsyncIterable<never> {
-  await Promise.resolve();
-  notInContainer(context);
-}
-
 const systemPartitions = ["EFI", "BIOS", "BOOT", "META", "STATE", "EPHEMERAL"];
 
 /**

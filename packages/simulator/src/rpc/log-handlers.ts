@@ -53,7 +53,11 @@ function lineOf(id: string, event: ServiceEvent): string {
 }
 
 /** A byte stream as Talos sends it: at most 1,024 bytes a message. */
-export function* chunksOf(text: string): Iterable<common.Data> {
-  const bytes = Buffer.from(text);
+export function chunksOf(text: string): Iterable<common.Data> {
+  return chunksOfBytes(Buffer.from(text));
+}
+
+/** The same of bytes. */
+export function* chunksOfBytes(bytes: Uint8Array): Iterable<common.Data> {
   for (let at = 0; at < bytes.length; at += chunkBytes) yield create(common.DataSchema, { bytes: bytes.subarray(at, at + chunkBytes) });
 }

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { machine, storage, time } from "@talos-operator/talos/protocol";
+import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import type { HandlerContext } from "./context.ts";
 
 /** MachineService/SystemStat of an idle machine. */
@@ -59,6 +60,15 @@ export function diskStats({ cell }: HandlerContext): machine.DiskStatsResponse {
   });
 }
 
+/** MachineService/NetworkDeviceStats of a machine that says little: traffic grows with its time. */
+export function networkDeviceStats({ cell, world }: HandlerContext): machine.NetworkDeviceStatsResponse {
+  const seconds = BigInt(Math.max(0, Math.floor((world.clock.now() - cell.state.bootedAt) / 1000)));
+  const traffic = { rxBytes: seconds * 2_000n, rxPackets: seconds * 10n, txBytes: seconds * 1_500n, txPackets: seconds * 8n };
+  return create(machine.NetworkDeviceStatsResponseSchema, {
+    messages: [{ total: { name: "", ...traffic }, devices: [{ name: "eth0", ...traffic }, { name: "lo" }] }],
+  });
+}
+
 /** MachineService/Mounts. */
 export function mounts({ cell }: HandlerContext): machine.MountsResponse {
   const { hardware, isInstalled } = cell.state;
@@ -97,6 +107,22 @@ export function disks({ cell }: HandlerContext): storage.DisksResponse {
       },
     ],
   });
+}
+
+/**
+ * StorageService/BlockDeviceWipe of a disk that Talos is not installed on. What simulated disks hold is only whether Talos is on them, so nothing changes.
+ *
+ * @throws RpcError FAILED_PRECONDITION for the system disk, NOT_FOUND for one that is not there, PERMISSION_DENIED for a reader of a configured machine
+ */
+export function blockDeviceWipe(context: HandlerContext, request: storage.BlockDeviceWipeRequest): storage.BlockDeviceWipeResponse {
+  const { hardware, isInstalled } = context.cell.state;
+  if (!context.isMaintenance && !context.roles.has("os:admin")) throw new RpcError(grpcStatus.permissionDenied, "not authorized");
+  for (const { device } of request.devices) {
+    const index = hardware.disks.findIndex((disk) => disk.device === `/dev/${device}`);
+    if (index < 0) throw new RpcError(grpcStatus.notFound, `blockdevice "${device}" not found`);
+    if (isInstalled && index === 0) throw new RpcError(grpcStatus.failedPrecondition, `blockdevice "${device}" is in use by the system`);
+  }
+  return create(storage.BlockDeviceWipeResponseSchema, { messages: [{}] });
 }
 
 /** TimeService/Time and TimeCheck: clocks of simulated machines agree. */
