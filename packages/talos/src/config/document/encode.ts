@@ -1,6 +1,7 @@
 import type { Field, Type } from "../schema/notation.ts";
 import type { YamlValue } from "../yaml/emit.ts";
 import { PlainScalar } from "../yaml/plain-scalar.ts";
+import { isOldBoolean, isSexagesimal } from "../yaml/resolve.ts";
 import { sortedByBytes } from "../yaml/key-order.ts";
 import type { ConfigMap, ConfigValue } from "./value.ts";
 
@@ -18,7 +19,7 @@ export function encode(type: Type, value: ConfigValue | undefined): YamlValue {
     case "any":
       return value === undefined ? (type.isMapping ? {} : null) : encodeAny(value);
     case "argument":
-      return Array.isArray(value) ? value.map(String) : ((value as string | undefined) ?? "");
+      return Array.isArray(value) ? value.map((item) => argument(item as string)) : value ? argument(value as string) : null;
     case "codec": {
       const text = (value as string | undefined) ?? type.codec.zero;
       return type.codec.isPlain?.(text) === true ? new PlainScalar(text) : text;
@@ -80,6 +81,11 @@ export function isZero(type: Type, value: ConfigValue | undefined): boolean {
     case "map":
       return value === null;
   }
+}
+
+/** Arguments write themselves: what only YAML 1.1 reads as something else gets no quotes. */
+function argument(text: string): YamlValue {
+  return isOldBoolean(text) || isSexagesimal(text) ? new PlainScalar(text) : text;
 }
 
 function encodeStruct(fields: readonly Field[], members: ConfigMap): YamlValue {

@@ -69,7 +69,7 @@ function networkSection({ input, features, isControlPlane }: Context): YamlMappi
   const nameservers = unlessEmpty(input.network?.nameservers);
   const kubespan = input.kubeSpan === true && !features.kubeSpanDocument ? { enabled: true } : undefined;
   const isEmpty = interfaces === undefined && nameservers === undefined && kubespan === undefined;
-  return isEmpty && features.kubeSpanDocument ? undefined : { interfaces, nameservers, kubespan };
+  return isEmpty && features.kubeSpanDocument && input.network === undefined ? undefined : { interfaces, nameservers, kubespan };
 }
 
 function interfacesOf(network: NetworkInput | undefined, isControlPlane: boolean): YamlMapping[] {

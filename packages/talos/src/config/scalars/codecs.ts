@@ -112,7 +112,7 @@ const sizeMatcher: Codec = {
 
 const duration: Codec = {
   zero: "0s",
-  takes: (kind) => kind === "str",
+  takes: (kind, text) => kind === "str" || (kind === "int" && tryParseInteger(text) === 0n),
   parse: (text) => {
     const nanoseconds = tryParseDuration(text);
     return nanoseconds === undefined

@@ -1,0 +1,123 @@
+import { canonicalMachineConfig } from "../config/canonical.ts";
+import { ConfigError } from "../config/errors.ts";
+import { applyPatches, generationOf, loadPatch } from "../config/patch/patch.ts";
+import { validateMachineConfig, type RuntimeMode } from "../config/validate/validate.ts";
+import { generatedConfigs, type GenconfigInput } from "../golden/genconfig.ts";
+import type { Contract } from "../versions/contract.ts";
+
+/** What the genuine machinery said. Where it crashed (`panic`) nothing is compared: a crash is no answer to follow. */
+type Answer = Readonly<Record<string, unknown>>;
+
+/** What ours and the genuine machinery make of one input: both the same bytes, or both a refusal; else what differs. */
+export type Difference = string | undefined;
+
+/** Reading a config and printing it. What is printed has to read as the same again. */
+export function compareEncoding(config: string, answer: Answer, contract: Contract): Difference {
+  const ours = attempt(() => canonicalMachineConfig(config, { contract }));
+  const difference = compare(ours, textIn(answer, "canonical"), answer);
+  // A protocol that was left out is printed as a text that nobody reads.
+  if (difference !== undefined || !("text" in ours) || ours.text.includes("Protocol(0)")) return difference;
+  const again = attempt(() => canonicalMachineConfig(ours.text, { contract }));
+  return "text" in again && again.text === ours.text ? undefined : `printed and read again it is another: ${JSON.stringify(again)}`;
+}
+
+/** Applying patches to a config. */
+export function comparePatches(
+  input: { readonly config: string; readonly patches: readonly string[] },
+  answer: Answer,
+  contract: Contract,
+): Difference {
+  const generation = generationOf(contract);
+  const ours = attempt(() => {
+    const patches = input.patches.map((patch) => loadPatch(patch, generation));
+    return applyPatches(input.config, patches, generation);
+  });
+  if (deletesAbsentDocument(input.patches, input.config, textIn(answer, "output"))) return undefined;
+  return compare(ours, textIn(answer, "output"), answer);
+}
+
+/**
+ * Validating a config in every mode, strict and not: the reports and warnings have to hold the same lines. Their order is not compared: Talos
+ * takes the members of maps as they come.
+ */
+export function compareValidation(config: string, answer: Answer, contract: Contract): Difference {
+  for (const mode of ["metal", "cloud", "container"] satisfies RuntimeMode[]) {
+    for (const strictness of ["lenient", "strict"] as const) {
+      const ours = attempt(() => {
+        const { report, warnings } = validateMachineConfig(config, { mode, strict: strictness === "strict", contract });
+        return linesOf(report ?? "", warnings);
+      });
+      const verdict = (answer[mode] as Record<string, Verdict> | undefined)?.[strictness];
+      const theirs = verdict === undefined ? undefined : linesOf(verdict.error ?? "", verdict.warnings);
+      const difference = compare(ours, theirs, answer);
+      if (difference !== undefined) return `${mode}, ${strictness}: ${difference}`;
+    }
+  }
+  return undefined;
+}
+
+interface Verdict {
+  readonly error: string | null;
+  readonly warnings: readonly string[];
+}
+
+function linesOf(report: string, warnings: readonly string[]): string {
+  // The first error of a document stands behind its name.
+  const apart = report
+    .replaceAll(/^(\t\* [\w.]+(?:\/\S*)?:) /gm, "$1\n")
+    // It names the first that it meets.
+    .replaceAll(/(unsupported pod resource) "[^"]*"/g, "$1");
+  return [...apart.split("\n").toSorted(), ...warnings.toSorted()].join("\n");
+}
+
+/** Generating the configs of a cluster. */
+export function compareGenerated(input: GenconfigInput, answer: Answer): Difference {
+  const roles = ["controlplane", "worker", "init"] as const;
+  const ours = attempt(() => roles.map((role) => generatedConfigs(input, role)).join("\n=====\n"));
+  const patches = [...(input.config_patch ?? []), ...(input.config_patch_control_plane ?? []), ...(input.config_patch_worker ?? [])];
+  if (deletesAbsentDocument(patches, "", ...roles.map((role) => textIn(answer, role)))) return undefined;
+  // A protocol that was left out is printed as a text that nobody reads.
+  if (roles.some((role) => textIn(answer, role)?.includes("Protocol(0)") === true)) return undefined;
+  const theirs = answer["error"] === undefined ? roles.map((role) => textIn(answer, role)).join("\n=====\n") : undefined;
+  return compare(ours, theirs, answer);
+}
+
+/** Talos 1.13 leaves an empty document behind when a patch deletes one that is absent, and goes on with it; newer ones do not, nor do we. */
+function deletesAbsentDocument(patches: readonly string[], config: string, ...outputs: readonly (string | undefined)[]): boolean {
+  if (outputs.some((text) => text !== undefined && /(?:^|---\n)\{\}\n/.test(text))) return true;
+  return patches
+    .flatMap((patch) => patch.split("---\n"))
+    .some((document) => {
+      const kind = /^kind: \w+/m.exec(document)?.[0];
+      return kind !== undefined && /^\$patch: delete\b/m.test(document) && !config.includes(`${kind}\n`);
+    });
+}
+
+type Attempt = { readonly text: string } | { readonly refusal: string };
+
+function attempt(run: () => string): Attempt {
+  try {
+    return { text: run() };
+  } catch (error) {
+    // Anything but a refusal is a fault of ours, whatever the other side says.
+    if (!(error instanceof ConfigError)) throw error;
+    return { refusal: error.message };
+  }
+}
+
+function compare(ours: Attempt, theirs: string | undefined, answer: Answer): Difference {
+  if (answer["panic"] !== undefined) return undefined;
+  if ("refusal" in ours) return theirs === undefined ? undefined : `ours refuses (${ours.refusal}), the genuine one says:\n${theirs}`;
+  if (theirs === undefined) return `the genuine one refuses (${String(answer["error"] ?? answer["load_error"])}), ours says:\n${ours.text}`;
+  if (ours.text === theirs) return undefined;
+  const a = ours.text.split("\n");
+  const b = theirs.split("\n");
+  let line = 0;
+  while (a[line] === b[line]) line++;
+  return `line ${line + 1}: ours ${JSON.stringify(a[line])}, genuine ${JSON.stringify(b[line])}`;
+}
+
+function textIn(answer: Answer, key: string): string | undefined {
+  const value = answer[key];
+  return typeof value === "string" ? value : undefined;
+}
