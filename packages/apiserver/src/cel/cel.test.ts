@@ -9,6 +9,15 @@ const evaluate = (expression: string, self: unknown = [1n, 2n]): unknown => envi
 
 describe("the CEL library of Kubernetes", () => {
   const truths = [
+    "self.transformList(i, v, v * 2 + i) == [2, 5] && self.transformList(i, v, v > 1, v) == [2]",
+    "{'a': 'x'}.transformMap(k, v, v + k)['a'] == 'xa' && {'a': 'x', 'b': 'y'}.transformMap(k, v, k == 'b', v).size() == 1",
+    "{'a': 'x'}.transformMapEntry(k, v, {v: k})['x'] == 'a' && self.transformMap(i, v, v)[0] == 1",
+    "self.sortBy(i, -i) == [2, 1] && self.first().value() == 1 && self.last().value() == 2 && !([].first().hasValue())",
+    "lists.range(3) == [0, 1, 2] && ip.isCanonical('::1') && !ip.isCanonical('::01')",
+    `strings.quote('a"b') == '"a\\\\"b"' && strings.quote('x') == '"x"'`,
+    "semver('1.2.3').isLessThan(semver('1.10.0')) && semver('1.0.0-rc.2').isLessThan(semver('1.0.0')) && semver('1.2.3').minor() == 2",
+    "semver('1.0.0-rc.10').isGreaterThan(semver('1.0.0-rc.9')) && semver('1.0.0+a') == semver('1.0.0')",
+    "isSemver('1.2.3') && !isSemver('v1.2') && isSemver('v1.2', true) && !isSemver('01.2.3') && isSemver('01.2.3', true)",
     "self.all(i, v, v > i)",
     "self.exists(i, v, i == 1 && v == 2)",
     "self.existsOne(i, i == 2)",

@@ -5,6 +5,7 @@ import { sameCel } from "./equality.ts";
 import { registerLists } from "./lists.ts";
 import { registerMacros } from "./macros.ts";
 import { Quantity, tryParseQuantity } from "./quantity.ts";
+import { Semver, tryParseSemver } from "./semver.ts";
 import { registerStrings } from "./strings.ts";
 
 /** A validator of `format.<name>()`. */
@@ -19,6 +20,15 @@ class FormatNamespace {
 }
 class SetsNamespace {
   readonly name = "sets";
+}
+class ListsNamespace {
+  readonly name = "lists";
+}
+class StringsNamespace {
+  readonly name = "strings";
+}
+class IpNamespace {
+  readonly name = "ip";
 }
 
 /** An environment with Kubernetes' CEL library and no variables. Building one takes milliseconds: build once, `clone()` often. */
@@ -37,6 +47,8 @@ export function createCelEnvironment(): Environment {
   registerUrls(environment);
   registerFormats(environment);
   registerSets(environment);
+  registerSemver(environment);
+  registerNamespaces(environment);
   return environment;
 }
 
@@ -168,6 +180,61 @@ function registerFormats(environment: Environment): void {
     const problems = format.check(value);
     return problems.length === 0 ? Optional.none() : Optional.of(problems);
   });
+}
+
+function registerSemver(environment: Environment): void {
+  const add = (signature: string, handler: (...args: never[]) => unknown): unknown => environment.registerFunction(signature, handler);
+  const parse = (text: string, normalize?: boolean): Semver =>
+    orFail(tryParseSemver(text, normalize), `${JSON.stringify(text)} is no semantic version`);
+  environment.registerType("Semver", { ctor: Semver, fields: {} });
+  add("isSemver(string): bool", (text: string) => tryParseSemver(text) !== undefined);
+  add("isSemver(string, bool): bool", (text: string, normalize: boolean) => tryParseSemver(text, normalize) !== undefined);
+  add("semver(string): Semver", (text: string) => parse(text));
+  add("semver(string, bool): Semver", parse);
+  add("Semver.major(): int", (version: Semver) => version.numbers[0]);
+  add("Semver.minor(): int", (version: Semver) => version.numbers[1]);
+  add("Semver.patch(): int", (version: Semver) => version.numbers[2]);
+  add("Semver.compareTo(Semver): int", (a: Semver, b: Semver) => BigInt(a.compareTo(b)));
+  add("Semver.isLessThan(Semver): bool", (a: Semver, b: Semver) => a.compareTo(b) < 0);
+  add("Semver.isGreaterThan(Semver): bool", (a: Semver, b: Semver) => a.compareTo(b) > 0);
+  environment.registerOperator("Semver == Semver", (a: Semver, b: Semver) => a.compareTo(b) === 0);
+}
+
+/** Longest list that `lists.range` makes, as long as a literal may be. */
+const longestRange = 1000n;
+
+function registerNamespaces(environment: Environment): void {
+  environment.registerType("ListsNamespace", { ctor: ListsNamespace, fields: {} });
+  environment.registerConstant("lists", "ListsNamespace", new ListsNamespace());
+  environment.registerFunction("ListsNamespace.range(int): list<int>", (_: unknown, count: bigint) => {
+    if (count > longestRange) throw new Error(`range of ${count} items is longer than ${longestRange}`);
+    return Array.from({ length: Number(count) }, (_item, index) => BigInt(index));
+  });
+  environment.registerType("StringsNamespace", { ctor: StringsNamespace, fields: {} });
+  environment.registerConstant("strings", "StringsNamespace", new StringsNamespace());
+  environment.registerFunction("StringsNamespace.quote(string): string", (_: unknown, text: string) => quote(text));
+  environment.registerType("IpNamespace", { ctor: IpNamespace, fields: {} });
+  environment.registerConstant("ip", "IpNamespace", new IpNamespace());
+  environment.registerFunction("IpNamespace.isCanonical(string): bool", (_: unknown, text: string) => {
+    const address = orFail(tryParseAddress(text), `IP Address ${JSON.stringify(text)} parse error during conversion from string`);
+    return address.toString() === text;
+  });
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+  "\\": "\\\\",
+  '"': '\\"',
+};
+
+function quote(text: string): string {
+  return `"${Array.from(text, (character) => escapes[character] ?? character).join("")}"`;
 }
 
 function registerSets(environment: Environment): void {

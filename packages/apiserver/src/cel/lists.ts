@@ -1,3 +1,4 @@
+import { Optional } from "@marcbachmann/cel-js";
 import type { Environment } from "@marcbachmann/cel-js";
 import { sameCel } from "./equality.ts";
 
@@ -24,6 +25,8 @@ export function registerLists(environment: Environment): void {
   add("list.sort(): list", (list: readonly Item[]) => list.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
   add("list.reverse(): list", (list: readonly unknown[]) => list.toReversed());
   add("list.flatten(): list", (list: readonly unknown[]) => list.flat());
+  add("list.first(): optional<dyn>", (list: readonly unknown[]) => (list.length === 0 ? Optional.none() : Optional.of(list[0])));
+  add("list.last(): optional<dyn>", (list: readonly unknown[]) => (list.length === 0 ? Optional.none() : Optional.of(list.at(-1))));
   add("list.slice(int, int): list", (list: readonly unknown[], from: bigint, to: bigint) => {
     if (from < 0n || to < from || to > list.length) throw new Error(`cannot slice(${from}, ${to}), list is length ${list.length}`);
     return list.slice(Number(from), Number(to));

@@ -43,7 +43,15 @@ export function registerMacros(environment: Environment): void {
     environment.registerFunction(`${receiver}.all(ast, ast, ast): bool`, (call: Expansion) => quantifier(call, 2, "all"));
     environment.registerFunction(`${receiver}.exists(ast, ast, ast): bool`, (call: Expansion) => quantifier(call, 2, "some"));
     environment.registerFunction(`${receiver}.existsOne(ast, ast, ast): bool`, (call: Expansion) => quantifier(call, 2, "one"));
+    for (const extra of ["ast, ast, ast", "ast, ast, ast, ast"]) {
+      environment.registerFunction(`${receiver}.transformList(${extra}): list<dyn>`, (call: Expansion) => transform(call, "list"));
+      environment.registerFunction(`${receiver}.transformMap(${extra}): map<dyn, dyn>`, (call: Expansion) => transform(call, "map"));
+      environment.registerFunction(`${receiver}.transformMapEntry(${extra}): map<dyn, dyn>`, (call: Expansion) =>
+        transform(call, "entries"),
+      );
+    }
   }
+  environment.registerFunction("list.sortBy(ast, ast): list<dyn>", sortBy);
 }
 
 function variable(ast: Ast | undefined): string {
@@ -131,6 +139,66 @@ function quantifier({ args, receiver }: Expansion, variables: 1 | 2, wanted: "al
       }
       if (failure !== undefined) throw failure;
       return wanted === "one" ? hits === 1 : wanted === "all";
+    },
+  };
+}
+
+/** The two-variable macros that make something new; with four arguments the third decides which items count. */
+function transform({ args, receiver }: Expansion, into: "list" | "map" | "entries"): object {
+  const names = args.slice(0, 2).map(variable);
+  const filter = args.length === 4 ? (args[2] as Ast) : undefined;
+  const body = args.at(-1) as Ast;
+  let outer: BoundContext;
+  let inner: BoundContext;
+  return {
+    typeCheck(checker: Checker, _macro: unknown, context: Context) {
+      const type = checker.check(receiver, context);
+      const dyn = checker.getType("dyn");
+      const key = type.kind === "map" ? (type.keyType ?? dyn) : type.kind === "dyn" ? dyn : checker.getType("int");
+      outer = context.forkWithVariable(names[0] ?? "", key);
+      inner = outer.forkWithVariable(names[1] ?? "", type.valueType ?? dyn);
+      if (filter !== undefined) checker.check(filter, inner);
+      checker.check(body, inner);
+      return checker.getType(into === "list" ? "list<dyn>" : "map<dyn, dyn>");
+    },
+    evaluate(evaluator: Evaluator, _macro: unknown, context: Context) {
+      const list: unknown[] = [];
+      const map = new Map<unknown, unknown>();
+      for (const [key, value] of entriesOf(evaluator.run(receiver, context)).pairs) {
+        const scope = inner.reuse(outer.reuse(context).setIterValue(key, evaluator)).setIterValue(value, evaluator);
+        if (filter !== undefined && evaluator.run(filter, scope) !== true) continue;
+        const made = evaluator.run(body, scope);
+        if (into === "list") list.push(made);
+        else if (into === "map") map.set(key, made);
+        else {
+          for (const [newKey, newValue] of entriesOf(made).pairs) {
+            if (map.has(newKey)) throw new Error(`insert failed: key ${String(newKey)} already exists`);
+            map.set(newKey, newValue);
+          }
+        }
+      }
+      return into === "list" ? list : map;
+    },
+  };
+}
+
+function sortBy({ args, receiver }: Expansion): object {
+  const name = variable(args[0]);
+  const body = args[1] as Ast;
+  let bound: BoundContext;
+  return {
+    typeCheck(checker: Checker, _macro: unknown, context: Context) {
+      const type = checker.check(receiver, context);
+      bound = context.forkWithVariable(name, type.valueType ?? checker.getType("dyn"));
+      checker.check(body, bound);
+      return checker.getType("list<dyn>");
+    },
+    evaluate(evaluator: Evaluator, _macro: unknown, context: Context) {
+      const keyed = entriesOf(evaluator.run(receiver, context)).pairs.map(([, value]) => ({
+        value,
+        key: evaluator.run(body, bound.reuse(context).setIterValue(value, evaluator)) as string | bigint | number,
+      }));
+      return keyed.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ value }) => value);
     },
   };
 }

@@ -24,10 +24,11 @@ export function fieldError(reason: FieldErrorReason, field: string, value: unkno
   return { reason, field, message: detail === "" ? head : `${head}: ${detail}` };
 }
 
-/** A value as field errors show it: JSON. */
+/** A value as field errors show it: JSON, in which Go escapes what HTML would read, inside of objects and lists alone. */
 function printValue(value: unknown): string {
   if (value === undefined) return "null";
-  return JSON.stringify(value);
+  const text = JSON.stringify(value);
+  return typeof value === "object" ? text.replaceAll(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`) : text;
 }
 
 /** "Unsupported value" with the list of what is supported. */
