@@ -76,7 +76,7 @@ async function measure(server: BenchServer, count: number): Promise<Figures> {
     path: machinesPath,
     body: JSON.stringify(machine(`${prefix}-${index}`)),
   });
-  const many = { connections: 16, depth: 2 };
+  const many = { connections: 32 };
   await saturate(target, { ...many, total: Math.ceil(count / 4), request: create("warm") });
   const cpu = [server.cpuSeconds()];
   const creates = await saturate(target, { ...many, total: count, request: create("m") });

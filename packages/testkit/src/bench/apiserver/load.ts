@@ -33,7 +33,7 @@ function textOf({ method, path, body = "" }: Sent): string {
 /** A connection that costs the client little, so that the figure is the server's: answers are counted, not parsed. */
 class Connection {
   readonly #socket: TLSSocket;
-  readonly #waiting: { resolve(status: number): void; reject(error: Error): void }[] = [];
+  readonly #waiting: { resolve(): void; reject(error: Error): void }[] = [];
   #buffer: Buffer = Buffer.alloc(0);
 
   constructor(socket: TLSSocket) {
@@ -52,7 +52,7 @@ class Connection {
     return new Connection(socket);
   }
 
-  send(request: Sent): Promise<number> {
+  send(request: Sent): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
       this.#socket.write(textOf(request));
@@ -73,8 +73,12 @@ class Connection {
       if (length === undefined) throw new Error(`an answer without length cannot be counted: ${head}`);
       const whole = end + 4 + Number(length);
       if (this.#buffer.length < whole) return;
+      const status = Number(head.slice(9, 12));
+      const waiting = this.#waiting.shift();
+      if (status < 400) waiting?.resolve();
+      else
+        waiting?.reject(new Error(`the server answered ${status}: ${this.#buffer.toString("utf8", end + 4, Math.min(whole, end + 500))}`));
       this.#buffer = this.#buffer.subarray(whole);
-      this.#waiting.shift()?.resolve(Number(head.slice(9, 12)));
     }
   }
 }
@@ -88,10 +92,10 @@ async function withConnections<T>(target: Target, count: number, use: (connectio
   }
 }
 
-/** Sends as fast as `connections` allow, `depth` requests under way on each. @throws Error for a status of 400 or more */
+/** Sends as fast as `connections` allow, one request under way on each, as HTTP clients do. @throws Error for an answer of 400 or more */
 export function saturate(
   target: Target,
-  options: { readonly connections: number; readonly depth: number; readonly total: number; readonly request: (index: number) => Sent },
+  options: { readonly connections: number; readonly total: number; readonly request: (index: number) => Sent },
 ): Promise<LoadResult> {
   return withConnections(target, options.connections, async (connections) => {
     const latenciesMs: number[] = [];
@@ -99,12 +103,12 @@ export function saturate(
     const work = async (connection: Connection): Promise<void> => {
       while (next < options.total) {
         const begunAt = performance.now();
-        expectGood(await connection.send(options.request(next++)));
+        await connection.send(options.request(next++));
         latenciesMs.push(performance.now() - begunAt);
       }
     };
     const begunAt = performance.now();
-    await Promise.all(connections.flatMap((connection) => Array.from({ length: options.depth }, () => work(connection))));
+    await Promise.all(connections.map(work));
     return { perSecond: (options.total / (performance.now() - begunAt)) * 1000, latenciesMs };
   });
 }
@@ -114,7 +118,15 @@ export function pace(
   target: Target,
   options: { readonly rate: number; readonly seconds: number; readonly request: (index: number) => Sent },
 ): Promise<LoadResult> {
-  return withConnections(target, 8, async (connections) => {
+  return withConnections(target, 32, async (connections) => {
+    const free = [...connections];
+    const queue: ((connection: Connection) => void)[] = [];
+    const take = (): Connection | Promise<Connection> => free.pop() ?? new Promise((resolve) => queue.push(resolve));
+    const giveBack = (connection: Connection): void => {
+      const next = queue.shift();
+      if (next === undefined) free.push(connection);
+      else next(connection);
+    };
     const total = options.rate * options.seconds;
     const latenciesMs: number[] = [];
     const begunAt = performance.now();
@@ -122,21 +134,15 @@ export function pace(
     for (let index = 0; index < total; index += 1) {
       const dueAt = begunAt + (index * 1000) / options.rate;
       while (performance.now() < dueAt) await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt - performance.now())));
-      const connection = connections[index % connections.length];
-      if (connection === undefined) break;
-      const status = connection.send(options.request(index));
-      under.push(
-        status.then((code) => {
-          expectGood(code);
-          latenciesMs.push(performance.now() - dueAt);
-        }),
-      );
+      const send = async (): Promise<void> => {
+        const connection = await take();
+        await connection.send(options.request(index));
+        latenciesMs.push(performance.now() - dueAt);
+        giveBack(connection);
+      };
+      under.push(send());
     }
     await Promise.all(under);
     return { perSecond: (total / (performance.now() - begunAt)) * 1000, latenciesMs };
   });
-}
-
-function expectGood(status: number): void {
-  if (status >= 400) throw new Error(`the server answered ${status}`);
 }
