@@ -89,6 +89,25 @@ describe("the HTTPS front end", () => {
     assert.deepEqual((JSON.parse(text) as { data: unknown }).data, { mode: "0644", word: "yes" });
   });
 
+  it("says which members stand twice, or refuses them when it is asked to be strict", async () => {
+    const body = '{"metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}';
+    const send = (query: string): ReturnType<typeof call> =>
+      call(
+        { ...asAdmin(), method: "POST", path: `${configMaps}?dryRun=All${query}`, headers: { "content-type": "application/json" } },
+        body,
+      );
+    const warned = await send("");
+    assert.equal(warned.status, 201);
+    assert.equal(warned.headers["warning"], '299 - "duplicate field \\"data.a\\""');
+    const refused = await send("&fieldValidation=Strict");
+    assert.equal(refused.status, 400);
+    assert.equal(
+      (JSON.parse(refused.text) as { message: string }).message,
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "data.a"',
+    );
+    assert.equal((await send("&fieldValidation=Ignore")).headers["warning"], undefined);
+  });
+
   it("reads YAML scalars as Kubernetes does", async () => {
     const path = "/apis/apps/v1/namespaces/default/deployments?dryRun=All&fieldValidation=Ignore";
     const yaml = `metadata: {name: d}

@@ -170,7 +170,7 @@ async function serveRequest(front: FrontEnd, request: IncomingMessage, response:
       path: (request.url ?? "/").split("?")[0] ?? "/",
       query: Object.fromEntries(url.searchParams),
       headers,
-      body: parseBody(headers["content-type"], body),
+      ...parseBody(headers["content-type"], body, url.searchParams.get("fieldValidation")),
       user,
     });
   } catch (err) {

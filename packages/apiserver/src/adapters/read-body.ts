@@ -2,7 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { KubernetesYamlError, parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { depthExceeds } from "../json.ts";
 import { maxNestingDepth } from "../request/json.ts";
+import { duplicateFields } from "../request/duplicate-fields.ts";
 import { decodeKubernetesProtobuf } from "../request/protobuf.ts";
+import type { ApiRequest } from "../request/request.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../request/status.ts";
 
 /** Largest request body. kube-apiserver has the same limit. */
@@ -48,25 +50,30 @@ const jsonTypes = [
 const protobufType = "application/vnd.kubernetes.protobuf";
 const yamlTypes = ["application/yaml", "application/apply-patch+yaml"];
 
+/** What a body holds. */
+export type ParsedBody = Pick<ApiRequest, "body" | "duplicateFields">;
+
 /**
  * Parses a body as its content type says. Apply patches may be YAML or JSON.
  *
  * @throws StatusError 400 for what cannot be parsed or nests too deep, 415 for other content types, and for protobuf beyond the few kinds that kubectl insists on
  */
-export function parseBody(contentType: string | undefined, body: Buffer): unknown {
+export function parseBody(contentType: string | undefined, body: Buffer, fieldValidation: string | null): ParsedBody {
   if (body.length === 0) {
-    return undefined;
+    return { body: undefined };
   }
   const type = (contentType ?? "application/json").split(";")[0]?.trim().toLowerCase() ?? "";
   if (type === protobufType) {
-    return decodeKubernetesProtobuf(body);
+    return { body: decodeKubernetesProtobuf(body) };
   }
   const text = decodeUtf8(body);
   const parsed = jsonTypes.includes(type) ? parseJson(text) : yamlTypes.includes(type) ? parseYaml(text) : refuseType();
   if (depthExceeds(parsed, maxNestingDepth)) {
     throw badRequest(`the request body nests deeper than ${maxNestingDepth} levels; flatten it`);
   }
-  return parsed;
+  const isWatched = fieldValidation !== "Ignore" && jsonTypes.includes(type) && type !== "application/json-patch+json";
+  const duplicates = isWatched ? duplicateFields(text) : [];
+  return duplicates.length === 0 ? { body: parsed } : { body: parsed, duplicateFields: duplicates };
 }
 
 function refuseType(): never {

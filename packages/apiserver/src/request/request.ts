@@ -18,6 +18,8 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON value that the caller will not change any more; `undefined` without a body. */
   readonly body: unknown;
+  /** Paths of the members that stand more than once in the text of the body; the last of each is in `body`. */
+  readonly duplicateFields?: readonly string[];
   readonly user: ApiUser;
 }
 

@@ -84,12 +84,14 @@ function excerpt(body: JsonObject): string {
 }
 
 /**
- * Removes undeclared fields and says so as `fieldValidation` asks. Changes `object`.
+ * Removes undeclared fields and says so as `fieldValidation` asks, and which fields were given twice. Changes `object`.
  *
  * @returns texts of strict decoding errors, to be refused by the caller
  */
 export function pruneUnknown(call: ResourceCall, object: JsonObject, fieldValidation: FieldValidation): readonly string[] {
-  const found = call.version.prune(object).map((path) => `unknown field ${JSON.stringify(path)}`);
+  const unknown = call.version.prune(object).map((path) => `unknown field ${JSON.stringify(path)}`);
+  const twice = (call.request.duplicateFields ?? []).map((path) => `duplicate field ${JSON.stringify(path)}`);
+  const found = [...twice, ...unknown];
   if (fieldValidation === "Strict") {
     return found;
   }
