@@ -18,7 +18,10 @@ it("has one row for each metric with its type, and none besides", async () => {
   const informers = createInformerRegistry({ client, ...ports });
   informers.informer({ group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true });
   const manager = createManager({
-    ...{ client, informers, identity: "a", ...ports },
+    ...ports,
+    client,
+    informers,
+    identity: "a",
     leaderElection: { namespace: "ns", name: "lease" },
     term: () => ({ controllers: [createController({ name: "maps", watches: [], reconcile: () => Promise.resolve(), ...ports })] }),
   });
