@@ -1,8 +1,8 @@
-import { identityOf, identityText, legacyKind, type DocumentIdentity } from "../document-identity.ts";
+import { identityText, legacyKind, type DocumentIdentity } from "../document-identity.ts";
 import { ConfigError } from "../errors.ts";
 import { schemaOf, type DocumentShape, type Generation } from "../schema/notation.ts";
-import { nodeAt, textAt } from "../yaml/navigate.ts";
-import { readYaml, type ReadLimits, type YamlDocument, type YamlNode } from "../yaml/read.ts";
+import { nodeAt } from "../yaml/navigate.ts";
+import { readYaml, type ReadLimits, type YamlDocument, type YamlMappingNode, type YamlNode } from "../yaml/read.ts";
 import { checkUnknownKeys } from "./unknown-keys.ts";
 import { decode } from "./decode.ts";
 import type { ConfigMap } from "./value.ts";
@@ -28,10 +28,9 @@ export function identityOfDocument({ shape, members }: ConfigDocument): Document
 export function loadDocuments(text: string, generation: Generation, limits?: ReadLimits): readonly ConfigDocument[] {
   const seen = new Set<string>();
   return readDocuments(text, limits).flatMap(({ root }) => {
-    if (root === undefined) return [];
-    const document = loadDocument(root, generation);
-    checkOnlyOnce(root, seen);
-    return [document];
+    if (root === undefined || (root.type === "scalar" && root.kind === "null")) return [];
+    if (root.type === "mapping") checkOnlyOnce(root, seen);
+    return [loadDocument(root, generation)];
   });
 }
 
@@ -90,26 +89,52 @@ export function loadDocument(root: YamlNode, generation: Generation): ConfigDocu
   }
 }
 
-function shapeOf(root: YamlNode, generation: Generation): DocumentShape {
-  const identity = identityOf(root);
+function shapeOf(root: YamlMappingNode, generation: Generation): DocumentShape {
+  const { kind, version } = declared(root);
   const place = { line: root.line, column: root.column };
-  if (identity === undefined || identity.kind === "") throw new ConfigError("MISSING_KIND", "missing kind", place);
-  const isLegacy = identity.kind === legacyKind && nodeAt(root, "kind") === undefined;
-  if (!isLegacy && identity.apiVersion === "") throw new ConfigError("MISSING_KIND", "missing apiVersion", place);
-  const isKnownVersion = isLegacy ? identity.apiVersion === "" || identity.apiVersion === "v1alpha1" : identity.apiVersion === "v1alpha1";
-  const shape = isKnownVersion && (isLegacy || identity.kind !== legacyKind) ? schemaOf(generation).document(identity.kind) : undefined;
+  const isLegacy = kind === "" && version === "v1alpha1";
+  if (kind === "" && !isLegacy) throw new ConfigError("MISSING_KIND", "missing kind", place);
+  if (version === "") throw new ConfigError("MISSING_KIND", "missing apiVersion", place);
+  const shape = version === "v1alpha1" ? schemaOf(generation).document(isLegacy ? legacyKind : kind) : undefined;
   if (shape === undefined) {
-    throw new ConfigError("UNKNOWN_KIND", `${JSON.stringify(identity.kind)} ${JSON.stringify(identity.apiVersion)}: not registered`, place);
+    throw new ConfigError("UNKNOWN_KIND", `${JSON.stringify(kind)} ${JSON.stringify(version)}: not registered`, place);
   }
   return shape;
 }
 
+/** Keys that only the v1alpha1 document has. */
+const legacyKeys: ReadonlySet<string> = new Set(["machine", "cluster", "debug", "persist"]);
+
+/**
+ * Kind and version as Talos finds them: it looks at keys and values alike, so that the name `machine` says the version, and what follows the
+ * name `kind` is taken for the kind.
+ */
+function declared(root: YamlMappingNode): { readonly kind: string; readonly version: string } {
+  let kind = "";
+  let version = "";
+  const nodes = root.entries.flatMap(({ keyNode, value }) => [keyNode, value]);
+  nodes.forEach((node, index) => {
+    if (node.type !== "scalar") return;
+    if (node.text === "kind") kind = textOf(nodes[index + 1], "kind") ?? kind;
+    else if (node.text === "apiVersion") version = textOf(nodes[index + 1], "version") ?? version;
+    else if (legacyKeys.has(node.text)) version = "v1alpha1";
+  });
+  return { kind, version };
+}
+
+function textOf(node: YamlNode | undefined, what: string): string | undefined {
+  if (node === undefined) return undefined;
+  if (node.type === "scalar") return node.kind === "null" ? undefined : node.text;
+  const tag = node.type === "sequence" ? "!!seq" : "!!map";
+  const detail = `${what} decode: yaml: construct errors:\n  line ${node.line}: cannot construct ${tag} into string`;
+  throw new ConfigError("WRONG_TYPE", detail, { path: what === "kind" ? "kind" : "apiVersion", line: node.line, column: node.column });
+}
+
 /** What Talos prints for a document before it knows whether the kind exists. */
 function claimedIdentity(root: YamlNode): string {
-  const name = nodeAt(root, "name");
-  return identityText({
-    apiVersion: textAt(root, "apiVersion") ?? "",
-    kind: textAt(root, "kind") ?? legacyKind,
-    name: name?.type === "scalar" ? name.text : "",
-  });
+  const written = (key: string): string => {
+    const node = nodeAt(root, key);
+    return node?.type === "scalar" ? node.text : "";
+  };
+  return identityText({ apiVersion: written("apiVersion"), kind: written("kind") || legacyKind, name: written("name") });
 }

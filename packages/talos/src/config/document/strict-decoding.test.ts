@@ -111,3 +111,24 @@ test("keys that stand twice deep inside, tags and aliases are found by their pat
     assert.deepEqual({ found, document, at, row, place }, { found: code, document: "/v1alpha1/", at: path, row: line, place: column });
   }
 });
+
+test("kind and version are told as Talos finds them", () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["apiVersion: v1alpha1\nauto: stable\n", "UNKNOWN_FIELD: error decoding document v1alpha1/v1alpha1/ (line 1): unknown keys"],
+    ["kind: null\napiVersion: v1alpha1\n", "UNKNOWN_FIELD: error decoding document v1alpha1/null/ (line 1): unknown keys"],
+    ["auto: stable\n", "MISSING_KIND: error decoding document /v1alpha1/ (line 1): missing kind"],
+    ["machine: {}\napiVersion: v2\n", "MISSING_KIND: error decoding document v2/v1alpha1/ (line 1): missing kind"],
+    ["kind: HostnameConfig\napiVersion:\n", "MISSING_KIND: error decoding document /HostnameConfig/ (line 1): missing apiVersion"],
+    ["kind: [HostnameConfig]\n", "WRONG_TYPE: error decoding document /v1alpha1/ (line 1): kind decode: yaml: construct errors:"],
+    [
+      "apiVersion: v1alpha1\nkind: KmsgLogConfig\nname: kind\nurl: tcp://a:1\n",
+      'UNKNOWN_KIND: error decoding document v1alpha1/KmsgLogConfig/kind (line 1): "url" "v1alpha1": not registered',
+    ],
+    ["machine: {}\n---\nmachine: []\n", "DUPLICATE_DOCUMENT: duplicate document /v1alpha1/ is not allowed (line 3)"],
+  ];
+  for (const [text, start] of cases) {
+    const { code, detail } = refusalOf(text, "1.13");
+    assert.equal(`${code}: ${detail}`.slice(0, start.length), start);
+  }
+  assert.equal(loadDocuments("---\nnull\n---\nmachine: {}\n", "1.13").length, 1);
+});
