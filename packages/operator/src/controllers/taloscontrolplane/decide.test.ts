@@ -217,6 +217,15 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.2"], ready: "WaitingForMachines" },
   },
   {
+    name: "takes a word that names a UUID for none of the cloned machines that share it",
+    world: {
+      facts: facts({ machines: allConfigured.map((one) => ({ ...one, uuid: "cloned" })) }),
+      looks: Object.fromEntries(cps.map((address) => [address, inMaintenance(address, { spki: `new-${address}`, uuid: "cloned" })])),
+      controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/approve-reprovision": "cloned" } }),
+    },
+    want: { rule: "waitOrSettle", ready: "MaintenanceUnexpected" },
+  },
+  {
     name: "sends nothing to a machine of another cluster",
     world: { facts: facts(), looks: { "10.0.0.1": { kind: "foreign", at: NOW, detail: "x" } } },
     want: { rule: "waitOrSettle", ready: "ForeignCluster" },

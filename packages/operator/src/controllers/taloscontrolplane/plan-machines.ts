@@ -6,6 +6,7 @@ import type { InMaintenance, Running } from "../../looking/look.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
+import { isVendorUuid, wordFor } from "./identity.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
 import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
 
@@ -134,7 +135,7 @@ function stopInMaintenance(
     return stop(
       "MaintenanceUnexpected",
       `${name}: the machine at ${address} was configured and answers in maintenance mode with another key: it was wiped, rebooted before it was installed, or is another machine. Nothing is sent to it. ` +
-        `Annotate ${annotations.approveReprovision}: ${look.uuid ?? name} on the TalosControlPlane if it may be configured again.`,
+        `Annotate ${annotations.approveReprovision}: ${wordFor(facts, name, look.uuid)} on the TalosControlPlane if it may be configured again.`,
     );
   const twin = twinOf(seen, facts, declared, look);
   if (twin !== undefined) return stop("MachineInUse", sameMachine(declared, twin));
@@ -155,7 +156,7 @@ function isOwnerGoing(seen: Observed, { owner }: DeclaredMachine): boolean {
  */
 function isReprovisionApproved(seen: Observed, declared: DeclaredMachine, look: InMaintenance, facts: ClusterFacts): boolean {
   const approved = seen.controlPlane.metadata.annotations?.[annotations.approveReprovision];
-  if (approved !== (look.uuid ?? declared.name)) return false;
+  if (approved !== wordFor(facts, declared.name, look.uuid)) return false;
   return facts.bootstrapDone !== undefined || facts.bootstrapIntent?.machine !== declared.name;
 }
 
@@ -198,10 +199,6 @@ function knownTwinOf(
       other.macs.some((mac) => look.macs.includes(mac)) &&
       seen.machines.some((machine) => machine.declared.name === other.name),
   )?.name;
-}
-
-function isVendorUuid(uuid: string): boolean {
-  return /^0{8}-|^f{8}-/i.test(uuid) || uuid.toLowerCase() === "03000200-0400-0500-0006-000700080009";
 }
 
 function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): ReturnType<typeof chooseInstallDisk> {

@@ -1,5 +1,6 @@
 import { annotations } from "@talos-operator/api";
 import { machineFact } from "../facts.ts";
+import { wordFor } from "../identity.ts";
 import type { Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
 /**
@@ -39,9 +40,8 @@ function isAnswered(seen: Observed, { declared, look }: SeenMachine): boolean {
   return look.kind === "maintenance" && fact?.spki === look.spki;
 }
 
-/** How a person names a machine: by UUID, or by name where it has none. */
+/** How a person names this machine. */
 function nameOf(seen: Observed, { declared, look }: SeenMachine): string {
-  if (look.kind === "maintenance" && look.uuid !== undefined) return look.uuid;
-  const fact = seen.record.kind === "present" ? machineFact(seen.record.value.facts, declared.name) : undefined;
-  return fact === undefined || fact.uuid === "" ? declared.name : fact.uuid;
+  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  return wordFor(facts, declared.name, look.kind === "maintenance" ? look.uuid : undefined);
 }

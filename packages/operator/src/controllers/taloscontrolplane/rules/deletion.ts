@@ -1,7 +1,7 @@
 import { annotations, conditionFor } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
 import { machineFact, withDecisions, withMachine } from "../facts.ts";
-import { isOtherMachine } from "../identity.ts";
+import { isOtherMachine, wordFor } from "../identity.ts";
 import type { ClusterFacts } from "../facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
@@ -72,7 +72,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     }
     // Another machine at its address proves nothing about it.
     const isWiped = look.kind === "maintenance" && !isOtherMachine(fact?.uuid ?? "", look.uuid);
-    if (isWiped || isAbandoned(seen, machine, fact?.uuid)) {
+    if (isWiped || isAbandoned(seen, machine, facts)) {
       const reason = isWiped ? "AnswersInMaintenance" : "AbandonedByPerson";
       if (next !== undefined && fact !== undefined) {
         next = withDecisions(
@@ -106,7 +106,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     if (look.kind !== "running") {
       waiting.push({
         reason: "MachineUnreachable",
-        message: `${declared.name} must be wiped and does not answer as a machine of this cluster (${stateOf(machine)}). Bring it back, or annotate ${annotations.abandonMachine}: ${fact?.uuid === undefined || fact.uuid === "" ? declared.name : fact.uuid}.`,
+        message: `${declared.name} must be wiped and does not answer as a machine of this cluster (${stateOf(machine)}). Bring it back, or annotate ${annotations.abandonMachine}: ${wordFor(facts, declared.name, undefined)}.`,
       });
       continue;
     }
@@ -193,9 +193,9 @@ function mayWipe(seen: Observed): boolean {
   );
 }
 
-function isAbandoned(seen: Observed, { declared }: SeenMachine, uuid: string | undefined): boolean {
+function isAbandoned(seen: Observed, { declared }: SeenMachine, facts: ClusterFacts | undefined): boolean {
   const named = seen.controlPlane.metadata.annotations?.[annotations.abandonMachine];
-  return named !== undefined && named !== "" && named === (uuid === undefined || uuid === "" ? declared.name : uuid);
+  return named !== undefined && named !== "" && named === wordFor(facts, declared.name, undefined);
 }
 
 function mayResetNow(seen: Observed, name: string): boolean {
