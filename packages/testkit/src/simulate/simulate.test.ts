@@ -28,6 +28,8 @@ const slow = [
   "foreign-bundle-taken",
   "access-secret-of-another",
   "bundle-owned",
+  "act-without-lease",
+  "certificates-of-the-future",
 ];
 
 describe("simulated creations", () => {
