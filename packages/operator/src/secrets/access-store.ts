@@ -56,7 +56,7 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
           : controller.uid === owner.metadata.uid,
     };
   };
-  /** What was created, or what somebody else created a moment before. */
+  /** What was created, or what is there. */
   const createOnly = async (
     namespace: string,
     name: string,
@@ -86,8 +86,8 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
     });
     const marks = { [labels.cluster]: clusterLabel(owner), [labels.secretKind]: content.secretKind };
     const data = secretData({ [content.key]: text });
-    // Read now, and written only as it was read: what somebody else put there meanwhile is never overwritten.
-    const existing = (await secrets.tryGet({ namespace, name })) ?? (await createOnly(namespace, name, marks, reference, data));
+    // Created, or read now and written only as it was read: what somebody else put there meanwhile is never overwritten.
+    const existing = await createOnly(namespace, name, marks, reference, data);
     if ("created" in existing) return describe(existing.created, content, owner);
     const seen = describe(existing, content, owner);
     if (!seen.isOurs) return seen;

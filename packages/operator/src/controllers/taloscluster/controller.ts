@@ -10,7 +10,7 @@ import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec-
 import { childrenOf, decideCluster } from "./decide.ts";
 
 const FIELD_MANAGER = "talos-operator/taloscluster";
-const STATUS_EVERY_MS = 1_000;
+const STATUS_EVERY_MS = 2_000;
 
 /** What the controller of clusters needs. */
 export interface ClusterControllerOptions {

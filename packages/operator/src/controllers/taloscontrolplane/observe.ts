@@ -30,7 +30,7 @@ const EAGER_FRESH = { recordMs: 25_000, bundleMs: 25_000, accessMs: 55_000 } as 
 const SETTLED_FRESH = { recordMs: 120_000, bundleMs: 120_000, accessMs: 120_000 } as const;
 
 /** Passes follow each other within milliseconds while a cluster begins. What is made is made by create-only calls: they find what came meanwhile. */
-const ABSENT_FRESH_MS = 1_000;
+const ABSENT_FRESH_MS = 10_000;
 
 /** What observing needs. */
 export interface ObservePorts {
@@ -143,7 +143,7 @@ function freshFor(session: ClusterSession): typeof EAGER_FRESH | typeof SETTLED_
 /** Reads the record unless a fresh copy is at hand. */
 async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenRecord>> {
   const now = ports.clock.now();
-  if (session.record === undefined || (elapsedMs(session.record.at, now) >= freshFor(session).recordMs && !session.isMakingKey())) {
+  if (session.record === undefined || (elapsedMs(session.record.at, now) >= freshFor(session).recordMs && !session.isAboutToMakeBundle())) {
     try {
       const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
       session.record = { at: now, value: record ?? "absent" };
@@ -165,7 +165,7 @@ async function readBundle(key: ObjectKey, session: ClusterSession, ports: Observ
     const isAbsent = known.value.kind === "absent";
     const freshMs = isAbsent ? ABSENT_FRESH_MS : freshFor(session).bundleMs;
     // In a burst of new clusters the turn of a key comes after minutes; what is made then is made by a create-only call.
-    const isFresh = elapsedMs(known.at, now) < freshMs || session.isMakingKey();
+    const isFresh = elapsedMs(known.at, now) < freshMs || session.isAboutToMakeBundle();
     if (isFresh && (isAbsent || !needsCredentials)) return known.value;
   }
   try {

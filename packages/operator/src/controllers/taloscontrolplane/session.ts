@@ -2,6 +2,7 @@ import type { ClusterRecord } from "@talos-operator/api";
 import type { Clock, RandomSource, ScheduledTimer, TalosDialer, Timers } from "@talos-operator/ports";
 import { createTalosSession } from "@talos-operator/talos";
 import type { SecretsBundle, TalosSession } from "@talos-operator/talos";
+import { elapsedMs } from "../../elapsed.ts";
 import { MachineConnections } from "../../looking/connections.ts";
 import type { ReaderCredentials } from "../../looking/connections.ts";
 import { lookAt, lookThrough } from "../../looking/look-at.ts";
@@ -37,6 +38,8 @@ export interface SessionPorts {
   readonly gate: LookGate;
 }
 
+const KEY_NEWS_MS = 1_000;
+
 /** Machines turn up within moments of each other, each with a pass of its own: the keys read for the first serve the others. */
 const KEYS_IN_HAND_MS = 2_000;
 
@@ -61,6 +64,7 @@ export class ClusterSession {
   #credentials: ReaderCredentials | undefined;
   #serviceAccount: { readonly key: string | undefined; readonly isBeingMade: boolean } = { key: undefined, isBeingMade: false };
   #keysInHand: { readonly fingerprint: string; readonly bundle: Promise<SecretsBundle>; readonly letGo: ScheduledTimer } | undefined;
+  #keyMadeAt = Number.NEGATIVE_INFINITY;
   #pace: Pace = "eager";
   #isClosed = false;
 
@@ -158,6 +162,11 @@ export class ClusterSession {
     return this.#serviceAccount.isBeingMade;
   }
 
+  /** A key is being made, or was a moment ago: what was read before is about to be read again by the effect that uses it. */
+  isAboutToMakeBundle(): boolean {
+    return this.isMakingKey() || elapsedMs(this.#keyMadeAt, this.#ports.clock.now()) < KEY_NEWS_MS;
+  }
+
   forgetServiceAccountKey(): void {
     this.#serviceAccount = { key: undefined, isBeingMade: false };
   }
@@ -211,6 +220,7 @@ export class ClusterSession {
       // The next pass begins anew.
     }
     this.#serviceAccount = { key: this.#isClosed ? undefined : key, isBeingMade: false };
+    this.#keyMadeAt = this.#ports.clock.now();
     wake();
   }
 
