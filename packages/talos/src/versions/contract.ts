@@ -89,9 +89,21 @@ export function compareContracts(a: Contract, b: Contract): number {
   return left.major - right.major || left.minor - right.minor;
 }
 
+const known = new Map<string, ContractFeatures>();
+
 /** The features of a contract. */
 export function featuresOf(contract: Contract): ContractFeatures {
   const { major, minor } = parseContract(contract);
+  // Every contract beyond those that differ has the features of the newest, so there are few.
+  const name = major === 1 && minor <= newestContract ? `1.${minor}` : major < 1 ? "0" : "newest";
+  const features = known.get(name) ?? readFeatures(major, minor);
+  known.set(name, features);
+  return features;
+}
+
+const newestContract = 64;
+
+function readFeatures(major: number, minor: number): ContractFeatures {
   const has = (first: number): boolean => major > 1 || (major === 1 && minor >= first);
   const features = Object.fromEntries(Object.entries(since).map(([name, first]) => [name, has(first)])) as Record<
     keyof typeof since,

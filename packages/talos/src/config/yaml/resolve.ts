@@ -15,6 +15,9 @@ const words: ReadonlyMap<string, ScalarKind> = new Map<string, ScalarKind>([
   ["<<", "merge"],
 ]);
 
+/** Of those that begin with a letter: `false`. */
+const longestWord = 5;
+
 const integer = /^[-+]?(?:0|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+)$/;
 const decimal = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const timestamp =
@@ -24,9 +27,11 @@ const oldBooleans: ReadonlySet<string> = new Set("y Y yes Yes YES on On ON n N n
 
 /** The kind that Go's library gives to a plain (unquoted, untagged) scalar. */
 export function kindOfPlain(text: string): ScalarKind {
+  const first = text.charCodeAt(0);
+  const isLetter = (first >= 0x61 && first <= 0x7a) || (first >= 0x41 && first <= 0x5a);
+  if (isLetter && text.length > longestWord) return "str";
   const known = words.get(text);
   if (known !== undefined) return known;
-  const first = text.charCodeAt(0);
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e;
   if (!isNumeric) return "str";
   if (timestamp.test(text) && isCalendarDate(text)) return "timestamp";

@@ -11,6 +11,8 @@ export type QuoteStyle = "double" | "single";
 
 /** The style that Go's emitter picks for a string value or key. */
 export function styleOf(text: string, isKey: boolean, oldBooleanQuotes: QuoteStyle): ScalarStyle {
+  // Most texts of a config are names, paths, images and base64: one look is enough, and all words that mean something are shorter.
+  if (text.length > 5 && ordinary.test(text)) return "plain";
   if (text.includes("\n")) return isKey || !isBlockAllowed(text) ? "double" : "literal";
   const kind = kindOfPlain(text);
   if (kind !== "str" && kind !== "merge") return "double";
@@ -20,6 +22,8 @@ export function styleOf(text: string, isKey: boolean, oldBooleanQuotes: QuoteSty
   if (facts.needsDouble) return "double";
   return wanted === "single" || facts.needsQuotes ? "single" : "plain";
 }
+
+const ordinary = /^[A-Za-z/](?:[\w./+=-]|:(?=[\w./+=-]))*$/;
 
 interface ScalarFacts {
   readonly needsQuotes: boolean;
