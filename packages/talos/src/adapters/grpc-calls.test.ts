@@ -125,6 +125,38 @@ test("a stream ends at its deadline", async () => {
   assert.equal((await failure(drain())).code, 4);
 });
 
+test("a machine sends no more than a reader takes", async () => {
+  const MIB = 1024 * 1024;
+  const endlessChunk = toBinary(common.DataSchema, create(common.DataSchema, { bytes: new Uint8Array(MIB / 4) }));
+  const server = await serve({ certificate, readReply: "endless", endlessChunk });
+  let taken = 0;
+  for await (const data of dial(server.port).serverStream(READ, REQUEST, { timeoutMs: 60_000 })) {
+    taken += data.bytes.length;
+    // The reader rests: whatever could be sent meanwhile is sent.
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+    const waiting = server.sentBytes() - taken;
+    assert.ok(waiting < 16 * MIB, `${waiting} bytes wait for the reader`);
+    if (taken > 20 * MIB) break;
+  }
+});
+
+test("goes to the machine itself, whatever proxy the environment names", async () => {
+  const names = ["grpc_proxy", "https_proxy", "http_proxy", "all_proxy"].flatMap((name) => [name, name.toUpperCase()]);
+  const before = names.map((name) => [name, process.env[name]] as const);
+  // Nothing listens there: a call through it would fail.
+  for (const name of names) process.env[name] = "http://127.0.0.1:1";
+  try {
+    const server = await serve({ certificate });
+    assert.equal(await version(dial(server.port)), "v1.13.9");
+    assert.equal(await version(dial(server.port, undefined, "localhost")), "v1.13.9");
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+});
+
 test("two channels to one machine share no connection", async () => {
   const server = await serve({ certificate });
   const left = dial(server.port);

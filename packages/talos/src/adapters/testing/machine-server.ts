@@ -17,6 +17,8 @@ export interface MachineServer {
   readonly nodes: (string | undefined)[];
   /** Streams that a client left before they ended. */
   readonly canceled: string[];
+  /** Bytes of endless answers that were given to the transport. */
+  sentBytes(): number;
   /** Messages of `EtcdRecover`, encoded. */
   readonly uploaded: readonly Uint8Array[];
   /** Emits `canceled` with each of them, and `uploaded` with each message of an upload. */
@@ -39,6 +41,8 @@ export interface MachineServerOptions {
   readonly refuseUpload?: boolean;
   /** Answer of `Read`: chunks, endless when "endless". */
   readonly readReply?: readonly Uint8Array[] | "endless";
+  /** One message of an endless answer, encoded; default an empty one. */
+  readonly endlessChunk?: Uint8Array;
 }
 
 const VERSION_REPLY = toBinary(
@@ -58,6 +62,7 @@ export async function startMachineServer(options: MachineServerOptions): Promise
   const nodes: (string | undefined)[] = [];
   const canceled: string[] = [];
   const uploaded: Uint8Array[] = [];
+  let sentBytes = 0;
   const events = new EventEmitter();
   const peers = new Set<string>();
   const server = new Server({ "grpc.max_send_message_length": -1 });
@@ -122,9 +127,13 @@ export async function startMachineServer(options: MachineServerOptions): Promise
         });
         const chunks = options.readReply ?? [];
         if (chunks === "endless") {
-          const chunk = toBinary(machine.VersionResponseSchema, create(machine.VersionResponseSchema));
+          const chunk = options.endlessChunk ?? new Uint8Array();
           const more = (): void => {
-            while (!call.cancelled && call.write(chunk));
+            let isFree = true;
+            while (isFree && !call.cancelled) {
+              isFree = call.write(chunk);
+              sentBytes += chunk.length;
+            }
             if (!call.cancelled) call.once("drain", more);
           };
           more();
@@ -146,5 +155,15 @@ export async function startMachineServer(options: MachineServerOptions): Promise
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(address, credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
   });
-  return { port, calls, nodes, canceled, uploaded, events, connections: () => peers.size, close: () => server.forceShutdown() };
+  return {
+    port,
+    sentBytes: () => sentBytes,
+    calls,
+    nodes,
+    canceled,
+    uploaded,
+    events,
+    connections: () => peers.size,
+    close: () => server.forceShutdown(),
+  };
 }
