@@ -90,7 +90,7 @@ describe("refusals say where", () => {
       line: 5,
     },
     { name: "an unknown kind", patch: "apiVersion: v1alpha1\nkind: Nope\n", code: "UNKNOWN_KIND", document: "v1alpha1/Nope/", line: 1 },
-    { name: "a missing kind", patch: "name: x\n", code: "MISSING_KIND", line: 1 },
+    { name: "a missing kind", patch: "apiVersion: v2\nname: x\n", code: "MISSING_KIND", line: 1 },
     { name: "a scalar", patch: "hello\n", code: "NOT_A_DOCUMENT", line: 1 },
     { name: "an alias bomb", patch: "a: &a [x]\nmachine: *a\n", code: "YAML_ALIAS", line: 2 },
     { name: "a key twice", patch: "machine:\n  token: a\n  token: b\n", code: "DUPLICATE_KEY", line: 3 },
