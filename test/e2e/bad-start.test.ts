@@ -136,9 +136,8 @@ describe("a demo that cannot start says why and what to do", () => {
     const data = join(folder.path, "data");
     const manifest = join(folder.path, "first.yaml");
     writeFileSync(manifest, cluster(address(7)));
-    const first = startOurs(
-      ...["demo", "--no-persist", "--machines", "1", "--manifest", manifest, "--data-dir", data, "--listen", "127.0.0.1:0"],
-    );
+    const flags = ["--machines", "1", "--manifest", manifest, "--data-dir", data, "--listen", "127.0.0.1:0"];
+    const first = startOurs("demo", "--no-persist", ...flags);
     try {
       await first.says(/KUBECONFIG/);
       const files = ["kubeconfig", "demo.log"].map((name) => readFileSync(join(data, name), "utf8"));

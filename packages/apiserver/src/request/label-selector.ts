@@ -154,7 +154,8 @@ function orderOf(name: string, operator: ">" | "<", value: string): Selector {
   }
   const wanted = BigInt(value);
   return (labels) => {
-    const label = String(labels[name] ?? "");
-    return Object.hasOwn(labels, name) && wholeNumber.test(label) && (operator === ">" ? BigInt(label) > wanted : BigInt(label) < wanted);
+    const label = Object.hasOwn(labels, name) ? labels[name] : undefined;
+    if (typeof label !== "string" || !wholeNumber.test(label)) return false;
+    return operator === ">" ? BigInt(label) > wanted : BigInt(label) < wanted;
   };
 }
