@@ -58,9 +58,12 @@ function readCertificates(reader: StructReader, node: YamlNode, path: string): C
 }
 
 function readPair(reader: StructReader, node: YamlNode, path: string): PairParts | undefined {
+  const before = reader.problemCount;
   const { crt, key, isThere } = readTexts(reader, node, "x509.PEMEncodedCertificateAndKey", path, ["crt", "key"]);
-  if (!isThere) return undefined;
-  return { certificate: decodeBase64(reader, node, path, crt), key: decodeKey(reader, node, path, key) };
+  if (!isThere || reader.problemCount > before) return undefined;
+  // The genuine reader stops at the first of the two that is no base64.
+  const certificate = decodeBase64(reader, node, path, crt);
+  return reader.problemCount > before ? undefined : { certificate, key: decodeKey(reader, node, path, key) };
 }
 
 function readTexts<K extends string>(

@@ -36,6 +36,11 @@ export class StructReader {
     return document.root;
   }
 
+  /** How many problems there are so far: more after reading a part means that the part has some. */
+  get problemCount(): number {
+    return this.#found.length;
+  }
+
   /** @throws ConfigError with the code and the place of the first problem, and all of them in `detail` */
   throwProblems(): void {
     const [first] = this.#found;
