@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
-import { followBesideWriter } from "./follow.ts";
+import { followBesideWriter } from "./testing/follow.ts";
 
 const main = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
 

@@ -8,7 +8,7 @@ import { createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-
 import { createApiServer } from "@talos-operator/apiserver";
 import { createSqliteStore, serveHttps } from "@talos-operator/apiserver/https";
 import { createHttpsTransport } from "@talos-operator/kube-runtime/https";
-import { followBesideWriter } from "./follow.ts";
+import { followBesideWriter } from "./testing/follow.ts";
 
 /** A port that stays the same while what stands behind it comes and goes; `cut` resets every connection, as the end of a process does. */
 async function startPort() {
