@@ -20,7 +20,7 @@ const stuckGraceMs = 60_000;
  * ```
  */
 export function createManager(options: ManagerOptions): Manager {
-  const { client, clock, timers, random, log, identity, informers, leaderElection, metrics, shutdownTimeoutMs = 30_000 } = options;
+  const { client, clock, timers, random, log, identity, informers, leaderElection, metrics, shutdownTimeoutMs = 25_000 } = options;
   const leaseName = leaderElection === false ? "none" : leaderElection.name;
   const masterStatus = metrics
     ?.gauge({ name: "leader_election_master_status", help: "1 while this process holds the lease.", labels: ["name"] })

@@ -30,7 +30,7 @@ export interface ManagerOptions {
   readonly metrics?: MetricsRegistry;
   /**
    * How long `run` waits, once told to stop, for passes to end. What still runs then is named in the log and left behind; the lease is not
-   * released but expires. Default 30_000.
+   * released but expires. Default 25_000, below the 30 s that Kubernetes gives a pod.
    */
   readonly shutdownTimeoutMs?: number;
 }
