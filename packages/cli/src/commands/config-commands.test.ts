@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import { parseSecretsBundle, parseTalosconfig, referenceTalosVersion } from "@talos-operator/talos";
 import { withAssignedSwitches } from "../assigned-switches.ts";
 import { CliError } from "../cli-error.ts";
@@ -71,6 +72,16 @@ describe("secrets and configs from the command line", () => {
     assert.equal(again.out, read(secrets));
     const flag = await run("secrets", "generate", "--from-controlplane-config", join(folder, "out", "controlplane.yaml"), "-o", "-");
     assert.equal(flag.out, again.out);
+  });
+
+  it("take over the authorities of kubeadm, and say which file is missing", async () => {
+    const pki = fileURLToPath(new URL("../../../talos/testdata/golden/secrets/pki-rsa/pki", import.meta.url));
+    const { out, error } = await run("secrets", "generate", "-p", pki, "-t", "abcdef.0123456789abcdef", "-o", "-");
+    assert.equal(error, undefined);
+    assert.equal(parseSecretsBundle(out).certs.k8s.certificate, read(join(pki, "ca.crt")));
+    assert.equal(parseSecretsBundle(out).secrets.bootstrapToken, "abcdef.0123456789abcdef");
+    const missing = await run("secrets", "generate", "--from-kubernetes-pki", folder, "-o", "-");
+    assert.ok(missing.error?.message.includes(`open ${folder}/ca.crt: no such file or directory`));
   });
 
   it("never overwrite keys unless forced to, and keep a forced file private", async () => {

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { createX509Keys, systemClock, systemRandom } from "@talos-operator/adapters";
 import {
   canonicalMachineConfig,
+  checkSecretsBundle,
   createTalosconfig,
   generateMachineConfig,
   generateSecretsBundle,
@@ -36,7 +37,7 @@ export async function runConfigGenerate(flags: FlagValues, context: CommandConte
     controlplane: readPatches(listFlag(flags, "config-patch-control-plane")),
     worker: readPatches(listFlag(flags, "config-patch-worker")),
   };
-  const given = secretsFile === undefined ? undefined : parseSecretsBundle(readInput(secretsFile));
+  const given = secretsFile === undefined ? undefined : readSecrets(secretsFile, context);
   context.stderr.write("generating PKI and tokens\n");
   const secrets = given ?? (await generateSecretsBundle({ contract, clock: systemClock, random: systemRandom, keys: createX509Keys() }));
   const configOf = (role: "controlplane" | "worker"): string => {
@@ -66,6 +67,19 @@ export async function runConfigGenerate(flags: FlagValues, context: CommandConte
     writeOutput({ path, text: texts.get(type) ?? "" }, { force, stdout: context.stdout });
     if (path !== "-") context.stderr.write(`Created ${path}\n`);
   }
+}
+
+/** What talosctl refuses is refused; what would only not work is said. */
+function readSecrets(path: string, { stderr }: CommandContext): SecretsBundle {
+  const bundle = parseSecretsBundle(readInput(path));
+  const problems = checkSecretsBundle(bundle, { now: systemClock.now() });
+  const refused = problems.filter(({ origin }) => origin === "talos");
+  if (refused.length > 0) {
+    const list = refused.map(({ detail }) => detail).join("\n");
+    throw new CliError(`failed to validate secrets bundle: ${list}`, "Restore the bundle from its backup; a new one is for a new cluster.");
+  }
+  for (const { detail } of problems) stderr.write(`WARNING: ${detail}\n`);
+  return bundle;
 }
 
 async function talosconfigOf(clusterName: string, { certs }: SecretsBundle): Promise<string> {

@@ -1,5 +1,14 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { createX509Keys, systemClock, systemRandom } from "@talos-operator/adapters";
-import { generateSecretsBundle, printSecretsBundle, secretsBundleFromMachineConfig, type SecretsBundle } from "@talos-operator/talos";
+import {
+  generateSecretsBundle,
+  printSecretsBundle,
+  secretsBundleFromKubernetesPki,
+  secretsBundleFromMachineConfig,
+  type KubernetesPkiInput,
+  type SecretsBundle,
+} from "@talos-operator/talos";
 import { booleanFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { readInput } from "../files/input-files.ts";
 import { checkNoneExists, writeOutput } from "../files/output-files.ts";
@@ -7,12 +16,27 @@ import { releaseDefaults } from "../files/release-defaults.ts";
 
 export async function runSecretsGenerate(flags: FlagValues, context: CommandContext): Promise<void> {
   const config = stringFlag(flags, "from-controlplane-config");
+  const folder = stringFlag(flags, "from-kubernetes-pki");
+  const bootstrapToken = stringFlag(flags, "kubernetes-bootstrap-token");
   const { contract } = releaseDefaults(stringFlag(flags, "talos-version"));
-  await write(flags, context, async () =>
-    config === undefined
-      ? generateSecretsBundle({ contract, clock: systemClock, random: systemRandom, keys: createX509Keys() })
-      : secretsBundleFromMachineConfig(readInput(config)),
-  );
+  await write(flags, context, async () => {
+    const input = { contract, clock: systemClock, random: systemRandom, keys: createX509Keys() };
+    // The order in which talosctl takes them.
+    if (folder !== undefined) return secretsBundleFromKubernetesPki({ ...input, ...kubernetesPki(folder, bootstrapToken) });
+    return config === undefined ? generateSecretsBundle(input) : secretsBundleFromMachineConfig(readInput(config));
+  });
+}
+
+const pkiFiles = ["ca.crt", "ca.key", "etcd/ca.crt", "etcd/ca.key", "front-proxy-ca.crt", "front-proxy-ca.key", "sa.key"];
+
+/** The files that are there; the library says which one is missing. */
+function kubernetesPki(
+  folder: string,
+  bootstrapToken: string | undefined,
+): Pick<KubernetesPkiInput, "files" | "folder"> & { readonly bootstrapToken?: string } {
+  const there = pkiFiles.filter((file) => existsSync(join(folder, file)));
+  const files = Object.fromEntries(there.map((file) => [file, readInput(join(folder, file))]));
+  return { files, folder, ...(bootstrapToken === undefined ? {} : { bootstrapToken }) };
 }
 
 export async function runSecretsFromConfig(flags: FlagValues, context: CommandContext): Promise<void> {

@@ -141,7 +141,7 @@ function whyNotPorts(texts: readonly string[]): string | undefined {
   const ranges = texts
     .map((text) => {
       const [low = "0", high = low] = text.split("-");
-      return { text, low: Number(low), high: Number(high) };
+      return { text: `${Number(low)}-${Number(high)}`, low: Number(low), high: Number(high) };
     })
     .toSorted((a, b) => a.low - b.low);
   for (const [index, range] of ranges.entries()) {
