@@ -64,6 +64,9 @@ function compile(kind: BuiltinFacts): CompiledVersion {
         ? { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.selector" } }
         : {}),
     },
+    ...(kind.definition === "io.k8s.api.core.v1.Endpoints"
+      ? { deprecationWarning: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice" }
+      : {}),
     columns: kind.columns.map((column) => ({ ...column, jsonPath: "" })),
     selectableFields: [],
     get root() {

@@ -181,6 +181,43 @@ export const workloadCases: readonly ConformanceCase[] = [
     },
   })),
   {
+    name: "a Secret of a known type has its keys",
+    run: async (w) => {
+      const secret = (type: string, data: JsonObject = {}): JsonObject => ({
+        metadata: { name: "s" },
+        type: `kubernetes.io/${type}`,
+        data,
+      });
+      await w.refused(w.send("POST", w.core("secrets"), secret("tls", { "tls.crt": "" })), {
+        status: 422,
+        message: 'Secret "s" is invalid: data[tls.key]: Required value',
+      });
+      await w.refused(w.send("POST", w.core("secrets"), secret("basic-auth")), {
+        status: 422,
+        causes: ["data[username]", "data[password]"],
+      });
+      await w.refused(w.send("POST", w.core("secrets"), secret("ssh-auth")), { status: 422, causes: ["data[ssh-privatekey]"] });
+      await w.refused(w.send("POST", w.core("secrets"), secret("dockerconfigjson")), { status: 422, causes: ["data[.dockerconfigjson]"] });
+      await w.create(w.core("secrets"), secret("basic-auth", { password: "YQ==" }));
+    },
+  },
+  {
+    name: "Endpoints warn that they are deprecated",
+    run: async (w) => {
+      const { headers } = await w.get(w.core("endpoints"));
+      assert.match(headers["warning"] ?? "", /v1 Endpoints is deprecated in v1\.33\+; use discovery\.k8s\.io\/v1 EndpointSlice/);
+    },
+  },
+  {
+    name: "health is told part by part",
+    run: async (w) => {
+      assert.equal((await w.get("/livez/ping")).body, "ok");
+      const { status, body } = await w.get("/readyz", { verbose: "" });
+      assert.equal(status, 200);
+      assert.match(String(body), /^\[\+\]ping ok\n[^]*readyz check passed\n$/);
+    },
+  },
+  {
     name: "a Deployment fills in replicas, strategy and history",
     run: async (w) => {
       const spec = specOf(await w.create(deployments(w), deployment()));

@@ -28,6 +28,7 @@ import { storedVerbs } from "./kind.ts";
 import type { Strategy, WriteFacts } from "./kind.ts";
 import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
+import { required } from "./rule-errors.ts";
 import { validatePod } from "./pod-rules.ts";
 import {
   validateAutoscaler,
@@ -275,6 +276,7 @@ function validateSecret(secret: JsonObject, old: JsonObject | undefined): readon
   if (bytes > maxSecretBytes) {
     errors.push({ reason: "FieldValueTooLong", field: "data", message: `Too long: may not be more than ${maxSecretBytes} bytes` });
   }
+  errors.push(...refuseIncompleteSecret(secret));
   if (old !== undefined) {
     if (stringAt(old, "type") !== stringAt(secret, "type")) {
       errors.push({
@@ -286,6 +288,24 @@ function validateSecret(secret: JsonObject, old: JsonObject | undefined): readon
     errors.push(...refuseImmutableChange(secret, old, ["data"]));
   }
   return errors;
+}
+
+/** Keys that a Secret of a type must have. */
+const requiredKeys: Readonly<Record<string, readonly string[]>> = {
+  "kubernetes.io/tls": ["tls.crt", "tls.key"],
+  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+  "kubernetes.io/dockercfg": [".dockercfg"],
+  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+};
+
+function refuseIncompleteSecret(secret: JsonObject): readonly FieldError[] {
+  const type = stringAt(secret, "type") ?? "";
+  const data = objectAt(secret, "data");
+  const missing = (requiredKeys[type] ?? []).filter((key) => data[key] === undefined);
+  // One of the two is enough.
+  const credentials = ["username", "password"];
+  if (type === "kubernetes.io/basic-auth" && credentials.every((key) => data[key] === undefined)) missing.push(...credentials);
+  return missing.map((key) => required(`data[${key}]`));
 }
 
 function validateConfigMap(configMap: JsonObject, old: JsonObject | undefined): readonly FieldError[] {

@@ -51,7 +51,11 @@ export class NonResourceRoutes {
       case "/healthz":
       case "/livez":
       case "/readyz":
-        return { kind: "answer", status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body: "ok" };
+        return plain(request.query["verbose"] === undefined ? "ok" : `[+]ping ok\n${path.slice(1)} check passed\n`);
+      case "/healthz/ping":
+      case "/livez/ping":
+      case "/readyz/ping":
+        return plain("ok");
       case "/openapi/v2":
         return this.#openApiV2(request);
       case "/openapi/v3":
@@ -146,6 +150,10 @@ const emptyOpenApiV2 = ((): string => {
   const field = (tag: number, text: string): string => `${String.fromCharCode((tag << 3) | 2, text.length)}${text}`;
   return field(1, "2.0") + field(2, field(1, "Kubernetes") + field(2, "unversioned"));
 })();
+
+function plain(body: string): ApiAnswer {
+  return { kind: "answer", status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body };
+}
 
 function json(body: unknown): ApiAnswer {
   return { kind: "answer", status: 200, headers: { "content-type": "application/json" }, body };
