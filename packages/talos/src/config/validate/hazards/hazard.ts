@@ -3,28 +3,21 @@ import type { ConfigMap } from "../../document/value.ts";
 import { mapAt } from "../access.ts";
 import type { RuntimeMode } from "../rule-set.ts";
 
-/**
- * What Talos takes and the user would rue:
- *
- * - `ADDRESS_IN_CLUSTER_SUBNET`: an address of the machine lies where pods or services get theirs; traffic to it ends on the machine itself
- * - `CLUSTER_SUBNETS_OVERLAP`: pods and services share addresses
- * - `CLUSTER_SUBNET_INVALID`: something that is no network stands among the subnets; the API server does not start
- * - `SERVICE_SUBNET_TOO_LARGE`: a network that the API server refuses, so that it does not start
- * - `ENDPOINT_NOT_HTTPS`, `ENDPOINT_WITHOUT_PORT`: nothing answers there; a port that is left out is 443
- * - `ENDPOINT_LOCAL`: every machine would look for the cluster on itself
- * - `INSTALL_DISK_ABSENT`: the machine runs from memory and forgets the cluster when it restarts
- * - `TALOS_API_BLOCKED`: the firewall lets nobody in to change the config again
- */
-export type HazardCode =
-  | "ADDRESS_IN_CLUSTER_SUBNET"
-  | "CLUSTER_SUBNETS_OVERLAP"
-  | "CLUSTER_SUBNET_INVALID"
-  | "SERVICE_SUBNET_TOO_LARGE"
-  | "ENDPOINT_NOT_HTTPS"
-  | "ENDPOINT_WITHOUT_PORT"
-  | "ENDPOINT_LOCAL"
-  | "INSTALL_DISK_ABSENT"
-  | "TALOS_API_BLOCKED";
+/** All codes of hazards. Each has an entry in `docs/reference/config-hazards.md`; codes are never re-used. */
+export const hazardCodes = [
+  "ADDRESS_IN_CLUSTER_SUBNET",
+  "CLUSTER_SUBNETS_OVERLAP",
+  "CLUSTER_SUBNET_INVALID",
+  "SERVICE_SUBNET_TOO_LARGE",
+  "ENDPOINT_NOT_HTTPS",
+  "ENDPOINT_WITHOUT_PORT",
+  "ENDPOINT_LOCAL",
+  "INSTALL_DISK_ABSENT",
+  "TALOS_API_BLOCKED",
+] as const;
+
+/** What Talos takes and the user would rue. */
+export type HazardCode = (typeof hazardCodes)[number];
 
 /** A finding of this library, which no node makes: a config with hazards is still taken. */
 export interface Hazard {

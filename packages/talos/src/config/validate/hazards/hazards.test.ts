@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { validateMachineConfig, type RuntimeMode } from "../validate.ts";
+import { hazardCodes } from "./hazard.ts";
 import type { HazardCode } from "./hazards.ts";
 
 const machine = "machine: {type: worker, install: {disk: /dev/sda}}\n";
@@ -121,4 +123,19 @@ test("a hazard is no error and no warning", () => {
   const { errors, warnings, report, hazards } = validateMachineConfig(text, { mode: "cloud", strict: true });
   assert.equal(hazards.length, 2);
   for (const said of [...errors, ...warnings, report ?? ""]) assert.doesNotMatch(said, /port 443|speaks https/);
+});
+
+test("every code has an entry on the page and a case above, and every entry is a code", () => {
+  const page = readFileSync(new URL("../../../../../../docs/reference/config-hazards.md", import.meta.url), "utf8");
+  const entries = page.split(/^## /m).slice(1);
+  assert.deepEqual(
+    entries.map((entry) => entry.split("\n")[0]),
+    hazardCodes,
+  );
+  for (const entry of entries) assert.match(entry, /^- Cause: \S.*\n- Effect: \S.*\n- Remedy: \S/m);
+  const seen = new Set(cases.flatMap(({ hazards }) => hazards.map((hazard) => hazard.split(" ")[0])));
+  assert.deepEqual(
+    hazardCodes.filter((code) => !seen.has(code)),
+    [],
+  );
 });
