@@ -6,7 +6,7 @@ import type { KubeTransport } from "@talos-operator/ports";
 const configMapType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true } as const;
 const namespace = "default";
 /** Longer than any restart here takes. */
-const patience = { timeoutMs: 60_000 };
+const patience = { timeoutMs: 120_000 };
 
 /** What is tried on a server that goes away and comes back. */
 export interface Followed {
