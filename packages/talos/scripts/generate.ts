@@ -1,5 +1,6 @@
 /**
- * Writes `proto/**.proto` from `proto/api.json`, and from them the protobuf-es stubs in `src/gen/`. Works offline; equal input gives equal bytes.
+ * Writes `proto/**.proto` from `proto/api.json`, from them the protobuf-es stubs in `src/gen/`, and the pages of docs/reference that follow from
+ * the code. Works offline; equal input gives equal bytes.
  *
  * Run: `node packages/talos/scripts/generate.ts`.
  */
@@ -10,6 +11,7 @@ import { promisify } from "node:util";
 
 import { pathOfPackage, packageOf, protoFiles } from "./proto-files.ts";
 import type { ApiFacts } from "./proto-files.ts";
+import { writeReferencePages } from "./reference-pages.ts";
 
 const PACKAGE_ROOT = join(import.meta.dirname, "..");
 const REPOSITORY_ROOT = join(PACKAGE_ROOT, "..", "..");
@@ -97,4 +99,7 @@ function resourceSpecsText(facts: ApiFacts): string {
   ].join("\n");
 }
 
-if (import.meta.main) await generate();
+if (import.meta.main) {
+  await generate();
+  writeReferencePages();
+}
