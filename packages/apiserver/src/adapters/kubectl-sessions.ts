@@ -193,6 +193,51 @@ export const kubectlSessions: readonly KubectlSession[] = [
     ],
   },
   {
+    name: "waiting, labelling and lists",
+    steps: [
+      {
+        args: "create -f -",
+        input: JSON.stringify({
+          apiVersion: "v1",
+          kind: "List",
+          items: [
+            { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { x: "1" } },
+            { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } },
+            { apiVersion: "v1", kind: "Secret", metadata: { name: "t" }, type: "kubernetes.io/tls" },
+          ],
+        }),
+      },
+      "wait cm/a --for=jsonpath={.data.x}=1 --timeout=2s",
+      "wait cm/a --for=condition=Ready --timeout=1s",
+      "wait cm/nope --for=delete --timeout=1s",
+      "label configmaps --all tier=x",
+      "get configmaps -L tier --selector=tier=x",
+      "get configmaps,secrets -o name --selector=tier",
+      "annotate configmap a note=y --resource-version=1",
+      "delete configmaps --selector=nope=1",
+      "delete configmaps --all --field-selector=metadata.name=a",
+      "get events",
+      "create deployment d --image=i:1",
+      'patch deployment d --subresource=scale --type=merge -p {"spec":{"replicas":4}}',
+      "rollout undo deployment/d --to-revision=3",
+      "rollout restart deployment/d --field-manager=x",
+      "get deployment/d service/nope",
+      {
+        args: "auth reconcile -f -",
+        input: JSON.stringify({
+          apiVersion: "rbac.authorization.k8s.io/v1",
+          kind: "Role",
+          metadata: { name: "rec" },
+          rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }],
+        }),
+      },
+      "get --raw /livez/ping",
+      "logs nope",
+      "exec nope -- ls",
+      "delete all --all",
+    ],
+  },
+  {
     name: "explaining",
     steps: [
       "explain pod.spec.restartPolicy",
