@@ -96,6 +96,18 @@ function checkLimits(members: ConfigMap, report: Report): void {
   const memory = textAt(members, "resources", "limits", "memory");
   const parsed = memory === "" ? undefined : parseBytes(memory);
   if (parsed !== undefined && "refusal" in parsed) report.error(`limits.memory ${quoted(memory)} is not a valid size: ${parsed.refusal}`);
+  const cpu = textAt(members, "resources", "limits", "cpu");
+  const refusal = cpu === "" ? undefined : whyNotMillicores(cpu);
+  if (refusal !== undefined) report.error(`limits.cpu ${quoted(cpu)} ${refusal}`);
+}
+
+/** Whole thousandths of a core: a number of cores is refused, because it is easily mistaken. */
+function whyNotMillicores(cpu: string): string | undefined {
+  if (!cpu.endsWith("m")) return "must be expressed in millicores, e.g. 1500m";
+  const number = cpu.slice(0, -1);
+  const refusal = /^\d+$/.test(number) ? (BigInt(number) >> 64n === 0n ? undefined : "value out of range") : "invalid syntax";
+  if (refusal !== undefined) return `is not a valid millicore quantity: strconv.ParseUint: parsing ${quoted(number)}: ${refusal}`;
+  return BigInt(number) === 0n ? "must be greater than zero" : undefined;
 }
 
 function checkDependencies(dependsOn: ConfigMap | undefined, name: string, report: Report): void {
