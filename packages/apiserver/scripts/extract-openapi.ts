@@ -135,7 +135,8 @@ for (const [groupVersion, plurals] of Object.entries(wanted)) {
 function publish(name: string, schemas: Json): void {
   if (name in published) return;
   published[name] = schemas[name] as Json;
-  for (const [, reference = ""] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) publish(reference, schemas);
+  for (const [, reference = ""] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+    publish(reference, schemas);
 }
 
 function collect(name: string, schemas: Json): void {
