@@ -15,7 +15,7 @@ export interface SqliteStoreOptions {
   readonly durability?: Durability;
   /** Largest size of the file in pages of 4 KiB; a write beyond it is answered as one to a full disk. Default: none. */
   readonly maxPages?: number;
-  /** Size of the log beside the file from which on both are rewritten as the next generation. Default 32 MiB. */
+  /** Size of the log beside the file from which on both are rewritten as the next generation. Default 64 MiB. */
   readonly maxLogBytes?: number;
 }
 

@@ -9,7 +9,7 @@ import { damaged, openingFailed } from "./sqlite-errors.ts";
 import { fileOf, newestGeneration, openFile, removeOlder, writeGeneration } from "./sqlite-file.ts";
 import type { SqliteStoreOptions } from "./sqlite-file.ts";
 
-const defaultMaxLogBytes = 32 * 1024 * 1024;
+const defaultMaxLogBytes = 64 * 1024 * 1024;
 /** How many writes pass between two looks at the size of the log. */
 const writesPerLook = 256;
 
