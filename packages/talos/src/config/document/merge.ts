@@ -31,6 +31,8 @@ export function merge(
       return mergeMaps(left as ConfigMap, right as ConfigMap, (a, b) => mergeMember(type, a, b));
     case "any":
       if (right === undefined || right === null) return left;
+      // An empty mapping says nothing, also where a patch replaces.
+      if (type.isMapping && left instanceof Map && right instanceof Map && right.size === 0) return left;
       return left === undefined || left === null || mode.replaces === true ? right : mergeAny(left, right);
     case "bool":
       return right ?? false;

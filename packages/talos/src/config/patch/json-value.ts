@@ -11,14 +11,20 @@ export function jsonOf(node: YamlNode): JsonValue {
     case "sequence":
       return node.items.map(jsonOf);
     case "mapping":
-      return new Map(node.entries.map(({ key, value }) => [key, jsonOf(value)]));
+      return new Map(node.entries.map(({ keyNode, value }) => [keyOf(keyNode), jsonOf(value)]));
     case "scalar":
       return scalarOf(node);
   }
 }
 
+/** Keys are read like values and then made texts: `yes` becomes `true`, `0x1f` becomes `31`. */
+function keyOf(node: YamlScalarNode): string {
+  const value = scalarOf(node);
+  return typeof value === "boolean" || typeof value === "bigint" ? String(value) : node.text;
+}
+
 function scalarOf({ text, kind, style }: YamlScalarNode): JsonValue {
-  if (style === "plain" && isOldBoolean(text) && text.length > 1) return /^(?:yes|on)$/i.test(text);
+  if (style === "plain" && isOldBoolean(text)) return /^(?:y|yes|on)$/i.test(text);
   switch (kind) {
     case "null":
       return null;
