@@ -66,7 +66,10 @@ function linesOf(report: string, warnings: readonly string[]): string {
   const apart = report
     .replaceAll(/^(\t\* [\w.]+(?:\/\S*)?:) /gm, "$1\n")
     // It names the first that it meets.
-    .replaceAll(/(unsupported pod resource) "[^"]*"/g, "$1");
+    .replaceAll(/(unsupported pod resource) "[^"]*"/g, "$1")
+    // The words of the parser of expressions are its own; that it refuses is what counts.
+    .replaceAll(/ERROR: <input>:\d+:\d+: Syntax error: .*/g, "syntax error")
+    .replaceAll(/^ \| .*$/gm, "");
   return [...apart.split("\n").toSorted(), ...warnings.toSorted()].join("\n");
 }
 
