@@ -13,8 +13,8 @@ import { startOracle, type Oracle } from "./testing/real-machinery.ts";
 import { patchCase } from "./patches.ts";
 
 const tools = process.env["TALOS_OPERATOR_TOOLS"];
-/** The same seed gives the same inputs; fast-check prints it, with the path of the smallest input, when something differs. */
-const seed = Number(process.env["TALOS_OPERATOR_SEED"] ?? Date.now() % 2 ** 31);
+/** The same seed gives the same inputs: a change is judged by its own faults, and other seeds look for new ones. fast-check prints the path of the smallest input. */
+const seed = Number(process.env["TALOS_OPERATOR_SEED"] ?? 1);
 /** Of each kind. */
 const numRuns = Number(process.env["TALOS_OPERATOR_RUNS"] ?? 300);
 

@@ -181,7 +181,11 @@ export const mutants: readonly Mutant[] = [
     name: "earlier-life-forgotten",
     about: "takes a cluster whose record and bundle were lost for a new one (INC21, S5)",
     trouble: "all-lost",
-    edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (sign !== undefined)", replace: 'if (sign === "")' }],
+    // What tells of an earlier life also tells of machines that hold its keys: each guard is enough.
+    edits: [
+      { file: `${brain}/rules/keep-keys.ts`, find: "if (sign !== undefined)", replace: 'if (sign === "")' },
+      { file: `${brain}/rules/keep-keys.ts`, find: "if (holders !== undefined)", replace: 'if (holders === "")' },
+    ],
   },
   {
     name: "configured-machines-forgotten",

@@ -130,6 +130,7 @@ test("a leading zero makes a number octal", () => {
 test("a URL is patched part by part", () => {
   assert.equal(mergeUrls("https://a:6443/x?y=1", "https://b"), "https://b/x?y=1");
   assert.equal(mergeUrls("https://a", "http://c:1/z"), "http://c:1/z");
+  assert.equal(mergeUrls("https://a:6443", "no%20slash"), "https://a:6443/no%20slash");
   assert.equal(tryNormalizeUrl("https://bad host:6443"), undefined);
   assert.equal(tryNormalizeUrl("HTTPS://a.example"), "https://a.example");
 });

@@ -42,5 +42,7 @@ function split(text: string): UrlParts | undefined {
 
 function join({ scheme, authority, path, query, fragment }: UrlParts): string {
   const start = `${scheme === "" ? "" : `${scheme}:`}${authority === "" ? "" : `//${authority}`}`;
-  return `${start}${path}${query === "" ? "" : `?${query}`}${fragment === "" ? "" : `#${fragment}`}`;
+  // Go puts a slash between a host and a path that begins without one.
+  const gap = authority !== "" && path !== "" && !path.startsWith("/") ? "/" : "";
+  return `${start}${gap}${path}${query === "" ? "" : `?${query}`}${fragment === "" ? "" : `#${fragment}`}`;
 }
