@@ -211,7 +211,9 @@ describe("commands do what genuine talosctl does", () => {
         const { theirs, own } = await both(`validate ${mode} ${what}`, ["validate", ...args], ["config", "validate", ...args], files);
         assert.equal(own.code === 0, theirs.code === 0, own.err);
         assert.equal(own.out, theirs.out);
-        assert.ok(own.err.includes(theirs.err.trim()), `genuine: ${theirs.err}\nours: ${own.err}`);
+        // Ours says where the unknown key stands; what stands under it may be a password and is not shown.
+        const words = what === "that cannot be read" ? theirs.err.split(":\n")[0] : theirs.err.trim();
+        assert.ok(own.err.includes(words ?? theirs.err), `genuine: ${theirs.err}\nours: ${own.err}`);
       });
     }
   }
