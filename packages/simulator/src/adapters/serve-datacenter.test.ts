@@ -59,3 +59,46 @@ test("a machine switches from maintenance to mutual TLS and is bootstrapped over
   const members = await client.etcdMemberList();
   assert.equal(members.length, 1);
 });
+
+test("machines that waited in maintenance and machines of a cluster are served again from what is on disk", async (t) => {
+  const keys = createX509Keys();
+  const options = { clock: systemClock, timers: systemTimers, random: systemRandom, keys, timings: instantTimings };
+  const addresses = ["127.0.0.1", "127.0.0.2"];
+  const before = createDatacenter({ ...options, machines: addresses.map((address) => ({ address })) });
+  const servedBefore = await serveDatacenter(before, { port: 0 });
+  const isServed = (served: typeof servedBefore): boolean => addresses.every((address) => served.portOf(address) !== undefined);
+  await untilMachines(before, () => isServed(servedBefore));
+  const secrets = await generateSecretsBundle({ contract: "1.13", clock: systemClock, random: systemRandom, keys });
+  const dial = (port: number): ReturnType<typeof createTalosClient> =>
+    createTalosClient(createGrpcDialer().dial({ address: "127.0.0.1", port }, { kind: "maintenance" }));
+  const maintenance = dial(servedBefore.portOf("127.0.0.1") ?? 0);
+  await maintenance.applyConfiguration({
+    config: generateMachineConfig({
+      role: "controlplane",
+      clusterName: "test",
+      endpoint: "https://127.0.0.1:6443",
+      contract: "1.13",
+      kubernetesVersion: "1.36.1",
+      secrets,
+      install: { disk: "/dev/sda", image: "ghcr.io/siderolabs/installer:v1.13.9" },
+    }),
+    mode: "auto",
+  });
+  maintenance.close();
+  await untilMachines(before, () => before.machine("127.0.0.1").state.api.kind === "configured" && isServed(servedBefore));
+  const snapshot = JSON.parse(JSON.stringify(before.snapshot())) as ReturnType<typeof before.snapshot>;
+  await servedBefore.close();
+  await before.close();
+
+  const after = createDatacenter({ ...options, machines: addresses.map((address) => ({ address })), snapshot });
+  const servedAfter = await serveDatacenter(after, { port: 0 });
+  t.after(async () => {
+    await servedAfter.close();
+    await after.close();
+  });
+  assert.ok(isServed(servedAfter));
+  assert.deepEqual(
+    after.machines().map(({ state }) => state.api.kind),
+    ["configured", "maintenance"],
+  );
+});

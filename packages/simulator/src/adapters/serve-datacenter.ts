@@ -108,11 +108,8 @@ class Listener {
         const { address } = this.#machine;
         throw new SimulatorError(
           "CANNOT_LISTEN",
-          `cannot listen on ${address}:${this.#wantedPort}; free the port, or give the machine an address of this host`,
-          {
-            machine: address,
-            cause,
-          },
+          `cannot listen on ${address}:${this.#wantedPort} (${(cause as Error).message}); free the port, or give the machine an address of this host`,
+          { machine: address, cause },
         );
       }
     }

@@ -306,11 +306,13 @@ function openApi(run: Run, input: Extract<MachineInput, { kind: "identity" }>): 
   // The machine went on meanwhile: a certificate for its earlier state is of no use.
   if (machine.power === "off" || wanted !== input.which || machine.services["apid"] === undefined) return;
   const epoch = machine.api.epoch + 1;
+  // A copy is plain data: key pairs hide their key in JSON, and a machine's state is its disk, which must keep it.
+  const identity = { ...input.identity };
   run.set({
     api:
       input.which === "maintenance"
-        ? { kind: "maintenance", epoch, identity: input.identity }
-        : { kind: "configured", epoch, identity: input.identity, names: input.names },
+        ? { kind: "maintenance", epoch, identity }
+        : { kind: "configured", epoch, identity, names: input.names },
   });
   if (machine.services["apid"].state !== "Running") run.service("apid", "Running", "Started task apid for container apid", true);
   run.output("etcd-changed");
