@@ -4,7 +4,7 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, OPERATOR_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { list, object, required, string } from "../schema/field.ts";
+import { list, object, oneOf, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { recordedCniField } from "./cni.ts";
 
@@ -89,6 +89,11 @@ const openIntent = object(
     what: required(string({ description: "The effect, for example Configure, Reset or RemoveEtcdMember.", maxLength: 64 })),
     why: required(string({ description: "The rule or wish behind it, as a sentence.", maxLength: 1024 })),
     ...intentFields,
+    memberId: string({ description: "The etcd member concerned, 16 hex digits.", maxLength: 32 }),
+    configHash: string({ description: "Hash of the configuration that is sent.", maxLength: 128 }),
+    applyMode: oneOf(["try", "no-reboot", "staged"], {
+      description: "How a configuration is sent; one that is tried reverts by itself at the deadline.",
+    }),
   },
   { description: "An effect that cannot be repeated blindly, from before it is sent until a machine shows that it took place." },
 );

@@ -142,7 +142,7 @@ export function facts(over: Partial<ClusterFacts> = {}): ClusterFacts {
     machines: [],
     bootstrapIntent: undefined,
     bootstrapDone: undefined,
-    resets: [],
+    intents: [],
     decisions: [],
     ...over,
   };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClusterRecord } from "@talos-operator/api";
 import * as fc from "fast-check";
-import type { ClusterFacts, MachineFact, ResetFact } from "./facts.ts";
+import type { ClusterFacts, MachineFact, IntentFact } from "./facts.ts";
 import { printRecord, readRecord } from "./facts-codec.ts";
 
 const key = { namespace: "default", name: "demo" };
@@ -31,7 +31,22 @@ const machine = (role: MachineFact["role"]): fc.Arbitrary<MachineFact> =>
   });
 
 const place = { machine: word, address: word, uuid: fc.string({ maxLength: 20 }) };
-const reset = (role: ResetFact["role"]): fc.Arbitrary<ResetFact> => fc.record({ ...place, role: fc.constant(role), at: time, why: word });
+const intent = (role: IntentFact["role"]): fc.Arbitrary<IntentFact> =>
+  fc.record(
+    {
+      what: fc.constantFrom("Reset", "RemoveMember", "ApplyConfig", "Reboot"),
+      ...place,
+      role: fc.constant(role),
+      at: time,
+      deadline: time,
+      why: word,
+      bootIdBefore: word,
+      memberId: word,
+      configHash: word,
+      applyMode: fc.constantFrom("try", "no-reboot", "staged"),
+    },
+    { requiredKeys: ["what", "machine", "address", "uuid", "role", "at", "deadline", "why"] },
+  );
 
 const facts: fc.Arbitrary<ClusterFacts> = fc
   .record({
@@ -48,13 +63,13 @@ const facts: fc.Arbitrary<ClusterFacts> = fc
     workers: fc.array(machine("worker"), { maxLength: 4 }),
     bootstrapIntent: maybe(fc.record({ ...place, at: time, deadline: time })),
     bootstrapDone: maybe(fc.record({ ...place, at: time, evidence: word })),
-    controlPlaneResets: fc.array(reset("controlplane"), { maxLength: 1 }),
-    workerResets: fc.array(reset("worker"), { maxLength: 3 }),
+    controlPlaneIntents: fc.array(intent("controlplane"), { maxLength: 1 }),
+    workerIntents: fc.array(intent("worker"), { maxLength: 3 }),
     decisions: fc.array(fc.record({ at: time, action: word, reason: word, message: word }), { maxLength: 5 }),
   })
   // The clone has plain objects, as parsed JSON has.
-  .map(({ controlPlanes, workers, controlPlaneResets, workerResets, ...rest }) =>
-    structuredClone({ ...rest, machines: [...controlPlanes, ...workers], resets: [...controlPlaneResets, ...workerResets] }),
+  .map(({ controlPlanes, workers, controlPlaneIntents, workerIntents, ...rest }) =>
+    structuredClone({ ...rest, machines: [...controlPlanes, ...workers], intents: [...controlPlaneIntents, ...workerIntents] }),
   );
 
 test("record: what is written down is read back word for word", () => {
@@ -99,4 +114,30 @@ test("record: one without bundle or cluster id is no record of ours", () => {
   assert.ok(given !== undefined);
   const { bundle: _bundle, ...spec } = printRecord(key, given, undefined, writer).spec;
   assert.equal(readRecord({ ...printRecord(key, given, undefined, writer), spec }), undefined);
+});
+
+test("record: who wrote a standing intent on a machine first stays part of it", () => {
+  const [given] = fc.sample(
+    facts.filter((one) => one.intents.length > 0),
+    { numRuns: 1, seed: 1 },
+  );
+  assert.ok(given !== undefined);
+  const first = printRecord(key, given, undefined, writer);
+  const second = printRecord(key, given, first, { identity: "two", fencingToken: "2/9" });
+  assert.deepEqual(second.spec.openControlPlaneIntent, first.spec.openControlPlaneIntent);
+  assert.deepEqual(second.spec.openWorkerIntents, first.spec.openWorkerIntents);
+});
+
+test("record: an intent that only a newer release knows makes the record unreadable, and two on control planes unwritable", () => {
+  const [given] = fc.sample(
+    facts.filter((one) => one.intents.some((intent) => intent.role === "controlplane")),
+    { numRuns: 1, seed: 1 },
+  );
+  const intent = given?.intents.find((one) => one.role === "controlplane");
+  assert.ok(given !== undefined && intent !== undefined);
+  const stored = printRecord(key, given, undefined, writer);
+  const open = stored.spec.openControlPlaneIntent;
+  assert.ok(open !== undefined);
+  assert.equal(readRecord({ ...stored, spec: { ...stored.spec, openControlPlaneIntent: { ...open, what: "Upgrade" } } }), undefined);
+  assert.throws(() => printRecord(key, { ...given, intents: [intent, { ...intent, machine: "other" }] }, undefined, writer), /two intents/);
 });

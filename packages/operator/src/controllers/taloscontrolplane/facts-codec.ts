@@ -1,6 +1,6 @@
 import { clusterRecordResource, finalizers, labels, rfc3339 } from "@talos-operator/api";
 import type { ClusterRecord, ClusterRecordSpec, KnownMachine, MachineIdentity, OpenIntent } from "@talos-operator/api";
-import type { BootstrapDoneFact, BootstrapIntentFact, ClusterFacts, DecisionFact, MachineFact, ResetFact } from "./facts.ts";
+import type { BootstrapDoneFact, BootstrapIntentFact, ClusterFacts, DecisionFact, IntentFact, IntentKind, MachineFact } from "./facts.ts";
 import type { MachineRole, SeenRecord } from "./model.ts";
 
 /** Who writes an intent, for the fence that keeps an older leader from acting on it. */
@@ -11,13 +11,16 @@ export interface Writer {
   readonly fencingToken: string;
 }
 
-/** How long a reset may take until the machine shows it. */
-const RESET_DEADLINE_MS = 10 * 60_000;
-
-/** The facts of a stored record; a record without bundle or cluster id (never written by us) gives `undefined`. */
+/** The facts of a stored record; `undefined` for one without bundle or cluster id (never written by us), and for one with an intent of a newer release. */
 export function readRecord(record: ClusterRecord): SeenRecord | undefined {
   const { spec, metadata } = record;
   if (spec.bundle === undefined || spec.clusterId === undefined) return undefined;
+  const open = [
+    ...(spec.openControlPlaneIntent === undefined ? [] : [readIntent(spec.openControlPlaneIntent, "controlplane")]),
+    ...(spec.openWorkerIntents ?? []).map((intent) => readIntent(intent, "worker")),
+  ];
+  const intents = open.filter((intent) => intent !== undefined);
+  if (intents.length < open.length) return undefined;
   return {
     resourceVersion: metadata.resourceVersion ?? "",
     metadata,
@@ -37,10 +40,7 @@ export function readRecord(record: ClusterRecord): SeenRecord | undefined {
       ],
       bootstrapIntent: readBootstrapIntent(spec),
       bootstrapDone: readBootstrapDone(spec),
-      resets: [
-        ...(spec.openControlPlaneIntent?.what === "Reset" ? [readReset(spec.openControlPlaneIntent, "controlplane")] : []),
-        ...(spec.openWorkerIntents ?? []).filter((intent) => intent.what === "Reset").map((intent) => readReset(intent, "worker")),
-      ],
+      intents,
       decisions: (spec.decisions ?? []).map(readDecision),
     },
   };
@@ -58,8 +58,10 @@ export function printRecord(
   writer: Writer,
 ): ClusterRecord {
   const known = (role: MachineRole): readonly KnownMachine[] => facts.machines.filter((machine) => machine.role === role).map(printMachine);
-  const [controlPlaneReset] = facts.resets.filter((reset) => reset.role === "controlplane");
-  const workerResets = facts.resets.filter((reset) => reset.role === "worker");
+  const print = (intent: IntentFact): OpenIntent => printIntent(intent, before, writer);
+  const [controlPlaneIntent, ...more] = facts.intents.filter((intent) => intent.role === "controlplane");
+  if (more.length > 0) throw new Error(`two intents on control planes at once: ${controlPlaneIntent?.machine}, ${more[0]?.machine}`);
+  const workerIntents = facts.intents.filter((intent) => intent.role === "worker");
   const { openControlPlaneIntent: _open, openWorkerIntents: _workers, ...kept } = before?.spec ?? { controlPlaneUid: "" };
   return {
     apiVersion: `${clusterRecordResource.group}/${clusterRecordResource.version}` as ClusterRecord["apiVersion"],
@@ -90,8 +92,8 @@ export function printRecord(
           }),
       knownControlPlanes: known("controlplane"),
       knownWorkers: known("worker"),
-      ...(controlPlaneReset === undefined ? {} : { openControlPlaneIntent: printReset(controlPlaneReset, writer) }),
-      ...(workerResets.length === 0 ? {} : { openWorkerIntents: workerResets.map((reset) => printReset(reset, writer)) }),
+      ...(controlPlaneIntent === undefined ? {} : { openControlPlaneIntent: print(controlPlaneIntent) }),
+      ...(workerIntents.length === 0 ? {} : { openWorkerIntents: workerIntents.map(print) }),
       decisions: facts.decisions.map(printDecision),
     },
   };
@@ -171,27 +173,47 @@ function printBootstrapDone(fact: BootstrapDoneFact): NonNullable<NonNullable<Cl
   return { at: time(fact.at), machine: identity(fact), evidence: fact.evidence };
 }
 
-function readReset(intent: OpenIntent, role: MachineRole): ResetFact {
+const intentKinds: readonly IntentKind[] = ["Reset", "RemoveMember", "ApplyConfig", "Reboot"];
+
+/** `undefined` for a kind of intent that this release does not know: a newer one wrote it, and nothing may be done beside it. */
+function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefined {
+  const what = intentKinds.find((known) => known === intent.what);
+  if (what === undefined) return undefined;
   return {
+    what,
     machine: intent.machine.name,
     address: intent.machine.address,
     uuid: intent.machine.uuid,
     role,
     at: ms(intent.at),
+    deadline: ms(intent.deadline),
     why: intent.why,
+    ...(intent.bootIdBefore === undefined ? {} : { bootIdBefore: intent.bootIdBefore }),
+    ...(intent.memberId === undefined ? {} : { memberId: intent.memberId }),
+    ...(intent.configHash === undefined ? {} : { configHash: intent.configHash }),
+    ...(intent.applyMode === undefined ? {} : { applyMode: intent.applyMode }),
   };
 }
 
-function printReset(fact: ResetFact, writer: Writer): OpenIntent {
+/** An intent that stands is kept word for word: who wrote it first is part of it. */
+function printIntent(fact: IntentFact, before: ClusterRecord | undefined, writer: Writer): OpenIntent {
+  const id = `${fact.what.toLowerCase()}-${fact.machine}-${whole(fact.at)}`.slice(-64);
+  const open = [before?.spec.openControlPlaneIntent, ...(before?.spec.openWorkerIntents ?? [])];
+  const standing = open.find((intent) => intent?.id === id);
+  const { by, fencingToken } = standing ?? { by: writer.identity, fencingToken: writer.fencingToken };
   return {
-    id: `reset-${fact.machine}-${whole(fact.at)}`.slice(-64),
-    what: "Reset",
+    id,
+    what: fact.what,
     why: fact.why,
     machine: identity(fact),
     at: time(fact.at),
-    by: writer.identity,
-    deadline: time(fact.at + RESET_DEADLINE_MS),
-    fencingToken: writer.fencingToken,
+    by,
+    deadline: time(fact.deadline),
+    fencingToken,
+    ...(fact.bootIdBefore === undefined ? {} : { bootIdBefore: fact.bootIdBefore }),
+    ...(fact.memberId === undefined ? {} : { memberId: fact.memberId }),
+    ...(fact.configHash === undefined ? {} : { configHash: fact.configHash }),
+    ...(fact.applyMode === undefined ? {} : { applyMode: fact.applyMode }),
   };
 }
 

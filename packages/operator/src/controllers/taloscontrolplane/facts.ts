@@ -24,8 +24,8 @@ export interface ClusterFacts {
   readonly machines: readonly MachineFact[];
   readonly bootstrapIntent: BootstrapIntentFact | undefined;
   readonly bootstrapDone: BootstrapDoneFact | undefined;
-  /** Wipes that may have been sent. */
-  readonly resets: readonly ResetFact[];
+  /** Effects that may have been sent and whose end was not seen: at most one on control planes, at most one for each worker. */
+  readonly intents: readonly IntentFact[];
   /** Newest last, at most 50. */
   readonly decisions: readonly DecisionFact[];
 }
@@ -82,14 +82,32 @@ export interface BootstrapDoneFact {
   readonly evidence: string;
 }
 
-/** A wipe that may have been sent. */
-export interface ResetFact {
+/**
+ * What an intent is about: `Reset` wipes a machine, `RemoveMember` takes a dead member out of etcd's list, `ApplyConfig` changes the configuration of a
+ * running machine, `Reboot` boots it anew.
+ */
+export type IntentKind = "Reset" | "RemoveMember" | "ApplyConfig" | "Reboot";
+
+/** An effect that cannot be repeated blindly, written down before it is sent, until what the machine shows ends it. */
+export interface IntentFact {
+  readonly what: IntentKind;
   readonly machine: MachineName;
   readonly address: string;
+  /** SMBIOS UUID; empty where the machine has none. */
   readonly uuid: string;
   readonly role: MachineRole;
   readonly at: number;
+  /** Until when the effect may still take place. */
+  readonly deadline: number;
   readonly why: string;
+  /** Boot id of the machine before; another one later shows that it rebooted. */
+  readonly bootIdBefore?: string;
+  /** The etcd member concerned: 16 hex digits. */
+  readonly memberId?: string;
+  /** Hash of the configuration that is sent. */
+  readonly configHash?: string;
+  /** How it is sent: `try` reverts by itself at `deadline`. */
+  readonly applyMode?: "try" | "no-reboot" | "staged";
 }
 
 /** One remembered decision, for people. */
@@ -108,6 +126,26 @@ const DECISIONS_KEPT = 50;
 /** The facts with more decisions, the oldest dropped beyond {@link DECISIONS_KEPT}. */
 export function withDecisions(facts: ClusterFacts, ...decisions: readonly DecisionFact[]): ClusterFacts {
   return { ...facts, decisions: [...facts.decisions, ...decisions].slice(-DECISIONS_KEPT) };
+}
+
+/** The open intent on a machine, of one kind where one is named, or `undefined`. */
+export function intentOn(facts: ClusterFacts | undefined, name: MachineName, what?: IntentKind): IntentFact | undefined {
+  return facts?.intents.find((intent) => intent.machine === name && (what === undefined || intent.what === what));
+}
+
+/** The one open intent on control planes, or `undefined`: while it is there no other control plane is disturbed. */
+export function controlPlaneIntent(facts: ClusterFacts | undefined): IntentFact | undefined {
+  return facts?.intents.find((intent) => intent.role === "controlplane");
+}
+
+/** The facts with one more intent. */
+export function withIntent(facts: ClusterFacts, intent: IntentFact): ClusterFacts {
+  return { ...facts, intents: [...facts.intents, intent] };
+}
+
+/** The facts without the intent on this machine. */
+export function withoutIntent(facts: ClusterFacts, name: MachineName): ClusterFacts {
+  return { ...facts, intents: facts.intents.filter((intent) => intent.machine !== name) };
 }
 
 /** The fact of one machine, or `undefined`. */

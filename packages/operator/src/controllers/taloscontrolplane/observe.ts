@@ -153,7 +153,9 @@ async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports:
   }
   if (session.record.value === "absent") return { kind: "absent" };
   const seen = readRecord(session.record.value);
-  return seen === undefined ? { kind: "unknown", detail: "it names no bundle" } : { kind: "present", value: seen };
+  return seen === undefined
+    ? { kind: "unknown", detail: "it names no bundle, or an intent that only a newer release knows" }
+    : { kind: "present", value: seen };
 }
 
 /** Reads the bundle unless it was just read; makes reader credentials from it when there are none that fit. */

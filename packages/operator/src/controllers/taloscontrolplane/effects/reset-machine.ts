@@ -18,7 +18,13 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
     await asAdmin(action.address, effects, async (client) => {
       await demandMachine(client, action.machine, action.ifUuid, signal);
       const timeoutMs = await effects.guard.check((facts) =>
-        facts.resets.some((reset) => reset.machine === action.machine && reset.address === action.address && reset.uuid === action.ifUuid),
+        facts.intents.some(
+          (intent) =>
+            intent.what === "Reset" &&
+            intent.machine === action.machine &&
+            intent.address === action.address &&
+            intent.uuid === action.ifUuid,
+        ),
       );
       log.info({ action: "ResetMachine", machine: action.machine, endpoint: action.address }, "Resetting machine");
       session.noteSent(effect, "unknown", "no answer");

@@ -15,7 +15,7 @@ import {
 } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
-import type { ResetFact } from "../facts.ts";
+import type { IntentFact } from "../facts.ts";
 import type { Action } from "../model.ts";
 
 const going = { deletionTimestamp: "2026-01-01T11:00:00Z" };
@@ -24,12 +24,14 @@ const machines = cps.map((address) => configured(address));
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
 const known = facts({ machines, bootstrapDone: founded });
 const withPool = facts({ machines: [...machines, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded });
-const reset = (machine: string, role: ResetFact["role"], at = NOW): ResetFact => ({
+const reset = (machine: string, role: IntentFact["role"], at = NOW): IntentFact => ({
+  what: "Reset",
   machine,
   address: machine.slice(machine.indexOf("-") + 1),
   uuid: "",
   role,
   at,
+  deadline: at + 600_000,
   why: "x",
 });
 
@@ -51,7 +53,7 @@ const cases: readonly {
     name: "opens no second intent in the stroke that closes the first",
     world: {
       controlPlane: controlPlane(3, {}, going),
-      facts: { ...known, resets: [reset("demo-10.0.0.1", "controlplane")] },
+      facts: { ...known, intents: [reset("demo-10.0.0.1", "controlplane")] },
       looks: { ...healthy, "10.0.0.1": inMaintenance("10.0.0.1", { spki: "new" }) },
       namespaceIsTerminating: false,
     },
@@ -63,7 +65,7 @@ const cases: readonly {
     name: "takes no other machine that waits at its address for the proof that a machine was wiped",
     world: {
       controlPlane: controlPlane(3, {}, going),
-      facts: { ...known, resets: [reset("demo-10.0.0.1", "controlplane")] },
+      facts: { ...known, intents: [reset("demo-10.0.0.1", "controlplane")] },
       looks: { ...healthy, "10.0.0.1": inMaintenance("10.0.0.1", { spki: "new", uuid: "of another" }) },
       namespaceIsTerminating: false,
     },
@@ -181,7 +183,7 @@ const cases: readonly {
     name: "asks a machine again when the answer to its reset was lost",
     world: {
       workers: [worker(1, going)],
-      facts: { ...withPool, resets: [reset("demo-workers-10.0.1.1", "worker")] },
+      facts: { ...withPool, intents: [reset("demo-workers-10.0.1.1", "worker")] },
       looks: { ...healthy, "10.0.1.1": running() },
       namespaceIsTerminating: false,
       sent: new Map([["Reset/demo-workers-10.0.1.1", { at: NOW - 5_000, outcome: "unknown", detail: "" }]]),
@@ -193,7 +195,7 @@ const cases: readonly {
     name: "goes on with the cluster while a wiped worker comes back",
     world: {
       workers: [worker(1, going)],
-      facts: { ...withPool, resets: [reset("demo-workers-10.0.1.1", "worker")] },
+      facts: { ...withPool, intents: [reset("demo-workers-10.0.1.1", "worker")] },
       looks: { ...healthy, "10.0.1.1": silent },
       namespaceIsTerminating: false,
     },
@@ -223,7 +225,7 @@ for (const { name, world, actions, reason, opens } of cases) {
     const write = decision.actions.find((action) => action.kind === "WriteRecord");
     if (opens !== undefined)
       assert.deepEqual(
-        write?.facts.resets.map((one) => one.machine),
+        write?.facts.intents.map((one) => one.machine),
         opens,
       );
   });

@@ -1,6 +1,6 @@
 import { annotations, conditionFor } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
-import { machineFact, withDecisions, withMachine } from "../facts.ts";
+import { controlPlaneIntent, intentOn, machineFact, withDecisions, withIntent, withMachine, withoutIntent } from "../facts.ts";
 import { isOtherMachine, wordFor } from "../identity.ts";
 import type { ClusterFacts } from "../facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
@@ -59,12 +59,12 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
   const gone: SeenMachine[] = [];
   const waiting: { readonly reason: ReasonOf<"Deleting">; readonly message: string }[] = [];
   // The record holds one open control-plane intent; the next one is opened only after this one was seen closed.
-  let isControlPlaneBusy = facts?.resets.some((reset) => reset.role === "controlplane") ?? false;
+  let isControlPlaneBusy = controlPlaneIntent(facts) !== undefined;
 
   for (const machine of machines) {
     const { declared, look } = machine;
     const fact = machineFact(facts, declared.name);
-    const intent = facts?.resets.find((reset) => reset.machine === declared.name);
+    const intent = intentOn(facts, declared.name, "Reset");
     const isFormer = seen.former.includes(machine);
     if (!hasToBeWiped(seen, machine, facts)) {
       if (!isFormer || objects.has(declared.name)) gone.push(machine);
@@ -75,13 +75,13 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     if (isWiped || isAbandoned(seen, machine, facts)) {
       const reason = isWiped ? "AnswersInMaintenance" : "AbandonedByPerson";
       if (next !== undefined && fact !== undefined) {
-        next = withDecisions(
-          {
-            ...withMachine(next, { ...fact, releasedAt: seen.now }),
-            resets: next.resets.filter((reset) => reset.machine !== declared.name),
-          },
-          { at: seen.now, action: "Release", reason, machine: declared.name, message: `${declared.name} is let go.` },
-        );
+        next = withDecisions(withoutIntent(withMachine(next, { ...fact, releasedAt: seen.now }), declared.name), {
+          at: seen.now,
+          action: "Release",
+          reason,
+          machine: declared.name,
+          message: `${declared.name} is let go.`,
+        });
       }
       continue;
     }
@@ -115,20 +115,16 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       if (declared.role === "controlplane") isControlPlaneBusy = true;
       if (next !== undefined)
         next = withDecisions(
-          {
-            ...next,
-            resets: [
-              ...next.resets,
-              {
-                machine: declared.name,
-                address: declared.address,
-                uuid: fact?.uuid ?? "",
-                role: declared.role,
-                at: seen.now,
-                why: isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.",
-              },
-            ],
-          },
+          withIntent(next, {
+            what: "Reset",
+            machine: declared.name,
+            address: declared.address,
+            uuid: fact?.uuid ?? "",
+            role: declared.role,
+            at: seen.now,
+            deadline: seen.now + WIPE_TAKES_MS,
+            why: isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.",
+          }),
           { at: seen.now, action: "Reset", reason: "Deleted", machine: declared.name, message: `${declared.name} is to be wiped.` },
         );
     }

@@ -120,7 +120,7 @@ function firstFacts(seen: Observed, secret: string, bundle: { readonly fingerpri
     machines: [],
     bootstrapIntent: undefined,
     bootstrapDone: undefined,
-    resets: [],
+    intents: [],
     decisions: [],
   };
   const noted = withDecisions(facts, {
