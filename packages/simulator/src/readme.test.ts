@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createTalosClient, generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
+import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
+import { createTalosClient } from "@talos-operator/talos/client";
 import { createDatacenter, instantTimings } from "./index.ts";
 import { createSeededRandom } from "./testing/seeded-random.ts";
 import { createTokenKeys } from "./testing/token-keys.ts";

@@ -1,72 +1,7 @@
-// Machine API client.
-export { machineApiFacts } from "./client/api-facts.ts";
-export { createTalosClient } from "./client/client.ts";
-export { ClientConfiguration } from "./client/client-configuration.ts";
-export { isIdentityFailure, isTalosError, isUnanswered, TALOS_ERROR_CODES, TalosError } from "./client/errors.ts";
-export { parseMemberId, printMemberId } from "./client/etcd.ts";
-export { META_KEYS } from "./client/meta.ts";
-export { createTalosSession } from "./session/session.ts";
-export { createTalosSessions } from "./session/sessions.ts";
-export { ConfigText } from "./resources/config-text.ts";
-export { resourceKinds, untypedKind } from "./resources/kinds.ts";
-
-export type { MachineApiFacts } from "./client/api-facts.ts";
-export type { CallOptions } from "./client/call.ts";
-export type { TalosClient } from "./client/client.ts";
-export type { ApplyConfigurationInput, ApplyConfigurationResult, ApplyMode } from "./client/configuration.ts";
-export type { ContainerFacts, ContainerNamespace, ContainerUsageFacts } from "./client/containers.ts";
-export type { DiskFacts, WipeTarget } from "./client/disks.ts";
-export type { TalosErrorCode, TalosErrorFacts, TalosRetry } from "./client/errors.ts";
-export type { EtcdMemberFacts, EtcdMemberId, EtcdStatusFacts } from "./client/etcd.ts";
-export type { EtcdAlarmFacts } from "./client/etcd-maintenance.ts";
-export type { EventsInput, MachineEvent } from "./client/events.ts";
-export type { DiskUsageFacts, DiskUsageInput, DmesgInput, FileFacts, ListInput, LogsInput } from "./client/files.ts";
-export type { HealthInput } from "./client/health.ts";
-export type { ImageFacts, ImagePullProgress, ImageStore, ImageVerification } from "./client/images.ts";
-export type { AcceptedSequence, RebootMode, ResetInput } from "./client/lifecycle.ts";
-export type { VersionFacts } from "./client/machine-facts.ts";
-export type { PacketCaptureInput } from "./client/packets.ts";
-export type { ServiceEventFacts, ServiceFacts } from "./client/services.ts";
-export type {
-  CpuTimeFacts,
-  DiskActivityFacts,
-  MachineTimeFacts,
-  MemoryFacts,
-  MountFacts,
-  NetworkActivityFacts,
-  ProcessFacts,
-  ProcessorFacts,
-  SystemStatFacts,
-} from "./client/system.ts";
-export type { UpgradeInput } from "./client/upgrade.ts";
-export type { TalosLooks } from "./session/look-methods.ts";
-export type { SessionCredentials, TalosSession, TalosSessionOptions } from "./session/session.ts";
-export type { TalosSessions, TalosSessionsOptions } from "./session/sessions.ts";
-export type { ComponentConfigSpec, EtcdSpecSpec } from "./resources/component-kinds.ts";
-export type {
-  DiskSpec,
-  ExtensionStatusSpec,
-  HostnameStatusSpec,
-  LinkStatusSpec,
-  MachineStage,
-  MachineStatusSpec,
-  MachineTypeSpec,
-  MemberSpec,
-  NodeNameSpec,
-  NodeStatusSpec,
-  ServiceSpec,
-  StaticPodStatusSpec,
-  SystemInformationSpec,
-  TimeStatusSpec,
-  VersionSpec,
-} from "./resources/kinds.ts";
-export type { AddressStatusSpec, NetworkStatusSpec, RouteStatusSpec } from "./resources/network-kinds.ts";
-export type { PlatformMetadataSpec, SecurityStateSpec } from "./resources/runtime-kinds.ts";
-export type { DiscoveredVolumeSpec, VolumeStatusSpec } from "./resources/storage-kinds.ts";
-export type { EncodedSpec, Resource, ResourceEvent, ResourceKind } from "./resources/resource.ts";
-export type { ResourceCalls } from "./resources/resource-calls.ts";
-
-// Secrets, machine config, talosconfig, versions.
+/**
+ * Everything that needs no machine: configs, secrets, talosconfigs, schematics, versions. Loads neither gRPC nor protocol buffers, which take longer
+ * to load than all of this: the machine API is `@talos-operator/talos/client`.
+ */
 export { ConfigError, isConfigError } from "./config/errors.ts";
 export { canonicalMachineConfig } from "./config/canonical.ts";
 export { describeMachineConfig } from "./config/describe.ts";

@@ -15,7 +15,7 @@ async function runExample(target: Readonly<Record<string, unknown>>): Promise<st
   const body = code.replaceAll(/^import .*$/gm, "");
   const source = `${imports.join("\n")}\nexport const run = async ({ address, port, ca, certificate, key, console }: any) => {${body}};`
     .replace('"@talos-operator/talos/grpc"', JSON.stringify(new URL("./adapters/index.ts", import.meta.url).href))
-    .replace('"@talos-operator/talos"', JSON.stringify(new URL("./index.ts", import.meta.url).href));
+    .replace('"@talos-operator/talos/client"', JSON.stringify(new URL("./client.ts", import.meta.url).href));
   const module = (await import(`data:text/javascript,${encodeURIComponent(stripTypeScriptTypes(source))}`)) as {
     run: (input: unknown) => Promise<void>;
   };

@@ -1,5 +1,5 @@
-import { createTalosClient } from "@talos-operator/talos";
-import type { TalosClient } from "@talos-operator/talos";
+import { createTalosClient } from "@talos-operator/talos/client";
+import type { TalosClient } from "@talos-operator/talos/client";
 import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
 import type { InMaintenance, SeenVersion } from "./look.ts";
 import { Steady } from "./steady.ts";

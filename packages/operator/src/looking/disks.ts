@@ -1,5 +1,5 @@
-import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos";
-import type { CallOptions, TalosClient } from "@talos-operator/talos";
+import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
+import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import type { SeenDisk } from "./look.ts";
 
 const discoveredVolume = untypedKind("DiscoveredVolumes.block.talos.dev", "runtime");

@@ -1,5 +1,5 @@
-import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos";
-import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos";
+import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
+import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { seenDisks } from "./disks.ts";
 import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";

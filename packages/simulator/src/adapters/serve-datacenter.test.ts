@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
-import { createTalosClient, generateMachineConfig, generateSecretsBundle, isTalosError } from "@talos-operator/talos";
+import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
+import { createTalosClient, isTalosError } from "@talos-operator/talos/client";
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 import { createDatacenter } from "../datacenter/datacenter.ts";
 import { instantTimings } from "../node/timings.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { isTalosError } from "@talos-operator/talos";
-import type { TalosErrorCode } from "@talos-operator/talos";
+import { isTalosError } from "@talos-operator/talos/client";
+import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { instantTimings, realisticTimings } from "../node/timings.ts";
 import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";

@@ -1,8 +1,8 @@
 // Looking at machines through a control plane, as a session does.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { createTalosSession, isTalosError, resourceKinds } from "@talos-operator/talos";
-import type { TalosErrorCode, TalosSession } from "@talos-operator/talos";
+import { createTalosSession, isTalosError, resourceKinds } from "@talos-operator/talos/client";
+import type { TalosErrorCode, TalosSession } from "@talos-operator/talos/client";
 import type { TalosCredentials } from "@talos-operator/ports";
 import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { isTalosError } from "@talos-operator/talos";
-import type { TalosErrorCode } from "@talos-operator/talos";
+import { isTalosError } from "@talos-operator/talos/client";
+import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { instantTimings } from "../node/timings.ts";
 import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";

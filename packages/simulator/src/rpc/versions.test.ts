@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { isTalosError } from "@talos-operator/talos";
-import type { ApplyMode, TalosErrorCode } from "@talos-operator/talos";
+import { isTalosError } from "@talos-operator/talos/client";
+import type { ApplyMode, TalosErrorCode } from "@talos-operator/talos/client";
 import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";
 

@@ -1,6 +1,7 @@
 import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
-import type { MachineConfigInput, SecretsBundle, TalosClient } from "@talos-operator/talos";
-import { createTalosClient } from "@talos-operator/talos";
+import type { MachineConfigInput, SecretsBundle } from "@talos-operator/talos";
+import type { TalosClient } from "@talos-operator/talos/client";
+import { createTalosClient } from "@talos-operator/talos/client";
 import type { Keys, TalosCredentials } from "@talos-operator/ports";
 import { createDatacenter } from "../datacenter/datacenter.ts";
 import type { Datacenter, DatacenterOptions } from "../datacenter/types.ts";

@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { array, assert as check, asyncProperty, nat, property, string, tuple } from "fast-check";
 
-import { isConfigError, isTalosError } from "../index.ts";
+import { isTalosError } from "../client.ts";
+import { isConfigError } from "../index.ts";
 import { common } from "../protocol.ts";
 import { clientOf } from "../client/testing/with-client.ts";
 import { bombs } from "./bombs.ts";

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { generateMachineConfig, parseSecretsBundle, patchMachineConfig, type MachineRole } from "@talos-operator/talos/config";
+import { generateMachineConfig, parseSecretsBundle, patchMachineConfig, type MachineRole } from "@talos-operator/talos";
 
 interface Inputs {
   readonly contract: string;

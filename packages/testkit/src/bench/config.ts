@@ -4,7 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createX509Keys, systemClock, systemRandom } from "@talos-operator/adapters";
-import { generateSecretsBundle, printSecretsBundle } from "@talos-operator/talos/config";
+import { generateSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
 import { line } from "./report.ts";
 
 const goSource = fileURLToPath(new URL("../../../../hack/bench-config", import.meta.url));

@@ -10,8 +10,8 @@ const packages = fileURLToPath(new URL("../../../../packages", import.meta.url))
 
 /** What is imported, by what a program writes. */
 const entries = [
-  ["@talos-operator/talos/config", "talos/src/config-library.ts"],
   ["@talos-operator/talos", "talos/src/index.ts"],
+  ["@talos-operator/talos/client", "talos/src/client.ts"],
   ["@talos-operator/talos/grpc", "talos/src/adapters/index.ts"],
 ] as const;
 

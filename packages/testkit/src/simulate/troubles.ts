@@ -2,7 +2,8 @@ import { annotations, clusterRecordResource, talosControlPlaneResource, type Clu
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { Keys, RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter, SimulatedMachine } from "@talos-operator/simulator";
-import { createTalosClient, parseSecretsBundle } from "@talos-operator/talos";
+import { parseSecretsBundle } from "@talos-operator/talos";
+import { createTalosClient } from "@talos-operator/talos/client";
 import type { EffectId } from "./effects.ts";
 import { pick } from "./fault.ts";
 import { addressesOf, CLUSTER_NAME, manifestOf, NAMESPACE, type Scenario } from "./scenario.ts";

@@ -28,7 +28,7 @@ async function wipe(world: Story, address: string): Promise<void> {
     lifetimeMs: 600_000,
   });
   const channel = world.datacenter.dialer().dial({ address }, { kind: "mutual", ca: bundle.certs.os.certificate, certificate, key });
-  const { createTalosClient } = await import("@talos-operator/talos");
+  const { createTalosClient } = await import("@talos-operator/talos/client");
   await createTalosClient(channel).reset({ graceful: false, reboot: true });
   channel.close();
 }

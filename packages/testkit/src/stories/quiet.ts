@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
-import { generateMachineConfig, generateSecretsBundle, createTalosClient } from "@talos-operator/talos";
+import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
+import { createTalosClient } from "@talos-operator/talos/client";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import type { Story } from "./story.ts";
 

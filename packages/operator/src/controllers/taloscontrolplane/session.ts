@@ -1,7 +1,8 @@
 import type { ClusterRecord } from "@talos-operator/api";
 import type { Clock, RandomSource, ScheduledTimer, TalosDialer, Timers } from "@talos-operator/ports";
-import { createTalosSession } from "@talos-operator/talos";
-import type { SecretsBundle, TalosSession } from "@talos-operator/talos";
+import { createTalosSession } from "@talos-operator/talos/client";
+import type { SecretsBundle } from "@talos-operator/talos";
+import type { TalosSession } from "@talos-operator/talos/client";
 import { elapsedMs } from "../../elapsed.ts";
 import { MachineConnections } from "../../looking/connections.ts";
 import type { ReaderCredentials } from "../../looking/connections.ts";

@@ -1,5 +1,5 @@
-import { createTalosClient } from "@talos-operator/talos";
-import type { TalosClient } from "@talos-operator/talos";
+import { createTalosClient } from "@talos-operator/talos/client";
+import type { TalosClient } from "@talos-operator/talos/client";
 import { mintCredentials } from "../credentials.ts";
 import type { Effects } from "../execute.ts";
 

@@ -1,5 +1,5 @@
-import { isTalosError, TalosError } from "@talos-operator/talos";
-import type { TalosClient } from "@talos-operator/talos";
+import { isTalosError, TalosError } from "@talos-operator/talos/client";
+import type { TalosClient } from "@talos-operator/talos/client";
 import { EffectError, isEffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS, lookAt, seenEtcd } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";

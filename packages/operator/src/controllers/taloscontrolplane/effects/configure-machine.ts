@@ -1,4 +1,4 @@
-import { createTalosClient, isTalosError, resourceKinds, TalosError } from "@talos-operator/talos";
+import { createTalosClient, isTalosError, resourceKinds, TalosError } from "@talos-operator/talos/client";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { renderMachineConfig } from "../../../config/render.ts";
 import { EffectError, isEffectError } from "../../../errors.ts";

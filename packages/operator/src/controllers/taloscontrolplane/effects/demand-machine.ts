@@ -1,5 +1,5 @@
-import { resourceKinds } from "@talos-operator/talos";
-import type { TalosClient } from "@talos-operator/talos";
+import { resourceKinds } from "@talos-operator/talos/client";
+import type { TalosClient } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 

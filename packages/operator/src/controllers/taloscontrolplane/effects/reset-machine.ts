@@ -1,4 +1,4 @@
-import { isTalosError, TalosError } from "@talos-operator/talos";
+import { isTalosError, TalosError } from "@talos-operator/talos/client";
 import { isEffectError } from "../../../errors.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";

@@ -1,4 +1,5 @@
-import { createTalosconfig, printTalosconfig, signClientCertificate, TalosError } from "@talos-operator/talos";
+import { createTalosconfig, printTalosconfig, signClientCertificate } from "@talos-operator/talos";
+import { TalosError } from "@talos-operator/talos/client";
 import { BACKDATE_MS } from "../credentials.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
