@@ -11,6 +11,7 @@ import type {
   TalosWorker,
 } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
+import type { SeenDrain } from "../../workload/seen-drain.ts";
 import type { ClusterFacts } from "./facts.ts";
 
 /** `metadata.name` of a TalosMachine; never changes with the address. */
@@ -98,6 +99,8 @@ export interface Observed {
   readonly sent: ReadonlyMap<string, SentEffect>;
   /** False for a new leader until the effects of the one before have run out: it does not do yet what disturbs. */
   readonly mayDisturb: boolean;
+  /** Drains of this process by machine; `undefined` = there is no client of the cluster's own Kubernetes API. Read them by `readyToDisturb`. */
+  readonly drains?: ReadonlyMap<MachineName, SeenDrain>;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
 }
@@ -141,6 +144,12 @@ export type Action =
   | { readonly kind: "WriteTalosconfig"; readonly secret: string; readonly endpoints: readonly string[] }
   /** Wipes. Only a machine whose intent stands in the record. */
   | { readonly kind: "ResetMachine"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
+  /** Begins, or keeps going, the drain of the machine's Node. It runs beside the passes and wakes the cluster. */
+  | { readonly kind: "CordonAndDrain"; readonly machine: MachineName; readonly ifUuid: string; readonly why: string }
+  /** Takes our own cordon off; one of a person stays. */
+  | { readonly kind: "Uncordon"; readonly machine: MachineName; readonly ifUuid: string }
+  /** The Node object of a machine that is no part of the cluster any more. */
+  | { readonly kind: "DeleteNode"; readonly machine: MachineName; readonly ifUuid: string }
   /** A person's word acts once: it is taken off and answered by an event. */
   | { readonly kind: "AnswerAnnotation"; readonly annotation: string; readonly value: string; readonly answer: string }
   | { readonly kind: "DeleteRecord" }
