@@ -191,7 +191,14 @@ export async function seenEtcd(client: TalosLooks, options: CallOptions): Promis
     localMember: local === "none" && status !== undefined ? status.memberId : local,
     members: members?.map(memberOf),
     leader: status === undefined ? undefined : (status.leaderId ?? "0"),
+    ...alarmsOf(status?.errors ?? []),
   };
+}
+
+/** That there is no leader is told apart. */
+function alarmsOf(errors: readonly string[]): Pick<SeenEtcd, "alarms"> {
+  const alarms = errors.filter((error) => !/no leader/i.test(error)).map((error) => bounded(error.trim()));
+  return alarms.length === 0 ? {} : { alarms: alarms.slice(0, 8) };
 }
 
 async function localMemberOf(client: TalosLooks, options: CallOptions): Promise<string | undefined> {

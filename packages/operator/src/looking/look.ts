@@ -105,6 +105,8 @@ export interface SeenEtcd {
   readonly members: readonly EtcdMember[] | undefined;
   /** Member id of the leader in hex, `0` for none; `undefined` = not told. */
   readonly leader: string | undefined;
+  /** What etcd complains about beside a missing leader (`NOSPACE`, `CORRUPT`, ...), bounded; absent = nothing, or not asked. */
+  readonly alarms?: readonly string[];
 }
 
 /** A member of etcd. */

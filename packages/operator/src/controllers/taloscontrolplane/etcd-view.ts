@@ -5,7 +5,7 @@ import type { EtcdMember, SeenEtcd } from "../../looking/look.ts";
 
 /** Control planes that are declared, and those that the record knows from before. */
 export function controlPlanesOf(seen: Observed): readonly SeenMachine[] {
-  return [...seen.machines.filter((machine) => machine.declared.role === "controlplane"), ...seen.former];
+  return [...seen.machines, ...seen.former].filter((machine) => machine.declared.role === "controlplane");
 }
 
 /**
