@@ -44,6 +44,28 @@ const knownMachine = object(
     vouchedAt: time("When a person's word for its key was taken, before it was configured. Absent: it was trusted on first use."),
     configuredAt: time("When a configuration was first sent, or may have been: from then on the machine may hold etcd data."),
     configHash: string({ description: "Hash of the configuration last known to be on the machine.", maxLength: 128 }),
+    configContract: string({
+      description: "Talos version contract that its configuration is written for, for example 1.13; kept until it is upgraded.",
+      maxLength: 16,
+    }),
+    appliedHash: string({
+      description: "SHA-256 of the configuration text that was last applied, or first read: another one on the machine is drift.",
+      maxLength: 128,
+    }),
+    stagedConfig: object(
+      {
+        configHash: required(string({ description: "Hash of the settings that were sent.", maxLength: 128 })),
+        bootId: required(string({ description: "Boot id of the machine when they were sent.", maxLength: 64 })),
+      },
+      { description: "A configuration that is on the machine and in force only after its next boot." },
+    ),
+    failedConfig: object(
+      {
+        configHash: required(string({ description: "Hash of the settings that failed.", maxLength: 128 })),
+        why: required(string({ description: "What the machine said or showed.", maxLength: 512 })),
+      },
+      { description: "Settings that this machine refused or took back: they are not sent again until they change." },
+    ),
     releasedAt: time("When the machine was proved wiped, or given up by a person. It no longer counts as configured."),
   },
   { description: "A machine that belongs, or ever belonged, to the cluster." },

@@ -13,22 +13,32 @@ const time = fc.integer({ min: 0, max: 4_000_000_000 }).map((seconds) => seconds
 const word = fc.string({ minLength: 1, maxLength: 20 });
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
 
+const known = {
+  address: word,
+  uuid: fc.string({ maxLength: 20 }),
+  macs: fc.array(word, { maxLength: 3 }),
+  spki: maybe(word),
+  platform: maybe(word),
+  installDisk: maybe(word),
+  configHash: maybe(word),
+  pinnedAt: time,
+  vouchedAt: maybe(time),
+  configuredAt: maybe(time),
+  releasedAt: maybe(time),
+};
+
+const ofConfig = {
+  contract: word,
+  appliedHash: word,
+  staged: fc.record({ configHash: word, bootId: word }),
+  failed: fc.record({ configHash: word, why: word }),
+};
+
 const machine = (role: MachineFact["role"]): fc.Arbitrary<MachineFact> =>
-  fc.record({
-    name: word,
-    role: fc.constant(role),
-    address: word,
-    uuid: fc.string({ maxLength: 20 }),
-    macs: fc.array(word, { maxLength: 3 }),
-    spki: maybe(word),
-    platform: maybe(word),
-    installDisk: maybe(word),
-    configHash: maybe(word),
-    pinnedAt: time,
-    vouchedAt: maybe(time),
-    configuredAt: maybe(time),
-    releasedAt: maybe(time),
-  });
+  fc.record(
+    { name: word, role: fc.constant(role), ...known, ...ofConfig },
+    { requiredKeys: ["name", "role", ...(Object.keys(known) as (keyof typeof known)[])] },
+  );
 
 const place = { machine: word, address: word, uuid: fc.string({ maxLength: 20 }) };
 const intent = (role: IntentFact["role"]): fc.Arbitrary<IntentFact> =>

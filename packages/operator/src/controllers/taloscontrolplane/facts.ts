@@ -54,6 +54,14 @@ export interface MachineFact {
   readonly installDisk: string | undefined;
   /** Of the settings that its configuration was made from; `undefined` when it was met configured. */
   readonly configHash: string | undefined;
+  /** Version contract of its configuration, for example `1.13`; absent in records of before this field. */
+  readonly contract?: string;
+  /** SHA-256 of the configuration text that was last applied, or first read; absent until then. Another one on the machine is drift. */
+  readonly appliedHash?: string;
+  /** Settings that are on the machine and in force only after its next boot. */
+  readonly staged?: StagedFact;
+  /** Settings that the machine refused or took back: not sent again until they change. */
+  readonly failed?: FailedConfigFact;
   readonly pinnedAt: number;
   /** When a person's word for `spki` was taken; `undefined` = it was trusted on first use. */
   readonly vouchedAt: number | undefined;
@@ -61,6 +69,22 @@ export interface MachineFact {
   readonly configuredAt: number | undefined;
   /** When the machine was proved wiped, or given up by a person. */
   readonly releasedAt: number | undefined;
+}
+
+/** A configuration that waits for a reboot. */
+export interface StagedFact {
+  /** Of the settings. */
+  readonly configHash: string;
+  /** Boot id of the machine when it was sent; another one shows that it is in force. */
+  readonly bootId: string;
+}
+
+/** A configuration that did not come into force. */
+export interface FailedConfigFact {
+  /** Of the settings. */
+  readonly configHash: string;
+  /** For people; at most 512 characters, no secrets. */
+  readonly why: string;
 }
 
 /** Which machine founds etcd. Written before the call is sent, never changed to another machine. */
