@@ -10,7 +10,7 @@ import type { InformerFigures } from "./client.ts";
 import { OBJECTS } from "./objects.ts";
 
 /** The heap flags that the manager gives itself. */
-const SHIPPED_FLAGS = ["--max-semi-space-size=1", "--semi-space-growth-factor=1", "--heap-growing-percent=50"];
+const SHIPPED_FLAGS = ["--max-semi-space-size=1", "--semi-space-growth-factor=1", "--heap-growing-percent=25"];
 
 /** An informer over TLS in a process of its own, bundled and with the manager's heap flags, against a server that only copies bytes. */
 export async function benchInformer(events: number, options: { readonly nodeOptions: readonly string[] }): Promise<void> {
