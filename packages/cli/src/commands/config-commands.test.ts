@@ -84,6 +84,31 @@ describe("secrets and configs from the command line", () => {
     assert.ok(missing.error?.message.includes(`open ${folder}/ca.crt: no such file or directory`));
   });
 
+  it("follow talosctl with an AES-CBC secret, and say what that costs", async () => {
+    const secrets = join(folder, "older.yaml");
+    await run("secrets", "generate", "-o", secrets, "--talos-version", "v1.2");
+    const of = (version: string): Promise<Said> =>
+      run(
+        "config",
+        "generate",
+        "a",
+        "https://192.0.2.1:6443",
+        "--with-secrets",
+        secrets,
+        "-t",
+        "controlplane",
+        "-o",
+        "-",
+        "--talos-version",
+        version,
+      );
+    const [older, newer] = [await of("v1.2"), await of("v1.13")];
+    assert.match(older.out, /aescbcEncryptionSecret/);
+    assert.doesNotMatch(older.err, /AES-CBC/);
+    assert.doesNotMatch(newer.out, /EncryptionSecret/);
+    assert.match(newer.err, /WARNING: the bundle holds an AES-CBC secret/);
+  });
+
   it("never overwrite keys unless forced to, and keep a forced file private", async () => {
     const file = join(folder, "precious.yaml");
     writeFileSync(file, "keys of another cluster\n");

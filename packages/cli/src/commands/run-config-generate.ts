@@ -3,6 +3,7 @@ import { createX509Keys, systemClock, systemRandom } from "@talos-operator/adapt
 import {
   canonicalMachineConfig,
   checkSecretsBundle,
+  compareContracts,
   createTalosconfig,
   generateMachineConfig,
   generateSecretsBundle,
@@ -40,6 +41,7 @@ export async function runConfigGenerate(flags: FlagValues, context: CommandConte
   const given = secretsFile === undefined ? undefined : readSecrets(secretsFile, context);
   context.stderr.write("generating PKI and tokens\n");
   const secrets = given ?? (await generateSecretsBundle({ contract, clock: systemClock, random: systemRandom, keys: createX509Keys() }));
+  warnOfOlderSecret(secrets, contract, context);
   const configOf = (role: "controlplane" | "worker"): string => {
     const generated = generateMachineConfig({
       role,
@@ -80,6 +82,15 @@ function readSecrets(path: string, { stderr }: CommandContext): SecretsBundle {
   }
   for (const { detail } of problems) stderr.write(`WARNING: ${detail}\n`);
   return bundle;
+}
+
+/** The bytes are those of talosctl, also where they would cost a running cluster its Secrets. */
+function warnOfOlderSecret({ secrets }: SecretsBundle, contract: string, { stderr }: CommandContext): void {
+  if (secrets.aescbcEncryptionSecret === undefined || compareContracts(contract, "1.3") < 0) return;
+  stderr.write(
+    "WARNING: the bundle holds an AES-CBC secret, which configs of Talos 1.3 and newer leave out as talosctl does: a cluster that encrypted with it " +
+      "cannot read its Secrets with this config. Patch the secret in before such a cluster gets it\n",
+  );
 }
 
 async function talosconfigOf(clusterName: string, { certs }: SecretsBundle): Promise<string> {

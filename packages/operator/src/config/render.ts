@@ -22,6 +22,8 @@ export interface RenderInput {
   readonly version: string;
   /** Talos version that reads the configuration; `undefined` = the one that is to be installed. */
   readonly readBy: string | undefined;
+  /** Contract that a running machine's configuration is written for; absent = by `version` and `readBy`. */
+  readonly contract?: string;
   readonly platform: string | undefined;
   readonly installDisk: string | undefined;
   readonly addresses: readonly string[];
@@ -46,8 +48,8 @@ export function renderMachineConfig(input: RenderInput): string {
   return patched;
 }
 
-/** The contract that a machine's configuration is written for. */
-function contractOf(version: string, readBy: string | undefined): string {
+/** The contract that a machine's first configuration is written for: the older of what is installed and what reads the text. */
+export function contractOf(version: string, readBy: string | undefined): string {
   const wanted = contractFor(version);
   if (readBy === undefined) return wanted;
   const read = contractFor(readBy);
@@ -63,9 +65,11 @@ function generatorInput(input: RenderInput): MachineConfigInput {
     role: input.role,
     clusterName: input.clusterName,
     endpoint: input.endpoint,
-    contract: contractOf(input.version, input.readBy),
+    contract: input.contract ?? contractOf(input.version, input.readBy),
     kubernetesVersion: controlPlane.kubeVersion,
     secrets: input.secrets,
+    // An adopted cluster has Secrets in etcd that no other key reads.
+    keepAesCbcSecret: true,
     platform: isContainer ? "container" : "metal",
     additionalSans: [...input.addresses],
     ...(isContainer
@@ -102,7 +106,7 @@ function ownPatches(input: RenderInput): readonly unknown[] {
   const patches: unknown[] = isPlain ? [] : [{ machine: { registries } }];
   if (input.controlPlane.cni?.flannel?.kubeNetworkPoliciesEnabled === true && input.role === "controlplane")
     patches.push(
-      compareContracts(contractOf(input.version, input.readBy), "1.14") < 0
+      compareContracts(input.contract ?? contractOf(input.version, input.readBy), "1.14") < 0
         ? { cluster: { network: { cni: { flannel: { kubeNetworkPoliciesEnabled: true } } } } }
         : { apiVersion: "v1alpha1", kind: "KubeFlannelCNIConfig", kubeNetworkPoliciesEnabled: true },
     );

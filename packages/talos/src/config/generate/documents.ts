@@ -121,18 +121,13 @@ function controlPlaneDocuments(input: MachineConfigInput, endpoint: Endpoint): r
   ];
 }
 
-/**
- * A bundle from before contract 1.3 holds an AES-CBC secret. Talos's own generator writes it under `secretbox` as `key1`; we follow it,
- * because etcd is then encrypted as any other tool would have it.
- */
+/** A bundle from before contract 1.3 holds an AES-CBC secret. Talos's own generator writes it under `secretbox`. */
 function encryptionDocument(input: MachineConfigInput): YamlMapping {
-  const { secretboxEncryptionSecret, aescbcEncryptionSecret } = input.secrets.secrets;
-  const key =
-    secretboxEncryptionSecret === undefined
-      ? { name: "key1", secret: aescbcEncryptionSecret }
-      : { name: "key2", secret: secretboxEncryptionSecret };
+  const { secretboxEncryptionSecret: secretbox, aescbcEncryptionSecret: aescbc } = input.secrets.secrets;
+  const provider = secretbox === undefined && input.keepAesCbcSecret === true ? "aescbc" : "secretbox";
+  const key = secretbox === undefined ? { name: "key1", secret: aescbc } : { name: "key2", secret: secretbox };
   return document("KubeEtcdEncryptionConfig", {
-    config: { resources: [{ providers: [{ secretbox: { keys: [key] } }], resources: ["secrets"] }] },
+    config: { resources: [{ providers: [{ [provider]: { keys: [key] } }], resources: ["secrets"] }] },
   });
 }
 

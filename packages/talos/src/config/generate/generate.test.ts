@@ -93,6 +93,18 @@ test("a site without time gets none, as a field or as a document", () => {
   assert.match(generateMachineConfig({ ...base, contract: "1.12", timeSync: false }), /kind: TimeSyncConfig\nenabled: false\n/);
 });
 
+test("an AES-CBC secret is left out as Talos does, or kept where a control plane has to read with it", () => {
+  const older = { ...secrets, secrets: { bootstrapToken: "abcdef.0123456789abcdef", aescbcEncryptionSecret: "b2xkIHNlY3JldA==" } };
+  const of = (contract: string, keepAesCbcSecret: boolean): string =>
+    generateMachineConfig({ ...base, contract, secrets: older, keepAesCbcSecret });
+  const inV1alpha1 = /^ {4}aescbcEncryptionSecret: b2xkIHNlY3JldA==$/m;
+  assert.match(of("1.2", false), inV1alpha1);
+  assert.doesNotMatch(of("1.13", false), /b2xkIHNlY3JldA==/);
+  assert.match(of("1.13", true), inV1alpha1);
+  assert.match(of("1.14", false), /- secretbox:\n +keys:\n +- name: key1\n +secret: b2xkIHNlY3JldA==\n/);
+  assert.match(of("1.14", true), /- aescbc:\n +keys:\n +- name: key1\n +secret: b2xkIHNlY3JldA==\n/);
+});
+
 test("facts show nothing of themselves", () => {
   const facts = describeMachineConfig(generateMachineConfig(base));
   assert.equal(JSON.stringify({ facts }), '{"facts":"[machine config facts]"}');

@@ -12,6 +12,12 @@ export interface MachineConfigInput {
   /** Such as `1.36.1`; a leading `v` is dropped. Empty leaves all images out (contracts before 1.14 only). */
   readonly kubernetesVersion: string;
   readonly secrets: SecretsBundle;
+  /**
+   * Keeps the AES-CBC secret of a bundle from before Talos 1.3, so that a control plane can read what an older one encrypted in etcd. Talos's own
+   * generator leaves it out from contract 1.3 on, and from 1.14 on writes it as a secretbox key, with which those Secrets cannot be read. Default
+   * false: the bytes of the generator. No matter for bundles with a secretbox secret.
+   */
+  readonly keepAesCbcSecret?: boolean;
   /** Where and how Talos installs itself. */
   readonly install?: InstallInput;
   /** `container` leaves the install section out and forwards cluster DNS to the host, as Talos in a container demands. Default `metal`. */

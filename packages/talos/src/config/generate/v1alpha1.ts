@@ -175,8 +175,8 @@ function clusterSection(context: Context): YamlMapping {
   if (!isControlPlane) return { ...common, ca: authority(secrets.certs.k8s, false), discovery };
   return {
     ...common,
-    // Talos 1.13 drops an older secret in newer contracts, and Secrets in etcd with it; that is not followed.
-    aescbcEncryptionSecret: secrets.secrets.aescbcEncryptionSecret,
+    aescbcEncryptionSecret:
+      !features.secretboxEncryption || input.keepAesCbcSecret === true ? secrets.secrets.aescbcEncryptionSecret : undefined,
     secretboxEncryptionSecret: features.secretboxEncryption ? secrets.secrets.secretboxEncryptionSecret : undefined,
     ca: authority(secrets.certs.k8s, true),
     aggregatorCA: authority(secrets.certs.k8sAggregator, true),
