@@ -7,6 +7,7 @@ import type { Brain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf } from "./controllers/taloscontrolplane/spec-problems.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
+import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
@@ -78,12 +79,14 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       requireFingerprint: options.requireMaintenanceFingerprint === true,
       concurrency: options.concurrency ?? 16,
       onLook: (machine, look) => reporter.enqueue(machine, reportAfterMs(look)),
+      onPlan: (cluster) => composer.enqueue(cluster),
       ...(options.rules === undefined ? {} : { rules: options.rules }),
     });
     const reporter = createMachineController({ ...shared, brain });
+    const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
     current = brain;
     return {
-      controllers: [brain.controller, createClusterController(shared), createWorkerController({ ...shared, events }), reporter],
+      controllers: [brain.controller, composer, createWorkerController({ ...shared, events }), reporter],
       close: () => {
         brain.close();
         current = undefined;

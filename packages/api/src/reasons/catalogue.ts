@@ -3,7 +3,7 @@ import type { ConditionEntry } from "./entry.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
 import { ready } from "./ready.ts";
-import { adoptionRequired, deleting, fieldNotSupported, paused, secretsLost, upgradePending } from "./standing.ts";
+import { adoptionRequired, deleting, dryRun, fieldNotSupported, paused, secretsLost, upgradePending } from "./standing.ts";
 
 /**
  * Every condition type with every reason it can have: the closed vocabulary of `status.conditions`,
@@ -25,6 +25,7 @@ export const conditionCatalogue = {
   SecretsLost: secretsLost,
   Deleting: deleting,
   Paused: paused,
+  DryRun: dryRun,
 } as const satisfies Record<string, ConditionEntry>;
 
 /** A condition type of the catalogue. */

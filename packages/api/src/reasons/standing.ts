@@ -91,3 +91,22 @@ export const paused = {
     },
   },
 } as const satisfies ConditionEntry;
+
+/** What would be done with an object that is only tried. */
+export const dryRun = {
+  meaning: "The annotation reconcile-mode says dryrun; the message holds the plan: every action in order, with machines and effect class.",
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
+  reasons: {
+    ActionsPlanned: {
+      status: "True",
+      when: "Something would be done; nothing of it is.",
+      next: "Remove the annotation to have it done, or correct the spec.",
+    },
+    NothingToDo: {
+      status: "False",
+      when: "Nothing would be done.",
+      next: "Remove the annotation, or change what the message says is waited for.",
+    },
+    NotLookedYet: { status: "Unknown", when: "The machines were not looked at yet.", next: "Nothing; the plan follows in a moment." },
+  },
+} as const satisfies ConditionEntry;

@@ -18,6 +18,8 @@ export interface WantedStatus {
   readonly conditions: readonly ConditionInput[];
   /** True leaves the conditions that are not wanted in place: a paused object hears one word more. Default false: they go. */
   readonly keepsOthers?: boolean;
+  /** Condition types that go although others are kept, unless they are wanted. */
+  readonly drops?: readonly string[];
 }
 
 /** An object whose status is written. */
@@ -134,8 +136,9 @@ function isReady(status: StatusShape | undefined): boolean {
 function conditionsAfter(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {
   const types = new Set(wanted.conditions.map((condition) => condition.type));
   const old = before ?? [];
-  const kept =
-    wanted.keepsOthers === true ? old : old.filter((condition) => types.has(condition.type) || !(condition.type in conditionCatalogue));
+  const stays = (type: string): boolean =>
+    types.has(type) || (wanted.keepsOthers === true ? wanted.drops?.includes(type) !== true : !(type in conditionCatalogue));
+  const kept = old.filter(({ type }) => stays(type));
   const start = kept.length === old.length ? old : kept;
   return wanted.conditions.reduce<readonly Condition[]>((conditions, condition) => setCondition(conditions, condition, now), start);
 }

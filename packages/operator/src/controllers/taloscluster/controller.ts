@@ -1,16 +1,21 @@
 import { createHash } from "node:crypto";
-import { finalizers, talosClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
+import { finalizers, findCondition, talosClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, EventRecorder, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { effectiveMode, pausedCondition } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec-problems.ts";
 import { childrenOf, decideCluster } from "./decide.ts";
+import { describeDryRun } from "./dry-run.ts";
+import type { ForeseenCluster } from "./dry-run.ts";
 
 const FIELD_MANAGER = "talos-operator/taloscluster";
 const STATUS_EVERY_MS = 2_000;
+
+/** Longest note of an event that an API server takes is 1,024 bytes. */
+const LONGEST_NOTE = 1_000;
 
 /** What the controller of clusters needs. */
 export interface ClusterControllerOptions {
@@ -23,6 +28,9 @@ export interface ClusterControllerOptions {
   readonly controlPlanes: Informer<TalosControlPlane>;
   readonly workers: Informer<TalosWorker>;
   readonly hosts: HostOptions;
+  readonly events: EventRecorder;
+  /** What the brain would do with the children of a cluster that is only tried; `undefined` = it has not looked yet. */
+  readonly planOf: (cluster: ObjectKey) => ForeseenCluster | undefined;
   readonly metrics?: MetricsRegistry;
 }
 
@@ -75,8 +83,8 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       return undefined;
     }
     const mode = effectiveMode(cluster.metadata, talosClusters.store);
-    if (mode !== "reconcile") {
-      await statuses.write(cluster, { fields: {}, conditions: [pausedCondition(mode)], keepsOthers: true });
+    if (mode === "disable" || mode === "import") {
+      await statuses.write(cluster, { fields: {}, conditions: [pausedCondition(mode)], keepsOthers: true, drops: ["DryRun"] });
       return undefined;
     }
     const { spec } = cluster;
@@ -88,7 +96,16 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       namespace: key.namespace,
       name: spec?.worker === undefined ? (spec?.workerRef?.name ?? key.name) : key.name,
     });
-    const decision = decideCluster({ cluster, controlPlane, worker, problems: problemsOf(cluster) }, finalizers.talosCluster);
+    const seen = { cluster, controlPlane, worker, problems: problemsOf(cluster) };
+    const decision = decideCluster(seen, finalizers.talosCluster);
+    if (mode === "dryrun") {
+      const plan = describeDryRun(seen, options.planOf(key));
+      const told = findCondition(cluster.status?.conditions, "DryRun")?.message;
+      await statuses.write(cluster, { fields: {}, conditions: [pausedCondition(mode), plan], keepsOthers: true, drops: ["DryRun"] });
+      if (plan.status !== "Unknown" && plan.message !== told)
+        options.events.record(cluster, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message.slice(0, LONGEST_NOTE) });
+      return undefined;
+    }
     if (decision.addFinalizer) {
       const stored = await addFinalizer(clusters, cluster, finalizers.talosCluster);
       await talosClusters.waitForResourceVersion(stored.metadata.resourceVersion ?? "", { timeoutMs: 5_000 });

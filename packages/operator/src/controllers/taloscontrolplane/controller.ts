@@ -1,4 +1,4 @@
-import { talosControlPlaneResource } from "@talos-operator/api";
+import { controllerOf, findCondition, reconcileModeOf, talosControlPlaneResource } from "@talos-operator/api";
 import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type {
@@ -33,12 +33,16 @@ import { ClusterSession } from "./session.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { effectiveMode, effectiveUnknownMode } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import { imagine } from "../taloscluster/imagined.ts";
 
 /** Field manager of the brain. */
 const FIELD_MANAGER = "talos-operator/taloscontrolplane";
 
 /** While a cluster changes fast, its status is written at most this often; what stays is always written. */
 const STATUS_EVERY_MS = 500;
+
+/** Longest note of an event that an API server takes is 1,024 bytes. */
+const LONGEST_NOTE = 1_000;
 
 /** What the brain needs. */
 export interface BrainOptions {
@@ -62,6 +66,8 @@ export interface BrainOptions {
   readonly concurrency: number;
   /** Told when a look at a machine says something new. */
   readonly onLook: (machine: ObjectKey, look: Look) => void;
+  /** Told when the plan of a TalosCluster that is only tried was made. */
+  readonly onPlan?: (cluster: ObjectKey) => void;
   readonly metrics?: MetricsRegistry;
 }
 
@@ -96,6 +102,15 @@ export function createBrain(options: BrainOptions): Brain {
   const rules = options.rules ?? defaultRules;
   const gate = new LookGate(options.timers);
 
+  /** The TalosCluster in dry run whose control plane this is, or would be. */
+  const triedCluster = (key: ObjectKey, stored: TalosControlPlane | undefined): TalosCluster | undefined => {
+    const cluster = options.talosClusters.store.get(key);
+    if (cluster?.spec?.controlPlane === undefined || reconcileModeOf(cluster.metadata) !== "dryrun") return undefined;
+    if (stored === undefined) return cluster;
+    const isItsOwn = controllerOf(stored.metadata)?.uid === cluster.metadata.uid;
+    return isItsOwn && reconcileModeOf(stored.metadata) === "reconcile" ? cluster : undefined;
+  };
+
   const clusterOf = (key: ObjectKey, uid: string): Cluster => {
     const text = keyText(key);
     const known = clusters.get(text);
@@ -114,7 +129,12 @@ export function createBrain(options: BrainOptions): Brain {
   };
 
   const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
-    const controlPlane = controlPlanes.store.get(key);
+    const stored = controlPlanes.store.get(key);
+    const workersOfIt = workers.store.byIndex("controlPlane", keyText(key));
+    // A dry run of a TalosCluster is about the children that it would have.
+    const tried = triedCluster(key, stored);
+    const imagined = tried === undefined ? undefined : imagine(tried, { controlPlane: stored, workers: workersOfIt });
+    const controlPlane = imagined?.controlPlane ?? stored;
     if (controlPlane === undefined) {
       clusters.get(keyText(key))?.session.close();
       clusters.delete(keyText(key));
@@ -123,7 +143,6 @@ export function createBrain(options: BrainOptions): Brain {
     }
     const cluster = clusterOf(key, controlPlane.metadata.uid ?? "");
     const { session } = cluster;
-    const workersOfIt = workers.store.byIndex("controlPlane", keyText(key));
     const machineObjects = [
       ...machines.store.byIndex("controlPlane", keyText(key)),
       ...workersOfIt.flatMap((worker) => machines.store.byIndex("worker", `${key.namespace ?? ""}/${worker.metadata.name}`)),
@@ -133,7 +152,7 @@ export function createBrain(options: BrainOptions): Brain {
       controlPlane,
       mode: effectiveMode(controlPlane.metadata, options.talosClusters.store),
       unknownMode: effectiveUnknownMode(controlPlane.metadata, options.talosClusters.store),
-      workers: workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
+      workers: imagined?.workers ?? workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       machineObjects,
       otherPools: otherPools(controlPlane, workersOfIt),
     };
@@ -151,6 +170,7 @@ export function createBrain(options: BrainOptions): Brain {
     cluster.facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
     const decision = decide(seen, rules);
     cluster.decision = decision;
+    if (tried !== undefined) options.onPlan?.(tried.metadata);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready";
@@ -160,7 +180,7 @@ export function createBrain(options: BrainOptions): Brain {
     const failure = await carryOut(decision, seen, cluster, key, context);
     context.note("status");
     const isDone = decision.actions.length === 0 || failure !== undefined || session.isMakingKey();
-    const wait = await writeStatus(cluster, controlPlane, seen, decision, isDone);
+    const wait = stored === undefined ? undefined : await writeStatus(cluster, stored, seen, decision, isDone);
     if (failure !== undefined && !isExpected(failure)) throw failure;
     // The key wakes the cluster when it is made.
     if (session.isMakingKey()) return { requeueAfterMs: wait };
@@ -238,7 +258,14 @@ export function createBrain(options: BrainOptions): Brain {
   ): Promise<number | undefined> => {
     // A pass that acted is followed by another at once: that one says how it is.
     if (!isDone) return undefined;
-    if (seen.mode !== "reconcile") return statuses.write(object, { fields: {}, conditions: decision.conditions, keepsOthers: true });
+    if (seen.mode !== "reconcile") {
+      const told = findCondition(object.status?.conditions, "DryRun")?.message;
+      const written = await statuses.write(object, { fields: {}, conditions: decision.conditions, keepsOthers: true, drops: ["DryRun"] });
+      const plan = decision.conditions.find((condition) => condition.type === "DryRun");
+      if (plan !== undefined && plan.status !== "Unknown" && plan.message !== told)
+        options.events.record(object, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message.slice(0, LONGEST_NOTE) });
+      return written;
+    }
     const kubernetes = cluster.facts?.bootstrapDone === undefined ? undefined : cluster.facts.kubernetesVersion;
     const fields = { state: decision.state, observedKubeVersion: kubernetes === "" ? undefined : kubernetes };
     return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);

@@ -562,7 +562,7 @@ for (const { name, world, want } of cases) {
 }
 
 test("brain: a paused cluster hears one word and sees no action", () => {
-  for (const mode of ["disable", "dryrun", "import"] as const) {
+  for (const mode of ["disable", "import"] as const) {
     const decision = decide(observed({ mode, facts: facts({ machines: allConfigured }), looks: allPreparing }));
     assert.deepEqual(decision.actions, []);
     assert.deepEqual(

@@ -1,7 +1,11 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ControlPlaneState, ReasonOf } from "@talos-operator/api";
+import { pausedCondition } from "../shared/mode.ts";
 import { describe } from "./describe.ts";
 import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
+import { foresee } from "./planning/foresee.ts";
+import type { Plan } from "./planning/plan.ts";
+import { printPlan } from "./planning/print-plan.ts";
 import { answerAnnotations } from "./rules/answer-annotations.ts";
 import { keepAccess } from "./rules/access.ts";
 import { bootstrapOnce } from "./rules/bootstrap.ts";
@@ -35,13 +39,44 @@ const SETTLED_LOOK_MS = 30_000;
 /** Where a cluster that waits is looked at again without an event; changes that machines show wake the brain at once. */
 const WAITING_LOOK_MS = 10_000;
 
+/** How often a dry run looks again without an event. */
+const DRY_RUN_LOOK_MS = 30_000;
+
+/** By then every machine was asked, or does not answer. */
+const FIRST_LOOKS_MS = 8_000;
+
 /** The first rule that has something to say ends the pass; conditions always describe everything that was seen. Pure, total, synchronous. */
 export function decide(seen: Observed, rules: readonly Rule[] = defaultRules): Decision {
+  if (seen.mode === "dryrun") return described(seen, rules);
   for (const rule of rules) {
     const verdict = rule.decide(seen);
     if (verdict !== undefined) return decisionOf(seen, rule.name, verdict);
   }
   return decisionOf(seen, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });
+}
+
+/** A dry run: the plan as a condition, and no action whatever the plan holds. */
+function described(seen: Observed, rules: readonly Rule[]): Decision {
+  const plan = foresee(seen, rules);
+  return {
+    rule: "dryRun",
+    actions: [],
+    conditions: [pausedCondition("dryrun"), dryRunCondition(plan, seen)],
+    state: stateWord(seen, undefined),
+    requeueAfterMs: DRY_RUN_LOOK_MS,
+    plan,
+  };
+}
+
+/** The plan under its type. It carries no generation: it is about the world as much as about the spec. */
+function dryRunCondition(plan: Plan, seen: Observed): ConditionInput {
+  // The first looks take a moment; a plan made before them would be told twice.
+  if (
+    seen.machines.some(({ look }) => look.kind === "not-asked" || look.kind === "silent") &&
+    seen.now - seen.watchedSince < FIRST_LOOKS_MS
+  )
+    return conditionFor("DryRun", "NotLookedYet", "The machines are being looked at; the plan follows.");
+  return conditionFor("DryRun", plan.steps.length === 0 ? "NothingToDo" : "ActionsPlanned", printPlan(plan));
 }
 
 function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {

@@ -13,6 +13,7 @@ import type {
 import type { Look } from "../../looking/look.ts";
 import type { SeenDrain } from "../../workload/seen-drain.ts";
 import type { ClusterFacts } from "./facts.ts";
+import type { Plan } from "./planning/plan.ts";
 
 /** `metadata.name` of a TalosMachine; never changes with the address. */
 export type MachineName = string;
@@ -205,4 +206,6 @@ export interface Decision {
   readonly conditions: readonly ConditionInput[];
   readonly state: ControlPlaneState;
   readonly requeueAfterMs: number | undefined;
+  /** Of a dry run. */
+  readonly plan?: Plan;
 }

@@ -102,7 +102,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     );
   const see = (machine: DeclaredMachine): SeenMachine => ({ declared: machine, look: session.look(machine.name) });
   const isFounded = facts?.bootstrapDone !== undefined;
-  const access = isFounded && mode === "reconcile" ? await readAccess(controlPlane, session, ports) : undefined;
+  const access = isFounded && mode !== "disable" ? await readAccess(controlPlane, session, ports) : undefined;
 
   return {
     now: ports.clock.now(),

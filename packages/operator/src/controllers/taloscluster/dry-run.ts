@@ -1,0 +1,70 @@
+import { conditionFor, finalizers } from "@talos-operator/api";
+import type { ConditionInput } from "@talos-operator/api";
+import type { Decision } from "../taloscontrolplane/model.ts";
+import { hashOfSteps } from "../taloscontrolplane/planning/plan.ts";
+import type { Plan, PlanStep } from "../taloscontrolplane/planning/plan.ts";
+import { printPlan } from "../taloscontrolplane/planning/print-plan.ts";
+import { decideCluster } from "./decide.ts";
+import type { ClusterSeen } from "./decide.ts";
+
+/** What the brain found for the children that a cluster would have. */
+export interface ForeseenCluster {
+  readonly plan: Plan | undefined;
+  /** False while machines were not asked yet. */
+  readonly hasLooked: boolean;
+}
+
+/** What a decision of the brain says of a cluster that is only tried. */
+export function foreseenBy(decision: Decision | undefined): ForeseenCluster | undefined {
+  if (decision === undefined) return undefined;
+  const hasLooked =
+    decision.plan !== undefined && !decision.conditions.some(({ type, status }) => type === "DryRun" && status === "Unknown");
+  return { plan: decision.plan, hasLooked };
+}
+
+/** The plan of a TalosCluster that is only tried: what becomes of its children, then what the brain would do with them. */
+export function describeDryRun(seen: ClusterSeen, foreseen: ForeseenCluster | undefined): ConditionInput {
+  const own = ownSteps(seen);
+  if (seen.cluster.spec?.controlPlane !== undefined && seen.problems.length === 0 && foreseen?.hasLooked !== true)
+    return conditionFor("DryRun", "NotLookedYet", "The machines are being looked at; the plan follows.");
+  const children = seen.cluster.spec?.controlPlane === undefined ? undefined : foreseen?.plan;
+  const isGoing = seen.cluster.metadata.deletionTimestamp !== undefined;
+  const steps = isGoing ? [...(children?.steps ?? []), ...own] : [...own, ...(children?.steps ?? [])];
+  const plan: Plan = { steps, waiting: children?.waiting, isWhole: children?.isWhole ?? true, hash: hashOfSteps(steps) };
+  const stopped = decideCluster(withFinalizer(seen), finalizers.talosCluster).conditions.find(({ type }) => type === "Ready");
+  const why = seen.problems.length > 0 && stopped !== undefined ? `\n${stopped.reason}: ${stopped.message}` : "";
+  return conditionFor("DryRun", steps.length === 0 ? "NothingToDo" : "ActionsPlanned", `${printPlan(plan)}${why}`);
+}
+
+/** What the cluster's own controller would store. */
+function ownSteps(seen: ClusterSeen): readonly PlanStep[] {
+  const { cluster } = seen;
+  const stored = (action: string, says: string): PlanStep => ({ effect: "stored", action, machines: [], says });
+  const { name } = cluster.metadata;
+  if (cluster.metadata.deletionTimestamp !== undefined)
+    return [stored("RemoveFinalizer", `Take the operator's finalizer off TalosCluster/${name}, so that it goes.`)];
+  const decision = decideCluster(withFinalizer(seen), finalizers.talosCluster);
+  const hasFinalizer = (cluster.metadata.finalizers ?? []).includes(finalizers.talosCluster);
+  const changed = decision.apply.flatMap((child) => {
+    const existing = child.kind === "TalosControlPlane" ? seen.controlPlane : seen.worker;
+    if (existing === undefined) return [stored("Make", `Make ${child.kind}/${child.metadata.name}.`)];
+    return JSON.stringify(existing.spec) === JSON.stringify(child.spec)
+      ? []
+      : [stored("Change", `Bring ${child.kind}/${child.metadata.name} to the spec of the cluster.`)];
+  });
+  return [
+    ...(hasFinalizer || decision.apply.length === 0
+      ? []
+      : [stored("AddFinalizer", `Put the operator's finalizer on TalosCluster/${name}.`)]),
+    ...changed,
+    ...decision.remove.map((child) => stored("Delete", `Delete ${child.kind}/${child.name}.`)),
+  ];
+}
+
+function withFinalizer(seen: ClusterSeen): ClusterSeen {
+  const { metadata } = seen.cluster;
+  return {
+    ...seen,
+    cluster: { ...seen.cluster, metadata: { ...metadata, finalizers: [...(metadata.finalizers ?? []), finalizers.talosCluster] } },
+  };
+}

@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto";
+import { finalizers as ours } from "@talos-operator/api";
+import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../../looking/look.ts";
+import { waitsForEtcd } from "../etcd-view.ts";
+import { machineFact } from "../facts.ts";
+import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
+
+/** How long access Secrets that were written now would last. */
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+/** What would be seen after an action that goes as it should; `undefined` where nobody can say without looking. Pure. */
+export function afterwards(seen: Observed, action: Action): Observed | undefined {
+  switch (action.kind) {
+    case "AddFinalizer":
+      return withFinalizers(seen, (finalizers) => [...finalizers, ...missingFinalizer(finalizers)]);
+    case "RemoveFinalizer":
+      return action.object.kind === "TalosWorker"
+        ? { ...seen, workers: seen.workers.filter((worker) => worker.metadata.name !== action.object.name) }
+        : undefined;
+    case "CreateMachine":
+      return { ...seen, machineObjects: [...seen.machineObjects, objectOf(action.machine)] };
+    case "DeleteMachine": {
+      const machineObjects = seen.machineObjects.filter((object) => object.metadata.name !== action.name);
+      return { ...seen, machineObjects, ...withoutEmptyPools(seen, machineObjects) };
+    }
+    case "CreateBundle":
+      return {
+        ...seen,
+        bundle: { kind: "present", value: { fingerprint: "to be made", clusterId: "to be made", isOurs: true, isDeleting: false } },
+        sent: new Map([...seen.sent, ["CreateBundle", { at: seen.now, outcome: "answered", detail: "" }]]),
+      };
+    case "WriteRecord": {
+      const metadata = seen.record.kind === "present" ? seen.record.value.metadata : { name: seen.controlPlane.metadata.name };
+      const resourceVersion = `${seen.record.kind === "present" ? seen.record.value.resourceVersion : "0"}+`;
+      return { ...seen, record: { kind: "present", value: { resourceVersion, metadata, facts: action.facts } } };
+    }
+    case "ConfigureMachine":
+      return settled(withLook(seen, action.machine.name, configuredLook(seen, action.machine)));
+    case "BootstrapEtcd":
+      return settled(withLook(seen, action.machine, runningLook(seen, { role: "controlplane", etcd: memberOf(action.machine, []) })));
+    case "WriteKubeconfig":
+      return { ...seen, kubeconfig: { kind: "present", value: { expiresAt: seen.now + YEAR_MS, isOurs: true } } };
+    case "WriteTalosconfig":
+      return { ...seen, talosconfig: { kind: "present", value: { expiresAt: seen.now + YEAR_MS, isOurs: true } } };
+    case "ResetMachine":
+      return settled(withLook(seen, action.machine, wipedLook(seen, action.machine)));
+    case "AnswerAnnotation": {
+      const { [action.annotation]: _, ...annotations } = seen.controlPlane.metadata.annotations ?? {};
+      return { ...seen, controlPlane: { ...seen.controlPlane, metadata: { ...seen.controlPlane.metadata, annotations } } };
+    }
+    case "DeleteRecord":
+      return { ...seen, record: { kind: "absent" } };
+    case "DeleteBundle":
+      return { ...seen, bundle: { kind: "absent" } };
+    default:
+      // An effect whose end depends on what the machine shows then.
+      return undefined;
+  }
+}
+
+/** The same world with a machine that was not heard of waiting in maintenance mode, as the plan assumes. */
+export function asIfBooted(seen: Observed, machine: SeenMachine): Observed {
+  const disk = machine.declared.machineSpec.installDisk ?? "(the disk chosen then)";
+  const look: InMaintenance = {
+    kind: "maintenance",
+    at: seen.now,
+    spki: `(the key that ${machine.declared.name} shows then)`,
+    version: machine.declared.version,
+    platform: "metal",
+    uuid: undefined,
+    macs: [],
+    disks: [{ path: disk, sizeBytes: 64e9, transport: "", isReadOnly: false, isCdrom: false, foreignContent: [] }],
+  };
+  return withLook(seen, machine.declared.name, look);
+}
+
+function withLook(seen: Observed, name: MachineName, look: Look): Observed {
+  const replace = (machine: SeenMachine): SeenMachine => (machine.declared.name === name ? { ...machine, look } : machine);
+  return { ...seen, machines: seen.machines.map(replace), former: seen.former.map(replace) };
+}
+
+function configuredLook(seen: Observed, machine: DeclaredMachine): Look {
+  return runningLook(seen, { role: machine.role, version: machine.version, etcd: preparing });
+}
+
+function runningLook(
+  seen: Observed,
+  of: { readonly role: DeclaredMachine["role"]; readonly version?: string; readonly etcd: SeenEtcd },
+): Running {
+  return {
+    kind: "running",
+    at: seen.now,
+    version: of.version,
+    platform: "metal",
+    stage: "running",
+    ready: true,
+    unmet: [],
+    etcd: of.role === "controlplane" ? of.etcd : undefined,
+  };
+}
+
+function wipedLook(seen: Observed, name: MachineName): Look {
+  const fact = seen.record.kind === "present" ? machineFact(seen.record.value.facts, name) : undefined;
+  return {
+    kind: "maintenance",
+    at: seen.now,
+    spki: `(the key that ${name} shows then)`,
+    version: undefined,
+    platform: fact?.platform,
+    uuid: fact?.uuid === "" ? undefined : fact?.uuid,
+    macs: fact?.macs ?? [],
+    disks: undefined,
+  };
+}
+
+const preparing: SeenEtcd = { service: "Preparing", isHealthy: false, localMember: "none", members: undefined, leader: undefined };
+
+function memberOf(name: MachineName, members: readonly EtcdMember[]): SeenEtcd {
+  const id = idOf(name);
+  return {
+    service: "Running",
+    isHealthy: true,
+    localMember: id,
+    members: members.length > 0 ? members : [{ id, name, isLearner: false, peerUrls: [] }],
+    leader: members[0]?.id ?? id,
+  };
+}
+
+/** Every control plane that waits for a founded etcd joins it, and one that was wiped is no member any more. */
+function settled(seen: Observed): Observed {
+  const all = [...seen.machines, ...seen.former];
+  const isMember = ({ look }: SeenMachine): boolean =>
+    look.kind === "running" && look.etcd !== undefined && look.etcd.localMember !== "none" && look.etcd.localMember !== undefined;
+  if (!all.some(isMember)) return seen;
+  const known = all.flatMap(({ look }) => (look.kind === "running" ? (look.etcd?.members ?? []) : []));
+  const joining = all.filter(({ look }) => look.kind === "running" && waitsForEtcd(look.etcd));
+  const gone = new Set(
+    all
+      .filter(({ look }) => look.kind === "maintenance")
+      .flatMap(({ declared }) => [idOf(declared.name), ...idsUnderName(known, declared)]),
+  );
+  const members = [
+    ...new Map([
+      ...known.map((member) => [member.id, member] as const),
+      ...joining.map(
+        ({ declared }) => [idOf(declared.name), { id: idOf(declared.name), name: declared.name, isLearner: false, peerUrls: [] }] as const,
+      ),
+    ]).values(),
+  ].filter((member) => !gone.has(member.id));
+  const leaderOf = (told: string | undefined): string | undefined => (members.some((member) => member.id === told) ? told : members[0]?.id);
+  const together = (machine: SeenMachine): SeenMachine => {
+    const { look, declared } = machine;
+    if (look.kind !== "running" || look.etcd === undefined) return machine;
+    if (waitsForEtcd(look.etcd)) return { declared, look: { ...look, etcd: memberOf(declared.name, members) } };
+    return isMember(machine)
+      ? { declared, look: { ...look, etcd: { ...look.etcd, members, leader: leaderOf(look.etcd.leader) } } }
+      : machine;
+  };
+  return { ...seen, machines: seen.machines.map(together), former: seen.former.map(together) };
+}
+
+/** Members that stand for this machine by the address of their peers. */
+function idsUnderName(members: readonly EtcdMember[], { address }: DeclaredMachine): readonly string[] {
+  return members.filter(({ peerUrls }) => peerUrls.some((url) => url.includes(`//${address}:`))).map(({ id }) => id);
+}
+
+function idOf(name: MachineName): string {
+  return createHash("sha256").update(name).digest("hex").slice(0, 16);
+}
+
+function objectOf(machine: DeclaredMachine): Observed["machineObjects"][number] {
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosMachine",
+    metadata: { name: machine.name },
+    spec: { endpoint: machine.address, version: machine.version },
+  };
+}
+
+function withFinalizers(seen: Observed, change: (finalizers: readonly string[]) => readonly string[]): Observed {
+  const { metadata } = seen.controlPlane;
+  return { ...seen, controlPlane: { ...seen.controlPlane, metadata: { ...metadata, finalizers: change(metadata.finalizers ?? []) } } };
+}
+
+function missingFinalizer(finalizers: readonly string[]): readonly string[] {
+  return finalizers.includes(ours.talosControlPlane) ? [] : [ours.talosControlPlane];
+}
+
+/** A pool that is being deleted goes when its last machine is gone; its own controller sees to that. */
+function withoutEmptyPools(seen: Observed, left: Observed["machineObjects"]): Pick<Observed, "workers" | "machines"> {
+  const names = new Set(left.map((object) => object.metadata.name));
+  const isEmptied = (worker: Observed["workers"][number]): boolean =>
+    worker.metadata.deletionTimestamp !== undefined &&
+    !seen.machines.some(
+      ({ declared }) => declared.owner.kind === "TalosWorker" && declared.owner.name === worker.metadata.name && names.has(declared.name),
+    );
+  const emptied = new Set(seen.workers.filter(isEmptied).map((worker) => worker.metadata.name));
+  return {
+    workers: seen.workers.filter((worker) => !emptied.has(worker.metadata.name)),
+    machines: seen.machines.filter(({ declared }) => declared.owner.kind !== "TalosWorker" || !emptied.has(declared.owner.name)),
+  };
+}

@@ -1,0 +1,131 @@
+import { stateOf } from "../describe.ts";
+import { machineFact } from "../facts.ts";
+import type { Action, Observed, Rule, SeenMachine, Verdict, Waiting } from "../model.ts";
+import { etcdQuorum, projectWithout } from "../quorum.ts";
+import { waitingOf } from "../rules/wait.ts";
+import { afterwards, asIfBooted } from "./afterwards.ts";
+import { hashOfSteps } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { joined, stepOf } from "./step-of.ts";
+import type { StepWords } from "./step-of.ts";
+
+/** Passes that are played at most; a cluster of a thousand machines needs a few dozen. */
+const MOST_PASSES = 400;
+
+type Step = StepWords & { readonly quorum?: string };
+
+/**
+ * Plays the rules forward from what was seen, and tells what would be done: each action in its order, and each wait with what it is for.
+ *
+ * Every effect is assumed to go as it should, and a machine that was never heard of to wait in maintenance mode when its turn comes; both are said.
+ * Where the outcome cannot be foreseen the plan ends and says so. Nothing is touched: it is a function of plain data.
+ */
+export function foresee(from: Observed, rules: readonly Rule[]): Plan {
+  let seen: Observed = { ...from, ...accessOf(from), mode: "reconcile", mayDisturb: true };
+  const steps: Step[] = [];
+  let waiting: Waiting | undefined;
+  let last = "";
+  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+    const verdict = verdictOn(seen, rules);
+    if (verdict === undefined || verdict.actions.length === 0) {
+      waiting = verdict?.waiting ?? (verdict === undefined ? { reason: "Unobserved", message: "No rule had anything to say." } : undefined);
+      const booted = waiting === undefined ? undefined : bootedNext(seen);
+      if (booted === undefined) return planOf(steps, waiting, true);
+      steps.push(...booted.steps);
+      seen = booted.seen;
+      continue;
+    }
+    waiting = verdict.waiting ?? waitingOf(seen);
+    const words = JSON.stringify(verdict.actions);
+    // A rule that says the same again waits for something that only time or a machine can bring.
+    if (words === last) return planOf(steps, waiting, false);
+    last = words;
+    const next = carriedOut(seen, verdict.actions, steps);
+    if (next.kind === "ends") return planOf(steps, next.waiting, next.isWhole);
+    seen = next.seen;
+  }
+  return planOf(steps, waiting, false);
+}
+
+/** Before etcd is founded nobody asks for the access Secrets: there are none. */
+function accessOf({ record, kubeconfig, talosconfig }: Observed): Pick<Observed, "kubeconfig" | "talosconfig"> {
+  const isFounded = record.kind === "present" && record.value.facts.bootstrapDone !== undefined;
+  return isFounded ? { kubeconfig, talosconfig } : { kubeconfig: { kind: "absent" }, talosconfig: { kind: "absent" } };
+}
+
+function verdictOn(seen: Observed, rules: readonly Rule[]): Verdict | undefined {
+  for (const rule of rules) {
+    const verdict = rule.decide(seen);
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
+/** Adds the steps of one pass and gives the world after them. */
+function carriedOut(
+  from: Observed,
+  actions: readonly Action[],
+  steps: Step[],
+):
+  | { readonly kind: "goes-on"; readonly seen: Observed }
+  | { readonly kind: "ends"; readonly waiting: Waiting | undefined; readonly isWhole: boolean } {
+  let seen = from;
+  for (const action of actions) {
+    const step = stepOf(action, seen);
+    const quorum = quorumAt(seen, step);
+    steps.push(quorum === undefined ? step : { ...step, quorum });
+    const next = afterwards(seen, action);
+    if (next === undefined) {
+      // With the finalizer of the control plane the object is gone: nothing is left to plan.
+      if (action.kind === "RemoveFinalizer") return { kind: "ends", waiting: undefined, isWhole: true };
+      const waiting: Waiting = {
+        reason: "Unobserved",
+        message: `What follows depends on what ${step.machine ?? "the cluster"} shows then.`,
+      };
+      return { kind: "ends", waiting, isWhole: false };
+    }
+    seen = next;
+  }
+  return { kind: "goes-on", seen };
+}
+
+/** Machines that nobody heard of yet are assumed to turn up: one step that names them. */
+function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: readonly Step[] } | undefined {
+  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  const isNew = ({ declared, look }: SeenMachine): boolean => {
+    if (look.kind !== "silent" && look.kind !== "not-asked") return false;
+    const fact = machineFact(facts, declared.name);
+    return (
+      seen.controlPlane.metadata.deletionTimestamp === undefined && (fact?.configuredAt === undefined || fact.releasedAt !== undefined)
+    );
+  };
+  const missing = seen.machines.filter(isNew);
+  if (missing.length === 0) return undefined;
+  return {
+    seen: missing.reduce((world, machine) => asIfBooted(world, machine), seen),
+    steps: missing.map((machine) => ({
+      effect: "waits",
+      action: "Wait",
+      machine: machine.declared.name,
+      named: `${machine.declared.name} (${machine.declared.address}, now: ${stateOf(machine)})`,
+      says: (named) => `Wait until these answer in maintenance mode: ${named}.`,
+    })),
+  };
+}
+
+/** Votes of etcd while a control plane is disturbed. */
+function quorumAt(seen: Observed, { effect, machine }: StepWords): string | undefined {
+  if (effect === "stored" || effect === "waits" || effect === "live" || effect === "drains" || effect === "founds etcd") return undefined;
+  const target = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === machine);
+  if (target?.declared.role !== "controlplane" || target.look.kind !== "running") return undefined;
+  const member = target.look.etcd?.localMember;
+  if (member === undefined || member === "none") return undefined;
+  const view = etcdQuorum(seen);
+  if (view.kind === "unsafe") return view.message;
+  return projectWithout(view, member, effect === "reboot" ? "is-down" : "leaves").message;
+}
+
+function planOf(steps: readonly Step[], waiting: Waiting | undefined, isWhole: boolean): Plan {
+  const together = joined(steps);
+  return { steps: together, waiting, isWhole, hash: hashOfSteps(together) };
+}

@@ -1,0 +1,145 @@
+import type { Action, MachineName, Observed } from "../model.ts";
+import type { PlannedEffect, PlanStep } from "./plan.ts";
+
+/** An action as a step of a plan, before neighbours are put together: the words take the names of all machines of the step. */
+export interface StepWords {
+  readonly effect: PlannedEffect;
+  readonly action: string;
+  /** The machine that it concerns, with what people recognise it by. */
+  readonly machine?: MachineName;
+  readonly named: string;
+  /** The sentence for one or several that are alike. */
+  readonly says: (named: string) => string;
+}
+
+/** Effects of kinds that say nothing more of themselves than their name; everything that is sent to a machine and not listed counts as a reboot. */
+const effectOf: Readonly<Record<string, PlannedEffect>> = {
+  RemoveMember: "membership",
+  ForfeitLeadership: "membership",
+  LeaveEtcd: "membership",
+  CordonAndDrain: "drains",
+  Uncordon: "drains",
+  DeleteNode: "drains",
+  ApplyConfig: "live",
+  RebootMachine: "reboot",
+};
+
+/** What an action would do, in words. */
+export function stepOf(action: Action, seen: Observed): StepWords {
+  const stored = (named: string, says: StepWords["says"]): StepWords => ({ effect: "stored", action: action.kind, named, says });
+  switch (action.kind) {
+    case "AddFinalizer":
+      return stored(`${action.object.kind}/${action.object.name}`, (named) => `Put the operator's finalizer on ${named}.`);
+    case "RemoveFinalizer":
+      return stored(
+        `${action.object.kind}/${action.object.name}`,
+        (named) => `Take the operator's finalizer off ${named}, so that it goes.`,
+      );
+    case "CreateMachine":
+      return { ...stored(action.machine.name, (named) => `Make TalosMachine ${named}.`), machine: action.machine.name };
+    case "DeleteMachine":
+      return { ...stored(action.name, (named) => `Remove TalosMachine ${named}.`), machine: action.name };
+    case "CreateBundle":
+      return stored(action.secret, (named) => `Make the cluster's keys: Secret ${named}.`);
+    case "WriteRecord":
+      return stored(newDecisions(action, seen), (named) => `Write down in the ClusterRecord: ${named}.`);
+    case "ConfigureMachine": {
+      const { name, address, version } = action.machine;
+      return {
+        effect: "installs",
+        action: action.kind,
+        machine: name,
+        named: `${name} (${address}, ${action.installDisk ?? "no disk"}, Talos ${version})`,
+        says: (named) => `Send the configuration, which installs on the disk named and overwrites it: ${named}.`,
+      };
+    }
+    case "BootstrapEtcd":
+      return {
+        effect: "founds etcd",
+        action: action.kind,
+        machine: action.machine,
+        named: `${action.machine} (${action.address})`,
+        says: (named) => `Found etcd on ${named}, once in the life of the cluster.`,
+      };
+    case "WriteKubeconfig":
+      return stored(action.secret, (named) => `Write the kubeconfig: Secret ${named}.`);
+    case "WriteTalosconfig":
+      return stored(action.secret, (named) => `Write the talosconfig: Secret ${named}.`);
+    case "ResetMachine":
+      return {
+        effect: "destroys data",
+        action: action.kind,
+        machine: action.machine,
+        named: `${action.machine} (${action.address})`,
+        says: (named) => `Wipe ${named}: all its data is lost; it is let go when it answers in maintenance mode.`,
+      };
+    case "AnswerAnnotation":
+      return stored(action.annotation, (named) => `Take off the annotation ${named}: it has acted.`);
+    case "DeleteRecord":
+      return stored("ClusterRecord", (named) => `Remove the ${named}.`);
+    case "DeleteBundle":
+      return stored(action.secret, (named) => `Remove the cluster's keys: Secret ${named}.`);
+    default:
+      return otherStep(action);
+  }
+}
+
+/** An action of a rule that says no more about itself than its kind and machine. */
+function otherStep(action: { readonly kind: string; readonly machine?: unknown; readonly effect?: unknown }): StepWords {
+  const { kind, machine, effect } = action;
+  const name = typeof machine === "string" ? machine : nameIn(machine);
+  return {
+    effect: isPlanned(effect) ? effect : (effectOf[kind] ?? "reboot"),
+    action: kind,
+    ...(name === undefined ? {} : { machine: name }),
+    named: name ?? "the cluster",
+    says: (named) => `${wordsOf(kind)}: ${named}.`,
+  };
+}
+
+function nameIn(value: unknown): string | undefined {
+  return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string" ? value.name : undefined;
+}
+
+function isPlanned(effect: unknown): effect is PlannedEffect {
+  return effect === "live" || effect === "service restart" || effect === "reboot" || effect === "reinstall" || effect === "destroys data";
+}
+
+/** `CordonAndDrain` → `Cordon and drain`. */
+function wordsOf(kind: string): string {
+  const [first = "", ...rest] = kind.split(/(?=[A-Z])/);
+  return [first, ...rest.map((word) => word.toLowerCase())].join(" ");
+}
+
+/** What the record would get to remember, each kind of decision once. */
+function newDecisions(action: Extract<Action, { readonly kind: "WriteRecord" }>, seen: Observed): string {
+  const before = new Set(seen.record.kind === "present" ? seen.record.value.facts.decisions : []);
+  const words = action.facts.decisions
+    .filter((decision) => !before.has(decision))
+    .map(({ action: what, reason, machine }) => `${what}${machine === undefined ? "" : ` ${machine}`} (${reason})`);
+  return words.length === 0 ? action.why : [...new Set(words)].join(", ");
+}
+
+/** Neighbours of one kind and effect as one step. */
+export function joined(steps: readonly (StepWords & { readonly quorum?: string })[]): readonly PlanStep[] {
+  const groups: (StepWords & { readonly quorum?: string })[][] = [];
+  for (const step of steps) {
+    const last = groups.at(-1);
+    if (last?.[0] !== undefined && last[0].action === step.action && last[0].effect === step.effect && step.action !== "WriteRecord")
+      last.push(step);
+    else groups.push([step]);
+  }
+  return groups.flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    return [
+      {
+        effect: first.effect,
+        action: first.action,
+        machines: group.flatMap(({ machine }) => machine ?? []),
+        says: first.says(group.map(({ named }) => named).join(", ")),
+        ...(first.quorum === undefined ? {} : { quorum: first.quorum }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+const mode = "talos.alperen.cloud/reconcile-mode";
+
+const planned = async (world: Story, type = kinds.cluster): Promise<string> => (await world.condition(type, "DryRun"))?.message ?? "";
+
+/** Writes that are more than words about the object: everything but status and events. */
+function touched(world: Story, from = 0): readonly string[] {
+  return world.writes.slice(from).filter((write) => !write.includes("/status") && !write.includes("/events"));
+}
+
+async function made(world: Story, annotations: Record<string, string> = {}): Promise<TalosCluster> {
+  const cluster = demoCluster(cps, workers);
+  return world.client.resource<TalosCluster>(kinds.cluster).create({ ...cluster, metadata: { ...cluster.metadata, annotations } });
+}
+
+async function ready(world: Story): Promise<void> {
+  await made(world);
+  await world.start();
+  await world.untilReady();
+}
+
+test("a dry run of a new cluster tells every step with its machines and effect, workers included, and touches nothing", () =>
+  tell({}, async (world) => {
+    await made(world, { [mode]: "dryrun" });
+    await world.start();
+    await world.until(
+      "planned",
+      async () => (await planned(world)) !== "" && (await world.condition(kinds.cluster, "DryRun"))?.status === "True",
+    );
+    const plan = await planned(world);
+    const lines = plan.split("\n");
+    const at = (pattern: RegExp): number => {
+      const index = lines.findIndex((line) => pattern.test(line));
+      assert.notEqual(index, -1, `${String(pattern)} in\n${plan}`);
+      return index;
+    };
+    const order = [
+      /\[stored\] Make TalosControlPlane\/demo/,
+      /\[stored\] Make TalosMachine demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3/,
+      /\[installs\].*demo-10\.5\.0\.1 \(10\.5\.0\.1, \/dev\/sda, Talos v1\.13\.9\).*demo-10\.5\.0\.4.*demo-10\.5\.0\.5/,
+      /\[founds etcd\] Found etcd on demo-10\.5\.0\.1/,
+      /\[stored\] Write the kubeconfig: Secret demo-kubeconfig/,
+    ].map(at);
+    assert.deepEqual(
+      order,
+      order.toSorted((a, b) => a - b),
+    );
+    assert.doesNotMatch(plan, /it waits/);
+    await world.time.advance(120_000);
+    assert.deepEqual(touched(world), []);
+    assert.deepEqual(world.sent, []);
+    for (const type of [kinds.controlPlane, kinds.worker, kinds.machine, kinds.record])
+      assert.deepEqual((await world.client.resource(type).list()).items, []);
+    const events = (await world.client.resource(kinds.event).list()).items.filter((event) => JSON.stringify(event).includes('"DryRun"'));
+    assert.equal(events.length, 1);
+    await world.annotate(kinds.cluster, mode, undefined);
+    await world.untilReady();
+    assert.equal(await world.condition(kinds.cluster, "DryRun"), undefined);
+  }));
+
+test("machines that do not answer stand in the plan as what is waited for", () =>
+  tell({}, async (world) => {
+    world.datacenter.machine("10.5.0.2").powerOff();
+    await made(world, { [mode]: "dryrun" });
+    await world.start();
+    await world.until("planned", async () => (await world.condition(kinds.cluster, "DryRun"))?.status === "True");
+    assert.match(await planned(world), /\[waits\] Wait until these answer in maintenance mode: demo-10\.5\.0\.2 \(10\.5\.0\.2, now: /);
+  }));
+
+test("a dry run of deletion tells what would be wiped and in which order, and wipes nothing, whether parent or children are deleted", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.annotate(kinds.cluster, mode, "DryRun");
+    await world.until("planned", async () => (await world.condition(kinds.cluster, "DryRun"))?.reason === "NothingToDo");
+    const before = world.writes.length;
+    const calls = world.sent.length;
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until("planned", async () => /destroys data/.test(await planned(world)));
+    const wipes = [...(await planned(world)).matchAll(/\[destroys data\] Wipe (.*?):/g)].map(([, names = ""]) => names);
+    assert.deepEqual(wipes.length, 4, await planned(world));
+    assert.match(wipes[0] ?? "", /demo-10\.5\.0\.4.*demo-10\.5\.0\.5/);
+    assert.deepEqual(
+      wipes.slice(1).map((names) => names.slice(0, 13)),
+      cps.map((address) => `demo-${address}`),
+    );
+    await world.client.resource(kinds.controlPlane).delete({ namespace: "default", name: "demo" });
+    await world.client.resource(kinds.worker).delete({ namespace: "default", name: "demo" });
+    await world.time.advance(600_000);
+    assert.deepEqual(touched(world, before), []);
+    assert.deepEqual(world.sent.slice(calls), []);
+    for (const machine of world.datacenter.machines().filter((one) => [...cps, ...workers].includes(one.address)))
+      assert.equal(machine.state.stage, "running");
+    await world.annotate(kinds.cluster, mode, undefined);
+    await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined, 600);
+  }));
+
+test("a dry run of a larger pool tells of the new machine alone", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.annotate(kinds.cluster, mode, "dryrun");
+    await world.until("settled", async () => (await world.condition(kinds.cluster, "DryRun"))?.reason === "NothingToDo");
+    const before = world.writes.length;
+    const calls = world.sent.length;
+    const patch = { type: "merge", value: { spec: demoCluster(cps, [...workers, "10.5.0.6"]).spec } } as const;
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, patch);
+    await world.until("planned", async () => /\[installs\]/.test(await planned(world)));
+    const plan = await planned(world);
+    assert.match(plan, /Bring TalosWorker\/demo to the spec of the cluster/);
+    assert.match(plan, /\[installs\] [^\n]*demo-10\.5\.0\.6/);
+    assert.doesNotMatch(plan, /\[installs\] [^\n]*demo-10\.5\.0\.[1-5]/);
+    await world.time.advance(120_000);
+    assert.deepEqual(touched(world, before), []);
+    assert.deepEqual(world.sent.slice(calls), []);
+    assert.equal((await world.client.resource(kinds.machine).list()).items.length, 5);
+  }));
