@@ -27,6 +27,12 @@ export const annotations = {
   approveReprovision: `${OPERATOR_GROUP}/approve-reprovision`,
   /** Value: the SHA-256 of a maintenance key, base64. Somebody vouches for it: with `--require-maintenance-fingerprint` only such a machine is configured. */
   acceptIdentity: `${OPERATOR_GROUP}/accept-identity`,
+  /** Value: a machine's UUID. The machine is disturbed although its Node is not drained. */
+  proceedWithoutDrain: `${OPERATOR_GROUP}/proceed-without-drain`,
+  /** `Wait` (default), `Proceed` or `Skip`: what happens when the drain of a Node does not end. On a TalosControlPlane or TalosWorker; does not act once. */
+  drainPolicy: `${OPERATOR_GROUP}/drain-policy`,
+  /** A duration such as `30m`, default `10m`: when {@link annotations.drainPolicy} takes effect. */
+  drainTimeout: `${OPERATOR_GROUP}/drain-timeout`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;

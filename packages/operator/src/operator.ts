@@ -31,7 +31,7 @@ export interface Operator {
  * Caches run from the start, so that a standby takes over warm; controllers run only while this process leads.
  */
 export function createOperator(dependencies: OperatorDependencies): Operator {
-  const { kube, talos, clock, timers, random, keys, log, metrics, options = {} } = dependencies;
+  const { kube, talos, workloads, clock, timers, random, keys, log, metrics, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const client = createKubeClient(kube, { timers, random });
   const events = createEventRecorder({
@@ -73,6 +73,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     const brain = createBrain({
       ...shared,
       dialer: talos,
+      ...(workloads === undefined ? {} : { workloads }),
       keys,
       events,
       leading,

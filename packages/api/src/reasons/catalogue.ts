@@ -1,5 +1,6 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import type { ConditionEntry } from "./entry.ts";
+import { draining } from "./draining.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
 import { ready } from "./ready.ts";
@@ -23,6 +24,7 @@ export const conditionCatalogue = {
   UpgradePending: upgradePending,
   AdoptionRequired: adoptionRequired,
   SecretsLost: secretsLost,
+  Draining: draining,
   Deleting: deleting,
   Paused: paused,
   DryRun: dryRun,

@@ -1,19 +1,30 @@
 /**
  * How far the drain of one machine's Node is, as the drain that runs beside the passes last told it. Plain data: rules are functions of it.
- *
- * `askedAt` is when a rule last wanted it: a drain that nobody wants any more is given up, and its cordon is taken off again.
  */
-export type SeenDrain = { readonly startedAt: number; readonly askedAt: number } & (
+export type DrainState =
   | Evicting
   /** Cordoned, and every pod that has to leave is gone. `at` is when that was last seen. */
   | { readonly kind: "drained"; readonly at: number }
   /** The cluster has no Node of this machine. */
   | { readonly kind: "no-node" }
-  /** No control plane's Kubernetes API answered since `since`. */
-  | { readonly kind: "unreachable"; readonly since: number; readonly detail: string }
+  /** No control plane's Kubernetes API answers. */
+  | { readonly kind: "unreachable"; readonly detail: string }
   /** The API answers and does not let us, or what stands under the Node's name is another machine. A person has to look. */
-  | { readonly kind: "refused"; readonly detail: string }
-);
+  | { readonly kind: "refused"; readonly detail: string };
+
+/** A drain with its times. */
+export interface SeenDrain {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** When a rule last wanted it: a drain that nobody wants any more is given up, and its cordon is taken off again. */
+  readonly askedAt: number;
+  /** How long it has run, by timers: clocks jump. */
+  readonly ranMs: number;
+  /** For how much of that, up to now, the API has not answered. 0 while it does. */
+  readonly unreachableMs: number;
+  /** `undefined` = it has just begun. */
+  readonly state: DrainState | undefined;
+}
 
 /** Pods are being evicted. */
 export interface Evicting {

@@ -11,7 +11,7 @@ import type {
   ReconcileContext,
   ReconcileResult,
 } from "@talos-operator/kube-runtime";
-import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
+import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { LookGate } from "../../looking/look-gate.ts";
@@ -48,6 +48,8 @@ const LONGEST_NOTE = 1_000;
 export interface BrainOptions {
   readonly client: KubeClient;
   readonly dialer: TalosDialer;
+  /** To the Kubernetes APIs of the clusters themselves; without it their Nodes are left alone. */
+  readonly workloads?: WorkloadDialer;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: RandomSource;
@@ -117,7 +119,16 @@ export function createBrain(options: BrainOptions): Brain {
     if (known?.uid === uid) return known;
     known?.session.close();
     const session = new ClusterSession(
-      { dialer: options.dialer, clock, timers: options.timers, random: options.random, gate },
+      {
+        dialer: options.dialer,
+        clock,
+        timers: options.timers,
+        random: options.random,
+        gate,
+        ...(options.workloads === undefined
+          ? {}
+          : { workload: { dialer: options.workloads, keys: options.keys, wake: () => controller.enqueue(key) } }),
+      },
       (name, look) => {
         controller.enqueue(key);
         options.onLook({ namespace: key.namespace, name }, look);

@@ -16,6 +16,7 @@ import { keepFinalizers } from "./rules/keep-finalizer.ts";
 import { keepKeys } from "./rules/keep-keys.ts";
 import { honourReconcileMode } from "./rules/reconcile-mode.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
+import { tendNodes } from "./rules/tend-nodes.ts";
 import { waitingOf, waitOrSettle } from "./rules/wait.ts";
 
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
@@ -28,6 +29,7 @@ export const defaultRules: readonly Rule[] = [
   composeMachines,
   answerAnnotations,
   bootstrapOnce,
+  tendNodes,
   configureMachines,
   keepAccess,
   waitOrSettle,

@@ -4,6 +4,7 @@ import { controlPlanesOf, waitsForEtcd, wasEverConfigured } from "./etcd-view.ts
 import type { EtcdMember } from "../../looking/look.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machineFact } from "./facts.ts";
+import { drainsState } from "./drain.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Observed, SeenMachine } from "./model.ts";
 
@@ -129,6 +130,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
   const machines = machinesState(own);
   const nodes = nodesState(seen, own);
   const changed = changedSettings(seen);
+  const drains = drainsState(seen);
   return [
     conditionFor("MachinesReady", machines.reason, machines.message, generation),
     conditionFor("Bootstrapped", bootstrap.reason, bootstrap.message, generation),
@@ -149,6 +151,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
             generation,
           ),
         ]),
+    ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
     ...upgradePending(seen),
   ];
 }

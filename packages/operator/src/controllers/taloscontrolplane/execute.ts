@@ -23,6 +23,7 @@ import { BACKDATE_MS } from "./credentials.ts";
 import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
 import { configureMachine } from "./effects/configure-machine.ts";
 import { resetMachine } from "./effects/reset-machine.ts";
+import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects/tend-nodes.ts";
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
 import { printRecord, readRecord } from "./facts-codec.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -106,6 +107,14 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return writeTalosconfig(action, effects);
     case "ResetMachine":
       return resetMachine(action, effects);
+    case "CordonAndDrain":
+      return cordonAndDrain(action, effects);
+    case "LookAtNodes":
+      return lookAtNodes(effects);
+    case "Uncordon":
+      return uncordonNode(action, effects);
+    case "DeleteNode":
+      return deleteNode(action, effects);
     case "AnswerAnnotation": {
       const { name } = seen.controlPlane.metadata;
       // Only the value that was acted on: a newer word of the person stays.
@@ -147,6 +156,9 @@ const together = new Set<Action["kind"]>([
   "DeleteMachine",
   "ConfigureMachine",
   "ResetMachine",
+  "CordonAndDrain",
+  "Uncordon",
+  "DeleteNode",
   "WriteKubeconfig",
   "WriteTalosconfig",
 ]);

@@ -12,6 +12,7 @@ import type {
 } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
 import type { SeenDrain } from "../../workload/seen-drain.ts";
+import type { SeenNodes } from "../../workload/cluster-workload.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Plan } from "./planning/plan.ts";
 
@@ -102,6 +103,8 @@ export interface Observed {
   readonly mayDisturb: boolean;
   /** Drains of this process by machine; `undefined` = there is no client of the cluster's own Kubernetes API. Read them by `readyToDisturb`. */
   readonly drains?: ReadonlyMap<MachineName, SeenDrain>;
+  /** Nodes of the cluster as last listed; looked at only when there is a reason to. `undefined` as with `drains`. */
+  readonly nodes?: SeenNodes;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
 }
@@ -146,11 +149,13 @@ export type Action =
   /** Wipes. Only a machine whose intent stands in the record. */
   | { readonly kind: "ResetMachine"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
   /** Begins, or keeps going, the drain of the machine's Node. It runs beside the passes and wakes the cluster. */
-  | { readonly kind: "CordonAndDrain"; readonly machine: MachineName; readonly ifUuid: string; readonly why: string }
+  | { readonly kind: "CordonAndDrain"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
+  /** Lists the cluster's Nodes beside the passes. */
+  | { readonly kind: "LookAtNodes" }
   /** Takes our own cordon off; one of a person stays. */
-  | { readonly kind: "Uncordon"; readonly machine: MachineName; readonly ifUuid: string }
+  | { readonly kind: "Uncordon"; readonly machine: MachineName; readonly node: string; readonly address: string; readonly ifUuid: string }
   /** The Node object of a machine that is no part of the cluster any more. */
-  | { readonly kind: "DeleteNode"; readonly machine: MachineName; readonly ifUuid: string }
+  | { readonly kind: "DeleteNode"; readonly machine: MachineName; readonly node: string }
   /** A person's word acts once: it is taken off and answered by an event. */
   | { readonly kind: "AnswerAnnotation"; readonly annotation: string; readonly value: string; readonly answer: string }
   | { readonly kind: "DeleteRecord" }

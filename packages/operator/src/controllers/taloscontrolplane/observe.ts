@@ -14,7 +14,8 @@ import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { mintCredentials, readerRenewalAt } from "./credentials.ts";
 import { handMade, machinesOf } from "./declared.ts";
-import { machineFact } from "./facts.ts";
+import { intentOn, machineFact } from "./facts.ts";
+import type { ClusterFacts } from "./facts.ts";
 import { fixedPropertyProblems } from "./fixed-properties.ts";
 import { readRecord } from "./facts-codec.ts";
 import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
@@ -126,6 +127,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     talosconfig: access?.talosconfig ?? { kind: "unknown", detail: "not asked" },
     namespaceIsTerminating: isGoing ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
     sent: session.sent(),
+    ...workloadOf(mode, facts, session),
     mayDisturb: ports.mayDisturb,
     requireFingerprint: ports.requireFingerprint,
   };
@@ -138,6 +140,14 @@ function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
 
 function freshFor(session: ClusterSession): typeof EAGER_FRESH | typeof SETTLED_FRESH {
   return session.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH;
+}
+
+/** Drains and Nodes. What is paused is not drained either; a machine whose effect stands in the record is past its drain. */
+function workloadOf(mode: ReconcileMode, facts: ClusterFacts | undefined, { workload }: ClusterSession): Pick<Observed, "drains" | "nodes"> {
+  if (workload === undefined) return {};
+  for (const name of workload.drains().keys())
+    if (mode !== "reconcile" || machineFact(facts, name) === undefined || intentOn(facts, name) !== undefined) workload.forget(name);
+  return { drains: workload.drains(), nodes: workload.nodes() };
 }
 
 /** Reads the record unless a fresh copy is at hand. */

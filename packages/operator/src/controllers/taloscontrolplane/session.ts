@@ -1,5 +1,5 @@
 import type { ClusterRecord } from "@talos-operator/api";
-import type { Clock, RandomSource, ScheduledTimer, TalosDialer, Timers } from "@talos-operator/ports";
+import type { Clock, Keys, RandomSource, ScheduledTimer, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { createTalosSession } from "@talos-operator/talos/client";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { TalosSession } from "@talos-operator/talos/client";
@@ -11,6 +11,7 @@ import type { LookQuestion } from "../../looking/look-at.ts";
 import type { LookGate } from "../../looking/look-gate.ts";
 import type { Look } from "../../looking/look.ts";
 import { Watcher } from "../../looking/watcher.ts";
+import { ClusterWorkload } from "../../workload/cluster-workload.ts";
 import type { Pace } from "../../looking/watcher.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
 import type { MachineName, MachineRole, Seen, SeenAccess, SeenBundle, SentEffect } from "./model.ts";
@@ -37,6 +38,8 @@ export interface SessionPorts {
   readonly random: RandomSource;
   /** Shared by all clusters. */
   readonly gate: LookGate;
+  /** To the API of the cluster itself; `undefined` = its Nodes are left alone. */
+  readonly workload?: { readonly dialer: WorkloadDialer; readonly keys: Keys; readonly wake: () => void } | undefined;
 }
 
 const KEY_NEWS_MS = 1_000;
@@ -79,12 +82,18 @@ export class ClusterSession {
   /** Boot id of the machine that was asked to found etcd, read on the connection of the call. */
   bootIdAtBootstrap: string | undefined;
 
+  /** What is done in the cluster itself; `undefined` = nothing. */
+  readonly workload: ClusterWorkload | undefined;
   /** When this session began, milliseconds since the epoch. */
   readonly since: number;
 
   constructor(ports: SessionPorts, onLook: (name: MachineName, look: Look) => void) {
     this.#ports = ports;
     this.since = ports.clock.now();
+    this.workload =
+      ports.workload === undefined
+        ? undefined
+        : new ClusterWorkload({ ...ports.workload, clock: ports.clock, timers: ports.timers }, ports.workload.wake);
     this.#onLook = onLook;
   }
 
@@ -204,6 +213,7 @@ export class ClusterSession {
 
   close(): void {
     this.#isClosed = true;
+    this.workload?.close();
     for (const watched of this.#watched.values()) this.#end(watched);
     this.#watched.clear();
     this.#shared?.close();
@@ -239,7 +249,7 @@ export class ClusterSession {
     const credentials = this.#credentials;
     if (this.#pace !== "settled" || credentials === undefined || !target.mayBeConfigured || watcher.last().kind !== "running")
       return undefined;
-    const endpoints = this.#runningControlPlanes();
+    const endpoints = this.runningControlPlanes();
     this.#shared ??= createTalosSession({ ...this.#ports, endpoints, credentials });
     this.#shared.setEndpoints(endpoints);
     this.#shared.setCredentials(credentials);
@@ -247,7 +257,7 @@ export class ClusterSession {
   }
 
   /** By name, so that every look takes the same one. */
-  #runningControlPlanes(): readonly { readonly address: string }[] {
+  runningControlPlanes(): readonly { readonly address: string }[] {
     const running = [...this.#watched.values()].filter(({ target, watcher }) => {
       const look = watcher.last();
       return target.role === "controlplane" && look.kind === "running" && look.stage === "running";

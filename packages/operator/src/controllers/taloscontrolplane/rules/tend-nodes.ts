@@ -1,0 +1,91 @@
+import { elapsedMs } from "../../../elapsed.ts";
+import { isReadyNode } from "../describe.ts";
+import { intentOn } from "../facts.ts";
+import type { ClusterFacts, MachineFact } from "../facts.ts";
+import type { Action, Observed, Rule, SentEffect } from "../model.ts";
+import { formerNodeOwner, nodeOfMachine } from "../node-owners.ts";
+import type { SeenNode } from "../../../workload/seen-node.ts";
+
+/** Between two looks at the Nodes while something is left to do there; growing with the time it has been left. */
+const LEFTOVER_LOOK_MS = { shortest: 10_000, longest: 30 * 60_000 } as const;
+
+/** After an effect whose end is not known. */
+const TRY_AGAIN_MS = 30_000;
+
+/** What a new leader finds cordoned may be about to be disturbed: whoever wants that asks within this time. */
+const FOUND_CORDON_MS = 60_000;
+
+/**
+ * Takes our own cordons off Nodes whose machines are ready again and that nothing is about to happen to, and deletes the Nodes of machines that were let
+ * go. Works from the marks on the Nodes and from the record: a new leader goes on where the one before stopped.
+ */
+export const tendNodes: Rule = {
+  name: "tendNodes",
+  decide(seen) {
+    const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+    if (seen.nodes === undefined || facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;
+    if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return undefined;
+    const actions = [...uncordons(seen, facts), ...deletions(seen, facts)];
+    if (actions.length > 0) return { actions };
+    return isLookDue(seen, facts) ? { actions: [{ kind: "LookAtNodes" }] } : undefined;
+  },
+};
+
+function uncordons(seen: Observed, facts: ClusterFacts): readonly Action[] {
+  return cordoned(seen, facts).flatMap(({ fact, node }): readonly Action[] => {
+    const machine = seen.machines.find(({ declared }) => declared.name === fact.name);
+    const isWanted = seen.drains?.has(fact.name) === true || elapsedMs(seen.watchedSince, seen.now) < FOUND_CORDON_MS;
+    if (machine === undefined || isWanted || intentOn(facts, fact.name) !== undefined) return [];
+    if (!isReadyNode(machine) || !node.isReady || !mayTry(seen, `Uncordon/${fact.name}`)) return [];
+    return [{ kind: "Uncordon", machine: fact.name, node: node.name, address: machine.declared.address, ifUuid: fact.uuid }];
+  });
+}
+
+function deletions(seen: Observed, facts: ClusterFacts): readonly Action[] {
+  return leftBehind(seen, facts).flatMap(({ fact, node }): readonly Action[] =>
+    node.isReady || !mayTry(seen, `DeleteNode/${fact.name}`) ? [] : [{ kind: "DeleteNode", machine: fact.name, node: node.name }],
+  );
+}
+
+interface Leftover {
+  readonly fact: MachineFact;
+  readonly node: SeenNode;
+}
+
+/** Nodes with our mark, by machine. */
+function cordoned(seen: Observed, facts: ClusterFacts): readonly Leftover[] {
+  const nodes = seen.nodes?.nodes ?? [];
+  return facts.machines.flatMap((fact): readonly Leftover[] => {
+    const node = fact.releasedAt === undefined ? nodeOfMachine(nodes, fact) : undefined;
+    return node?.isCordonedByUs === true ? [{ fact, node }] : [];
+  });
+}
+
+/** Nodes of machines that were let go. */
+function leftBehind(seen: Observed, facts: ClusterFacts): readonly Leftover[] {
+  return (seen.nodes?.nodes ?? []).flatMap((node) => {
+    const fact = formerNodeOwner(facts, node);
+    return fact === undefined ? [] : [{ fact, node }];
+  });
+}
+
+/** The Nodes are listed once by every leader, when machines were let go, and while something is left to do: never as a routine. */
+function isLookDue(seen: Observed, facts: ClusterFacts): boolean {
+  const { nodes } = seen;
+  if (nodes === undefined || nodes.isAsking) return false;
+  const age = elapsedMs(nodes.at, seen.now);
+  if (nodes.nodes === undefined) return age >= TRY_AGAIN_MS;
+  const released = Math.max(Number.NEGATIVE_INFINITY, ...facts.machines.map((fact) => fact.releasedAt ?? Number.NEGATIVE_INFINITY));
+  const since = leftBehind(seen, facts).map(({ fact }) => elapsedMs(fact.releasedAt ?? seen.now, seen.now));
+  const isLeft = since.length > 0 || cordoned(seen, facts).length > 0;
+  if (nodes.isStale || released >= nodes.at) return age >= LEFTOVER_LOOK_MS.shortest;
+  return (
+    isLeft &&
+    age >= Math.min(LEFTOVER_LOOK_MS.longest, Math.max(LEFTOVER_LOOK_MS.shortest, Math.min(...since, Number.POSITIVE_INFINITY) / 4))
+  );
+}
+
+function mayTry(seen: Observed, effect: string): boolean {
+  const sent: SentEffect | undefined = seen.sent.get(effect);
+  return sent === undefined || elapsedMs(sent.at, seen.now) >= TRY_AGAIN_MS;
+}

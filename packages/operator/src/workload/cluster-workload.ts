@@ -1,0 +1,182 @@
+import type { Logger, Timers } from "@talos-operator/ports";
+import { elapsedMs } from "../elapsed.ts";
+import { isEffectError } from "../errors.ts";
+import { runDrain } from "./drain-run.ts";
+import type { DrainPorts } from "./drain-run.ts";
+import { nodeType } from "./kinds.ts";
+import type { NodeObject } from "./kinds.ts";
+import type { DrainState, SeenDrain } from "./seen-drain.ts";
+import { seenNode } from "./seen-node.ts";
+import type { NodeOwner, SeenNode } from "./seen-node.ts";
+import { openWorkloadApi } from "./workload-api.ts";
+import type { WorkloadApi, WorkloadPlace, WorkloadPorts, WorkloadUser } from "./workload-api.ts";
+
+/** A drain that no rule has asked for in this time is given up. */
+export const WANTED_MS = 60_000;
+
+/** Longest that one call may take. */
+const CALL_MS = 5_000;
+
+/** The Nodes of the managed cluster as last listed. */
+export interface SeenNodes {
+  /** When they were last asked for, answered or not. Milliseconds since the epoch. */
+  readonly at: number;
+  /** `undefined` = nobody answered yet. */
+  readonly nodes: readonly SeenNode[] | undefined;
+  /** True while an answer is awaited. */
+  readonly isAsking: boolean;
+  /** Something was written since they were listed. */
+  readonly isStale: boolean;
+}
+
+/** What a drain is about. */
+export interface DrainRequest extends NodeOwner {
+  readonly machine: string;
+  readonly why: string;
+}
+
+interface Running {
+  readonly abort: AbortController;
+  readonly startedAt: number;
+  askedAt: number;
+  ranMs: number;
+  unreachableMs: number;
+  state: DrainState | undefined;
+  hasEnded: boolean;
+}
+
+/**
+ * What this process does in the cluster it manages, beside the passes over it: drains, and looks at Nodes. A pass reads what they last told and never
+ * waits for them; they wake it when they have something new to tell.
+ */
+export class ClusterWorkload {
+  readonly #ports: WorkloadPorts & { readonly timers: Timers };
+  readonly #wake: () => void;
+  readonly #drains = new Map<string, Running>();
+  #nodes: SeenNodes = { at: Number.NEGATIVE_INFINITY, nodes: undefined, isAsking: false, isStale: true };
+  #isClosed = false;
+
+  constructor(ports: WorkloadPorts & { readonly timers: Timers }, wake: () => void) {
+    this.#ports = ports;
+    this.#wake = wake;
+  }
+
+  /** The drains of this process. Gives up those that nobody has asked for any more. */
+  drains(): ReadonlyMap<string, SeenDrain> {
+    const now = this.#ports.clock.now();
+    for (const [machine, drain] of this.#drains) if (elapsedMs(drain.askedAt, now) >= WANTED_MS) this.forget(machine);
+    return new Map(
+      [...this.#drains].map(([machine, drain]) => {
+        const { startedAt, askedAt, ranMs, unreachableMs, state } = drain;
+        return [machine, { startedAt, askedAt, ranMs, unreachableMs, state }] as const;
+      }),
+    );
+  }
+
+  nodes(): SeenNodes {
+    return this.#nodes;
+  }
+
+  /** Begins a drain, or keeps it going; one that has ended is run again. */
+  ask({ machine, why, ...owner }: DrainRequest, ports: Pick<DrainPorts, "nodeName" | "demand" | "log">, place: WorkloadPlace): void {
+    if (this.#isClosed) return;
+    const { clock, timers } = this.#ports;
+    const known = this.#drains.get(machine);
+    if (known !== undefined) known.askedAt = clock.now();
+    if (known?.hasEnded === false) return;
+    const drain: Running = {
+      abort: new AbortController(),
+      startedAt: known?.startedAt ?? clock.now(),
+      askedAt: clock.now(),
+      ranMs: 0,
+      unreachableMs: 0,
+      state: undefined,
+      hasEnded: false,
+    };
+    this.#drains.set(machine, drain);
+    const report = (state: DrainState): void => {
+      const isNews = JSON.stringify(state) !== JSON.stringify(drain.state);
+      drain.state = state;
+      if (isNews && this.#drains.get(machine) === drain) this.#wake();
+    };
+    const run = runDrain(owner, why, {
+      ...ports,
+      clock,
+      timers,
+      signal: drain.abort.signal,
+      open: (name) => this.#open({ kind: "node", name }, place),
+      report,
+      passed: (times) => Object.assign(drain, times),
+      cordoned: () => this.staleNodes(),
+    });
+    void run.then(
+      () => this.#ended(machine, drain),
+      (err: unknown) => {
+        ports.log.error({ action: "CordonAndDrain", machine, err }, "The drain failed; it begins anew when it is asked for");
+        this.#ended(machine, drain);
+      },
+    );
+  }
+
+  /** Ends a drain: its machine is being disturbed, or nobody wants it any more. The cordon stays for a rule to take off. */
+  forget(machine: string): void {
+    this.#drains.get(machine)?.abort.abort();
+    this.#drains.delete(machine);
+  }
+
+  /** What was listed is not how it is any more. */
+  staleNodes(): void {
+    this.#nodes = { ...this.#nodes, isStale: true };
+  }
+
+  /** Lists Nodes in the background. */
+  lookAtNodes(place: WorkloadPlace, log: Logger): void {
+    if (this.#isClosed || this.#nodes.isAsking) return;
+    this.#nodes = { ...this.#nodes, at: this.#ports.clock.now(), isAsking: true, isStale: false };
+    void this.#list(place, log);
+  }
+
+  /** Uses the API once, as this user. */
+  async use<T>(user: WorkloadUser, place: WorkloadPlace, work: (api: WorkloadApi["client"], timeoutMs: number) => Promise<T>): Promise<T> {
+    const api = await this.#open(user, place);
+    try {
+      return await work(api.client, CALL_MS);
+    } finally {
+      api.close();
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const machine of this.#drains.keys()) this.forget(machine);
+  }
+
+  #open(user: WorkloadUser, place: WorkloadPlace): Promise<WorkloadApi> {
+    return openWorkloadApi(user, place, this.#ports);
+  }
+
+  #ended(machine: string, drain: Running): void {
+    drain.hasEnded = true;
+    if (drain.state === undefined && this.#drains.get(machine) === drain) this.#drains.delete(machine);
+    if (!this.#isClosed) this.#wake();
+  }
+
+  async #list(place: WorkloadPlace, log: Logger): Promise<void> {
+    let nodes: readonly SeenNode[] | undefined;
+    try {
+      nodes = await this.use({ kind: "nodes" }, place, async (client, timeoutMs) =>
+        (await client.resource<NodeObject>(nodeType).list({ timeoutMs })).items.map((node) => seenNode(node)),
+      );
+    } catch (thrown) {
+      const err = thrown instanceof Error ? thrown.message : "unknown";
+      if (!isEffectError(thrown)) log.debug({ action: "LookAtNodes", err }, "The cluster's own API tells no Nodes now");
+    }
+    this.#nodes = {
+      ...this.#nodes,
+      nodes: nodes ?? this.#nodes.nodes,
+      isAsking: false,
+      isStale: this.#nodes.isStale || nodes === undefined,
+    };
+    if (!this.#isClosed) this.#wake();
+  }
+}

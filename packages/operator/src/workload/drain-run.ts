@@ -1,0 +1,196 @@
+import { isForbidden, KubeApiError } from "@talos-operator/kube-runtime";
+import type { Clock, Logger, Timers } from "@talos-operator/ports";
+import { elapsedMs } from "../elapsed.ts";
+import { EffectError, isEffectError } from "../errors.ts";
+import { cordon } from "./cordon.ts";
+import { evict } from "./evict.ts";
+import { podType } from "./kinds.ts";
+import type { PodObject } from "./kinds.ts";
+import { podsToLeave, podText } from "./pods.ts";
+import { BLOCKED_NAMED } from "./seen-drain.ts";
+import type { BlockedPod, DrainState } from "./seen-drain.ts";
+import type { NodeOwner } from "./seen-node.ts";
+import { CERTIFICATE_IN_USE_MS } from "./workload-api.ts";
+import type { WorkloadApi } from "./workload-api.ts";
+
+/** Longest that one call may take. */
+const CALL_MS = 10_000;
+
+/** Between two looks at the pods of a Node while some of them leave. */
+const LEAVING_LOOK_MS = 2_000;
+
+/** The same, growing, while nothing moves. */
+const STUCK_LOOK_MS = { first: 5_000, longest: 30_000 } as const;
+
+/** Evictions under way at once. */
+const TOGETHER = 8;
+
+/** A name that Kubernetes gives no Node goes into no certificate. */
+const NODE_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** What one drain needs. */
+export interface DrainPorts {
+  /** Name of the machine's Node, told by the machine itself; `undefined` = it has none. @throws when it cannot be asked */
+  nodeName(): Promise<string | undefined>;
+  /** The API as the user of that Node. */
+  open(nodeName: string): Promise<WorkloadApi>;
+  /** Fails unless this process still leads and the record still holds the machine. @throws EffectError */
+  demand(): Promise<void>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Told at every step; says the same again where nothing changed. */
+  report(state: DrainState): void;
+  /** Told after every pause. */
+  passed(times: { readonly ranMs: number; readonly unreachableMs: number }): void;
+  /** Told once the Node is cordoned. */
+  cordoned(): void;
+}
+
+/**
+ * Cordons the Node of one machine and asks for the eviction of its pods until none is left that has to leave. Pods are never deleted past a budget, and
+ * one that was evicted counts only when it is gone.
+ *
+ * Resolves when it ends: drained, nothing to drain, refused, or not ours to do any more. Failures of the API are waited out. Never throws.
+ */
+export async function runDrain(owner: NodeOwner, why: string, ports: DrainPorts): Promise<void> {
+  const run = new DrainRun(owner, why, ports);
+  try {
+    while (!ports.signal.aborted && !(await run.round())) await run.pause();
+  } catch (thrown) {
+    // Given up by its owner; nobody waits for it any more.
+    if (!ports.signal.aborted) throw thrown;
+  } finally {
+    run.close();
+  }
+}
+
+class DrainRun {
+  readonly #owner: NodeOwner;
+  readonly #why: string;
+  readonly #ports: DrainPorts;
+  #nodeName: string | undefined;
+  #isCordoned = false;
+  #opened: { readonly api: WorkloadApi; readonly at: number } | undefined;
+  #ranMs = 0;
+  /** `undefined` while the API answers. */
+  #unreachableMs: number | undefined;
+  #stuckMs: number = STUCK_LOOK_MS.first;
+  #pauseMs: number = LEAVING_LOOK_MS;
+
+  constructor(owner: NodeOwner, why: string, ports: DrainPorts) {
+    this.#owner = owner;
+    this.#why = why;
+    this.#ports = ports;
+  }
+
+  async pause(): Promise<void> {
+    const { timers, signal, passed } = this.#ports;
+    const pauseMs = this.#pauseMs;
+    await timers.sleep(pauseMs, signal);
+    this.#ranMs += pauseMs;
+    if (this.#unreachableMs !== undefined) this.#unreachableMs += pauseMs;
+    passed({ ranMs: this.#ranMs, unreachableMs: this.#unreachableMs ?? 0 });
+  }
+
+  close(): void {
+    this.#opened?.api.close();
+    this.#opened = undefined;
+  }
+
+  /** One look with what follows from it; true = the drain has ended. */
+  async round(): Promise<boolean> {
+    try {
+      const isOver = await this.#step();
+      this.#unreachableMs = undefined;
+      return isOver;
+    } catch (thrown) {
+      return this.#failed(thrown);
+    }
+  }
+
+  async #step(): Promise<boolean> {
+    const { report, signal } = this.#ports;
+    this.#nodeName ??= await this.#ports.nodeName();
+    const name = this.#nodeName;
+    if (name === undefined) return this.#end({ kind: "no-node" });
+    if (!NODE_NAME.test(name)) return this.#end({ kind: "refused", detail: "the machine names no valid Node" });
+    const { client } = await this.#api(name);
+    await this.#ports.demand();
+    const options = { timeoutMs: CALL_MS, signal };
+    if (!this.#isCordoned) {
+      const outcome = await cordon(client, name, this.#owner, this.#why, options);
+      if (outcome === "no-node") return this.#end({ kind: "no-node" });
+      if (outcome !== "done") return this.#end({ kind: "refused", detail: `the Node ${name} tells another machine's UUID or address` });
+      this.#isCordoned = true;
+      this.#ports.cordoned();
+    }
+    const { items } = await client.resource<PodObject>(podType).list({ fieldSelector: `spec.nodeName=${name}`, ...options });
+    const { toEvict, leaving } = podsToLeave(items, name);
+    if (toEvict.length + leaving.length === 0) return this.#end({ kind: "drained", at: this.#ports.clock.now() });
+    const blocked: BlockedPod[] = [];
+    let askedToWaitMs = 0;
+    let isMoving = leaving.length > 0;
+    for (let index = 0; index < toEvict.length; index += TOGETHER) {
+      await Promise.all(
+        toEvict.slice(index, index + TOGETHER).map(async (pod) => {
+          const eviction = await evict(client, pod, options);
+          if (eviction.kind === "leaves") isMoving = true;
+          else askedToWaitMs = Math.max(askedToWaitMs, eviction.retryAfterMs ?? 0);
+          if (eviction.kind === "blocked") blocked.push({ pod: podText(pod), budget: eviction.budget });
+        }),
+      );
+    }
+    this.#stuckMs = isMoving ? STUCK_LOOK_MS.first : Math.min(this.#stuckMs * 1.5, STUCK_LOOK_MS.longest);
+    this.#pauseMs = Math.max(isMoving ? LEAVING_LOOK_MS : this.#stuckMs, Math.min(askedToWaitMs, STUCK_LOOK_MS.longest));
+    report({
+      kind: "evicting",
+      podsLeft: toEvict.length + leaving.length,
+      blocked: blocked.toSorted((a, b) => (a.pod < b.pod ? -1 : 1)).slice(0, BLOCKED_NAMED),
+      leaving: leaving.map((pod) => podText(pod)).slice(0, BLOCKED_NAMED),
+    });
+    return false;
+  }
+
+  /** A client whose certificate has its life before it. */
+  async #api(name: string): Promise<WorkloadApi> {
+    const now = this.#ports.clock.now();
+    if (this.#opened === undefined || elapsedMs(this.#opened.at, now) >= CERTIFICATE_IN_USE_MS) {
+      this.close();
+      this.#opened = { api: await this.#ports.open(name), at: now };
+    }
+    return this.#opened.api;
+  }
+
+  #end(state: DrainState): true {
+    this.#ports.report(state);
+    return true;
+  }
+
+  #failed(thrown: unknown): boolean {
+    const { log, report, signal } = this.#ports;
+    if (signal.aborted) return true;
+    // The control planes that run may be others by now.
+    this.close();
+    this.#pauseMs = this.#stuckMs;
+    this.#stuckMs = Math.min(this.#stuckMs * 1.5, STUCK_LOOK_MS.longest);
+    if (isEffectError(thrown, "NOT_LEADING", "RECORD_CHANGED")) return true;
+    log.debug({ action: "CordonAndDrain", err: thrown instanceof Error ? thrown.message : "unknown" }, "The drain did not get on");
+    if (isForbidden(thrown)) {
+      this.#unreachableMs = undefined;
+      report({ kind: "refused", detail: `the API answers ${thrown.code} to ${thrown.call}` });
+      return false;
+    }
+    if (thrown instanceof EffectError) {
+      report({ kind: "refused", detail: thrown.detail });
+      return false;
+    }
+    this.#unreachableMs ??= 0;
+    report({
+      kind: "unreachable",
+      detail: thrown instanceof KubeApiError ? thrown.code : "the machine does not tell the name of its Node",
+    });
+    return false;
+  }
+}
