@@ -1,15 +1,42 @@
+import type { Environment } from "@marcbachmann/cel-js";
 import { fieldError } from "../schema/field-error.ts";
 import { compileNode, type ValidationNode } from "../schema/node.ts";
 import type { FieldError, JsonSchema, ValidationRule } from "../schema/types.ts";
+import { declarationOf, mostOccurrences, type Declaration } from "./cost/declaration.ts";
+import { estimateCost } from "./cost/estimate.ts";
+import { expressionLimit, schemaLimit, tooDear } from "./cost/limits.ts";
+import type { CelNode } from "./cost/syntax.ts";
+import { resolveFieldPath } from "./field-path.ts";
 import { prepareExpression } from "./names.ts";
 import { libraryEnvironment } from "./shared-environments.ts";
 import { declareCelType } from "./types.ts";
 
-/** Type-checks every CEL rule of a schema. `path` is where the schema stands in the CRD. */
-export function checkRulesOfSchema(schema: JsonSchema, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  visit(compileNode(schema), { isRoot: true, path, loose: undefined }, errors);
-  return errors;
+/**
+ * Which limits on estimated cost hold: `none` for what is stored already, `total` for a schema that an update leaves as it was, `all` for
+ * a new schema.
+ */
+export type CostLimits = "none" | "total" | "all";
+
+/** Type-checks every CEL rule of a schema and estimates what it costs. `path` is where the schema stands in the CRD. */
+export function checkRulesOfSchema(schema: JsonSchema, path: string, limits: CostLimits): FieldError[] {
+  const survey: Survey = { errors: [], limits, total: 0, dearest: [] };
+  visit(compileNode(schema), { isRoot: true, path, loose: undefined, occurrences: 1 }, survey);
+  if (limits !== "none" && survey.total > schemaLimit) {
+    const dearest = survey.dearest.toSorted((a, b) => b.cost - a.cost).slice(0, 4);
+    const detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+    for (const { field } of dearest) survey.errors.push(fieldError("FieldValueForbidden", field, undefined, detail));
+    const what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+    survey.errors.push(fieldError("FieldValueForbidden", path, undefined, tooDear(what, survey.total, schemaLimit)));
+  }
+  return survey.errors;
+}
+
+interface Survey {
+  readonly errors: FieldError[];
+  readonly limits: CostLimits;
+  total: number;
+  /** Expressions of at least a hundredth of what the schema may cost. */
+  readonly dearest: { readonly field: string; readonly cost: number }[];
 }
 
 interface Place {
@@ -17,65 +44,137 @@ interface Place {
   readonly path: string;
   /** Path of the list or map above whose parts have no identity across updates: below it `oldSelf` means nothing. */
   readonly loose: string | undefined;
+  /** How often it may occur in an object; `undefined` when a list or map above has no limit. */
+  readonly occurrences: number | undefined;
 }
 
-function visit(node: ValidationNode, place: Place, errors: FieldError[]): void {
+function visit(node: ValidationNode, place: Place, survey: Survey): void {
   if (!node.rulesBelow) return;
-  checkRules(node, place, errors);
+  checkRules(node, place, survey);
   const { path } = place;
   const isAtomic = node.type === "object" && node.mapType === "atomic" && !place.isRoot;
+  const factor = mostBelow(node);
+  const occurrences = place.occurrences === undefined || factor === undefined ? undefined : place.occurrences * factor;
   const below = (step: string, isLoose: boolean): Place => ({
     isRoot: false,
     path: `${path}.${step}`,
     loose: place.loose ?? (isLoose ? path : undefined),
+    occurrences,
   });
-  for (const [name, child] of node.properties) visit(child, below(`properties[${name}]`, isAtomic), errors);
-  if (node.additional !== undefined && node.additional !== true) visit(node.additional, below("additionalProperties", isAtomic), errors);
-  if (node.items !== undefined) visit(node.items, below("items", node.listType !== "map"), errors);
+  for (const [name, child] of node.properties) visit(child, below(`properties[${name}]`, isAtomic), survey);
+  if (node.additional !== undefined && node.additional !== true) visit(node.additional, below("additionalProperties", isAtomic), survey);
+  if (node.items !== undefined) visit(node.items, below("items", node.listType !== "map"), survey);
 }
 
-function checkRules(node: ValidationNode, place: Place, errors: FieldError[]): void {
+/** How many of its children a value may have of one kind: `undefined` for lists and maps without limit. */
+function mostBelow({ type, additional, source }: ValidationNode): number | undefined {
+  if (type === "array") return source.maxItems;
+  return type === "object" && additional !== undefined ? source.maxProperties : 1;
+}
+
+function checkRules(node: ValidationNode, place: Place, survey: Survey): void {
   if (node.rules.length === 0) return;
+  const { errors } = survey;
   const environment = libraryEnvironment().clone();
   const selfType = declareCelType(node, environment, place.isRoot, { next: 0 });
   environment.registerVariable("self", selfType);
   const plain = environment.clone().registerVariable("oldSelf", selfType);
   const optional = environment.clone().registerVariable("oldSelf", `optional<${selfType}>`);
+  const declaration = survey.limits === "none" ? undefined : declarationOf(node, place.isRoot || node.embedded);
   node.rules.forEach((rule, index) => {
     const at = `${place.path}.x-kubernetes-validations[${index}]`;
     const scope = rule.optionalOldSelf === true ? optional : plain;
-    checkWords(rule, at, errors);
-    if (rule.rule.trim() === "") return;
+    const words = errors.length;
+    checkWords(rule, at, node, errors);
+    if (errors.length > words || rule.rule.trim() === "") return;
     const { text, usesOldSelf } = prepareExpression(rule.rule);
     const add = (field: string, value: unknown, detail: string): void => {
       errors.push(fieldError("FieldValueInvalid", `${at}.${field}`, value, detail));
     };
-    const verdict = scope.check(text);
-    if (!verdict.valid) add("rule", asGoStruct(rule), `compilation failed: ${explain(verdict.error)}`);
+    const verdict = checked(scope, text);
+    if (!verdict.ok) add("rule", asGoStruct(rule), `compilation failed: ${verdict.detail}`);
     else if (verdict.type !== "bool" && verdict.type !== "dyn") add("rule", asGoStruct(rule), "cel expression must evaluate to a bool");
+    else weigh(verdict.ast, { field: `${at}.rule`, what: "estimated rule cost", times: timesOf(place, declaration), declaration }, survey);
     if (usesOldSelf && place.loose !== undefined) {
       add("rule", rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.loose}`);
     }
-    if (rule.messageExpression === undefined) return;
-    const message = scope.check(prepareExpression(rule.messageExpression).text);
-    if (!message.valid) add("messageExpression", asGoStruct(rule), `messageExpression compilation failed: ${explain(message.error)}`);
+    if (!usesOldSelf && verdict.ok && rule.optionalOldSelf !== undefined) {
+      add("optionalOldSelf", rule.optionalOldSelf, "may not be set if oldSelf is not used in rule");
+    }
+    if (rule.messageExpression === undefined || rule.messageExpression === "") return;
+    const message = checked(scope, prepareExpression(rule.messageExpression).text);
+    if (!message.ok) add("messageExpression", asGoStruct(rule), `messageExpression compilation failed: ${message.detail}`);
     else if (message.type !== "string" && message.type !== "dyn") {
       add("messageExpression", asGoStruct(rule), "messageExpression must evaluate to a string");
-    }
+    } else
+      weigh(message.ast, { field: `${at}.messageExpression`, what: "estimated messageExpression cost", times: 1, declaration }, survey);
   });
+}
+
+type Checked =
+  { readonly ok: true; readonly type: string | undefined; readonly ast: CelNode } | { readonly ok: false; readonly detail: string };
+
+function checked(environment: Environment, text: string): Checked {
+  try {
+    const program = environment.parse(text);
+    const verdict = program.check();
+    if (verdict.valid) return { ok: true, type: verdict.type, ast: program.ast as unknown as CelNode };
+    return { ok: false, detail: explain(verdict.error) };
+  } catch (error) {
+    return { ok: false, detail: explain(error) };
+  }
+}
+
+function timesOf({ occurrences }: Place, declaration: Declaration | undefined): number {
+  return occurrences ?? (declaration === undefined ? 1 : mostOccurrences(declaration));
+}
+
+interface Weighed {
+  readonly field: string;
+  readonly what: string;
+  /** How often it is evaluated for one object. */
+  readonly times: number;
+  readonly declaration: Declaration | undefined;
+}
+
+function weigh(ast: CelNode, { field, what, times, declaration }: Weighed, survey: Survey): void {
+  if (declaration === undefined) return;
+  const cost = estimateCost(ast, declaration) * times;
+  if (survey.limits === "all" && cost > expressionLimit) {
+    survey.errors.push(fieldError("FieldValueForbidden", field, undefined, tooDear(what, cost, expressionLimit)));
+  }
+  survey.total += cost;
+  if (cost >= schemaLimit / 100) survey.dearest.push({ field, cost });
 }
 
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-function checkWords(rule: ValidationRule, at: string, errors: FieldError[]): void {
+function checkWords(rule: ValidationRule, at: string, node: ValidationNode, errors: FieldError[]): void {
   if (rule.rule.trim() === "") errors.push(fieldError("FieldValueRequired", `${at}.rule`, undefined, "rule is not specified"));
-  if (rule.message !== undefined && rule.message !== "" && rule.message.trim() === "") {
+  else if (rule.message !== undefined && rule.message !== "" && rule.message.trim() === "") {
     errors.push(fieldError("FieldValueInvalid", `${at}.message`, rule.message, "must be non-empty if specified"));
+  } else if (hasLineBreak(rule.message?.trim())) {
+    errors.push(fieldError("FieldValueInvalid", `${at}.message`, rule.message, "must not contain line breaks"));
+  } else if (hasLineBreak(rule.rule.trim()) && (rule.message ?? "") === "") {
+    errors.push(fieldError("FieldValueRequired", `${at}.message`, undefined, "message must be specified if rule contains line breaks"));
+  }
+  if (rule.messageExpression !== undefined && rule.messageExpression !== "" && rule.messageExpression.trim() === "") {
+    errors.push(fieldError("FieldValueRequired", `${at}.messageExpression`, undefined, "messageExpression must be non-empty if specified"));
   }
   if (rule.reason !== undefined && !reasons.includes(rule.reason)) {
     const supported = reasons.map((reason) => JSON.stringify(reason)).join(", ");
     errors.push(fieldError("FieldValueNotSupported", `${at}.reason`, rule.reason, `supported values: ${supported}`));
   }
+  const { fieldPath } = rule;
+  if (fieldPath === undefined || fieldPath === "") return;
+  const refuse = (detail: string): void => void errors.push(fieldError("FieldValueInvalid", `${at}.fieldPath`, fieldPath, detail));
+  if (fieldPath.trim() === "") refuse("must be non-empty if specified");
+  if (hasLineBreak(fieldPath)) refuse("must not contain line breaks");
+  if (resolveFieldPath(fieldPath, node) === undefined) refuse("must be a valid path");
+}
+
+function hasLineBreak(text: string | undefined): boolean {
+  return text !== undefined && /[\n\r]/u.test(text);
 }
 
 /** A rule as the genuine server shows it in errors: its Go struct as JSON. */

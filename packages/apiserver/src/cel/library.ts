@@ -4,6 +4,7 @@ import { CidrBlock, IpAddress, tryParseAddress, tryParseBlock } from "./addresse
 import { sameCel } from "./equality.ts";
 import { registerLists } from "./lists.ts";
 import { registerMacros } from "./macros.ts";
+import { registerOptionalEntries } from "./optional-entries.ts";
 import { Quantity, tryParseQuantity } from "./quantity.ts";
 import { Semver, tryParseSemver } from "./semver.ts";
 import { registerStrings } from "./strings.ts";
@@ -49,6 +50,7 @@ export function createCelEnvironment(): Environment {
   registerSets(environment);
   registerSemver(environment);
   registerNamespaces(environment);
+  registerOptionalEntries(environment);
   return environment;
 }
 

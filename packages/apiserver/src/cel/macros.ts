@@ -31,14 +31,13 @@ interface Expansion {
   readonly receiver: Ast;
 }
 
-/** Adds the macros that the engine lacks: `has()` on any select, `optMap`, `optFlatMap`, `existsOne` and the two-variable forms. */
+/** Adds the macros that the engine lacks: `has()` on any select, `optMap`, `optFlatMap` and the two-variable forms. */
 export function registerMacros(environment: Environment): void {
   environment.registerFunction("hasField(ast): bool", ({ args }: Expansion) => hasField(args[0] as Ast));
   environment.registerFunction("optional.optMap(ast, ast): optional<dyn>", (call: Expansion) =>
     optionalMap(call, (value) => Optional.of(value)),
   );
   environment.registerFunction("optional.optFlatMap(ast, ast): optional<dyn>", (call: Expansion) => optionalMap(call, (value) => value));
-  environment.registerFunction("list.existsOne(ast, ast): bool", (call: Expansion) => quantifier(call, 1, "one"));
   for (const receiver of ["list", "map"]) {
     environment.registerFunction(`${receiver}.all(ast, ast, ast): bool`, (call: Expansion) => quantifier(call, 2, "all"));
     environment.registerFunction(`${receiver}.exists(ast, ast, ast): bool`, (call: Expansion) => quantifier(call, 2, "some"));

@@ -19,7 +19,6 @@ export function registerStrings(environment: Environment): void {
   add("string.find(string): string", (text: string, pattern: string) => compileRe2(pattern).exec(text)?.[0] ?? "");
   add("string.findAll(string): list<string>", (text: string, pattern: string) => findAll(text, pattern, -1));
   add("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) => findAll(text, pattern, Number(limit)));
-  add("string.reverse(): string", (text: string) => Array.from(text).toReversed().join(""));
   add("string.format(list): string", (text: string, args: readonly unknown[]) => format(text, args));
 }
 

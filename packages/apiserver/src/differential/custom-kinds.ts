@@ -321,5 +321,34 @@ export const merges = customKind(
   },
 );
 
+const pairs = (list: string): string => `${list}.all(x, ${list}.all(y, x == y))`;
+const shortWords = (maxItems: number): JsonObject => ({ type: "array", maxItems, items: { type: "string", maxLength: 5 } });
+
+/** Rules that are cheap enough to be declared and can still cost too much. */
+export const costs = customKind("costkinds", "CostKind", {
+  properties: {
+    spec: {
+      type: "object",
+      properties: {
+        words: { ...shortWords(1000), "x-kubernetes-validations": [{ rule: pairs("self") }, { rule: "self.size() < 3000" }] },
+        told: {
+          ...shortWords(1000),
+          "x-kubernetes-validations": [{ rule: "self.size() < 5", messageExpression: `string(${pairs("self")})` }],
+        },
+        eager: { ...shortWords(1000), "x-kubernetes-validations": [{ rule: `${pairs("self")} || true`, message: "never seen" }] },
+        items: {
+          type: "array",
+          maxItems: 100,
+          items: {
+            type: "object",
+            properties: { words: shortWords(100) },
+            "x-kubernetes-validations": [{ rule: pairs("self.words") }, { rule: `${pairs("self.words")} && self.words.size() > 0` }],
+          },
+        },
+      },
+    },
+  },
+});
+
 /** CRDs of the suite. */
-export const differentialCrds: readonly JsonObject[] = [values.crd, rules.crd, merges.crd];
+export const differentialCrds: readonly JsonObject[] = [values.crd, rules.crd, merges.crd, costs.crd];

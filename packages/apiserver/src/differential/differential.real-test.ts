@@ -31,7 +31,12 @@ describe("kube-apiserver answers as the goldens say", () => {
     const waited = spawnSync(kubectl[0], [...kubectl.slice(1), "wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"]);
     assert.equal(waited.status, 0, waited.stderr.toString());
     // Established says that the kinds are accepted; the handler that serves them follows a moment later.
-    const published = spawnSync(kubectl[0], [...kubectl.slice(1), "get", "valuekinds,rulekinds,mergekinds", "--request-timeout=30s"]);
+    const published = spawnSync(kubectl[0], [
+      ...kubectl.slice(1),
+      "get",
+      "valuekinds,rulekinds,mergekinds,costkinds",
+      "--request-timeout=30s",
+    ]);
     assert.equal(published.status, 0, published.stderr.toString());
   });
   after(() => {

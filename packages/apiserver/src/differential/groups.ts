@@ -1,4 +1,5 @@
 import { builtinCases } from "./builtin-cases.ts";
+import { costCases } from "./cost-cases.ts";
 import { crdCases } from "./crd-cases.ts";
 import { mergeCases } from "./merge-cases.ts";
 import { ruleCases } from "./rule-cases.ts";
@@ -12,6 +13,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   merges: prefixed("a merge", mergeCases),
   builtins: prefixed("a built-in kind", builtinCases),
   crds: prefixed("a CRD", crdCases),
+  costs: prefixed("a price", costCases),
 };
 
 function prefixed(prefix: string, cases: readonly DifferentialCase[]): readonly DifferentialCase[] {

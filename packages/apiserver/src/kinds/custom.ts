@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { equalJson, isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
 import { compileCrd } from "../schema/index.ts";
@@ -57,8 +57,14 @@ export function validateCrd(crd: JsonObject, old: JsonObject | undefined): reado
       },
     ];
   }
-  const outcome = compileCrd(crd);
+  const before = old === undefined ? undefined : schemasOf(old);
+  // What was accepted once stays, as long as its schema does.
+  const outcome = compileCrd(crd, (version) => (equalJson(before?.get(version), schemasOf(crd).get(version)) ? "total" : "all"));
   return [...(old === undefined ? [] : changesOfIdentity(crd, old)), ...(outcome.ok ? [] : outcome.errors)];
+}
+
+function schemasOf(crd: JsonObject): ReadonlyMap<unknown, unknown> {
+  return new Map(objectsAt(objectAt(crd, "spec"), "versions").map((version) => [version["name"], version["schema"]]));
 }
 
 /** Objects may be stored under these already: group and plural never change, scope and kind not once the kind was served. */

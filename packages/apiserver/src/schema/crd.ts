@@ -1,4 +1,4 @@
-import { checkRulesOfSchema } from "../cel/check-schema.ts";
+import { checkRulesOfSchema, type CostLimits } from "../cel/check-schema.ts";
 import { getOwn, isObject, type JsonObject } from "../json.ts";
 import { fieldError } from "./field-error.ts";
 import { checkStructural } from "./structural.ts";
@@ -13,8 +13,10 @@ export type CompileOutcome =
  * Compiles a CustomResourceDefinition (apiextensions.k8s.io/v1, a plain object): names, structural-schema rules, CEL.
  *
  * The CRD is not changed and is kept by reference. Costs milliseconds; compile once per change of the CRD.
+ *
+ * @param costLimits per version, which limits on the cost of its rules hold; default `none`, for what is stored already
  */
-export function compileCrd(crd: unknown): CompileOutcome {
+export function compileCrd(crd: unknown, costLimits: (version: string) => CostLimits = () => "none"): CompileOutcome {
   const errors: FieldError[] = [];
   const object = asObject(crd);
   const spec = asObject(getOwn(object, "spec"));
@@ -62,7 +64,7 @@ export function compileCrd(crd: unknown): CompileOutcome {
       return;
     }
     const result = createCompiledVersion({ ...facts, ...readVersion(version, names.kind, group) }, schema);
-    const broken = checkRulesOfSchema(schema, path);
+    const broken = checkRulesOfSchema(schema, path, costLimits(result.version));
     if (!shared || index === 0) errors.push(...broken);
     if (broken.length === 0) compiled.set(result.version, result);
   });

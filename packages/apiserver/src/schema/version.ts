@@ -72,7 +72,7 @@ function validateObject(object: JsonObject, old: JsonObject | undefined, root: V
           "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
         ),
       );
-    } else evaluateRules(object, root, "", isObject(old) ? old : noOldValue, errors);
+    } else evaluateRules(object, root, isObject(old) ? old : noOldValue, errors);
   }
   return { errors, warnings: [] };
 }
