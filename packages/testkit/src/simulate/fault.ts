@@ -23,6 +23,8 @@ export interface PlannedCrash {
 export interface FaultPlan {
   /** Asked once for every effect, just before it would be sent. */
   next(effect: EffectId): FaultClass | undefined;
+  /** From now on things go wrong; effects before are not counted. */
+  begin(): void;
   /** From now on nothing goes wrong. */
   stop(): void;
   /** Every planned crash has happened. */
@@ -42,10 +44,14 @@ export interface FaultPlanOptions {
 export function createFaultPlan(options: FaultPlanOptions): FaultPlan {
   const seen = new Map<EffectId, number>();
   const open = [...options.crashes];
+  let isBegun = false;
   let isStopped = false;
   return {
+    begin() {
+      isBegun = true;
+    },
     next(effect) {
-      if (isStopped) return undefined;
+      if (!isBegun || isStopped) return undefined;
       const occurrence = seen.get(effect) ?? 0;
       seen.set(effect, occurrence + 1);
       const index = open.findIndex((crash) => crash.effect === effect && crash.occurrence <= occurrence);

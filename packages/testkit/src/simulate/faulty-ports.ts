@@ -23,7 +23,9 @@ export interface FaultyPortOptions {
   /** Before an effect is sent, whatever becomes of it. `address` is that of the machine, for Talos calls. */
   readonly onSent: (effect: EffectId, detail: string, address: string | undefined, request: unknown) => Promise<void>;
   /** After an effect took place; a refused call changed nothing. */
-  readonly onEffect: (effect: EffectId, detail: string) => Promise<void>;
+  readonly onEffect: (effect: EffectId, detail: string, address: string | undefined, request: unknown) => Promise<void>;
+  /** After a machine answered a read. */
+  readonly onRead: (path: string) => void;
   /** Who holds the lease, each time that this instance reads it. */
   readonly onLeaseRead: (holder: string | undefined) => void;
   /** What a read is answered instead of the truth, or `undefined`. */
@@ -60,7 +62,7 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
       return withFault(effect, options, {
         perform: async () => {
           const reply = await inner.send(request, withoutSignal(callOptions));
-          if (reply.status < 300) await options.onEffect(effect, detail);
+          if (reply.status < 300) await options.onEffect(effect, detail, undefined, request);
           return reply;
         },
         fail: () => kubeFailure("connection reset"),
@@ -91,7 +93,11 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
         await life.awake();
         if (!life.maySend()) return never();
         const effect = talosEffect(path, credentials.kind === "maintenance");
-        if (effect === undefined) return settled(life, perform(callOptions));
+        if (effect === undefined) {
+          const answer = await settled(life, perform(callOptions));
+          options.onRead(path);
+          return answer;
+        }
         const detail = `${path} ${target.address}`;
         await options.onSent(effect, detail, target.address, request);
         await life.awake();
@@ -99,7 +105,7 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
         return withFault(effect, options, {
           perform: async () => {
             const reply = await perform(withoutSignal(callOptions));
-            await options.onEffect(effect, detail);
+            await options.onEffect(effect, detail, target.address, request);
             return reply;
           },
           fail: () => talosFailure(14, "connection reset by peer"),

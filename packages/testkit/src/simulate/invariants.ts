@@ -5,8 +5,9 @@ import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { EffectId } from "./effects.ts";
-import type { EffectCounts } from "./report.ts";
+import { emptyCounts, type EffectCounts } from "./report.ts";
 import type { Stage } from "./stage.ts";
+import { createDisturbances } from "./disturbances.ts";
 
 const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
 
@@ -25,11 +26,16 @@ export type DescribeSpki = (certificate: string) => string;
 export interface Invariants {
   /** Before an effect leaves the operator. */
   beforeSend(effect: EffectId, address: string | undefined, request: unknown): Promise<void>;
+  /** When an effect took place, before anybody hears of it. */
+  afterEffect(effect: EffectId, address: string | undefined, request: unknown): void;
+  /** When a machine answered a read. */
+  afterRead(path: string): void;
   /** After the ClusterRecord was written. */
   afterRecordWrite(): Promise<void>;
   /** After an effect took place, and once at the end. */
   check(): Promise<void>;
-  checkEnd(effects: ReadonlyMap<EffectId, EffectCounts>): Promise<void>;
+  /** @param clean how often each effect takes place when nothing goes wrong */
+  checkEnd(effects: ReadonlyMap<EffectId, EffectCounts>, clean?: ReadonlyMap<EffectId, EffectCounts>): Promise<void>;
   /** What the operator writes where anybody may read. */
   inspectWrite(request: KubeRequest): void;
   inspectText(source: string, text: string): void;
@@ -40,7 +46,6 @@ export interface InvariantsInput {
   readonly truth: KubeTransport;
   readonly datacenter: Datacenter;
   readonly stage: Stage;
-  readonly addresses: { readonly controlPlanes: readonly string[]; readonly workers: readonly string[] };
   readonly now: () => number;
   readonly describeSpki: DescribeSpki;
   readonly report: Report;
@@ -52,10 +57,13 @@ export interface InvariantsInput {
  * changes; S6 nothing is sent while the bundle is away; S7 no machine gets a config of another bundle; S8 nothing can take the bundle along; S9 nothing
  * secret where anybody may read; S20 a machine gets its configuration only after its identity was written down, and only the machine that was; S22 a
  * machine that was written down with one key gets no configuration under another without a person's word; S23 the finalizer comes before what it
- * guards; S31 a paused cluster is left alone; Once: keys are made once, and each machine takes one configuration.
+ * guards, and goes when every machine is blank or given up; S31 a paused cluster is left alone; Once: keys are made once, and each machine takes one
+ * configuration; Count: no effect takes place more often than without faults, but for what the faults themselves repeat. What concerns nodes and members
+ * that exist is in `disturbances.ts`.
  */
 export function createInvariants(input: InvariantsInput): Invariants {
-  const { truth, datacenter, stage, addresses, now, describeSpki, report } = input;
+  const { truth, datacenter, stage, now, describeSpki, report } = input;
+  const disturbances = createDisturbances(datacenter, stage, now, report);
   const client = createKubeClient(truth);
   const secrets = client.resource<Secret>(secretType);
   const records = client.resource(clusterRecordResource);
@@ -76,7 +84,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
     if (bundle === undefined || stage.bundleGoneSince !== undefined) return;
     const { ownerReferences = [], finalizers: held = [] } = bundle.metadata ?? {};
     if (ownerReferences.length > 0) report("S8", "the bundle goes when its owner goes");
-    if (!held.includes(finalizers.bundle)) report("S8", "the bundle has no finalizer");
+    if (!held.includes(finalizers.bundle) && stillConfigured() !== undefined)
+      report("S8", `the bundle has no finalizer, and ${stillConfigured() ?? ""} has a configuration of it`);
     if (bundle.immutable !== true) report("S8", "the bundle is not immutable");
     const seen = { name: bundle.metadata?.name ?? "", hash: createHash("sha256").update(JSON.stringify(bundle.data)).digest("hex") };
     firstBundle ??= seen;
@@ -134,15 +143,51 @@ export function createInvariants(input: InvariantsInput): Invariants {
     }
   }
 
+  function hasMember(): boolean {
+    return [...stage.everControlPlanes].some((address) => datacenter.machine(address).state.etcd.data !== undefined);
+  }
+
+  /** A machine that was not given up and is not blank; while the cluster is wanted any of its machines may become so. */
+  function stillConfigured(): string | undefined {
+    return [...stage.everMachines].find((address) => {
+      const isBlank = stage.desired === undefined && datacenter.machine(standingAt(address)).state.config.persisted === undefined;
+      return !isBlank && !stage.abandoned.has(address);
+    });
+  }
+
+  /** A machine is let go when it is blank, or by a person's word. */
+  async function checkRelease(): Promise<void> {
+    if (stage.desired !== undefined) return;
+    const policy = stage.deletionPolicy;
+    if (policy === "preserve") return;
+    const object = await client.resource(talosControlPlaneResource).tryGet({ namespace: NAMESPACE, name: CLUSTER_NAME });
+    if (object !== undefined) return;
+    const left = stillConfigured();
+    if (left !== undefined) report("S23", `the control plane is gone, and ${left} still holds its configuration`);
+    if (lastRecord !== undefined && (await readRecord()) !== undefined)
+      report("S23", "the control plane is gone and the record is left behind");
+  }
+
+  /** Repetitions that faults account for. */
+  function repeated(counts: EffectCounts): number {
+    return counts.C1 + counts.C3 + counts.D + counts.R + counts.L + counts.X;
+  }
+
   return {
+    afterEffect(effect, address, request) {
+      if (address !== undefined) disturbances.tookEffect(effect, address, request);
+    },
+    afterRead(path) {
+      disturbances.read(path);
+    },
     async beforeSend(effect, address, request) {
-      if (isOf(effect, "K1", "K2", "K5", "T2", "T3", "T4") && longAgo(stage.pausedSince))
+      if ((isOf(effect, "K1", "K2", "K4", "K5", "K7") || effect.startsWith("T")) && longAgo(stage.pausedSince))
         report("S31", `${effect} is sent while the cluster is paused`);
       if (effect === "K1") await checkFinalizer(effect);
       if (address === undefined) return;
-      if (isOf(effect, "T2", "T3", "T4") && longAgo(stage.bundleGoneSince))
-        report("S6", `${effect} goes to ${address} while the keys are away`);
+      if (effect.startsWith("T") && longAgo(stage.bundleGoneSince)) report("S6", `${effect} goes to ${address} while the keys are away`);
       const record = await readRecord();
+      disturbances.beforeSend(effect, address, request, record);
       const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])];
       if (effect === "T2") {
         const pinned = known.find((machine) => machine.address === address);
@@ -163,11 +208,11 @@ export function createInvariants(input: InvariantsInput): Invariants {
         report("S3", `Bootstrap goes to ${target} after it went to ${bootstrapTarget}`);
       bootstrapTarget = target;
       // What the machines are, not what the record says of them.
-      for (const other of addresses.controlPlanes) {
+      for (const other of stage.everControlPlanes) {
         const { state } = datacenter.machine(other);
         // The target itself may hold data already: a repeated call whose first reply was lost is refused by the machine and harmless.
         if (state.etcd.data !== undefined && other !== target) report("S2", `Bootstrap goes to ${target} while ${other} holds etcd data`);
-        const isSomewhere = addresses.controlPlanes.some((one) => standingAt(one) === other);
+        const isSomewhere = [...stage.everControlPlanes].some((one) => standingAt(one) === other);
         if (state.config.persisted !== undefined && (state.power === "off" || !state.isConnected || !isSomewhere))
           report("S2", `Bootstrap goes to ${target} while ${other} is out of sight`);
       }
@@ -179,7 +224,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
       lastRecord = record;
       checkMemory(before, record);
       const { done } = record.spec.bootstrap ?? {};
-      if (done !== undefined && !addresses.controlPlanes.some((address) => datacenter.machine(address).state.etcd.data !== undefined))
+      if (done !== undefined && before?.spec.bootstrap?.done === undefined && !hasMember())
         report("S4", "the record says that etcd was founded, and no machine is a member");
     },
     async check() {
@@ -188,18 +233,25 @@ export function createInvariants(input: InvariantsInput): Invariants {
       for (const [clusterId, count] of foundings)
         if (count > 1) report("S1", `etcd of cluster ${clusterId.slice(0, 8)} was founded ${count} times`);
       if (foundings.size > 1) report("S7", `machines of one cluster carry ${foundings.size} cluster ids`);
+      disturbances.look();
       await checkBundle();
+      await checkRelease();
     },
-    async checkEnd(effects) {
+    async checkEnd(effects, clean) {
       await this.check();
       const made = effects.get("K1")?.tookEffect ?? 0;
-      if (made !== 1) report("Once", `the keys were made ${made} times`);
-      const configured = effects.get("T2");
-      const machines = addresses.controlPlanes.length + addresses.workers.length;
-      const faults =
-        configured === undefined ? 0 : configured.C1 + configured.C3 + configured.D + configured.R + configured.L + configured.X;
-      if ((configured?.tookEffect ?? 0) > machines + faults + stage.mayRepeat)
-        report("Once", `${machines} machines took ${configured?.tookEffect ?? 0} configurations`);
+      if (stage.isNew && stage.desired !== undefined && made !== 1) report("Once", `the keys were made ${made} times`);
+      if (made > (stage.isNew ? 1 : 0)) report("Once", `the keys were made ${made} times, and the cluster had some`);
+      const configured = effects.get("T2") ?? emptyCounts();
+      if (configured.tookEffect > stage.mayConfigure + repeated(configured) + stage.mayRepeat)
+        report("Once", `${stage.mayConfigure} machines took ${configured.tookEffect} configurations`);
+      if (clean === undefined) return;
+      for (const [effect, counts] of effects) {
+        if (!effect.startsWith("T")) continue;
+        const most = (clean.get(effect)?.tookEffect ?? 0) + repeated(counts);
+        if (counts.tookEffect > most)
+          report("Count", `${effect} took place ${counts.tookEffect} times, ${most} at most without a fault's help`);
+      }
     },
     inspectWrite(request) {
       if (request.method === "GET" || /\/secrets(\/|$)/.test(request.path)) return;

@@ -5,10 +5,11 @@ import { mutants, type Mutant } from "./mutants.ts";
 import { plantMutant } from "./plant.ts";
 import type { TroubleKind } from "./troubles.ts";
 import { createReport, type Report, type RunResult } from "./report.ts";
+import type { Workload } from "./workload.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload create] [--crash-plans] [--mutant NAME|list|all] [--trouble NAME] [--only I] [--until-violation] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--mutant NAME|list|all] [--trouble NAME] [--only I] [--until-violation] [--json]
 
---crash-plans runs every effect with every crash once instead of N runs by chance.
+--crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
 Exit code 1 when an invariant was broken or a run did not reach its goal.
 `;
@@ -17,7 +18,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     runs: { type: "string", default: "100" },
-    workload: { type: "string", default: "create" },
+    workload: { type: "string" },
     mutant: { type: "string" },
     trouble: { type: "string" },
     only: { type: "string" },
@@ -66,31 +67,58 @@ function listMutants(): void {
 }
 
 async function simulate(): Promise<void> {
-  if (values.workload !== "create") fail(`there is no workload "${values.workload}"; use create`);
   const mutant = findMutant();
   // Only now may the product be imported: a mutant is planted while it loads.
   if (mutant !== undefined) plantMutant(mutant);
-  const { planCrashes, planRuns } = await import("./plan-runs.ts");
+  const { planClean, planCrashes, planRuns } = await import("./plan-runs.ts");
   const { TROUBLES } = await import("./troubles.ts");
-  const { runCreate } = await import("./run.ts");
+  const { workloads } = await import("./workloads/index.ts");
+  const { run } = await import("./run.ts");
 
+  if (values.workload === "list") return listWorkloads(workloads);
   const trouble = findTrouble(TROUBLES) ?? mutant?.trouble;
-  const subject = { seed: integer("seed"), workload: values.workload, mutant: mutant?.name };
-  const input = { ...subject, runs: integer("runs"), trouble };
-  const planned = values["crash-plans"] ? planCrashes(input) : planRuns(input);
-  const chosen = values.only === undefined ? planned : planned.slice(integer("only"), integer("only") + 1);
+  const wanted = values.workload ?? (values["crash-plans"] ? "all" : (mutant?.workload ?? "create"));
+  const chosen = wanted === "all" ? workloads : workloads.filter(({ name }) => name === wanted);
+  if (chosen.length === 0) fail(`there is no workload "${wanted}"; --workload list names them`);
+  const subject = { seed: integer("seed"), workload: wanted, mutant: mutant?.name };
   const results: RunResult[] = [];
   const begunAt = Date.now();
-  for (const options of chosen) {
-    results.push(await runCreate(options));
+  for (const workload of chosen) {
+    const input = { ...subject, workload, runs: integer("runs"), trouble };
+    let planned = values["crash-plans"] ? [] : planRuns(input);
+    if (values["crash-plans"]) {
+      const clean = workload.name === "create" ? undefined : { options: planClean(input), result: await run(planClean(input)) };
+      if (clean !== undefined) results.push(clean.result);
+      planned = planCrashes(input, clean);
+    }
+    const only = values.only === undefined ? planned : planned.slice(integer("only"), integer("only") + 1);
+    const before = results.length;
+    const workloadBegunAt = Date.now();
+    for (const options of only) {
+      results.push(await run(options));
+      if (values["until-violation"] && (results.at(-1)?.violations.length ?? 0) > 0) break;
+      if (process.stderr.isTTY)
+        process.stderr.write(
+          `\r${workload.name}: ${results.length - before}/${only.length} runs, ${((Date.now() - begunAt) / 1000).toFixed(0)} s `,
+        );
+    }
+    if (chosen.length > 1)
+      process.stderr.write(
+        `${workload.name}: ${results.length - before} runs in ${((Date.now() - workloadBegunAt) / 1000).toFixed(0)} s\n`,
+      );
     if (values["until-violation"] && (results.at(-1)?.violations.length ?? 0) > 0) break;
-    if (process.stderr.isTTY)
-      process.stderr.write(`\r${results.length}/${chosen.length} runs, ${((Date.now() - begunAt) / 1000).toFixed(0)} s`);
   }
   if (process.stderr.isTTY) process.stderr.write("\n");
+  const seconds = process.cpuUsage().user / 1e6;
+  process.stderr.write(`${(results.length / seconds).toFixed(1)} lifecycles for each second of one core, start included\n`);
   const report = createReport(subject, results);
   process.stdout.write(values.json ? `${JSON.stringify(report, undefined, 2)}\n` : describe(report));
   process.exitCode = report.violations.length > 0 || report.reachedGoal < report.runs ? 1 : 0;
+}
+
+function listWorkloads(known: readonly Workload[]): void {
+  if (values.json) process.stdout.write(`${JSON.stringify(known.map(({ name, about }) => ({ name, about })))}\n`);
+  else for (const { name, about } of known) process.stdout.write(`${name.padEnd(22)} ${about}\n`);
 }
 
 function findMutant(): Mutant | undefined {

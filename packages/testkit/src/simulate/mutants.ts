@@ -6,6 +6,8 @@ export interface Mutant {
   /** Which rule it breaks, or which incident of the field it replays. */
   readonly about: string;
   readonly edits: readonly SourceEdit[];
+  /** The workload in which the fault shows; default `create`. */
+  readonly workload?: string;
   /** The trouble without which the removed guard is never needed; played in every second run. */
   readonly trouble?: TroubleKind;
 }

@@ -1,14 +1,28 @@
+import { annotations, type DeletionPolicy } from "@talos-operator/api";
 import type { RandomSource } from "@talos-operator/ports";
 import { pick } from "./fault.ts";
 
-/** What is applied in one run; chosen from the seed. */
+/** What is applied in one run, and what stands beside it; chosen from the seed. */
 export interface Scenario {
   readonly controlPlanes: number;
   readonly workers: number;
+  /** Machines that wait in maintenance mode and belong to nobody. */
+  readonly spares: number;
   readonly talosVersion: string;
   readonly kubeVersion: string;
   /** As a TalosCluster, or as a TalosControlPlane and a TalosWorker. */
   readonly shape: "cluster" | "pools";
+  readonly deletionPolicy: DeletionPolicy;
+}
+
+/** What a person wants at one moment of a run. */
+export interface Desired {
+  readonly controlPlanes: readonly string[];
+  readonly workers: readonly string[];
+  /** `machineSpec` of all machines, beside the install disk. */
+  readonly machineSpec: Readonly<Record<string, unknown>>;
+  /** `reconcile-mode` of the applied objects; `undefined` = none. */
+  readonly mode: string | undefined;
 }
 
 const VERSIONS = [
@@ -17,10 +31,21 @@ const VERSIONS = [
   { talosVersion: "v1.14.0", kubeVersion: "v1.36.3" },
 ] as const;
 
-export function chooseScenario(random: RandomSource): Scenario {
+/** What is drawn where a workload does not say. */
+export interface ScenarioChoices {
+  readonly controlPlanes?: readonly number[];
+  readonly workers?: readonly number[];
+  readonly spares?: number;
+  readonly deletionPolicy?: DeletionPolicy;
+}
+
+/** Draws a scenario. The number of draws is always the same, so that what comes after does not shift. */
+export function chooseScenario(random: RandomSource, choices: ScenarioChoices = {}): Scenario {
   return {
-    controlPlanes: pick([1, 3, 3, 5], random),
-    workers: pick([0, 1, 2, 3], random),
+    controlPlanes: pick(choices.controlPlanes ?? [1, 3, 3, 5], random),
+    workers: pick(choices.workers ?? [0, 1, 2, 3], random),
+    spares: choices.spares ?? 0,
+    deletionPolicy: choices.deletionPolicy ?? "reset",
     shape: pick(["cluster", "pools"], random),
     ...pick(VERSIONS, random),
   };
@@ -29,43 +54,72 @@ export function chooseScenario(random: RandomSource): Scenario {
 export const CLUSTER_NAME = "first";
 export const NAMESPACE = "default";
 
+/** Name of the TalosWorker where workers are applied as one. */
+export const WORKERS_NAME = `${CLUSTER_NAME}-workers`;
+
 /** Addresses of the machines in a scenario, control planes first. */
-export function addressesOf(scenario: Scenario): { readonly controlPlanes: readonly string[]; readonly workers: readonly string[] } {
-  const address = (index: number): string => `10.5.0.${index + 1}`;
+export function addressesOf(scenario: Scenario): {
+  readonly controlPlanes: readonly string[];
+  readonly workers: readonly string[];
+  readonly spares: readonly string[];
+} {
+  const { controlPlanes, workers, spares } = scenario;
+  const addresses = (from: number, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `10.5.0.${from + index + 1}`);
   return {
-    controlPlanes: Array.from({ length: scenario.controlPlanes }, (_, index) => address(index)),
-    workers: Array.from({ length: scenario.workers }, (_, index) => address(scenario.controlPlanes + index)),
+    controlPlanes: addresses(0, controlPlanes),
+    workers: addresses(controlPlanes, workers),
+    spares: addresses(controlPlanes + workers, spares),
   };
 }
 
-/** The objects that a person would apply. */
-export function manifestOf(scenario: Scenario): readonly Record<string, unknown>[] {
+/** What is wanted in the beginning. */
+export function firstDesired(scenario: Scenario): Desired {
   const { controlPlanes, workers } = addressesOf(scenario);
+  return { controlPlanes, workers, machineSpec: {}, mode: undefined };
+}
+
+/** One object to apply, with the plural of its kind. */
+export interface Applied {
+  readonly plural: string;
+  readonly name: string;
+  readonly body: Record<string, unknown>;
+}
+
+/** The objects that a person would apply. */
+export function manifestOf(scenario: Scenario, desired: Desired = firstDesired(scenario)): readonly Applied[] {
   const machines = (addresses: readonly string[]): object => ({
     machines: addresses.map((address) => ({ address })),
-    machineSpec: { installDisk: "/dev/sda" },
+    machineSpec: { installDisk: "/dev/sda", ...desired.machineSpec },
   });
-  const controlPlane = {
+  const common = {
     version: scenario.talosVersion,
     kubeVersion: scenario.kubeVersion,
     mode: "metal",
-    endpoint: "https://10.5.0.200:6443",
-    metalSpec: machines(controlPlanes),
+    // The default is left out, as people do.
+    ...(scenario.deletionPolicy === "reset" ? {} : { deletionPolicy: scenario.deletionPolicy }),
   };
-  const worker = { version: scenario.talosVersion, kubeVersion: scenario.kubeVersion, mode: "metal", metalSpec: machines(workers) };
-  const object = (kind: string, name: string, spec: object): Record<string, unknown> => ({
-    apiVersion: "talos.alperen.cloud/v1alpha1",
-    kind,
-    metadata: { name, namespace: NAMESPACE },
-    spec,
+  const controlPlane = { ...common, endpoint: "https://10.5.0.200:6443", metalSpec: machines(desired.controlPlanes) };
+  const worker = { ...common, metalSpec: machines(desired.workers) };
+  const hasWorkers = desired.workers.length > 0;
+  const object = (plural: string, kind: string, name: string, spec: object): Applied => ({
+    plural,
+    name,
+    body: {
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind,
+      metadata: {
+        name,
+        namespace: NAMESPACE,
+        ...(desired.mode === undefined ? {} : { annotations: { [annotations.reconcileMode]: desired.mode } }),
+      },
+      spec,
+    },
   });
-  if (scenario.shape === "cluster") {
-    return [object("TalosCluster", CLUSTER_NAME, { controlPlane, ...(workers.length === 0 ? {} : { worker }) })];
-  }
+  if (scenario.shape === "cluster")
+    return [object("talosclusters", "TalosCluster", CLUSTER_NAME, { controlPlane, ...(hasWorkers ? { worker } : {}) })];
   return [
-    object("TalosControlPlane", CLUSTER_NAME, controlPlane),
-    ...(workers.length === 0
-      ? []
-      : [object("TalosWorker", `${CLUSTER_NAME}-workers`, { ...worker, controlPlaneRef: { name: CLUSTER_NAME } })]),
+    object("taloscontrolplanes", "TalosControlPlane", CLUSTER_NAME, controlPlane),
+    ...(hasWorkers ? [object("talosworkers", "TalosWorker", WORKERS_NAME, { ...worker, controlPlaneRef: { name: CLUSTER_NAME } })] : []),
   ];
 }

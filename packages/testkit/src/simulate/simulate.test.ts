@@ -32,7 +32,7 @@ const slow = [
   "certificates-of-the-future",
 ];
 
-describe("simulated creations", () => {
+describe("simulated lives", () => {
   it("keep every invariant and reach Ready, whatever crashes, and leave the same trace for the same seed", async () => {
     const [first, second] = await Promise.all([simulate("--seed", "3", "--runs", "40"), simulate("--seed", "3", "--runs", "40")]);
     assert.deepEqual(first.report.violations, []);
@@ -40,6 +40,14 @@ describe("simulated creations", () => {
     assert.equal(first.code, 0);
     assert.equal(second.report.traceHash, first.report.traceHash);
   });
+
+  for (const workload of ["delete", "pause"])
+    it(`keep every invariant while a cluster lives on: ${workload}`, async () => {
+      const { report, code } = await simulate("--seed", "3", "--runs", "6", "--workload", workload);
+      assert.deepEqual(report.violations, []);
+      assert.equal(report.reachedGoal, 6);
+      assert.equal(code, 0);
+    });
 
   it("name only faults that exist, for the slow ones are played by the command --mutant all", () => {
     for (const name of slow)

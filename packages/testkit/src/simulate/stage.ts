@@ -1,4 +1,6 @@
+import type { DeletionPolicy } from "@talos-operator/api";
 import type { KubeResponse } from "@talos-operator/ports";
+import type { Desired } from "./scenario.ts";
 
 /**
  * What a trouble does to the world beside machines and objects, and what it tells the invariants, so that these do not blame the operator for the
@@ -13,6 +15,21 @@ export interface Stage {
   isRecordLost: boolean;
   /** Configurations that a machine may take once more, because it lost the first one. */
   mayRepeat: number;
+  /** Configurations that machines may take when nothing goes wrong. */
+  mayConfigure: number;
+  /** The cluster was made in this run: its keys too. */
+  readonly isNew: boolean;
+  /** The cluster was Ready once. */
+  wasReady: boolean;
+  readonly deletionPolicy: DeletionPolicy;
+  /** What is wanted now; `undefined` = the cluster was deleted. */
+  desired: Desired | undefined;
+  /** Every address that was wanted as a control plane at any time. */
+  readonly everControlPlanes: Set<string>;
+  /** Every address that was wanted at any time. */
+  readonly everMachines: Set<string>;
+  /** Machines that a person let go without proof of a wipe. */
+  readonly abandoned: Set<string>;
   /** Which machine stands at an address now, where it is another one than in the beginning: address to the address that it had. */
   readonly routes: Map<string, string>;
   /** Addresses of machines that a person allowed to be configured again. */
@@ -26,7 +43,8 @@ export interface Stage {
   watchesGoOn(): Promise<void>;
 }
 
-export function createStage(): Stage {
+/** @param isNew the cluster is made in this run; otherwise it is Ready already */
+export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, isNew: boolean): Stage {
   const lies: { readonly pathEnd: string; readonly status: number; times: number }[] = [];
   let frozen: { readonly over: Promise<void>; readonly end: () => void } | undefined;
   return {
@@ -34,6 +52,14 @@ export function createStage(): Stage {
     pausedSince: undefined,
     isRecordLost: false,
     mayRepeat: 0,
+    mayConfigure: isNew ? desired.controlPlanes.length + desired.workers.length : 0,
+    isNew,
+    wasReady: !isNew,
+    deletionPolicy,
+    desired,
+    everControlPlanes: new Set(desired.controlPlanes),
+    everMachines: new Set([...desired.controlPlanes, ...desired.workers]),
+    abandoned: new Set(),
     routes: new Map(),
     approved: new Set(),
     answerReads(pathEnd, status, times) {

@@ -85,6 +85,19 @@ export const TROUBLES: readonly TroubleKind[] = [
   "lease-taken",
 ];
 
+/** Those that can befall a cluster that is Ready, whatever is done to it. */
+export const EDIT_TROUBLES: readonly TroubleKind[] = [
+  "machine-cut-off",
+  "operator-paused",
+  "two-operators",
+  "lying-reads",
+  "stale-watches",
+  "paused-before-record",
+  "clock-jump",
+  "paused-before-send",
+  "lease-taken",
+];
+
 export interface TroubleInput {
   readonly kind: TroubleKind;
   readonly random: RandomSource;
@@ -439,7 +452,7 @@ async function nameMachinesTwice({ client, scenario, timers }: TroubleInput): Pr
   // Creation times have whole seconds.
   await timers.sleep(1000);
   await controlPlanes.create({
-    ...object,
+    ...object.body,
     metadata: { namespace: NAMESPACE, name: "second" },
   });
   await timers.sleep(60_000);

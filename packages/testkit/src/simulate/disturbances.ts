@@ -1,0 +1,236 @@
+import type { ClusterRecord, OpenIntent } from "@talos-operator/api";
+import type { Datacenter, EtcdCluster, EtcdMember, SimulatedMachine } from "@talos-operator/simulator";
+import type { EffectId } from "./effects.ts";
+import type { Report } from "./invariants.ts";
+import type { Stage } from "./stage.ts";
+
+/** What the operator may have read just before the world changed. */
+const READ_JUST_BEFORE_MS = 5_000;
+
+/** A node that is down for longer is known to be down. */
+const KNOWN_DOWN_MS = 90_000;
+
+/** Least time between the first sight of a member nobody owns and its removal. */
+const ORPHAN_GRACE_MS = 30_000;
+
+/** `ApplyConfigurationRequest.mode` that reboots whatever the change is. */
+const MODE_REBOOT = 0;
+
+/** Watches what the operator does to nodes and members that exist, and judges it by what the machines are. */
+export interface Disturbances {
+  /** Before an effect leaves the operator. */
+  beforeSend(effect: EffectId, address: string, request: unknown, record: ClusterRecord | undefined): void;
+  /** When an effect took place on the machine at an address. */
+  tookEffect(effect: EffectId, address: string, request: unknown): void;
+  /** A read of a machine that was answered: whoever removes a member has read the list just before. */
+  read(path: string): void;
+  /** After any effect. */
+  look(): void;
+}
+
+interface Flight {
+  readonly effect: EffectId;
+  readonly bootId: string;
+  readonly memberId: string | undefined;
+}
+
+/**
+ * S10 healthy voters never fall below the majority by our action; S11 one disruptive effect on control planes at a time, and only under its intent;
+ * S12 no member of a machine that is still wanted is removed; S13 an orphan was seen to be one for a while; S14 one removal for each reading of the
+ * list; S16 of two voters one goes only when the other one works; S17 one machine joins at a time; S19 only what nobody wants any more is wiped; S20 and
+ * only the machine that was written down; S24 workers are disturbed one at a time, counting those that are down.
+ */
+export function createDisturbances(datacenter: Datacenter, stage: Stage, now: () => number, report: Report): Disturbances {
+  const owners = new Map<string, Set<string>>();
+  const firstSeen = new Map<string, number>();
+  const flights = new Map<string, Flight>();
+  let listReadings = 0;
+  let readingsAtRemoval: number | undefined;
+
+  const machineAt = (address: string): SimulatedMachine => datacenter.machine(stage.routes.get(address) ?? address);
+  const isControlPlane = (address: string): boolean => stage.everControlPlanes.has(address);
+  const cluster = (): EtcdCluster | undefined => datacenter.etcdClusters().at(0);
+  const machineOf = (member: EtcdMember): SimulatedMachine | undefined =>
+    datacenter.machines().find((machine) => machine.state.etcd.data?.memberId === member.id);
+
+  function look(): void {
+    for (const { address, state } of datacenter.machines()) {
+      const id = state.etcd.data?.memberId;
+      if (id !== undefined) owners.set(id, (owners.get(id) ?? new Set()).add(address));
+    }
+    const members = cluster()?.members ?? [];
+    for (const { id } of members) if (!firstSeen.has(id)) firstSeen.set(id, now());
+    for (const [address, flight] of flights) if (hasLanded(machineAt(address), flight, members)) flights.delete(address);
+  }
+
+  /** The target of an effect is proven back, or gone for good. */
+  function hasLanded({ state }: SimulatedMachine, flight: Flight, members: readonly EtcdMember[]): boolean {
+    const isMember = members.some((member) => member.id === flight.memberId);
+    switch (flight.effect) {
+      case "T9":
+        return state.stage === "maintenance" || state.config.persisted === undefined;
+      case "T7":
+      case "T8":
+        return !isMember;
+      default:
+        return state.bootId !== flight.bootId && state.stage === "running" && state.kubernetes.isNodeReady;
+    }
+  }
+
+  /** The effect takes a node down, or a member away. */
+  function disturbs(effect: EffectId, request: unknown): boolean {
+    if (effect === "T3") return (request as { readonly mode?: number }).mode === MODE_REBOOT;
+    return ["T7", "T8", "T9", "T10", "T11"].includes(effect);
+  }
+
+  /** Whom the effect concerns: a removal concerns the owner of the member, whoever is asked to do it. */
+  function targetOf(
+    effect: EffectId,
+    address: string,
+    request: unknown,
+  ): { readonly address: string; readonly memberId: string | undefined } {
+    if (effect !== "T8") return { address, memberId: machineAt(address).state.etcd.data?.memberId };
+    const memberId = (request as { readonly memberId: bigint }).memberId.toString(16).padStart(16, "0");
+    const [owner] = owners.get(memberId) ?? [];
+    return { address: owner ?? "", memberId };
+  }
+
+  function isHealthy(member: EtcdMember): boolean {
+    const machine = machineOf(member);
+    if (machine === undefined) return false;
+    const { power, isConnected, goneSince, services } = machine.state;
+    if ((power === "off" || !isConnected) && now() - (goneSince ?? 0) > READ_JUST_BEFORE_MS) return false;
+    return services["etcd"]?.state === "Running" || goneSince !== undefined;
+  }
+
+  function judgeQuorum(effect: EffectId, target: ReturnType<typeof targetOf>, request: unknown): void {
+    const etcd = cluster();
+    // Who deletes a cluster wants its quorum gone.
+    if (etcd === undefined || stage.desired === undefined) return;
+    const voters = etcd.members.filter((member) => !member.isLearner);
+    const own = voters.find((member) => member.id === target.memberId);
+    if (own === undefined) return;
+    const rest = voters.filter((member) => member !== own);
+    const inTheAir = new Set([...flights.values()].map(({ memberId }) => memberId));
+    const left = rest.filter((member) => isHealthy(member) && !inTheAir.has(member.id)).length;
+    const leaves =
+      effect === "T7" || effect === "T8" || (effect === "T9" && (request as { readonly graceful?: boolean }).graceful === true);
+    if (voters.length === 2 && (leaves || effect === "T9") && left < 1)
+      report("S16", `${effect} takes one of two voters away (${own.name}), and the other one does not work`);
+    // The node of a single control plane can only be disturbed below its quorum.
+    if (voters.length === 1 && !leaves && effect !== "T9") return;
+    const needed = Math.floor((leaves ? rest.length : voters.length) / 2) + 1;
+    const hadQuorum = left + (isHealthy(own) ? 1 : 0) >= Math.floor(voters.length / 2) + 1;
+    if (left < needed && (hadQuorum || !leaves))
+      report("S10", `${effect} on ${target.address || own.id} leaves ${left} healthy of ${voters.length} voters, ${needed} are needed`);
+  }
+
+  function judgeRemoval(memberId: string): void {
+    const members = cluster()?.members ?? [];
+    const member = members.find((one) => one.id === memberId);
+    const wanted = stage.desired?.controlPlanes ?? [];
+    for (const address of owners.get(memberId) ?? [])
+      if (wanted.includes(address) && machineAt(address).state.etcd.data?.memberId === memberId)
+        report("S12", `member ${memberId} is removed, which is that of ${address}, which is still wanted`);
+    if (!owners.has(memberId) && now() - (firstSeen.get(memberId) ?? now()) < ORPHAN_GRACE_MS)
+      report("S13", `member ${memberId} is removed before it was known for long that nobody owns it`);
+    const peer = wanted.find((address) => member?.peerUrl.includes(`//${address}:`));
+    if (
+      peer !== undefined &&
+      !owners.has(memberId) &&
+      machineAt(peer).state.power === "on" &&
+      machineAt(peer).state.etcd.data === undefined
+    )
+      report("S13", `member ${memberId} is removed while ${peer}, whose address it carries, is joining`);
+    if (readingsAtRemoval === listReadings) report("S14", `member ${memberId} is removed by a list from before another removal`);
+  }
+
+  function judgeWipe(address: string, record: ClusterRecord | undefined): void {
+    const { controlPlanes = [], workers = [] } = stage.desired ?? {};
+    if (controlPlanes.includes(address) || workers.includes(address)) report("S19", `a wipe goes to ${address}, which is still wanted`);
+    if (!stage.everMachines.has(address)) report("S19", `a wipe goes to ${address}, which never belonged to the cluster`);
+    const intent = intentsOf(record).find((one) => one.what === "Reset" && one.machine.address === address);
+    if (intent === undefined) report("S19", `a wipe goes to ${address} without an open intent`);
+    else if (intent.machine.uuid !== machineAt(address).state.hardware.uuid)
+      report("S19", `a wipe goes to ${address}, where another machine stands than in the intent`);
+  }
+
+  function judgeIdentity(effect: EffectId, address: string, record: ClusterRecord | undefined): void {
+    const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])].filter(
+      (one) => one.address === address,
+    );
+    const { uuid } = machineAt(address).state.hardware;
+    if (known.length > 0 && known.every((one) => one.uuid !== "" && one.uuid !== uuid))
+      report("S20", `${effect} goes to ${address}, where another machine stands than the recorded one`);
+  }
+
+  function judgeSingleFlight(effect: EffectId, target: ReturnType<typeof targetOf>, record: ClusterRecord | undefined): void {
+    const others = [...flights].filter(([address]) => address !== target.address && isControlPlane(address));
+    for (const [address, flight] of others)
+      report("S11", `${effect} goes to ${target.address} while ${address} is not back from ${flight.effect}`);
+    const open = intentsOf(record).filter((one) => isControlPlane(one.machine.address));
+    if (open.length > 1) report("S11", `the record holds ${open.length} open intents on control planes`);
+    if (target.address !== "" && !open.some((one) => one.machine.address === target.address))
+      report("S11", `${effect} goes to ${target.address} without an open intent on it`);
+  }
+
+  function judgeWorkers(effect: EffectId, address: string): void {
+    const workers = stage.desired?.workers ?? [];
+    if (!workers.includes(address)) return;
+    const down = workers.filter((other) => {
+      if (other === address) return false;
+      const { goneSince } = machineAt(other).state;
+      return flights.has(other) || (goneSince !== undefined && now() - goneSince > KNOWN_DOWN_MS);
+    });
+    if (down.length > 0) report("S24", `${effect} goes to the worker ${address} while ${down.join(", ")} is down`);
+  }
+
+  function judgeJoin(address: string): void {
+    if (!stage.wasReady || !isControlPlane(address)) return;
+    const etcd = cluster();
+    const unfinished = etcd?.members.find((member) => member.isLearner || !member.isStarted);
+    if (unfinished !== undefined && machineOf(unfinished)?.address !== address)
+      report("S17", `${address} is told to join while member ${unfinished.name || unfinished.id} has not joined yet`);
+    const joining = [...stage.everControlPlanes].find((other) => {
+      const { state } = machineAt(other);
+      return other !== address && state.config.persisted !== undefined && state.etcd.data === undefined && state.goneSince === undefined;
+    });
+    if (joining !== undefined) report("S17", `${address} is told to join while ${joining} is on its way into etcd`);
+  }
+
+  return {
+    look,
+    read(path) {
+      if (path.endsWith("/EtcdMemberList")) listReadings += 1;
+    },
+    beforeSend(effect, address, request, record) {
+      look();
+      if (["T3", "T9", "T10", "T11"].includes(effect)) judgeIdentity(effect, address, record);
+      if (effect === "T2") judgeJoin(address);
+      if (effect === "T9") judgeWipe(address, record);
+      if (!disturbs(effect, request)) return;
+      const target = targetOf(effect, address, request);
+      if (effect === "T8" && target.memberId !== undefined) judgeRemoval(target.memberId);
+      if (effect === "T8" || isControlPlane(address)) {
+        judgeQuorum(effect, target, request);
+        judgeSingleFlight(effect, target, record);
+      } else if (effect !== "T9") judgeWorkers(effect, address);
+    },
+    tookEffect(effect, address, request) {
+      if (effect === "T8") readingsAtRemoval = listReadings;
+      if (!disturbs(effect, request)) return look();
+      const target = targetOf(effect, address, request);
+      const others = [...flights.keys()].filter((other) => other !== target.address && isControlPlane(other));
+      if (others.length > 0 && isControlPlane(target.address))
+        report("S11", `${effect} took place on ${target.address} while ${others.join(", ")} was not back`);
+      if (target.address !== "")
+        flights.set(target.address, { effect, bootId: machineAt(target.address).state.bootId, memberId: target.memberId });
+      look();
+    },
+  };
+}
+
+function intentsOf(record: ClusterRecord | undefined): readonly OpenIntent[] {
+  const { openControlPlaneIntent, openWorkerIntents = [] } = record?.spec ?? {};
+  return [...(openControlPlaneIntent === undefined ? [] : [openControlPlaneIntent]), ...openWorkerIntents];
+}

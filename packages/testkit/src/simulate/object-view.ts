@@ -1,0 +1,71 @@
+import type { KubeTransport } from "@talos-operator/ports";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { NAMESPACE } from "./scenario.ts";
+
+/** An object with what its conditions say. */
+export type Conditioned = KubeObject & {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+      readonly observedGeneration?: number;
+    }[];
+  };
+};
+
+const PATHS: Readonly<Record<string, string>> = {
+  talosclusters: "/apis/talos.alperen.cloud/v1alpha1",
+  taloscontrolplanes: "/apis/talos.alperen.cloud/v1alpha1",
+  talosworkers: "/apis/talos.alperen.cloud/v1alpha1",
+  talosmachines: "/apis/talos.alperen.cloud/v1alpha1",
+  clusterrecords: "/apis/talos-operator.dev/v1alpha1",
+};
+
+/** The objects of one world as they are, followed by watches, so that asking costs nothing. */
+export interface ObjectView {
+  start(): Promise<void>;
+  get(plural: string, name: string): Conditioned | undefined;
+  /** All of one plural, in the order of their making. */
+  all(plural: string): readonly Conditioned[];
+  /** Ready by a status that belongs to the spec as it is now. */
+  isReady(plural: string, name: string): boolean;
+  /** What its condition Ready says, for people. */
+  waitsFor(plural: string, name: string): string;
+}
+
+/** @param truth the API without faults */
+export function createObjectView(truth: KubeTransport): ObjectView {
+  const seen = new Map(Object.keys(PATHS).map((plural) => [plural, new Map<string, Conditioned>()]));
+  const get = (plural: string, name: string): Conditioned | undefined => seen.get(plural)?.get(name);
+  const readyOf = (plural: string, name: string) => get(plural, name)?.status?.conditions?.find((condition) => condition.type === "Ready");
+  return {
+    async start() {
+      for (const [plural, objects] of seen) {
+        const path = `${PATHS[plural] ?? ""}/namespaces/${NAMESPACE}/${plural}`;
+        const { events } = await truth.watch({ method: "GET", path, query: { watch: "true", resourceVersion: "0" } });
+        void (async () => {
+          for await (const { type, object } of events) {
+            const conditioned = object as Conditioned;
+            const name = conditioned.metadata?.name ?? "";
+            if (type === "DELETED") objects.delete(name);
+            else if (name !== "") objects.set(name, conditioned);
+          }
+        })();
+      }
+    },
+    get,
+    all: (plural) => [...(seen.get(plural)?.values() ?? [])],
+    isReady(plural, name) {
+      const object = get(plural, name);
+      const ready = readyOf(plural, name);
+      return ready?.status === "True" && ready.observedGeneration === object?.metadata?.generation;
+    },
+    waitsFor: (plural, name) => {
+      const ready = readyOf(plural, name);
+      return get(plural, name) === undefined ? "does not exist" : (ready?.message ?? "no condition Ready");
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
+import { createOperator } from "@talos-operator/operator";
+import type { KubeTransport, Keys, Logger, LogFields, RandomSource } from "@talos-operator/ports";
+import type { Datacenter } from "@talos-operator/simulator";
+import { rerouted } from "../world/rerouted.ts";
+import type { EffectId } from "./effects.ts";
+import type { FaultPlan } from "./fault.ts";
+import { faultyKube, faultyTalos, mortalTimers } from "./faulty-ports.ts";
+import type { Invariants, Report } from "./invariants.ts";
+import { createLife, type Life } from "./life.ts";
+import type { EffectCounts } from "./report.ts";
+import type { Stage } from "./stage.ts";
+import type { Trace } from "./trace.ts";
+
+export interface OperatorsInput {
+  readonly time: VirtualTime;
+  readonly stream: (n: number) => RandomSource;
+  readonly keys: Keys;
+  readonly truth: KubeTransport;
+  readonly datacenter: Datacenter;
+  readonly plan: FaultPlan;
+  readonly invariants: Invariants;
+  readonly trace: Trace;
+  readonly count: (effect: EffectId) => EffectCounts;
+  readonly report: Report;
+  readonly stage: Stage;
+  /** Number of the first one: nobody may be called as one who held the lease before. */
+  readonly firstOperator: number;
+}
+
+/** The operators of one world, one after the other or side by side. */
+export interface Operators {
+  start(delayMs: number): void;
+  /** The operator that acted last stands still for so long; another one is started at once. */
+  pause(ms: number): void;
+  /** The operator that acted last stands still until the returned function is called. */
+  hold(): () => void;
+  /** Calls `act` when the effect is about to be sent for the `n`-th time, after the last check; a pause that it begins holds the send back. */
+  beforeSend(effect: EffectId, n: number, act: () => void): void;
+  /** The clocks of all operators are wrong by so much. */
+  setClock(skewMs: number): void;
+  /** Resolves when the effect took place for the `n`-th time, counted from 1 and from the first one still to come, before the sender hears of it. */
+  tookEffect(effect: EffectId, n: number): Promise<void>;
+  /** What was asked of `beforeSend` and `tookEffect` and has not come never does. */
+  forgetWaits(): void;
+  /** All operators end as by a signal nobody handles, and another one starts. */
+  replace(): void;
+  stop(): void;
+  isAlive(): boolean;
+  /** Writes to the Kubernetes API but the lease, and mutating Talos calls, so far. */
+  mutations(): number;
+  lastMutation(): string;
+  decisions(): number;
+}
+
+/** Starts an operator, and after each crash the next one: a new process that knows what the API and the machines show, and nothing else. */
+export function createOperators({
+  time,
+  stream,
+  keys,
+  truth,
+  datacenter,
+  plan,
+  invariants,
+  trace,
+  count,
+  report,
+  stage,
+  firstOperator,
+}: OperatorsInput): Operators {
+  const random = stream(6);
+  let life: Life | undefined;
+  const lives: Life[] = [];
+  let generation = firstOperator - 1;
+  let mutations = 0;
+  let lastMutation = "";
+  let decisions = 0;
+  let isStopped = false;
+  let clockSkewMs = 0;
+  // Timers of a process go on when somebody sets its clock.
+  const clock = { now: () => time.now() + clockSkewMs };
+  const waiters = new Map<string, () => void>();
+  const interruptions = new Map<string, () => void>();
+  let actor: Life | undefined;
+
+  const start = (delayMs: number): void => {
+    time.timers.schedule(delayMs, () => {
+      if (isStopped) return;
+      generation += 1;
+      trace.add(`operator ${generation} starts`);
+      const stop = new AbortController();
+      const own = generation;
+      const identity = `operator-${own}`;
+      let leaseHolder: string | undefined;
+      const mine = createLife(
+        () => {
+          trace.add(`operator ${own} crashes`);
+          stop.abort(new Error("crashed"));
+          // Of two instances one goes on.
+          if (lives.some((other) => other !== mine && other.isAlive)) return;
+          start(Math.floor(random.fraction() * 20_000));
+        },
+        () => report("Cost", `${identity} sends requests without end`),
+      );
+      life = mine;
+      lives.push(mine);
+      const faulty = {
+        life: mine,
+        plan,
+        random: stream(7 + generation),
+        timers: time.timers,
+        onLeaseRead: (holder: string | undefined) => {
+          leaseHolder = holder;
+        },
+        lie: (path: string) => stage.lie(path),
+        watchesGoOn: () => stage.watchesGoOn(),
+        onSent: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
+          count(effect).sent += 1;
+          if (effect !== "K8") actor = mine;
+          interruptions.get(`${effect} ${count(effect).sent}`)?.();
+          trace.add(`send ${effect} ${detail}`);
+          // What the instance last read decides: a pause between that and the send is the one gap that only harmless repetition covers.
+          if (effect.startsWith("T") && leaseHolder !== identity)
+            report("S32", `${identity} sends ${detail} and knows that ${leaseHolder ?? "nobody"} holds the lease`);
+          await invariants.beforeSend(effect, address, request);
+        },
+        onRead: (path: string) => invariants.afterRead(path),
+        onEffect: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
+          count(effect).tookEffect += 1;
+          invariants.afterEffect(effect, address, request);
+          trace.add(`effect ${effect} ${detail}`);
+          if (effect === "K2") {
+            decisions += 1;
+            await invariants.afterRecordWrite();
+          }
+          waiters.get(`${effect} ${count(effect).tookEffect}`)?.();
+          if (effect !== "K8") {
+            mutations += 1;
+            lastMutation = `${effect} ${detail}`;
+          }
+          if (effect === "K1" || effect.startsWith("T") || (effect === "K7" && stage.desired === undefined)) await invariants.check();
+        },
+        inspect: (request: Parameters<Invariants["inspectWrite"]>[0]) => invariants.inspectWrite(request),
+      };
+      const operator = createOperator({
+        kube: faultyKube(truth, faulty),
+        talos: faultyTalos(rerouted(datacenter.dialer(clock), stage.routes), faulty),
+        clock,
+        timers: mortalTimers(time.timers, mine),
+        random: stream(100 + generation),
+        keys,
+        log: inspectedLog(invariants),
+        options: { allowLoopbackMachines: false, identity },
+      });
+      void operator.run(stop.signal).catch((error: unknown) => {
+        if (mine.isAlive) trace.add(`operator ${own} gave up: ${String(error)}`);
+      });
+    });
+  };
+  return {
+    start,
+    pause(ms) {
+      const paused = actor?.isAlive === true ? actor : life;
+      if (paused?.isAlive !== true) return;
+      paused.pause();
+      start(0);
+      time.timers.schedule(ms, () => paused.resume());
+    },
+    hold() {
+      const held = actor ?? life;
+      held?.pause();
+      return () => held?.resume();
+    },
+    beforeSend(effect, n, act) {
+      interruptions.set(`${effect} ${Math.max(n, count(effect).sent + 1)}`, act);
+    },
+    setClock(skewMs) {
+      clockSkewMs = skewMs;
+    },
+    tookEffect: (effect, n) => new Promise((resolve) => waiters.set(`${effect} ${Math.max(n, count(effect).tookEffect + 1)}`, resolve)),
+    forgetWaits() {
+      waiters.clear();
+      interruptions.clear();
+    },
+    replace() {
+      for (const each of lives) each.crash();
+    },
+    stop() {
+      isStopped = true;
+      for (const each of lives) each.crash();
+    },
+    isAlive: () => lives.some((each) => each.isAlive),
+    mutations: () => mutations,
+    lastMutation: () => lastMutation,
+    decisions: () => decisions,
+  };
+}
+
+/** Every log line is read for secrets and dropped. */
+function inspectedLog(invariants: Invariants): Logger {
+  const look = (fields: LogFields, message: string): void =>
+    invariants.inspectText("a log line", `${message} ${JSON.stringify(fields, errorsAsText)}`);
+  const log: Logger = { debug: look, info: look, warn: look, error: look, child: () => log };
+  return log;
+}
+
+function errorsAsText(_key: string, value: unknown): unknown {
+  return value instanceof Error ? `${value.message} ${value.stack ?? ""}` : value;
+}

@@ -1,0 +1,56 @@
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import type { RandomSource, Timers } from "@talos-operator/ports";
+import type { Datacenter } from "@talos-operator/simulator";
+import type { EffectId } from "./effects.ts";
+import type { ObjectView } from "./object-view.ts";
+import type { Desired, Scenario } from "./scenario.ts";
+import type { Stage } from "./stage.ts";
+
+/**
+ * One part of a cluster's life that is played over and over: what it begins with, what is done to it after it is Ready (or in the middle of its
+ * making), and what must hold then.
+ */
+export interface Workload {
+  readonly name: string;
+  /** One sentence for `--workload list`. */
+  readonly about: string;
+  /** Draws what it begins with. */
+  choose(random: RandomSource): Scenario;
+  /** In order; each begins when the one before is reached. None: the life ends with Ready. */
+  steps(scenario: Scenario, random: RandomSource): readonly Step[];
+  /** The first step may also come while the cluster is still being made. */
+  readonly mayInterrupt: boolean;
+  /** The applied objects still exist in the end: idleness can be asked of them. */
+  readonly endsReady: boolean;
+}
+
+/** One edit, and what must come of it. */
+export interface Step {
+  /** For people, in the trace and in violations. */
+  readonly what: string;
+  make(world: EditableWorld): Promise<void>;
+  /** Asked after every event: must be cheap. */
+  isReached(world: EditableWorld): boolean;
+}
+
+/** What a step may do to a world, and see of it; past every fault. */
+export interface EditableWorld {
+  readonly scenario: Scenario;
+  readonly datacenter: Datacenter;
+  readonly client: KubeClient;
+  readonly objects: ObjectView;
+  readonly stage: Stage;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  now(): number;
+  /** Applies what is wanted now, with these changes. */
+  edit(change: Partial<Desired>): Promise<void>;
+  /** Deletes the applied objects. */
+  remove(): Promise<void>;
+  /** Every applied object is Ready by a status of its present spec. */
+  isReady(): boolean;
+  /** How often the effect took place in this run. */
+  took(effect: EffectId): number;
+  /** Ends all operators at once and starts one that calls itself a newer release. */
+  replaceOperator(): void;
+}

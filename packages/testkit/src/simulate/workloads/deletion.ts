@@ -1,0 +1,41 @@
+import { chooseScenario } from "../scenario.ts";
+import type { EditableWorld, Workload } from "../workload.ts";
+import { formerMachines, isBlank, isNode } from "./machines.ts";
+
+const OURS = ["talosclusters", "taloscontrolplanes", "talosworkers", "talosmachines"];
+
+function isGone({ objects }: EditableWorld): boolean {
+  return OURS.every((plural) => objects.all(plural).length === 0);
+}
+
+/** Everything goes, and every machine waits in maintenance mode. */
+export const deletion: Workload = {
+  name: "delete",
+  about: "a cluster is deleted with policy reset: its machines are wiped, its objects, record and keys go",
+  choose: (random) => chooseScenario(random),
+  steps: () => [
+    {
+      what: "delete",
+      make: (world) => world.remove(),
+      isReached: (world) => isGone(world) && world.objects.all("clusterrecords").length === 0 && formerMachines(world).every(isBlank),
+    },
+  ],
+  mayInterrupt: true,
+  endsReady: false,
+};
+
+/** The objects go, the machines go on, and what it takes to come back stays. */
+export const preservation: Workload = {
+  name: "delete-preserve",
+  about: "a cluster is deleted with policy preserve: its machines go on, record and keys stay",
+  choose: (random) => chooseScenario(random, { deletionPolicy: "preserve" }),
+  steps: () => [
+    {
+      what: "delete, policy preserve",
+      make: (world) => world.remove(),
+      isReached: (world) => isGone(world) && world.objects.all("clusterrecords").length === 1 && formerMachines(world).every(isNode),
+    },
+  ],
+  mayInterrupt: false,
+  endsReady: false,
+};

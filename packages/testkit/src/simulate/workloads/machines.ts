@@ -1,0 +1,59 @@
+import type { SimulatedMachine } from "@talos-operator/simulator";
+import { addressesOf } from "../scenario.ts";
+import type { EditableWorld } from "../workload.ts";
+
+/** The machines that are wanted now, control planes first. */
+export function wantedMachines({ stage, datacenter }: EditableWorld): readonly SimulatedMachine[] {
+  const { controlPlanes = [], workers = [] } = stage.desired ?? {};
+  return [...controlPlanes, ...workers].map((address) => datacenter.machine(address));
+}
+
+/** Every machine that was ever wanted and is not now. */
+export function formerMachines({ stage, datacenter }: EditableWorld): readonly SimulatedMachine[] {
+  const { controlPlanes = [], workers = [] } = stage.desired ?? {};
+  return [...stage.everMachines]
+    .filter((address) => !controlPlanes.includes(address) && !workers.includes(address))
+    .map((address) => datacenter.machine(address));
+}
+
+/** The machine holds nothing of any cluster. */
+export function isBlank({ state }: SimulatedMachine): boolean {
+  return state.stage === "maintenance" && state.config.persisted === undefined && state.etcd.data === undefined;
+}
+
+/** The machine works as a node. */
+export function isNode({ state }: SimulatedMachine): boolean {
+  return state.stage === "running" && state.kubernetes.isNodeReady;
+}
+
+/** etcd has exactly the wanted control planes as voters, all of them started. */
+export function hasWantedMembers({ stage, datacenter }: EditableWorld): boolean {
+  const [cluster, ...others] = datacenter.etcdClusters();
+  const wanted = stage.desired?.controlPlanes ?? [];
+  if (cluster === undefined || others.length > 0) return false;
+  return (
+    cluster.members.length === wanted.length &&
+    cluster.members.every(
+      (member) =>
+        !member.isLearner &&
+        member.isStarted &&
+        wanted.some((address) => datacenter.machine(address).state.etcd.data?.memberId === member.id),
+    )
+  );
+}
+
+/** The cluster is what is wanted: Ready, with these machines and these members, and nothing is left on machines that left. */
+export function isSettled(world: EditableWorld): boolean {
+  return (
+    world.isReady() &&
+    wantedMachines(world).every(isNode) &&
+    formerMachines(world).every((machine) => isBlank(machine) || world.stage.abandoned.has(machine.address)) &&
+    hasWantedMembers(world) &&
+    world.objects.all("talosmachines").length === wantedMachines(world).length
+  );
+}
+
+/** The addresses of machines that belong to nobody in the beginning. */
+export function sparesOf({ scenario }: EditableWorld): readonly string[] {
+  return addressesOf(scenario).spares;
+}

@@ -1,0 +1,322 @@
+import { crds } from "@talos-operator/api";
+import { createApiServer, createMemoryStore, type Store, type StoreContent } from "@talos-operator/apiserver";
+import { createKubeClient } from "@talos-operator/kube-runtime";
+import { createSeededRandom, createVirtualTime, type VirtualTime } from "@talos-operator/kube-runtime/testing";
+import type { KubeTransport, RandomSource } from "@talos-operator/ports";
+import { createDatacenter, realisticTimings, type DatacenterSnapshot } from "@talos-operator/simulator";
+import { copiedStore } from "../world/copied-store.ts";
+import { createValueKeys } from "../world/value-keys.ts";
+import { createSilentWorkloads } from "../world/workloads.ts";
+import type { EffectId } from "./effects.ts";
+import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
+import { createInvariants, type Invariants } from "./invariants.ts";
+import { createObjectView } from "./object-view.ts";
+import { createOperators } from "./operators.ts";
+import { emptyCounts, type EffectCounts, type RunResult, type Violation } from "./report.ts";
+import { addressesOf, CLUSTER_NAME, firstDesired, manifestOf, NAMESPACE, WORKERS_NAME, type Desired, type Scenario } from "./scenario.ts";
+import { createStage } from "./stage.ts";
+import { createTrace } from "./trace.ts";
+import { makeTrouble, type TroubleKind } from "./troubles.ts";
+import type { EditableWorld } from "./workload.ts";
+
+/** What a world is made of. */
+export interface WorldOptions {
+  readonly seed: number;
+  readonly scenario: Scenario;
+  readonly crashes: readonly PlannedCrash[];
+  readonly nuisanceRate: number;
+  readonly trouble: TroubleKind | undefined;
+  /** How to repeat this run, for people. */
+  readonly replay: string;
+  /** A cluster that is Ready already; otherwise it is made from nothing. */
+  readonly from?: PreparedWorld;
+}
+
+/** A world whose cluster is Ready and idle, to begin others from. */
+export interface PreparedWorld {
+  readonly at: number;
+  readonly objects: StoreContent;
+  readonly workloads: ReadonlyMap<string, StoreContent>;
+  readonly datacenter: DatacenterSnapshot;
+}
+
+/** One cluster's world, with everything that the plan has in store for it. */
+export interface World extends EditableWorld {
+  readonly time: VirtualTime;
+  readonly plan: FaultPlan;
+  readonly invariants: Invariants;
+  /** Applies the first objects where there is no cluster yet, and starts an operator. */
+  start(): Promise<void>;
+  /** From now on faults and trouble come. */
+  beginFaults(): void;
+  /** From now on nothing goes wrong any more; a trouble that has not begun never does. */
+  endFaults(): void;
+  /** An invariant was violated. */
+  isBroken(): boolean;
+  isOperatorAlive(): boolean;
+  isTroubleOver(): boolean;
+  waitsFor(): string;
+  report(invariant: string, detail: string): void;
+  trace(line: string): void;
+  /** Virtual idleness: nothing is written and no machine is sent anything. */
+  checkIdle(minutes: number): Promise<void>;
+  effectCounts(): ReadonlyMap<EffectId, EffectCounts>;
+  snapshot(): PreparedWorld;
+  end(reachedGoal: boolean): RunResult;
+}
+
+/** The CRDs, stored and checked once for all worlds of this process. */
+let withCrds: Promise<StoreContent> | undefined;
+
+async function storeCrds(): Promise<StoreContent> {
+  const time = createVirtualTime();
+  const store = createMemoryStore();
+  const api = await createApiServer({ store, clock: time.clock, timers: time.timers, random: createSeededRandom(0) });
+  const transport = api.transport({ name: "system:simulation", groups: ["system:masters"] });
+  for (const crd of crds) await createObject(transport, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+  await time.settle();
+  const content = store.load();
+  api.close();
+  return content;
+}
+
+/** Makes a world; nothing happens in it before `start`. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { scenario, from } = options;
+  const time = createVirtualTime(from?.at);
+  const begunAt = time.now();
+  // Independent streams: what one part draws does not shift what another part meets.
+  const stream = (n: number): RandomSource => createSeededRandom((options.seed * 16 + n) >>> 0);
+  const trace = createTrace(() => time.now());
+  const keys = createValueKeys(stream(1));
+  const ports = { clock: time.clock, timers: time.timers };
+  withCrds ??= storeCrds();
+  const store = copiedStore(from?.objects ?? (await withCrds));
+  const api = await createApiServer({ store, ...ports, random: stream(2) });
+  const truth = api.transport({ name: "system:simulation", groups: ["system:masters"] });
+  const client = createKubeClient(truth);
+  const { controlPlanes, workers, spares } = addressesOf(scenario);
+  const workloads = new Map<string, Store>([...(from?.workloads ?? [])].map(([key, content]) => [key, copiedStore(content)]));
+  const datacenter = createDatacenter({
+    ...ports,
+    random: stream(3),
+    keys,
+    machines: [...controlPlanes, ...workers, ...spares].map((address) => ({ address, talosVersion: scenario.talosVersion })),
+    timings: realisticTimings,
+    workload: createSilentWorkloads({ ...ports, random: stream(4) }, workloads),
+    ...(from === undefined ? {} : { snapshot: from.datacenter }),
+  });
+
+  const violations: Violation[] = [];
+  const report = (invariant: string, detail: string): void => {
+    // The first of its kind tells the story; a broken world repeats itself at every step.
+    if (violations.some((known) => known.invariant === invariant)) return;
+    trace.add(`VIOLATION ${invariant} ${detail}`);
+    violations.push({ seed: options.seed, step: trace.length, invariant, detail, replay: options.replay, trace: trace.tail(25) });
+  };
+  const stage = createStage(firstDesired(scenario), scenario.deletionPolicy, from === undefined);
+  const objects = createObjectView(truth);
+  const effects = new Map<EffectId, EffectCounts>();
+  const count = (effect: EffectId): EffectCounts => {
+    const known = effects.get(effect);
+    if (known !== undefined) return known;
+    const fresh = emptyCounts();
+    effects.set(effect, fresh);
+    return fresh;
+  };
+  const invariants = createInvariants({
+    truth,
+    datacenter,
+    stage,
+    now: () => time.now(),
+    describeSpki: (certificate) => keys.describeCertificate(certificate).spki,
+    report,
+  });
+  const plan = createFaultPlan({
+    random: stream(5),
+    crashes: options.crashes,
+    nuisanceRate: options.nuisanceRate,
+    onFault: (effect, fault) => {
+      count(effect)[fault] += 1;
+      trace.add(`fault ${fault} ${effect}`);
+    },
+  });
+  const operators = createOperators({
+    time,
+    stream,
+    keys,
+    truth,
+    datacenter,
+    plan,
+    invariants,
+    trace,
+    count,
+    report,
+    stage,
+    firstOperator: from === undefined ? 1 : 1001,
+  });
+  let trouble: "none" | "waits" | "goes-on" | "over" = options.trouble === undefined ? "none" : "waits";
+
+  const applied = (): ReturnType<typeof manifestOf> => manifestOf(scenario, stage.desired ?? firstDesired(scenario));
+  const pathOf = (plural: string, name?: string): string =>
+    `/apis/talos.alperen.cloud/v1alpha1/namespaces/${NAMESPACE}/${plural}${name === undefined ? "" : `/${name}`}`;
+  const send = async (method: "DELETE" | "PATCH", path: string, body?: unknown): Promise<void> => {
+    const headers = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
+    const answer = await truth.send({ method, path, body, headers });
+    if (answer.status >= 300)
+      throw new Error(`an edit failed: ${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  };
+
+  const world: World = {
+    scenario,
+    time,
+    datacenter,
+    client,
+    objects,
+    stage,
+    timers: time.timers,
+    random: stream(14),
+    plan,
+    invariants,
+    now: () => time.now(),
+    async start() {
+      if (from === undefined) for (const { plural, body } of applied()) await createObject(truth, pathOf(plural), body);
+      await objects.start();
+      operators.start(0);
+    },
+    beginFaults() {
+      plan.begin();
+      if (options.trouble === undefined) return;
+      void makeTrouble({
+        client,
+        kind: options.trouble,
+        random: stream(15),
+        timers: time.timers,
+        datacenter,
+        scenario,
+        pauseOperator: (ms) => operators.pause(ms),
+        beforeSend: (effect, n, act) => operators.beforeSend(effect, n, act),
+        holdOperator: () => operators.hold(),
+        startOperator: () => operators.start(0),
+        setClock: (skewMs) => operators.setClock(skewMs),
+        tookEffect: (effect, n) => operators.tookEffect(effect, n),
+        keys,
+        now: () => time.now(),
+        stage,
+        trace: (line) => {
+          if (line.startsWith("trouble") && trouble === "waits") trouble = "goes-on";
+          trace.add(line);
+        },
+      }).then(
+        () => {
+          trouble = "over";
+        },
+        (error: unknown) => report("Own", error instanceof Error ? error.message : String(error)),
+      );
+    },
+    endFaults() {
+      plan.stop();
+      if (trouble !== "waits" || scenarioIsNew()) return;
+      operators.forgetWaits();
+      trouble = "over";
+    },
+    async edit(change) {
+      const before = new Map(applied().map((one) => [one.plural, one]));
+      const desired: Desired = { ...(stage.desired ?? firstDesired(scenario)), ...change };
+      const wanted = new Set([...(stage.desired?.controlPlanes ?? []), ...(stage.desired?.workers ?? [])]);
+      stage.mayConfigure += [...desired.controlPlanes, ...desired.workers].filter((address) => !wanted.has(address)).length;
+      stage.desired = desired;
+      for (const address of desired.controlPlanes) stage.everControlPlanes.add(address);
+      for (const address of [...desired.controlPlanes, ...desired.workers]) stage.everMachines.add(address);
+      trace.add(`edit ${JSON.stringify(change)}`);
+      const after = applied();
+      for (const { plural, name } of before.values())
+        if (!after.some((one) => one.plural === plural)) await send("DELETE", pathOf(plural, name));
+      for (const { plural, name, body } of after) {
+        if (!before.has(plural)) await createObject(truth, pathOf(plural), body);
+        else await send("PATCH", pathOf(plural, name), mergePatch(before.get(plural)?.body, body));
+      }
+    },
+    async remove() {
+      const names = applied();
+      stage.desired = undefined;
+      trace.add("edit: delete");
+      for (const { plural, name } of names) await send("DELETE", pathOf(plural, name));
+    },
+    isReady: () => stage.desired !== undefined && applied().every(({ plural, name }) => objects.isReady(plural, name)),
+    took: (effect) => effects.get(effect)?.tookEffect ?? 0,
+    replaceOperator: () => operators.replace(),
+    isTroubleOver: () => trouble === "none" || trouble === "over",
+    isBroken: () => violations.length > 0,
+    isOperatorAlive: () => operators.isAlive(),
+    waitsFor: () =>
+      [
+        ["talosclusters", CLUSTER_NAME],
+        ["taloscontrolplanes", CLUSTER_NAME],
+        ["talosworkers", WORKERS_NAME],
+      ]
+        .filter(([plural = "", name = ""]) => objects.get(plural, name) !== undefined)
+        .map(([plural = "", name = ""]) => `${plural}: ${objects.waitsFor(plural, name)}`)
+        .join("; "),
+    report,
+    trace: (line) => trace.add(line),
+    async checkIdle(minutes) {
+      if (minutes === 0) return;
+      // The minute after Ready belongs to the rollout: events and summaries settle.
+      await time.advance(60_000);
+      const before = operators.mutations();
+      await time.advance(minutes * 60_000);
+      const writes = operators.mutations() - before;
+      if (writes > 0) report("Li2", `${writes} writes or mutating calls in ${minutes} idle minutes: ${operators.lastMutation()}`);
+    },
+    effectCounts: () => effects,
+    snapshot() {
+      operators.stop();
+      return {
+        at: time.now(),
+        objects: store.load(),
+        workloads: new Map([...workloads].map(([key, one]) => [key, one.load()])),
+        datacenter: datacenter.snapshot(),
+      };
+    },
+    end(reachedGoal) {
+      operators.stop();
+      void datacenter.close();
+      api.close();
+      return {
+        seed: options.seed,
+        violations,
+        reachedGoal,
+        virtualMs: time.now() - begunAt,
+        decisions: operators.decisions(),
+        effects,
+        traceHash: trace.hash(),
+      };
+    },
+  };
+  function scenarioIsNew(): boolean {
+    // A life from the beginning meets every effect that a trouble waits for.
+    return from === undefined;
+  }
+  return world;
+}
+
+/** A merge patch that turns one object into another: what is not in the second becomes `null`. */
+function mergePatch(before: unknown, after: unknown): unknown {
+  if (!isPlain(before) || !isPlain(after)) return after;
+  const gone = Object.keys(before).filter((key) => !(key in after));
+  return {
+    ...Object.fromEntries(gone.map((key) => [key, null])),
+    ...Object.fromEntries(Object.entries(after).map(([key, value]) => [key, mergePatch(before[key], value)])),
+  };
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function createObject(transport: KubeTransport, path: string, body: unknown): Promise<void> {
+  const answer = await transport.send({ method: "POST", path, body });
+  if (answer.status >= 300)
+    throw new Error(`the world could not be made: POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+}
