@@ -1,4 +1,10 @@
-import { talosClusterResource, talosControlPlaneResource, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
+import {
+  canonicalAddress,
+  talosClusterResource,
+  talosControlPlaneResource,
+  talosMachineResource,
+  talosWorkerResource,
+} from "@talos-operator/api";
 import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createEventRecorder, createInformerRegistry, createKubeClient, createManager } from "@talos-operator/kube-runtime";
 import type { Informer, KubeObject, Leadership, ManagerHealth, ObjectKey, Term } from "@talos-operator/kube-runtime";
@@ -11,6 +17,7 @@ import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
+import { createReferences } from "./references/references.ts";
 import type { OperatorDependencies } from "./options.ts";
 
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
@@ -59,6 +66,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     indexers: {
       controlPlane: (machine) => inNamespace(machine, machine.spec?.controlPlaneRef?.name),
       worker: (machine) => inNamespace(machine, machine.spec?.workerRef?.name),
+      endpoint: endpointsOf,
     },
   });
   const hosts = { allowLoopback: options.allowLoopbackMachines === true };
@@ -70,8 +78,10 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const term = (leadership: Leadership): Term => {
     const leading =
       options.leaderElection === false ? leadingAlone(identity) : leadingBy(leadership, timing.leaseDurationMs ?? 15_000, timers);
+    const references = createReferences({ client, clock, timers, random, log });
     const brain = createBrain({
       ...shared,
+      references,
       dialer: talos,
       ...(workloads === undefined ? {} : { workloads }),
       keys,
@@ -87,9 +97,10 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
     current = brain;
     return {
-      controllers: [brain.controller, composer, createWorkerController({ ...shared, events }), reporter],
+      controllers: [brain.controller, composer, createWorkerController({ ...shared, events, references }), reporter],
       close: () => {
         brain.close();
+        references.close();
         current = undefined;
       },
     };
@@ -114,6 +125,11 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     health: () => manager.health(),
     lastDecision: (key) => current?.lastDecision(key),
   };
+}
+
+/** For finding machines of other clusters at an address. */
+function endpointsOf({ spec }: TalosMachine): readonly string[] {
+  return spec === undefined || spec.endpoint === "" ? [] : [canonicalAddress(spec.endpoint)];
 }
 
 function inNamespace(object: KubeObject, name: string | undefined): readonly string[] {

@@ -1,10 +1,11 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
+import { addressResolved, identityUnique } from "./address.ts";
 import type { ConditionEntry } from "./entry.ts";
 import { draining } from "./draining.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
 import { ready } from "./ready.ts";
-import { adoptionRequired, deleting, dryRun, fieldNotSupported, paused, secretsLost, upgradePending } from "./standing.ts";
+import { adoptionRequired, deleting, dryRun, fieldNotSupported, paused, removing, secretsLost, upgradePending } from "./standing.ts";
 
 /**
  * Every condition type with every reason it can have: the closed vocabulary of `status.conditions`,
@@ -18,6 +19,8 @@ export const conditionCatalogue = {
   EtcdHealthy: etcdHealthy,
   NodesReady: nodesReady,
   Reachable: reachable,
+  AddressResolved: addressResolved,
+  IdentityUnique: identityUnique,
   MaintenanceIdentityPinned: maintenanceIdentityPinned,
   ConfigApplied: configApplied,
   FieldNotSupported: fieldNotSupported,
@@ -26,6 +29,7 @@ export const conditionCatalogue = {
   SecretsLost: secretsLost,
   Draining: draining,
   Deleting: deleting,
+  Removing: removing,
   Paused: paused,
   DryRun: dryRun,
 } as const satisfies Record<string, ConditionEntry>;

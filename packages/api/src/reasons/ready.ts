@@ -1,3 +1,4 @@
+import { addressReasons } from "./address.ts";
 import type { ConditionEntry } from "./entry.ts";
 
 /** Reasons why an object is not ready that lie in what its author wrote. Nothing is sent to a machine while one of them holds. */
@@ -79,6 +80,12 @@ const worldReasons = {
     when: "A machine that is part of the cluster does not answer.",
     next: "Look at its power and network; the operator keeps asking.",
   },
+  ...addressReasons,
+  ClockSkewed: {
+    status: "False",
+    when: "Certificates of this cluster are not in force yet, or no more, by the clock of the operator or of a machine.",
+    next: "Correct the clock of the operator's host, or of the machine the message names.",
+  },
   NotTalos: {
     status: "False",
     when: "Something answers at a machine's address that is not Talos.",
@@ -120,6 +127,11 @@ const worldReasons = {
     next: "Nothing; the condition Bootstrapped says what is waited for.",
   },
   EtcdUnhealthy: { status: "False", when: "Etcd lacks a member or a healthy majority.", next: "See the condition EtcdHealthy." },
+  Removing: {
+    status: "False",
+    when: "Machines that the spec no longer lists are being taken out of the cluster.",
+    next: "See the condition Removing.",
+  },
   NodesNotReady: {
     status: "False",
     when: "Kubernetes nodes are missing or not ready; the message names each with its unmet condition.",

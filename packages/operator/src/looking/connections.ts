@@ -1,11 +1,14 @@
 import { createTalosClient } from "@talos-operator/talos/client";
 import type { TalosClient } from "@talos-operator/talos/client";
 import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
-import type { InMaintenance, SeenVersion } from "./look.ts";
+import type { Hardware, InMaintenance, SeenVersion } from "./look.ts";
 import { Steady } from "./steady.ts";
 
 /** The certificate with which a cluster's machines are looked at (`os:reader`). */
 export type ReaderCredentials = Extract<TalosCredentials, { readonly kind: "mutual" }>;
+
+/** Far longer than a machine is looked at in a row; another machine has another key. */
+const HARDWARE_FRESH_MS = 600_000;
 
 /**
  * The open channels to one machine: at most one in maintenance mode and one with mutual TLS.
@@ -19,6 +22,8 @@ export class MachineConnections {
   readonly waiting = new Steady<Pick<InMaintenance, "version" | "platform" | "uuid" | "macs" | "disks">>();
   /** What a machine with a configuration runs. */
   readonly version = new Steady<SeenVersion>();
+  /** UUID and hardware addresses of whoever presents this key. They do not change while it runs. */
+  readonly hardware = new Steady<Hardware | undefined>(HARDWARE_FRESH_MS);
   readonly #dialer: TalosDialer;
   #maintenance: TalosClient | undefined;
   #mutual: { readonly client: TalosClient; readonly credentials: ReaderCredentials } | undefined;
@@ -51,6 +56,7 @@ export class MachineConnections {
 
   closeMutual(): void {
     this.version.forget();
+    this.hardware.forget();
     this.#mutual?.client.close();
     this.#mutual = undefined;
   }

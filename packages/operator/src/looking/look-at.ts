@@ -2,7 +2,7 @@ import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/
 import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { seenDisks } from "./disks.ts";
-import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
+import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
 
 /** Deadline of each call of a look. */
 export const LOOK_TIMEOUT_MS = 3_000;
@@ -15,7 +15,7 @@ export interface LookQuestion {
   readonly credentials: ReaderCredentials | undefined;
   /** True when a configuration may have been sent: the machine is then met with our certificate first. */
   readonly mayBeConfigured: boolean;
-  /** Asks also a configured machine for its UUID. Default false: that is asked only of one that nobody configured under this name. */
+  /** Asks for UUID and hardware addresses now. Default false: those that were told a while ago over a connection to the same key count. */
   readonly needsHardware?: boolean;
   readonly now: () => number;
   readonly signal?: AbortSignal;
@@ -146,9 +146,13 @@ async function readRunning(client: TalosLooks, question: LookQuestion, steadyFor
     client.resources.get(resourceKinds.machineStatus, undefined, options),
     question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options)),
     isControlPlane ? seenEtcd(client, options) : undefined,
-    // One that nobody configured under this name may be another entry's machine.
-    question.mayBeConfigured && question.needsHardware !== true ? undefined : hardwareOf(client, options),
+    // Addresses change hands: the certificate says only that it is one of ours.
+    question.needsHardware === true
+      ? hardwareOf(client, options)
+      : question.connections.hardware.take(steadyFor, question.now, () => hardwareOf(client, options)),
   ]);
+  // What it did not tell now it may tell the next time.
+  if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
   return {
     kind: "running",
     at: question.now(),
@@ -162,7 +166,7 @@ async function readRunning(client: TalosLooks, question: LookQuestion, steadyFor
 }
 
 /** What tells this machine from others, as far as it tells. */
-async function hardwareOf(client: TalosLooks, options: CallOptions): Promise<Pick<InMaintenance, "uuid" | "macs">> {
+async function hardwareOf(client: TalosLooks, options: CallOptions): Promise<Hardware> {
   const [system, links] = await Promise.all([
     optional(client.resources.get(resourceKinds.systemInformation, undefined, options)),
     optional(client.resources.list(resourceKinds.linkStatus, options)),

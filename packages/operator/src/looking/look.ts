@@ -1,3 +1,5 @@
+import type { ReadyReason } from "@talos-operator/api";
+
 /**
  * What one look at a machine showed. Plain data: rules are functions of it.
  *
@@ -19,6 +21,8 @@ export interface Silent {
   readonly since: number;
   /** A short, safe sentence: never longer than 200 characters, no control characters. */
   readonly detail: string;
+  /** Set when something may answer, and is not to be believed or not to be asked: why, and what a person can do. */
+  readonly stopped?: { readonly reason: ReadyReason; readonly message: string };
 }
 
 /** Something answers at the address, but it does not speak the Talos API. */
@@ -58,8 +62,16 @@ export interface Running {
   readonly unmet: readonly UnmetCondition[];
   /** Control planes only; `undefined` on workers. */
   readonly etcd: SeenEtcd | undefined;
-  /** Asked only of a machine that is not known to be configured; `undefined` = not asked. */
-  readonly hardware?: { readonly uuid: string | undefined; readonly macs: readonly string[] };
+  /** `undefined` = not told. */
+  readonly hardware?: Hardware;
+}
+
+/** What tells a machine from others of its kind. */
+export interface Hardware {
+  /** SMBIOS UUID; `undefined` where there is none (containers). */
+  readonly uuid: string | undefined;
+  /** Lower case, sorted. */
+  readonly macs: readonly string[];
 }
 
 /** Presents a certificate that the cluster's authority did not sign, or refuses a certificate that it did sign. */

@@ -13,14 +13,20 @@ interface Held<T> {
  * It belongs to the key that the machine presented: a machine that boots anew presents a new one in maintenance mode, and another machine always does.
  */
 export class Steady<T> {
+  readonly #freshMs: number;
   #held: Held<T> | undefined;
+
+  /** @param freshMs how long an answer counts; default 20 s */
+  constructor(freshMs = FRESH_MS) {
+    this.#freshMs = freshMs;
+  }
 
   /** The kept answer to this key, else asks. `spki` undefined, before the first answer on a connection, always asks. */
   async take(spki: string | undefined, now: () => number, ask: () => Promise<T>): Promise<T> {
     const held = this.#held;
     const askedAt = now();
     // The clock may jump, in both directions.
-    if (held !== undefined && held.spki === spki && Math.abs(askedAt - held.at) < FRESH_MS) return held.value;
+    if (held !== undefined && held.spki === spki && Math.abs(askedAt - held.at) < this.#freshMs) return held.value;
     const value = await ask();
     this.#held = spki === undefined ? undefined : { spki, at: askedAt, value };
     return value;

@@ -20,7 +20,8 @@ export function hostnameOf(machine: Machine): string {
   const configured = machine.config.active === undefined ? undefined : configFactsOf(machine.config.active).hostname;
   if (configured !== undefined) return configured;
   if (machine.hardware.platform === "container") return machine.hardware.name;
-  const digits = BigInt(`0x${createHash("sha256").update(machine.hardware.uuid).digest("hex").slice(0, 16)}`).toString(36);
+  // Not from the UUID: clones share that, and would share the name of their etcd member.
+  const digits = BigInt(`0x${createHash("sha256").update(nodeIdOf(machine)).digest("hex").slice(0, 16)}`).toString(36);
   return `talos-${digits.slice(0, 3)}-${digits.slice(3, 6)}`;
 }
 

@@ -1,4 +1,4 @@
-import { controllerOf, findCondition, reconcileModeOf, talosControlPlaneResource } from "@talos-operator/api";
+import { canonicalAddress, controllerOf, findCondition, reconcileModeOf, talosControlPlaneResource } from "@talos-operator/api";
 import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type {
@@ -11,12 +11,15 @@ import type {
   ReconcileContext,
   ReconcileResult,
 } from "@talos-operator/kube-runtime";
+import type { SecretsBundle } from "@talos-operator/talos";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { LookGate } from "../../looking/look-gate.ts";
 import type { Look } from "../../looking/look.ts";
+import { Turnstile } from "../../looking/turnstile.ts";
 import { createAccessStore } from "../../secrets/access-store.ts";
+import type { References } from "../../references/references.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
 import { decide, defaultRules } from "./decide.ts";
 import { executeAll } from "./execute.ts";
@@ -26,8 +29,12 @@ import { machineFact } from "./facts.ts";
 import type { MachineFact } from "./facts.ts";
 import { readRecord } from "./facts-codec.ts";
 import { createGuard } from "./guard.ts";
-import type { Decision, Observed, Rule, SentEffect } from "./model.ts";
+import type { DeclaredMachine, Decision, Observed, Rule, SentEffect } from "./model.ts";
+import { identityOf } from "./identity.ts";
+import type { IdentityKind } from "./identity.ts";
 import { observe } from "./observe.ts";
+import { withConfigs } from "./observe-configs.ts";
+import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { canonicalAddressesOf } from "./spec-problems.ts";
 import { ClusterSession } from "./session.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
@@ -43,6 +50,9 @@ const STATUS_EVERY_MS = 500;
 
 /** Longest note of an event that an API server takes is 1,024 bytes. */
 const LONGEST_NOTE = 1_000;
+
+/** Configurations that are read back at once in the whole process; each takes a connection and some milliseconds of work. */
+const CONFIG_READINGS = 8;
 
 /** What the brain needs. */
 export interface BrainOptions {
@@ -62,6 +72,7 @@ export interface BrainOptions {
   readonly workers: Informer<TalosWorker>;
   readonly machines: Informer<TalosMachine>;
   readonly hosts: HostOptions;
+  readonly references: References;
   readonly requireFingerprint: boolean;
   readonly rules?: readonly Rule[];
   /** Clusters that are worked on at once. */
@@ -73,15 +84,24 @@ export interface BrainOptions {
   readonly metrics?: MetricsRegistry;
 }
 
+/** What the brain knows of one machine. */
+export interface KnownMachine {
+  /** The newest look, as rules believe it. */
+  readonly look: Look;
+  /** What the record says. */
+  readonly fact: MachineFact | undefined;
+  readonly declared: DeclaredMachine | undefined;
+  /** Whether its hardware identity is its own; `undefined` before it was written down. */
+  readonly identity: IdentityKind | undefined;
+  readonly sent: SentEffect | undefined;
+  readonly hasRecord: boolean;
+}
+
 /** The brain: one work item per cluster; it alone decides and sends to machines. */
 export interface Brain {
   readonly controller: Controller;
   /** What is known of a machine: the newest look, and what the record says. */
-  machine(
-    key: ObjectKey,
-  ):
-    | { readonly look: Look; readonly fact: MachineFact | undefined; readonly sent: SentEffect | undefined; readonly hasRecord: boolean }
-    | undefined;
+  machine(key: ObjectKey): KnownMachine | undefined;
   /** Decisions of each cluster's last pass, for people and tests. */
   lastDecision(key: ObjectKey): Decision | undefined;
   close(): void;
@@ -89,6 +109,8 @@ export interface Brain {
 
 interface Cluster {
   readonly session: ClusterSession;
+  /** By name, as last observed. */
+  machines: ReadonlyMap<string, DeclaredMachine>;
   readonly uid: string;
   decision: Decision | undefined;
   facts: ClusterFacts | undefined;
@@ -103,6 +125,7 @@ export function createBrain(options: BrainOptions): Brain {
   const statuses = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, clock, FIELD_MANAGER);
   const rules = options.rules ?? defaultRules;
   const gate = new LookGate(options.timers);
+  const turnstile = new Turnstile(CONFIG_READINGS);
 
   /** The TalosCluster in dry run whose control plane this is, or would be. */
   const triedCluster = (key: ObjectKey, stored: TalosControlPlane | undefined): TalosCluster | undefined => {
@@ -125,6 +148,7 @@ export function createBrain(options: BrainOptions): Brain {
         timers: options.timers,
         random: options.random,
         gate,
+        turnstile,
         ...(options.workloads === undefined
           ? {}
           : { workload: { dialer: options.workloads, keys: options.keys, wake: () => controller.enqueue(key) } }),
@@ -134,7 +158,7 @@ export function createBrain(options: BrainOptions): Brain {
         options.onLook({ namespace: key.namespace, name }, look);
       },
     );
-    const made: Cluster = { session, uid, decision: undefined, facts: undefined };
+    const made: Cluster = { session, uid, machines: new Map(), decision: undefined, facts: undefined };
     clusters.set(text, made);
     return made;
   };
@@ -149,6 +173,7 @@ export function createBrain(options: BrainOptions): Brain {
     if (controlPlane === undefined) {
       clusters.get(keyText(key))?.session.close();
       clusters.delete(keyText(key));
+      options.references.forget(`brain ${keyText(key)}`);
       statuses.forget(keyText(key));
       return undefined;
     }
@@ -166,18 +191,29 @@ export function createBrain(options: BrainOptions): Brain {
       workers: imagined?.workers ?? workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       machineObjects,
       otherPools: otherPools(controlPlane, workersOfIt),
+      machineElsewhere: (address: string) => machineElsewhere(controlPlane, address),
     };
-    const seen = await observe(cached, session, {
+    const observed = await observe(cached, session, {
       client,
       bundles,
       access,
       keys: options.keys,
       clock,
       hosts: options.hosts,
+      references: options.references,
+      wake: () => controller.enqueue(key),
       mayDisturb: options.leading.mayDisturb,
       requireFingerprint: options.requireFingerprint,
     });
+    const seen = withConfigs(observed, session, {
+      dialer: options.dialer,
+      keys: options.keys,
+      clock,
+      bundle: () => bundleInForce(key, session),
+      wake: () => controller.enqueue(key),
+    });
     for (const machine of seen.machines) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));
+    cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
     cluster.facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
     const decision = decide(seen, rules);
     cluster.decision = decision;
@@ -203,6 +239,21 @@ export function createBrain(options: BrainOptions): Brain {
     return { requeueAfterMs: wait === undefined ? requeueAfterMs : Math.min(wait, requeueAfterMs ?? wait) };
   };
 
+  const factsNow = (session: ClusterSession): ClusterFacts => {
+    const record = session.record?.value;
+    const now = record === undefined || record === "absent" ? undefined : readRecord(record);
+    if (now === undefined) throw new TypeError("an effect needs a record, and there is none");
+    return now.facts;
+  };
+
+  /** The bundle that the record names, read now or held for a moment. */
+  const bundleInForce = (key: ObjectKey, session: ClusterSession): Promise<SecretsBundle> => {
+    const expected = factsNow(session).bundle;
+    return session.keys(expected.fingerprint, async () =>
+      usableBundle(await bundles.read({ namespace: key.namespace, name: expected.secretName }), expected),
+    );
+  };
+
   const carryOut = async (
     decision: Decision,
     seen: Observed,
@@ -212,12 +263,6 @@ export function createBrain(options: BrainOptions): Brain {
   ): Promise<unknown> => {
     if (decision.actions.length === 0) return undefined;
     const { session } = cluster;
-    const facts = (): ClusterFacts => {
-      const record = session.record?.value;
-      const now = record === undefined || record === "absent" ? undefined : readRecord(record);
-      if (now === undefined) throw new TypeError("an effect needs a record, and there is none");
-      return now.facts;
-    };
     const effects: Effects = {
       client,
       dialer: options.dialer,
@@ -232,13 +277,8 @@ export function createBrain(options: BrainOptions): Brain {
       leading: options.leading,
       log: options.log.child({ ...nameOf(key), rule: decision.rule }),
       signal: context.signal,
-      facts,
-      bundle: () => {
-        const expected = facts().bundle;
-        return session.keys(expected.fingerprint, async () =>
-          usableBundle(await bundles.read({ namespace: key.namespace, name: expected.secretName }), expected),
-        );
-      },
+      facts: () => factsNow(session),
+      bundle: () => bundleInForce(key, session),
       wake: () => controller.enqueue(key),
       event: (regarding, type, reason, action, note) => options.events.record(regarding, { type, reason, action, note }),
       caughtUp: async (kind, resourceVersion) => {
@@ -298,6 +338,17 @@ export function createBrain(options: BrainOptions): Brain {
     return [...pools];
   };
 
+  /** The TalosMachine of an older cluster at this address: for addresses that no spec names. */
+  const machineElsewhere = (own: TalosControlPlane, address: string): string | undefined => {
+    const there = machines.store.byIndex("endpoint", canonicalAddress(address)).find((machine) =>
+      clusterOfMachine(machine).some((cluster) => {
+        const other = controlPlanes.store.get(cluster);
+        return other !== undefined && other.metadata.uid !== own.metadata.uid && isOlder(other, own);
+      }),
+    );
+    return there === undefined ? undefined : `TalosMachine ${there.metadata.namespace ?? ""}/${there.metadata.name}`;
+  };
+
   const controller: Controller = createController({
     name: "taloscontrolplane",
     clock,
@@ -351,14 +402,23 @@ export function createBrain(options: BrainOptions): Brain {
     controller,
     machine: (key) => {
       const cluster = clusters.get(owners.get(keyText(key)) ?? "");
-      return cluster === undefined
-        ? undefined
-        : {
-            look: cluster.session.look(key.name),
-            fact: machineFact(cluster.facts, key.name),
-            sent: cluster.session.sent().get(`Configure/${key.name}`),
-            hasRecord: cluster.facts !== undefined,
-          };
+      if (cluster === undefined) return undefined;
+      const declared = cluster.machines.get(key.name);
+      const look = cluster.session.look(key.name);
+      const fact = machineFact(cluster.facts, key.name);
+      return {
+        look:
+          declared === undefined
+            ? look
+            : declared.address === ""
+              ? unaddressedLook(clock.now())
+              : provenLook(cluster.facts, declared, look),
+        fact,
+        declared,
+        identity: cluster.facts === undefined || fact === undefined ? undefined : identityOf(cluster.facts, fact),
+        sent: cluster.session.sent().get(`Configure/${key.name}`),
+        hasRecord: cluster.facts !== undefined,
+      };
     },
     lastDecision: (key) => clusters.get(keyText(key))?.decision,
     close: () => {

@@ -1,32 +1,75 @@
 import { machineNameFor } from "@talos-operator/api";
-import type { Machine, MachineSpec, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import type { DeclaredMachine, MachineRole } from "./model.ts";
+import type { Machine, MachineAddress, MachineSpec, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { AddressProblem } from "../../references/address-of-reference.ts";
+import { emptyAddressBook } from "../../references/references.ts";
+import type { AddressBook } from "../../references/references.ts";
+import type { DeclaredMachine, MachineName, MachineRole } from "./model.ts";
 
 /** Talos version of a pool that names none, as the schema fills it in. */
 const DEFAULT_VERSION = "v1.13.0";
 
-/** The machines that a pool lists by address, in its order; references are not built yet and reported elsewhere. */
-export function machinesOf(pool: TalosControlPlane | TalosWorker): readonly DeclaredMachine[] {
+/** What is known about addresses that specs do not name themselves. */
+export interface AddressKnowledge {
+  /** What references gave. Default: nothing was read. */
+  readonly book?: AddressBook;
+  /** Where a machine was when it was written down: it is looked for there while its reference gives nothing. */
+  readonly recorded?: (name: MachineName) => string | undefined;
+  /** What is wrong with an address that a reference gave. */
+  readonly check?: (address: MachineAddress) => AddressProblem | undefined;
+}
+
+/**
+ * The machines that a pool lists, in its order. One whose reference gives no address stays on the list, with the reason: it was not taken out.
+ *
+ * Left out are references without a usable name, and a second entry of the same name: the spec's checks report them, and nothing is done until they are right.
+ */
+export function machinesOf(pool: TalosControlPlane | TalosWorker, knowledge: AddressKnowledge = {}): readonly DeclaredMachine[] {
   const owner = { kind: pool.kind, name: pool.metadata.name };
   const shared = pool.spec?.metalSpec?.machineSpec ?? {};
   const seen = new Set<string>();
   return (pool.spec?.metalSpec?.machines ?? []).flatMap((machine, index) => {
-    if (machine.address === undefined) return [];
-    const name = machineNameFor(owner.name, { kind: "address", address: machine.address });
-    if (seen.has(name)) return [];
-    seen.add(name);
+    const field = `spec.metalSpec.machines[${index}]`;
+    const found = placeOf(pool, machine, field, knowledge);
+    if (found === undefined || seen.has(found.name)) return [];
+    seen.add(found.name);
     return [
       {
-        name,
+        ...found,
         role: roleOf(pool.kind),
-        address: machine.address,
         owner,
-        field: `spec.metalSpec.machines[${index}]`,
+        field,
         version: machine.version ?? pool.spec?.version ?? DEFAULT_VERSION,
         machineSpec: withOwn(shared, machine),
       },
     ];
   });
+}
+
+/** Name and address of one entry. */
+function placeOf(
+  pool: TalosControlPlane | TalosWorker,
+  machine: Machine,
+  field: string,
+  { book = emptyAddressBook, recorded, check }: AddressKnowledge,
+): Pick<DeclaredMachine, "name" | "address" | "reference" | "problem"> | undefined {
+  const owner = pool.metadata.name;
+  const { address, machineRef } = machine;
+  if (address !== undefined) return { name: machineNameFor(owner, { kind: "address", address }), address };
+  if (machineRef === undefined || !isObjectName(machineRef.name)) return undefined;
+  const name = machineNameFor(owner, { kind: "machineRef", name: machineRef.name });
+  const reference = `${machineRef.kind ?? ""}/${machineRef.name}`;
+  const resolution = book(machineRef, pool.metadata.namespace ?? "");
+  const problem =
+    resolution.kind === "unresolved"
+      ? resolution.problem
+      : check?.({ field: `${field}.machineRef`, address: resolution.address, object: `${pool.kind}/${owner}` });
+  if (problem === undefined && resolution.kind === "address") return { name, address: resolution.address, reference };
+  return { name, address: recorded?.(name) ?? "", reference, ...(problem === undefined ? {} : { problem }) };
+}
+
+/** True for a name that an object can have, and that so can become part of another's. */
+export function isObjectName(name: string | undefined): name is string {
+  return name !== undefined && /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name);
 }
 
 /** TalosMachines that a person made: they belong to the cluster that their reference names. */

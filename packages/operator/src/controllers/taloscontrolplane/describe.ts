@@ -2,7 +2,9 @@ import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { controlPlanesOf, waitsForEtcd, wasEverConfigured } from "./etcd-view.ts";
 import type { EtcdMember } from "../../looking/look.ts";
+import { addressConditions } from "../shared/address-conditions.ts";
 import { configHashOf } from "./config-hash.ts";
+import { identityOf } from "./identity.ts";
 import { machineFact } from "./facts.ts";
 import { drainsState } from "./drain.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -136,6 +138,11 @@ export function describe(seen: Observed): readonly ConditionInput[] {
     conditionFor("Bootstrapped", bootstrap.reason, bootstrap.message, generation),
     conditionFor("EtcdHealthy", etcd.reason, etcd.message, generation),
     conditionFor("NodesReady", nodes.reason, nodes.message, generation),
+    ...addressConditions(
+      seen.machines.map(({ declared }) => declared),
+      generation,
+    ),
+    ...sharedIdentities(seen, generation),
     ...(seen.inertFields.length === 0 && changed.length === 0
       ? []
       : [
@@ -154,6 +161,30 @@ export function describe(seen: Observed): readonly ConditionInput[] {
     ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
     ...upgradePending(seen),
   ];
+}
+
+/** Machines whose UUID tells nobody apart; nothing is said where each has its own. */
+function sharedIdentities(seen: Observed, generation: number | undefined): readonly ConditionInput[] {
+  const facts = factsOf(seen);
+  if (facts === undefined) return [];
+  const kinds = facts.machines
+    .filter(({ releasedAt }) => releasedAt === undefined)
+    .map((fact) => ({ fact, kind: identityOf(facts, fact) }));
+  const shared = kinds.filter(({ kind }) => kind === "shared");
+  const vendor = kinds.filter(({ kind }) => kind === "vendor");
+  const listed = (found: typeof kinds): string => found.map(({ fact }) => `${fact.name} (${fact.uuid})`).join(", ");
+  if (shared.length > 0)
+    return [
+      conditionFor(
+        "IdentityUnique",
+        "UuidShared",
+        `One UUID is shown by several machines, as by clones: ${listed(shared)}. Hardware addresses tell them apart. Give each a UUID of its own.`,
+        generation,
+      ),
+    ];
+  if (vendor.length === 0) return [];
+  const message = `A UUID that vendors ship by the thousand: ${listed(vendor)}. Hardware addresses tell machines apart. Have the firmware set one.`;
+  return [conditionFor("IdentityUnique", "UuidOfVendor", message, generation)];
 }
 
 /** Machines whose settings are not those that they were configured with. */

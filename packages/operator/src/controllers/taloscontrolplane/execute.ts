@@ -20,8 +20,13 @@ import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { usableBundle } from "../../secrets/bundle-store.ts";
 import { BACKDATE_MS } from "./credentials.ts";
+import { applyConfig, keepConfig } from "./effects/apply-config.ts";
 import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
 import { configureMachine } from "./effects/configure-machine.ts";
+import { followEndpoint } from "./effects/follow-endpoint.ts";
+import { rebootMachine } from "./effects/reboot-machine.ts";
+import { forfeitLeadership } from "./effects/forfeit-leadership.ts";
+import { removeMember } from "./effects/remove-member.ts";
 import { resetMachine } from "./effects/reset-machine.ts";
 import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects/tend-nodes.ts";
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
@@ -93,6 +98,12 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return createMachine(action.machine, effects);
     case "DeleteMachine":
       return deleteMachine(action.name, effects);
+    case "FollowEndpoint": {
+      const machine = seen.machineObjects.find((object) => object.metadata.name === action.name);
+      if (machine === undefined) return;
+      const version = await followEndpoint(client.resource<TalosMachine>(talosMachineResource), machine, action.to);
+      return effects.caughtUp("TalosMachine", version);
+    }
     case "CreateBundle":
       return createBundle(action.secret, effects);
     case "WriteRecord":
@@ -107,6 +118,10 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return writeTalosconfig(action, effects);
     case "ResetMachine":
       return resetMachine(action, effects);
+    case "ForfeitLeadership":
+      return forfeitLeadership(action, effects);
+    case "RemoveMember":
+      return removeMember(action, effects);
     case "CordonAndDrain":
       return cordonAndDrain(action, effects);
     case "LookAtNodes":
@@ -115,6 +130,12 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return uncordonNode(action, effects);
     case "DeleteNode":
       return deleteNode(action, effects);
+    case "ApplyConfig":
+      return applyConfig(action, effects);
+    case "KeepConfig":
+      return keepConfig(action, effects);
+    case "RebootMachine":
+      return rebootMachine(action, effects);
     case "AnswerAnnotation": {
       const { name } = seen.controlPlane.metadata;
       // Only the value that was acted on: a newer word of the person stays.
@@ -154,6 +175,7 @@ export async function executeAll(actions: readonly Action[], effects: Effects): 
 const together = new Set<Action["kind"]>([
   "CreateMachine",
   "DeleteMachine",
+  "FollowEndpoint",
   "ConfigureMachine",
   "ResetMachine",
   "CordonAndDrain",

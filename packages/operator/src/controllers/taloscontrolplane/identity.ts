@@ -1,5 +1,5 @@
 import { machineFact } from "./facts.ts";
-import type { ClusterFacts } from "./facts.ts";
+import type { ClusterFacts, MachineFact } from "./facts.ts";
 import type { MachineName } from "./model.ts";
 
 /**
@@ -7,6 +7,18 @@ import type { MachineName } from "./model.ts";
  */
 export function isOtherMachine(writtenDown: string, shown: string | undefined): boolean {
   return writtenDown !== "" && shown !== undefined && shown !== writtenDown;
+}
+
+/** Whether a machine's UUID is its own, is shown by another machine of the cluster too, or is one that vendors ship by the thousand. */
+export type IdentityKind = "own" | "shared" | "vendor" | "none";
+
+/** How far the UUID that was written down tells this machine from others. */
+export function identityOf(facts: ClusterFacts, fact: MachineFact): IdentityKind {
+  if (fact.uuid === "") return "none";
+  if (isVendorUuid(fact.uuid)) return "vendor";
+  return facts.machines.some((other) => other.name !== fact.name && other.releasedAt === undefined && other.uuid === fact.uuid)
+    ? "shared"
+    : "own";
 }
 
 /** UUIDs that vendors ship by the thousand, or that stand for none. */

@@ -11,9 +11,11 @@ import type {
   TalosWorker,
 } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
+import type { AddressProblem } from "../../references/address-of-reference.ts";
 import type { SeenDrain } from "../../workload/seen-drain.ts";
 import type { SeenNodes } from "../../workload/cluster-workload.ts";
 import type { ClusterFacts } from "./facts.ts";
+import type { SeenConfig } from "./seen-config.ts";
 import type { Plan } from "./planning/plan.ts";
 
 /** `metadata.name` of a TalosMachine; never changes with the address. */
@@ -26,7 +28,12 @@ export type MachineRole = "controlplane" | "worker";
 export interface DeclaredMachine {
   readonly name: MachineName;
   readonly role: MachineRole;
+  /** Where it is to be found; while `problem` is set, where it was when it was written down, and empty when it never was. */
   readonly address: string;
+  /** The object that `machineRef` names, as `Kind/name`; `undefined` where the address is given. */
+  readonly reference?: string;
+  /** Why its address is not known, or not to be used. Nothing is configured there. */
+  readonly problem?: AddressProblem;
   /** The TalosControlPlane or TalosWorker that lists it. */
   readonly owner: { readonly kind: "TalosControlPlane" | "TalosWorker"; readonly name: string };
   /** Field that declares it, for messages: `spec.metalSpec.machines[0]`. */
@@ -85,10 +92,12 @@ export interface Observed {
   readonly machineObjects: readonly TalosMachine[];
   /** In the order of declaration, control planes first. */
   readonly machines: readonly SeenMachine[];
-  /** Control planes that the record knows and no spec declares any more. */
+  /** Machines that the record knows, that were not let go, and that no spec declares any more. */
   readonly former: readonly SeenMachine[];
   /** What is wrong with the specs, and fields that are not built, found by the checks of `spec-problems.ts`. */
   readonly problems: readonly Finding[];
+  /** Worker pools whose spec has something wrong in it: that a machine is not listed there is no wish to wipe it. */
+  readonly unsoundPools?: readonly string[];
   /** Fields that are set and have no effect; the cluster goes on. */
   readonly inertFields: readonly string[];
   readonly record: Seen<SeenRecord>;
@@ -105,6 +114,10 @@ export interface Observed {
   readonly drains?: ReadonlyMap<MachineName, SeenDrain>;
   /** Nodes of the cluster as last listed; looked at only when there is a reason to. `undefined` as with `drains`. */
   readonly nodes?: SeenNodes;
+  /** Configurations of running machines as last read back; absent = nobody reads them. */
+  readonly configs?: ReadonlyMap<MachineName, SeenConfig>;
+  /** What this process saw go wrong on a machine while a configuration was tried on it, in words. */
+  readonly troubles?: ReadonlyMap<MachineName, string>;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
 }
@@ -122,6 +135,8 @@ export type Action =
   | { readonly kind: "RemoveFinalizer"; readonly object: ObjectName }
   | { readonly kind: "CreateMachine"; readonly machine: DeclaredMachine }
   | { readonly kind: "DeleteMachine"; readonly name: MachineName }
+  /** The TalosMachine shows the address that its reference gives now. */
+  | { readonly kind: "FollowEndpoint"; readonly name: MachineName; readonly to: string }
   /** Create-only, immutable, without owner. Never executed when the record names a bundle. */
   | { readonly kind: "CreateBundle"; readonly secret: string }
   /** The whole next record; compare-and-swap on `ifResourceVersion`, `undefined` = create. */
@@ -147,7 +162,59 @@ export type Action =
   | { readonly kind: "WriteKubeconfig"; readonly secret: string; readonly via: string }
   | { readonly kind: "WriteTalosconfig"; readonly secret: string; readonly endpoints: readonly string[] }
   /** Wipes. Only a machine whose intent stands in the record. */
-  | { readonly kind: "ResetMachine"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
+  | {
+      readonly kind: "ResetMachine";
+      readonly machine: MachineName;
+      readonly address: string;
+      readonly ifUuid: string;
+      /** The machine drains its node and leaves etcd by itself first. Default: it wipes at once, for the cluster goes. */
+      readonly isGraceful?: boolean;
+      /** A voter of etcd leaves: the members are asked live whether they keep their quorum without it. */
+      readonly leavesEtcd?: boolean;
+      /**
+       * The machine leaves a cluster that stays: the specs are read live, and none may list it. `no-voter`: etcd's members are asked, and it must be none
+       * that votes; `no-etcd`: etcd is not founded, and the machine must hold none. Default: cluster or pool are deleted.
+       */
+      readonly ifUnlisted?: "voter" | "no-voter" | "no-etcd" | "worker";
+    }
+  /** The machine hands the leadership of etcd to another member. Only one whose wipe stands in the record. */
+  | { readonly kind: "ForfeitLeadership"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
+  /** Takes the member of a machine that is gone out of etcd's list. Asked of a healthy member; the intent stands in the record. */
+  | {
+      readonly kind: "RemoveMember";
+      /** The machine that is gone. */
+      readonly machine: MachineName;
+      readonly memberId: string;
+      readonly via: { readonly machine: MachineName; readonly address: string; readonly ifUuid: string };
+    }
+  /** Only to the configuration that the decision was made on, and only while the record holds this very intent. */
+  | {
+      readonly kind: "ApplyConfig";
+      readonly machine: MachineName;
+      readonly address: string;
+      readonly ifUuid: string;
+      readonly mode: "try" | "staged" | "no-reboot";
+      /** Hash of the settings. */
+      readonly settings: string;
+      readonly ifActiveHash: string;
+    }
+  /** Only while the machine runs the tried configuration. May be repeated. */
+  | {
+      readonly kind: "KeepConfig";
+      readonly machine: MachineName;
+      readonly address: string;
+      readonly ifUuid: string;
+      readonly settings: string;
+      readonly ifActiveHash: string;
+    }
+  /** Only while the machine runs the boot that was written down. */
+  | {
+      readonly kind: "RebootMachine";
+      readonly machine: MachineName;
+      readonly address: string;
+      readonly ifUuid: string;
+      readonly ifBootId: string;
+    }
   /** Begins, or keeps going, the drain of the machine's Node. It runs beside the passes and wakes the cluster. */
   | { readonly kind: "CordonAndDrain"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
   /** Lists the cluster's Nodes beside the passes. */

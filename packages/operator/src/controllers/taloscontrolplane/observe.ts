@@ -10,15 +10,18 @@ import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys } from "@talos-operator/ports";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { elapsedMs } from "../../elapsed.ts";
+import type { AddressBook, References } from "../../references/references.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { mintCredentials, readerRenewalAt } from "./credentials.ts";
 import { handMade, machinesOf } from "./declared.ts";
+import { addressKnowledge, referencesOf } from "./known-addresses.ts";
 import { intentOn, machineFact } from "./facts.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { fixedPropertyProblems } from "./fixed-properties.ts";
 import { readRecord } from "./facts-codec.ts";
 import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
+import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { accessOwner } from "./rules/access.ts";
 import { seenAccess } from "./session.ts";
 import type { ClusterSession } from "./session.ts";
@@ -41,6 +44,9 @@ export interface ObservePorts {
   readonly keys: Keys;
   readonly clock: Clock;
   readonly hosts: HostOptions;
+  readonly references: References;
+  /** Another look at this cluster, now. */
+  readonly wake: () => void;
   readonly mayDisturb: boolean;
   readonly requireFingerprint: boolean;
 }
@@ -52,14 +58,17 @@ export interface Cached {
   readonly unknownMode: string | undefined;
   readonly workers: readonly TalosWorker[];
   readonly machineObjects: readonly TalosMachine[];
-  /** Pools of other clusters, in any namespace: a machine belongs to one cluster. */
+  /** Pools of other clusters, in any namespace, that list one of our addresses or references and were there first: a machine belongs to one cluster. */
   readonly otherPools: readonly (TalosControlPlane | TalosWorker)[];
+  /** The machine of another, older cluster that is at this address, as `TalosMachine namespace/name`; for addresses that references give. */
+  readonly machineElsewhere: (address: string) => string | undefined;
 }
 
 /** Looks at everything once, from the outside in: caches, record, keys, then what the watchers know of the machines. */
 export async function observe(cached: Cached, session: ClusterSession, ports: ObservePorts): Promise<Observed> {
   const { controlPlane, mode, workers, machineObjects } = cached;
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
+  const book = await followReferences(cached, key, ports);
   const others = cached.otherPools.flatMap((pool) => addressesOf(pool));
   const ownProblems = controlPlaneProblems(controlPlane, others, ports.hosts);
   const pools = workers.map((worker) => ({
@@ -78,8 +87,9 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const isGoing =
     controlPlane.metadata.deletionTimestamp !== undefined || workers.some((worker) => worker.metadata.deletionTimestamp !== undefined);
   // What is wrong with a spec keeps new machines away; those that are part of the cluster are looked at, and taken down, all the same.
+  const knowledge = addressKnowledge(cached, book, facts, ports.hosts);
   const admitted = (pool: TalosControlPlane | TalosWorker, problems: readonly Finding[]): readonly DeclaredMachine[] =>
-    machinesOf(pool).filter(
+    machinesOf(pool, knowledge).filter(
       (machine) =>
         isUsable(machine, ports.hosts) &&
         (problems.length === 0 || machineFact(facts, machine.name) !== undefined || pool.metadata.deletionTimestamp !== undefined),
@@ -91,17 +101,22 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const watched = session.isMakingKey() ? [] : [...declared, ...former];
   if (mode !== "disable")
     session.watch(
-      watched.map((machine) => {
-        const fact = machineFact(facts, machine.name);
-        return {
-          name: machine.name,
-          address: machine.address,
-          role: machine.role,
-          mayBeConfigured: fact?.configuredAt !== undefined && fact.releasedAt === undefined,
-        };
-      }),
+      watched
+        .filter(({ address }) => address !== "")
+        .map((machine) => {
+          const fact = machineFact(facts, machine.name);
+          return {
+            name: machine.name,
+            address: machine.address,
+            role: machine.role,
+            mayBeConfigured: fact?.configuredAt !== undefined && fact.releasedAt === undefined,
+          };
+        }),
     );
-  const see = (machine: DeclaredMachine): SeenMachine => ({ declared: machine, look: session.look(machine.name) });
+  const see = (machine: DeclaredMachine): SeenMachine => ({
+    declared: machine,
+    look: machine.address === "" ? unaddressedLook(ports.clock.now()) : provenLook(facts, machine, session.look(machine.name)),
+  });
   const isFounded = facts?.bootstrapDone !== undefined;
   const access = isFounded && mode !== "disable" ? await readAccess(controlPlane, session, ports) : undefined;
 
@@ -133,9 +148,16 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   };
 }
 
+/** What the references of all pools of the cluster give. */
+async function followReferences({ controlPlane, workers }: Cached, key: ObjectKey, ports: ObservePorts): Promise<AddressBook> {
+  const asker = { id: `brain ${key.namespace ?? ""}/${key.name}`, wake: ports.wake };
+  return ports.references.follow(asker, [controlPlane, ...workers].flatMap(referencesOf), key.namespace ?? "");
+}
+
 /** False for an address that no machine can have: nobody is to be asked there. */
 function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
-  return validateAddresses([{ field: machine.field, address: machine.address }], hosts).length === 0;
+  // A reference that gives nothing usable is said of the machine; the machine stays part of the cluster.
+  return machine.reference !== undefined || validateAddresses([{ field: machine.field, address: machine.address }], hosts).length === 0;
 }
 
 function freshFor(session: ClusterSession): typeof EAGER_FRESH | typeof SETTLED_FRESH {
@@ -143,7 +165,11 @@ function freshFor(session: ClusterSession): typeof EAGER_FRESH | typeof SETTLED_
 }
 
 /** Drains and Nodes. What is paused is not drained either; a machine whose effect stands in the record is past its drain. */
-function workloadOf(mode: ReconcileMode, facts: ClusterFacts | undefined, { workload }: ClusterSession): Pick<Observed, "drains" | "nodes"> {
+function workloadOf(
+  mode: ReconcileMode,
+  facts: ClusterFacts | undefined,
+  { workload }: ClusterSession,
+): Pick<Observed, "drains" | "nodes"> {
   if (workload === undefined) return {};
   for (const name of workload.drains().keys())
     if (mode !== "reconcile" || machineFact(facts, name) === undefined || intentOn(facts, name) !== undefined) workload.forget(name);

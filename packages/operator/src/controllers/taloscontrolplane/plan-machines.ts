@@ -2,11 +2,11 @@ import { annotations } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../config/install-disk.ts";
 import { elapsedMs } from "../../elapsed.ts";
-import type { InMaintenance, Running } from "../../looking/look.ts";
+import type { Hardware, InMaintenance, Running } from "../../looking/look.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
-import { isVendorUuid, wordFor } from "./identity.ts";
+import { wordFor } from "./identity.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
 import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
 
@@ -55,6 +55,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
   for (const machine of seen.machines) {
     const { declared, look } = machine;
     if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;
+    next = followed(seen, next, machine);
     if (look.kind === "running" && machineFact(facts, declared.name)?.configuredAt === undefined) {
       next = withDecisions(withMachine(next, metRunning(seen.now, declared, look)), {
         at: seen.now,
@@ -83,15 +84,37 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
   return { facts: next, configure, stopped };
 }
 
+/**
+ * The facts with the machine's new address. Who answers there has proved to be it: as a running machine by certificate and hardware (`proven-look.ts` lets
+ * no other look pass), in maintenance mode by the key that was written down.
+ */
+function followed(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): ClusterFacts {
+  const fact = machineFact(facts, declared.name);
+  if (fact?.configuredAt === undefined || fact.releasedAt !== undefined || declared.problem !== undefined) return facts;
+  if (fact.address === declared.address) return facts;
+  const isIt = look.kind === "running" || (look.kind === "maintenance" && look.spki === fact.spki);
+  if (!isIt) return facts;
+  return withDecisions(withMachine(facts, { ...fact, address: declared.address }), {
+    at: seen.now,
+    action: "Follow",
+    reason: "AddressMoved",
+    machine: declared.name,
+    message: `Answers at ${declared.address} and proved to be the machine that was written down at ${fact.address}.`,
+  });
+}
+
 /** Why nothing may be sent to this machine, or nothing when it may. */
 function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): StoppedMachine | undefined {
-  const { name, role } = declared;
+  const { name, role, problem } = declared;
   const stop = (reason: ReadyReason, message: string): StoppedMachine => ({ name, role, reason, message });
   const fact = machineFact(facts, name);
+  // One that runs where it always was goes on; the condition AddressResolved says what is wrong.
+  if (problem !== undefined && look.kind !== "running") return stop(problem.reason, `${name}: ${problem.message}`);
   switch (look.kind) {
     case "not-asked":
-    case "silent":
       return undefined;
+    case "silent":
+      return look.stopped === undefined ? undefined : stop(look.stopped.reason, look.stopped.message);
     case "running": {
       const twin = runningTwinOf(seen, facts, declared, look);
       return twin === undefined ? undefined : stop("MachineInUse", sameMachine(declared, twin));
@@ -176,12 +199,20 @@ function runningTwinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMa
   return look.hardware === undefined ? undefined : knownTwinOf(seen, facts, declared, look.hardware);
 }
 
-/** The other machine with this key, UUID or hardware addresses, or `undefined`. UUIDs that vendors ship by the thousand do not count. */
+/** The other machine with this key, UUID or hardware addresses, or `undefined`. A UUID alone does not count: clones and some vendors share them. */
 function twinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): MachineName | undefined {
   const byLook = seen.machines.find(
-    (other) => other.declared.name !== declared.name && other.look.kind === "maintenance" && other.look.spki === look.spki,
+    (other) =>
+      other.declared.name !== declared.name &&
+      other.look.kind === "maintenance" &&
+      (other.look.spki === look.spki || isSameHardware(look, other.look)),
   );
   return byLook?.declared.name ?? knownTwinOf(seen, facts, declared, look);
+}
+
+/** One machine: the same UUID, which clones share, and a hardware address in common. */
+function isSameHardware(a: Hardware, b: { readonly uuid: string | undefined; readonly macs: readonly string[] }): boolean {
+  return a.uuid !== undefined && a.uuid === b.uuid && a.macs.some((mac) => b.macs.includes(mac));
 }
 
 function knownTwinOf(
@@ -190,13 +221,11 @@ function knownTwinOf(
   declared: DeclaredMachine,
   look: Pick<InMaintenance, "uuid" | "macs">,
 ): MachineName | undefined {
-  if (look.uuid === undefined || isVendorUuid(look.uuid) || look.macs.length === 0) return undefined;
   return facts.machines.find(
     (other) =>
       other.name !== declared.name &&
       other.releasedAt === undefined &&
-      other.uuid === look.uuid &&
-      other.macs.some((mac) => look.macs.includes(mac)) &&
+      isSameHardware(look, other) &&
       seen.machines.some((machine) => machine.declared.name === other.name),
   )?.name;
 }

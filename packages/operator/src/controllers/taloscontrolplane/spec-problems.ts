@@ -3,6 +3,7 @@ import {
   clusterNetworks,
   holdsAddress,
   machineAddresses,
+  quote,
   validateControlPlaneSpec,
   validateWorkerSpec,
 } from "@talos-operator/api";
@@ -19,7 +20,7 @@ import { compareContracts, contractFor, isKnownTalos, supportsKubernetes, tryPar
 import { checkConfig } from "../../config/check.ts";
 import type { ConfigCheck } from "../../config/check.ts";
 import { unknownModeField } from "../shared/mode.ts";
-import { machinesOf } from "./declared.ts";
+import { isObjectName, machinesOf } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
 
 /** Talos minors that configurations are written for. */
@@ -48,6 +49,7 @@ export function controlPlaneProblems(
   const problems = [
     ...validateControlPlaneSpec(spec, { ...options, others }),
     ...refusedFields(spec),
+    ...referenceProblems(spec),
     ...versionProblems(spec.version, spec.kubeVersion, ""),
   ];
   return problems.length > 0 ? problems : configProblems(machinesOf(controlPlane), spec, metadata.name);
@@ -67,6 +69,7 @@ export function workerProblems(
   const problems = [
     ...validateWorkerSpec(spec, { ...options, ...known, others }),
     ...refusedFields(spec),
+    ...referenceProblems(spec),
     ...versionProblems(spec.version, controlPlane?.spec?.kubeVersion ?? spec.kubeVersion, ""),
   ];
   return problems.length > 0 || controlPlane?.spec === undefined
@@ -113,12 +116,39 @@ function refusedFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly 
     remedy,
     reason: "FieldNotSupported",
   });
-  return [
-    ...(spec.configRef === undefined ? [] : [refused("spec.configRef", "Remove it and use configPatches")]),
-    ...(spec.metalSpec?.machines ?? []).flatMap((machine, index) =>
-      machine.machineRef === undefined ? [] : [refused(`spec.metalSpec.machines[${index}].machineRef`, "Give the machine's address")],
-    ),
-  ];
+  return [...(spec.configRef === undefined ? [] : [refused("spec.configRef", "Remove it and use configPatches")])];
+}
+
+/** References without a name that a machine could be called by, and two that give machines one name. What they lead to is found out later. */
+function referenceProblems(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {
+  const names = new Map<string, string>();
+  return (spec.metalSpec?.machines ?? []).flatMap(({ machineRef }, index): readonly Finding[] => {
+    if (machineRef === undefined) return [];
+    const field = `spec.metalSpec.machines[${index}].machineRef.name`;
+    const { name } = machineRef;
+    if (!isObjectName(name))
+      return [
+        {
+          field,
+          message: name === undefined || name === "" ? "it names no object" : `${quote(name)} is no name of an object`,
+          remedy: "Write the name of the object that knows the machine's address",
+          reason: "ReferenceInvalid",
+        },
+      ];
+    const first = names.get(name);
+    if (first === undefined) {
+      names.set(name, field);
+      return [];
+    }
+    return [
+      {
+        field,
+        message: `${quote(name)} is also named at ${first}, and both machines would have one name`,
+        remedy: "Name each object once, or put one of the two into another pool",
+        reason: "NameConflict",
+      },
+    ];
+  });
 }
 
 function versionProblems(talos: string, kubernetes: string, prefix: string): readonly Finding[] {
@@ -154,9 +184,11 @@ function configProblems(
 ): readonly Finding[] {
   // Machines that share all settings give the same answer: one rendering for each distinct set.
   const checked = new Map<string, ConfigCheck>();
-  return machines.flatMap(({ role, version, machineSpec, field, address }): readonly Finding[] => {
+  return machines.flatMap(({ role, version, machineSpec, field, address: given }): readonly Finding[] => {
     const key = JSON.stringify([role, version, machineSpec]);
-    const endpoint = controlPlane.endpoint ?? `https://${address}:6443`;
+    // A reference gives its address later; any will do to see whether a configuration can be made.
+    const address = given === "" ? "192.0.2.1" : given;
+    const endpoint = controlPlane.endpoint ?? `https://${address.includes(":") ? `[${address}]` : address}:6443`;
     const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version };
     const check =
       checked.get(key) ?? checkConfig({ ...shared, readBy: undefined, platform: "metal", installDisk: "/dev/sda", addresses: [address] });

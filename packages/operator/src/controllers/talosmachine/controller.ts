@@ -6,6 +6,7 @@ import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports"
 import type { Brain } from "../taloscontrolplane/controller.ts";
 import type { Look } from "../../looking/look.ts";
 import { effectiveMode } from "../shared/mode.ts";
+import { annotationsChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { decideMachine } from "./decide.ts";
 
@@ -56,6 +57,11 @@ export function createMachineController(options: MachineControllerOptions): Cont
     return `${key.namespace ?? ""}/${controlPlaneRef?.name ?? worker?.spec?.controlPlaneRef?.name ?? ""}`;
   };
 
+  const machinesOfControlPlane = (pool: ObjectKey): readonly ObjectKey[] =>
+    machines.store.byIndex("controlPlane", keyText(pool)).map((machine) => machine.metadata);
+  const machinesOfWorker = (pool: ObjectKey): readonly ObjectKey[] =>
+    machines.store.byIndex("worker", keyText(pool)).map((machine) => machine.metadata);
+
   return createController({
     name: "talosmachine",
     // The machines of a large cluster must not hold up those of a small one.
@@ -86,6 +92,8 @@ export function createMachineController(options: MachineControllerOptions): Cont
         machine,
         look: known?.look ?? { kind: "not-asked" },
         fact: known?.fact,
+        declared: known?.declared,
+        identity: known?.identity,
         sent: known?.sent,
         hasRecord: known?.hasRecord === true,
         hasOwner: pool !== undefined,
@@ -101,15 +109,24 @@ export function createMachineController(options: MachineControllerOptions): Cont
       watchOf({ informer: machines, why: "the machine is reported about", predicate: (delta) => !statuses.isOwn(delta) }),
       watchOf({
         informer: controlPlanes,
-        why: "its machines are orphaned when it goes",
-        predicate: (delta) => delta.type !== "updated",
-        map: (pool) => machines.store.byIndex("controlPlane", keyText(pool.metadata)).map((machine) => machine.metadata),
+        why: "its machines are orphaned when it goes, and paused with it",
+        predicate: annotationsChanged,
+        map: (pool) => machinesOfControlPlane(pool.metadata),
       }),
       watchOf({
         informer: workers,
-        why: "its machines are orphaned when it goes",
-        predicate: (delta) => delta.type !== "updated",
-        map: (pool) => machines.store.byIndex("worker", keyText(pool.metadata)).map((machine) => machine.metadata),
+        why: "its machines are orphaned when it goes, and paused with it",
+        predicate: annotationsChanged,
+        map: (pool) => machinesOfWorker(pool.metadata),
+      }),
+      watchOf({
+        informer: options.talosClusters,
+        why: "its annotation may pause the machines of the pools it made",
+        predicate: annotationsChanged,
+        map: ({ metadata }) => [
+          ...machinesOfControlPlane(metadata),
+          ...workers.store.byIndex("controlPlane", keyText(metadata)).flatMap((worker) => machinesOfWorker(worker.metadata)),
+        ],
       }),
     ],
   });

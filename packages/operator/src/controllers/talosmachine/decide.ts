@@ -1,7 +1,9 @@
 import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
+import { addressReasonOf } from "../shared/address-conditions.ts";
+import type { IdentityKind } from "../taloscontrolplane/identity.ts";
 import type { Look } from "../../looking/look.ts";
-import type { SentEffect } from "../taloscontrolplane/model.ts";
+import type { DeclaredMachine, SentEffect } from "../taloscontrolplane/model.ts";
 import type { MachineFact } from "../taloscontrolplane/facts.ts";
 
 /** Everything that the report about a machine is made from. */
@@ -12,6 +14,10 @@ export interface MachineSeen {
   readonly fact: MachineFact | undefined;
   /** What came of the configuration, as far as this process knows. */
   readonly sent?: SentEffect | undefined;
+  /** As the specs declare it; `undefined` while the brain has not seen it. */
+  readonly declared?: DeclaredMachine | undefined;
+  /** How far its UUID tells it from others; `undefined` before it was written down. */
+  readonly identity?: IdentityKind | undefined;
   /** False while the record is away, or was not read yet: what an earlier pass said of it stays, for it may be the last trace. */
   readonly hasRecord: boolean;
   /** False when the object that it belongs to is gone. */
@@ -45,11 +51,49 @@ export function decideMachine(seen: MachineSeen): MachineReport {
     conditions: [
       conditionFor("Ready", ready.reason, ready.message, generation),
       conditionFor("Reachable", reachable.reason, reachable.message, generation),
+      ...addressOf(seen, generation),
+      ...uniqueOf(seen, generation),
       keptWithout(hasRecord, machine, conditionFor("MaintenanceIdentityPinned", pinned.reason, pinned.message, generation)),
       keptWithout(hasRecord, machine, conditionFor("ConfigApplied", config.reason, config.message, generation)),
       ...(machine.metadata.deletionTimestamp === undefined ? [] : [conditionFor("Deleting", "Blocked", deletionWords(seen), generation)]),
     ],
   };
+}
+
+/** Only where an address is looked up there is something to say. */
+function addressOf({ declared }: MachineSeen, generation: number | undefined): readonly ConditionInput[] {
+  if (declared?.problem !== undefined)
+    return [conditionFor("AddressResolved", addressReasonOf(declared.problem.reason), declared.problem.message, generation)];
+  if (declared?.reference === undefined) return [];
+  return [conditionFor("AddressResolved", "Resolved", `${declared.reference} gives ${declared.address}.`, generation)];
+}
+
+function uniqueOf({ identity, fact }: MachineSeen, generation: number | undefined): readonly ConditionInput[] {
+  switch (identity) {
+    case undefined:
+    case "none":
+      return [];
+    case "own":
+      return [conditionFor("IdentityUnique", "Unique", `Its UUID ${fact?.uuid ?? ""} is its own.`, generation)];
+    case "shared":
+      return [
+        conditionFor(
+          "IdentityUnique",
+          "UuidShared",
+          `Another machine shows the UUID ${fact?.uuid ?? ""} too. Hardware addresses tell them apart: ${fact?.macs.join(", ") ?? ""}.`,
+          generation,
+        ),
+      ];
+    case "vendor":
+      return [
+        conditionFor(
+          "IdentityUnique",
+          "UuidOfVendor",
+          `Its UUID ${fact?.uuid ?? ""} is one that vendors ship by the thousand. Hardware addresses tell it apart: ${fact?.macs.join(", ") ?? ""}.`,
+          generation,
+        ),
+      ];
+  }
 }
 
 /** Without a record a machine that was further on once is not called new. */
@@ -68,14 +112,17 @@ function stateOf(look: Look, fact: MachineFact | undefined): MachineState {
   return fact?.configuredAt !== undefined && fact.releasedAt === undefined ? "Installing" : "Pending";
 }
 
-function readyOf({ machine, look, fact, hasOwner }: MachineSeen): Finding<ReasonOf<"Ready">> {
+function readyOf({ machine, look, fact, hasOwner, declared }: MachineSeen): Finding<ReasonOf<"Ready">> {
   const { name } = machine.metadata;
   if (!hasOwner) return { reason: "Orphaned", message: `${name} belongs to no TalosControlPlane or TalosWorker that exists.` };
   const wasConfigured = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  if (declared?.problem !== undefined && look.kind !== "running")
+    return { reason: declared.problem.reason, message: declared.problem.message };
   switch (look.kind) {
     case "not-asked":
       return { reason: "Unobserved", message: "The machine was not asked yet." };
     case "silent":
+      if (look.stopped !== undefined) return look.stopped;
       return wasConfigured
         ? { reason: "MachineUnreachable", message: `The machine does not answer: ${look.detail}. It is asked again and again.` }
         : { reason: "WaitingForMachines", message: `The machine does not answer: ${look.detail}. Boot it into maintenance mode.` };
@@ -117,6 +164,7 @@ function reachableOf(look: Look): Finding<ReasonOf<"Reachable">> {
     case "not-asked":
       return { reason: "NotAskedYet", message: "The machine was not asked yet." };
     case "silent":
+      if (look.stopped?.reason === "IdentityMismatch") return { reason: "IdentityMismatch", message: look.stopped.message };
       return { reason: "NoAnswer", message: `No answer: ${look.detail}.` };
     case "not-talos":
       return { reason: "NotTalos", message: `Not Talos: ${look.detail}.` };

@@ -14,7 +14,10 @@ import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports"
 import { effectiveMode, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import type { References } from "../../references/references.ts";
 import { machinesOf } from "../taloscontrolplane/declared.ts";
+import { followEndpoint } from "../taloscontrolplane/effects/follow-endpoint.ts";
+import { addressKnowledge, referencesOf } from "../taloscontrolplane/known-addresses.ts";
 import { talosMachineFor } from "../taloscontrolplane/execute.ts";
 import { addressesOf, inertFieldsOf, workerProblems } from "../taloscontrolplane/spec-problems.ts";
 import { decideWorker } from "./decide.ts";
@@ -34,6 +37,7 @@ export interface WorkerControllerOptions {
   readonly workers: Informer<TalosWorker>;
   readonly machines: Informer<TalosMachine>;
   readonly hosts: HostOptions;
+  readonly references: References;
   readonly metrics?: MetricsRegistry;
 }
 
@@ -48,6 +52,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const worker = workers.store.get(key);
     if (worker === undefined) {
       statuses.forget(keyText(key));
+      options.references.forget(`worker ${keyText(key)}`);
       return undefined;
     }
     const name = worker.spec?.controlPlaneRef?.name ?? "";
@@ -69,13 +74,15 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       siblings.flatMap((other) => addressesOf(other)),
       options.hosts,
     );
+    const asker = { id: `worker ${keyText(key)}`, wake: () => controller.enqueue(key) };
+    const book = await options.references.follow(asker, referencesOf(worker), key.namespace ?? "");
     const decision = decideWorker(
       {
         worker,
         controlPlane,
         problems,
         inertFields: inertFieldsOf(worker),
-        declared: machinesOf(worker),
+        declared: machinesOf(worker, addressKnowledge({ controlPlane }, book, undefined, options.hosts)),
         machines: machines.store.byIndex("worker", keyText(key)).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       },
       finalizers.talosWorker,
@@ -94,6 +101,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       }),
     );
     for (const version of made) if (version !== undefined) await machines.waitForResourceVersion(version, { timeoutMs: 5_000 });
+    for (const { machine, to } of decision.follow) await followEndpoint(machineClient, machine, to);
     for (const machine of decision.release) await release({ namespace: key.namespace, name: machine });
     // The status first: with the finalizer gone there may be nothing left to write to.
     const wait = decision.removeFinalizer
@@ -114,7 +122,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     }
   };
 
-  return createController({
+  const controller: Controller = createController({
     name: "talosworker",
     clock: options.clock,
     timers: options.timers,
@@ -149,4 +157,5 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       }),
     ],
   });
+  return controller;
 }

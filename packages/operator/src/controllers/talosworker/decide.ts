@@ -1,6 +1,8 @@
 import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
 import type { ConditionInput, Finding, TalosControlPlane, TalosMachine, TalosWorker, WorkerState } from "@talos-operator/api";
+import { addressConditions } from "../shared/address-conditions.ts";
 import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
+import { needsFollowing } from "../taloscontrolplane/rules/compose-machines.ts";
 
 /** Everything that one pass over a worker pool looks at. */
 export interface WorkerSeen {
@@ -16,6 +18,8 @@ export interface WorkerSeen {
 /** What a pass does and says. Machines are configured and wiped by the brain of the cluster, never from here. */
 export interface WorkerDecision {
   readonly create: readonly DeclaredMachine[];
+  /** TalosMachines whose reference gives another address than they show. */
+  readonly follow: readonly { readonly machine: TalosMachine; readonly to: string }[];
   /** TalosMachines whose objects may go without a wipe: there is no control plane that ever configured them. */
   readonly release: readonly string[];
   readonly addFinalizer: boolean;
@@ -41,7 +45,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
             generation,
           ),
         ];
-  const nothing = { create: [], release: [], addFinalizer: false, removeFinalizer: false, state: "Pending" } as const;
+  const nothing = { create: [], follow: [], release: [], addFinalizer: false, removeFinalizer: false, state: "Pending" } as const;
 
   if (worker.metadata.deletionTimestamp !== undefined) {
     const message =
@@ -76,14 +80,20 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   }
   const existing = new Set(machines.map((machine) => machine.metadata.name));
   const create = seen.declared.filter((machine) => !existing.has(machine.name));
+  const existingByName = new Map(machines.map((machine) => [machine.metadata.name, machine]));
+  const follow = seen.declared.flatMap((declared) => {
+    const machine = existingByName.get(declared.name);
+    return machine !== undefined && needsFollowing(declared, machine) ? [{ machine, to: declared.address }] : [];
+  });
   const summary = summaryOf(seen);
   return {
     create,
     release: [],
+    follow,
     addFinalizer: !hasFinalizer,
     removeFinalizer: false,
     state: summary.isReady ? "Ready" : "Pending",
-    conditions: [...summary.conditions, ...inert],
+    conditions: [...summary.conditions, ...addressConditions(seen.declared, generation), ...inert],
   };
 }
 

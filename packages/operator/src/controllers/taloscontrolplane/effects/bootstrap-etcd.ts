@@ -68,6 +68,8 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
  */
 async function demandNoEtcd(target: ProbeTarget, effects: Effects): Promise<void> {
   const { session, clock, signal } = effects;
+  // Nobody knows where it is, and nobody ever configured it: it holds nothing of this cluster.
+  if (target.address === "" && !target.wasConfigured) return;
   const connections = session.connections(target.machine);
   if (connections === undefined) throw new EffectError("PRECONDITION_GONE", `${target.machine} was not looked at`);
   const look = await lookAt({

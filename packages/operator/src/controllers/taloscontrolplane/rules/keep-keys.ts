@@ -4,7 +4,7 @@ import { stateOf } from "../describe.ts";
 import { withDecisions } from "../facts.ts";
 import type { ClusterFacts } from "../facts.ts";
 import { networksOf } from "../fixed-properties.ts";
-import type { Observed, Rule, Verdict } from "../model.ts";
+import type { Observed, Rule, Verdict, Waiting } from "../model.ts";
 import { planMachines } from "../plan-machines.ts";
 
 /** What was sent may take effect so much later. */
@@ -49,6 +49,8 @@ export const keepKeys: Rule = {
         waiting: { reason: "WaitingForMachines", message: "The cluster's keys are being made." },
       };
     }
+    const nowhere = endpointWaitsFor(seen);
+    if (nowhere !== undefined) return { actions: [], waiting: nowhere };
     if (!bundle.value.isOurs)
       return lost(
         seen,
@@ -139,6 +141,18 @@ function endpointFor(seen: Observed): string {
   const first =
     seen.machines.find((machine) => machine.declared.role === "controlplane")?.declared.address ?? seen.controlPlane.metadata.name;
   return `https://${first.includes(":") ? `[${first}]` : first}:6443`;
+}
+
+/** The endpoint is chosen once: where it is to be the first control plane's address, that must be known. */
+function endpointWaitsFor({ controlPlane, machines }: Observed): Waiting | undefined {
+  const { endpoint } = controlPlane.spec ?? {};
+  if (endpoint !== undefined && endpoint !== "") return undefined;
+  const first = machines.find((machine) => machine.declared.role === "controlplane")?.declared;
+  if (first?.problem === undefined) return undefined;
+  return {
+    reason: first.problem.reason,
+    message: `${first.name}: ${first.problem.message} Without spec.endpoint its address becomes the cluster's endpoint: name one, better one that does not move.`,
+  };
 }
 
 /** What says that this object is no new cluster, or `undefined`. */

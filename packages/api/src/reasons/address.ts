@@ -1,0 +1,79 @@
+import type { ConditionEntry } from "./entry.ts";
+
+/** Why the address of a machine is not known, or not one to connect to. Nothing is sent to that machine; others go on. */
+export const addressReasons = {
+  ReferenceInvalid: {
+    status: "False",
+    when: "A machineRef lacks a part, leads to a Secret, or has a fieldPath that cannot be read.",
+    next: "Correct machineRef as the message says.",
+  },
+  ReferenceNotFound: {
+    status: "False",
+    when: "The object that a machineRef names, or its kind, is not there.",
+    next: "Create it, or correct machineRef; it is looked for again.",
+  },
+  ReferenceForbidden: {
+    status: "False",
+    when: "The operator may not read the object that a machineRef names.",
+    next: "Grant the operator's service account get, list and watch on that kind.",
+  },
+  ReferenceUnread: {
+    status: "False",
+    when: "The object that a machineRef names was not read yet, or the API failed to answer.",
+    next: "Nothing; it is asked again.",
+  },
+  AddressMissing: {
+    status: "False",
+    when: "The object that a machineRef names has no value at fieldPath yet.",
+    next: "Nothing; it is read again when that object changes.",
+  },
+  AddressAmbiguous: {
+    status: "False",
+    when: "The fieldPath of a machineRef leads to several values.",
+    next: "Correct fieldPath so that it leads to one.",
+  },
+  AddressNotUsable: {
+    status: "False",
+    when: "The value at the fieldPath of a machineRef is no IP address.",
+    next: "Correct fieldPath.",
+  },
+  AddressRefused: {
+    status: "False",
+    when: "An address lies where no machine can be, or a DNS name gives one that does, or more than 16 of them.",
+    next: "Correct the address, the referenced object or the DNS entry.",
+  },
+  NameUnresolved: {
+    status: "False",
+    when: "A DNS name gives no address, or no answer within two seconds.",
+    next: "Correct the name or its DNS entry; it is asked again.",
+  },
+} as const satisfies ConditionEntry["reasons"];
+
+/** Whether the address at which a machine is to be found is known. */
+export const addressResolved = {
+  meaning: "The address of every machine is known: given, or found in the object that machineRef names.",
+  kinds: ["TalosControlPlane", "TalosWorker", "TalosMachine"],
+  reasons: {
+    Resolved: { status: "True", when: "References and names give an address.", next: "-" },
+    ...addressReasons,
+  },
+} as const satisfies ConditionEntry;
+
+/** Whether the hardware identity of a machine is its own. */
+export const identityUnique = {
+  meaning: "No other machine of the cluster shows this machine's UUID.",
+  kinds: ["TalosControlPlane", "TalosMachine"],
+  reasons: {
+    Unique: { status: "True", when: "UUID and hardware addresses are this machine's own.", next: "-" },
+    UuidShared: {
+      status: "False",
+      when: "Two machines show one UUID, as cloned virtual machines do; hardware addresses tell them apart.",
+      next: "Give each machine a UUID of its own; words of a person name such a machine by its name.",
+    },
+    UuidOfVendor: {
+      status: "False",
+      when: "The UUID is one that a vendor ships by the thousand; hardware addresses tell machines apart.",
+      next: "Have the firmware set a UUID; words of a person name such a machine by its name.",
+    },
+  },
+} as const satisfies ConditionEntry;
