@@ -27,6 +27,7 @@ function fakeApi(failFirst = 0): { api: WorkloadApi; nodes: Map<string, Node>; a
       failures -= 1;
       return { status: 503, headers: {}, body: {} };
     }
+    if (!path.startsWith("/api/v1/nodes")) return { status: method === "POST" ? 201 : 200, headers: {}, body: { items: [], metadata: {} } };
     if (method === "POST") {
       const node = body as Node;
       if (nodes.has(node.metadata.name)) return { status: 409, headers: {}, body: {} };

@@ -7,6 +7,8 @@ import type { Machine } from "../node/machine.ts";
 import { etcdRuns } from "../node/step.ts";
 import type { ConfigFacts } from "../node/config-facts.ts";
 import type { WorkloadApi, WorkloadCluster } from "./api.ts";
+import { grantBuiltinRights } from "./builtin-rights.ts";
+import { Kubelets } from "./kubelets.ts";
 import { nodeObjectOf, nodeStatusOf, type NodeObject } from "./node-object.ts";
 
 const retryMs = 1_000;
@@ -17,6 +19,7 @@ interface Entry {
   readonly key: string;
   isOpen: boolean;
   handle: WorkloadCluster | undefined;
+  kubelets: Kubelets | undefined;
   /** `address:port` where it listens. */
   readonly serving: Set<string>;
   /** Boot in which each machine last registered its Node with this API: a kubelet does so once, when it starts. */
@@ -72,6 +75,7 @@ export class WorkloadClusters {
       });
     }
     this.#writeReady(machine, "True");
+    void entry?.kubelets?.resume();
   }
 
   /** The kubelet is silent: shown after the grace period of the node controller, unless it is back by then. */
@@ -88,9 +92,24 @@ export class WorkloadClusters {
   async close(): Promise<void> {
     for (const timer of this.#graceTimers) timer.cancel();
     for (const entry of this.#entries.values()) {
+      entry.kubelets?.close();
       await entry.queue;
       await entry.handle?.close();
     }
+  }
+
+  /** The machine that registered this Node with this API runs and is connected. */
+  #isUp(entry: Entry, nodeName: string): boolean {
+    return this.#world
+      .cells()
+      .some(
+        ({ state }) =>
+          state.power === "on" &&
+          state.isConnected &&
+          nodenameOf(state) === nodeName &&
+          this.#entryFor(state) === entry &&
+          activeFacts(state) !== undefined,
+      );
   }
 
   #writeReady(machine: Machine, ready: "True" | "Unknown"): void {
@@ -147,6 +166,7 @@ export class WorkloadClusters {
       key: cluster.key,
       isOpen: false,
       handle: undefined,
+      kubelets: undefined,
       serving: new Set(),
       registered: new Map(),
       queue: Promise.resolve(),
@@ -161,6 +181,13 @@ export class WorkloadClusters {
           clusterName: facts.clusterName,
           kubernetesVersion: facts.kubernetesVersion,
           authority: facts.kubernetesCa,
+        });
+        await grantBuiltinRights(entry.handle.transport);
+        entry.kubelets ??= new Kubelets({
+          transport: entry.handle.transport,
+          timers: this.#world.timers,
+          now: () => this.#world.clock.now(),
+          isUp: (name) => this.#isUp(entry, name),
         });
       });
     }

@@ -1,0 +1,52 @@
+import type { KubeTransport } from "@talos-operator/ports";
+
+const group = "rbac.authorization.k8s.io";
+const rbac = `/apis/${group}/v1`;
+const controller = "system:controller:node-controller";
+
+/**
+ * Rights that genuine clusters have and the simulated API would not know: those of kubelets, which a genuine API server gives through its Node authorizer
+ * (there each to its own Node alone), and those of the node lifecycle controller.
+ */
+const objects: readonly { readonly path: string; readonly body: Record<string, unknown> }[] = [
+  {
+    path: `${rbac}/clusterrolebindings`,
+    body: binding("simulator:system:node", "system:node", { kind: "Group", apiGroup: group, name: "system:nodes" }),
+  },
+  {
+    path: `${rbac}/clusterroles`,
+    body: {
+      apiVersion: `${group}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: controller },
+      rules: [
+        { apiGroups: [""], resources: ["nodes"], verbs: ["delete", "get", "list", "patch", "update", "watch"] },
+        { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch", "update"] },
+        { apiGroups: [""], resources: ["pods/status"], verbs: ["patch", "update"] },
+        { apiGroups: [""], resources: ["pods"], verbs: ["delete", "get", "list"] },
+      ],
+    },
+  },
+  {
+    path: `${rbac}/clusterrolebindings`,
+    body: binding(controller, controller, { kind: "ServiceAccount", name: "node-controller", namespace: "kube-system" }),
+  },
+];
+
+/** Writes them where they are missing. */
+export async function grantBuiltinRights(transport: KubeTransport): Promise<void> {
+  for (const { path, body } of objects) {
+    const { status } = await transport.send({ method: "POST", path, body });
+    if (status >= 300 && status !== 409) throw new Error(`rights were not written: HTTP ${status}`);
+  }
+}
+
+function binding(name: string, role: string, subject: Record<string, string>): Record<string, unknown> {
+  return {
+    apiVersion: `${group}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name },
+    roleRef: { apiGroup: group, kind: "ClusterRole", name: role },
+    subjects: [subject],
+  };
+}

@@ -1,0 +1,148 @@
+import type { KubeTransport, Timers } from "@talos-operator/ports";
+
+const retryMs = 1_000;
+
+/** Containers that heed SIGTERM are gone after about this, if their grace period is not shorter. */
+const stopMs = 1_000;
+
+/** With it a simulated kubelet holds a pod until its containers have stopped. */
+export const runningFinalizer = "simulator.talos-operator.dev/running";
+
+interface Pod {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly finalizers?: readonly string[];
+    readonly deletionTimestamp?: string;
+    readonly deletionGracePeriodSeconds?: number;
+  };
+  readonly spec?: { readonly nodeName?: string; readonly terminationGracePeriodSeconds?: number };
+  readonly status?: { readonly phase?: string };
+}
+
+/** What the kubelets of one simulated cluster need. */
+export interface KubeletPorts {
+  readonly transport: KubeTransport;
+  readonly timers: Timers;
+  readonly now: () => number;
+  /** True while the machine behind this Node runs and is connected. */
+  readonly isUp: (nodeName: string) => boolean;
+}
+
+/**
+ * The kubelets of one cluster, as far as drains can tell: a pod that is bound to a Node runs and turns ready; one that is deleted or evicted goes when
+ * its grace period allows; pods of a machine that is off stay as they are. Nothing schedules and nothing makes pods here.
+ */
+export class Kubelets {
+  readonly #ports: KubeletPorts;
+  readonly #closing = new AbortController();
+  readonly #stopping = new Set<string>();
+
+  constructor(ports: KubeletPorts) {
+    this.#ports = ports;
+    void this.#follow();
+  }
+
+  /** A machine is back: what was left undone there is done now. */
+  async resume(): Promise<void> {
+    try {
+      const { items } = await this.#list();
+      await Promise.all(items.map((pod) => this.#see(pod)));
+    } catch {
+      // The API is away; following it again begins with everything there is.
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #follow(): Promise<void> {
+    const { transport, timers } = this.#ports;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        const { items, resourceVersion } = await this.#list();
+        await Promise.all(items.map((pod) => this.#see(pod)));
+        const watch = await transport.watch({ method: "GET", path: "/api/v1/pods", query: { watch: "true", resourceVersion } }, { signal });
+        for await (const { type, object } of watch.events) {
+          if (type === "ERROR") break;
+          if (type !== "DELETED" && type !== "BOOKMARK") void this.#see(object as Pod);
+        }
+      } catch {
+        // Whatever it was: a kubelet goes on trying.
+      }
+      try {
+        await timers.sleep(retryMs, signal);
+      } catch {
+        return; // closed
+      }
+    }
+  }
+
+  async #list(): Promise<{ readonly items: readonly Pod[]; readonly resourceVersion: string }> {
+    const { status, body } = await this.#ports.transport.send({ method: "GET", path: "/api/v1/pods" });
+    const list = body as { readonly items?: readonly Pod[]; readonly metadata?: { readonly resourceVersion?: string } };
+    if (status !== 200) throw new Error(`pods were not listed: HTTP ${status}`);
+    return { items: list.items ?? [], resourceVersion: list.metadata?.resourceVersion ?? "" };
+  }
+
+  async #see(pod: Pod): Promise<void> {
+    const nodeName = pod.spec?.nodeName ?? "";
+    if (nodeName === "" || !this.#ports.isUp(nodeName)) return;
+    const isHeld = pod.metadata.finalizers?.includes(runningFinalizer) === true;
+    if (pod.metadata.deletionTimestamp === undefined) {
+      if (!isHeld) await this.#start(pod);
+    } else if (isHeld) {
+      await this.#stop(pod, nodeName);
+    }
+  }
+
+  async #start(pod: Pod): Promise<void> {
+    const { finalizers = [], resourceVersion } = pod.metadata;
+    const held = await this.#patch(pod, "", { metadata: { resourceVersion, finalizers: [...finalizers, runningFinalizer] } });
+    const isOver = pod.status?.phase !== undefined && pod.status.phase !== "Pending";
+    if (!held || isOver) return;
+    const at = new Date(this.#ports.now()).toISOString().replace(/\.\d+Z$/, "Z");
+    await this.#patch(pod, "/status", {
+      status: { phase: "Running", startTime: at, conditions: [{ type: "Ready", status: "True", lastTransitionTime: at }] },
+    });
+  }
+
+  async #stop(pod: Pod, nodeName: string): Promise<void> {
+    const { uid, deletionGracePeriodSeconds } = pod.metadata;
+    if (this.#stopping.has(uid)) return;
+    this.#stopping.add(uid);
+    try {
+      const graceMs = (deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30) * 1_000;
+      await this.#ports.timers.sleep(Math.min(graceMs, stopMs), this.#closing.signal);
+      if (!this.#ports.isUp(nodeName)) return;
+      const finalizers = (pod.metadata.finalizers ?? []).filter((one) => one !== runningFinalizer);
+      await this.#patch(pod, "", { metadata: { uid, finalizers } });
+    } catch {
+      // Closed.
+    } finally {
+      this.#stopping.delete(uid);
+    }
+  }
+
+  /** False when the pod was changed meanwhile: the watch shows it anew. */
+  async #patch(pod: Pod, subresource: string, body: unknown): Promise<boolean> {
+    const { namespace, name } = pod.metadata;
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}${subresource}`;
+    try {
+      const { status } = await this.#ports.transport.send({
+        method: "PATCH",
+        path,
+        headers: { "content-type": "application/merge-patch+json" },
+        body,
+      });
+      return status < 300;
+    } catch {
+      // The API is away; following it again shows the pod anew.
+      return false;
+    }
+  }
+}
