@@ -14,6 +14,13 @@ export function specOrMetadataChanged<T extends KubeObject & { readonly spec?: u
   }
 }
 
+/** True when an object appears, goes, or is paused or taken out of a pause by its annotations. */
+export function annotationsChanged<T extends KubeObject>(delta: Delta<T>): boolean {
+  if (delta.type !== "updated") return true;
+  const annotationsOf = ({ metadata }: KubeObject): string => JSON.stringify(metadata?.annotations ?? {});
+  return annotationsOf(delta.previous) !== annotationsOf(delta.object);
+}
+
 /** Spec and metadata without bookkeeping. */
 function textOf({ metadata, spec }: KubeObject & { readonly spec?: unknown }): string {
   return JSON.stringify([{ ...metadata, resourceVersion: "", managedFields: [] }, spec]);
