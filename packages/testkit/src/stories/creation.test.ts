@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isConditionTrue } from "@talos-operator/api";
+import type { TalosMachine } from "@talos-operator/api";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -51,6 +53,20 @@ test("a cluster paused while it runs is not touched, although its machines chang
     await world.time.advance(120_000);
     assert.deepEqual(await Promise.all([kinds.controlPlane, kinds.worker].map((type) => world.get(type))), before);
   }));
+
+for (const paused of [kinds.cluster, kinds.controlPlane])
+  test(`machines that became ready while their ${paused.kind} was paused are reported as such when it goes on`, () =>
+    tell({}, async (world) => {
+      await make(world);
+      await world.until("founded", async () => (await world.condition(kinds.controlPlane, "Bootstrapped"))?.status === "True");
+      await world.annotate(paused, "talos.alperen.cloud/reconcile-mode", "disable");
+      await world.time.advance(10 * 60_000);
+      await world.annotate(paused, "talos.alperen.cloud/reconcile-mode", undefined);
+      await world.time.advance(2 * 60_000);
+      assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "True");
+      for (const machine of (await world.client.resource(kinds.machine).list()).items as unknown as readonly TalosMachine[])
+        assert.ok(isConditionTrue(machine.status?.conditions, "Ready"), machine.metadata.name);
+    }));
 
 test("container nodes get no install section, no disk, and name what keeps them from being ready", () =>
   tell({ machines: [...cps, ...workers].map((address) => ({ address, platform: "container" })) }, async (world) => {
