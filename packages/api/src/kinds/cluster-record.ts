@@ -4,7 +4,7 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, OPERATOR_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { list, object, oneOf, required, string } from "../schema/field.ts";
+import { integer, list, object, oneOf, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { recordedCniField } from "./cni.ts";
 
@@ -63,10 +63,15 @@ const knownMachine = object(
       {
         configHash: required(string({ description: "Hash of the settings that failed.", maxLength: 128 })),
         why: required(string({ description: "What the machine said or showed.", maxLength: 512 })),
+        tries: integer({
+          description: "How often they were sent without coming into force and without a sign why. Absent: once, and that is final.",
+          minimum: 1,
+        }),
       },
       { description: "Settings that this machine refused or took back: they are not sent again until they change." },
     ),
     releasedAt: time("When the machine was proved wiped, or given up by a person. It no longer counts as configured."),
+    memberId: string({ description: "The etcd member that the machine last showed as its own, 16 hex digits.", maxLength: 32 }),
   },
   { description: "A machine that belongs, or ever belonged, to the cluster." },
 );

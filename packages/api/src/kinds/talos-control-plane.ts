@@ -4,7 +4,7 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, TALOS_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { boolean, integer, object, required, string } from "../schema/field.ts";
+import { boolean, integer, object, oneOf, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { cniField } from "./cni.ts";
 import { STORAGE_CLASS_PATTERN, cidrList, configMapKeyField, deletionPolicyField, modeField } from "./fields.ts";
@@ -43,6 +43,10 @@ const spec = object(
     cni: cniField,
     deletionPolicy: deletionPolicyField,
     rolloutStrategy: rolloutStrategyField,
+    driftPolicy: oneOf(["Report", "Revert"], {
+      description:
+        "What happens to changes that somebody else makes in the configuration of machines: they are reported in the condition ConfigDrift, or brought back. May change at any time. Default: Report.",
+    }),
   },
   {
     description: "The control plane as it should be.",

@@ -1,6 +1,7 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import { addressResolved, identityUnique } from "./address.ts";
 import type { ConditionEntry } from "./entry.ts";
+import { configDrift, configUpToDate } from "./config.ts";
 import { draining } from "./draining.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
@@ -25,6 +26,8 @@ export const conditionCatalogue = {
   ConfigApplied: configApplied,
   FieldNotSupported: fieldNotSupported,
   UpgradePending: upgradePending,
+  ConfigUpToDate: configUpToDate,
+  ConfigDrift: configDrift,
   AdoptionRequired: adoptionRequired,
   SecretsLost: secretsLost,
   Draining: draining,

@@ -15,7 +15,13 @@ export const progressing = {
     Bootstrapping: { status: "True", when: "Etcd is being founded.", next: "-" },
     Joining: { status: "True", when: "Machines join the cluster.", next: "-" },
     WaitingForNodes: { status: "True", when: "Kubernetes nodes are expected to register and turn ready.", next: "-" },
+    Removing: { status: "True", when: "Machines are being taken out of the cluster.", next: "See the condition Removing." },
     Deleting: { status: "True", when: "The object is being taken down.", next: "-" },
+    ChangingConfiguration: {
+      status: "True",
+      when: "The configuration of running machines is being changed.",
+      next: "See the condition ConfigUpToDate.",
+    },
     Settled: { status: "False", when: "Nothing is left to do.", next: "-" },
     Blocked: {
       status: "False",
@@ -68,6 +74,11 @@ export const etcdHealthy = {
     },
     MemberUnhealthy: { status: "False", when: "A member does not serve.", next: "Look at the machine the message names." },
     MemberUnexpected: { status: "False", when: "A member belongs to no machine of this cluster.", next: "Find out where it came from." },
+    QuorumLost: {
+      status: "False",
+      when: "Fewer than a majority of etcd's members serve: nothing can be written, and nothing is done to any member.",
+      next: "Bring back the machines the message names; the runbook lost-quorum says what to do when they are gone for good.",
+    },
     NoAnswer: { status: "Unknown", when: "No control plane could be asked.", next: "See the condition MachinesReady." },
   },
 } as const satisfies ConditionEntry;

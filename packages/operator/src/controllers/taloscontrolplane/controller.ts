@@ -212,7 +212,7 @@ export function createBrain(options: BrainOptions): Brain {
       bundle: () => bundleInForce(key, session),
       wake: () => controller.enqueue(key),
     });
-    for (const machine of seen.machines) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));
+    for (const machine of [...seen.machines, ...seen.former]) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));
     cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
     cluster.facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
     const decision = decide(seen, rules);
@@ -220,7 +220,7 @@ export function createBrain(options: BrainOptions): Brain {
     if (tried !== undefined) options.onPlan?.(tried.metadata);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
-    const isSettled = decision.actions.length === 0 && decision.state === "Ready";
+    const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
     session.setPace(isSettled ? "settled" : "eager");
 
     context.note("execute");

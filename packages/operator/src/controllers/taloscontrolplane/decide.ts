@@ -1,7 +1,10 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ControlPlaneState, ReasonOf } from "@talos-operator/api";
 import { pausedCondition } from "../shared/mode.ts";
+import { isChangingConfig } from "./config-intents.ts";
 import { describe } from "./describe.ts";
+import { configConditions } from "./describe-config.ts";
+import { removalConditions } from "./describe-removal.ts";
 import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
 import { foresee } from "./planning/foresee.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -9,12 +12,15 @@ import { printPlan } from "./planning/print-plan.ts";
 import { answerAnnotations } from "./rules/answer-annotations.ts";
 import { keepAccess } from "./rules/access.ts";
 import { bootstrapOnce } from "./rules/bootstrap.ts";
+import { changeConfig } from "./rules/change-config.ts";
 import { composeMachines } from "./rules/compose-machines.ts";
 import { configureMachines } from "./rules/configure-machines.ts";
 import { finishDeletion } from "./rules/deletion.ts";
 import { keepFinalizers } from "./rules/keep-finalizer.ts";
 import { keepKeys } from "./rules/keep-keys.ts";
 import { honourReconcileMode } from "./rules/reconcile-mode.ts";
+import { settleConfig } from "./rules/settle-config.ts";
+import { changeMembership, rememberMembers } from "./rules/membership.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
 import { tendNodes } from "./rules/tend-nodes.ts";
 import { waitingOf, waitOrSettle } from "./rules/wait.ts";
@@ -30,7 +36,11 @@ export const defaultRules: readonly Rule[] = [
   answerAnnotations,
   bootstrapOnce,
   tendNodes,
+  settleConfig,
+  rememberMembers,
   configureMachines,
+  changeMembership,
+  changeConfig,
   keepAccess,
   waitOrSettle,
 ];
@@ -40,6 +50,9 @@ const SETTLED_LOOK_MS = 30_000;
 
 /** Where a cluster that waits is looked at again without an event; changes that machines show wake the brain at once. */
 const WAITING_LOOK_MS = 10_000;
+
+/** While an effect on a running machine is open. */
+const BUSY_LOOK_MS = 2_000;
 
 /** How often a dry run looks again without an event. */
 const DRY_RUN_LOOK_MS = 30_000;
@@ -89,6 +102,7 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
   // A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster unready.
   const waiting = verdict.waiting ?? waitingOf(seen);
   const isReady = waiting === undefined;
+  const isBusy = isChangingConfig(seen);
   const ready = isReady
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
     : conditionFor("Ready", waiting.reason, waiting.message, generation);
@@ -96,6 +110,8 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
     ready,
     progressing(waiting, seen, generation),
     ...describe(seen),
+    ...configConditions(seen),
+    ...removalConditions(seen),
     ...(verdict.conditions ?? []),
   ];
   return {
@@ -103,12 +119,15 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
     actions: verdict.actions,
     conditions,
     state: stateWord(seen, isReady ? "Ready" : undefined),
-    requeueAfterMs: verdict.requeueAfterMs ?? (isReady ? SETTLED_LOOK_MS : WAITING_LOOK_MS),
+    requeueAfterMs: verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady ? SETTLED_LOOK_MS : WAITING_LOOK_MS),
+    isBusy,
   };
 }
 
 /** `Progressing` by what is waited for. */
 function progressing(waiting: Waiting | undefined, seen: Observed, generation: number | undefined): ConditionInput {
+  if (waiting === undefined && isChangingConfig(seen))
+    return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
   if (waiting === undefined) return conditionFor("Progressing", "Settled", "Nothing is left to do.", generation);
   const reason = progressReason(waiting, seen);
   return conditionFor("Progressing", reason, reason === "Blocked" ? "See the condition Ready." : waiting.message, generation);
@@ -128,6 +147,8 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
       return "WaitingForNodes";
     case "Deleting":
       return "Deleting";
+    case "Removing":
+      return "Removing";
     default:
       return "Blocked";
   }

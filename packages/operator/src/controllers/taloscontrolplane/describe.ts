@@ -6,6 +6,7 @@ import { addressConditions } from "../shared/address-conditions.ts";
 import { configHashOf } from "./config-hash.ts";
 import { identityOf } from "./identity.ts";
 import { machineFact } from "./facts.ts";
+import { asMade } from "./fixed-properties.ts";
 import { drainsState } from "./drain.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Observed, SeenMachine } from "./model.ts";
@@ -26,6 +27,8 @@ export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
       ? [{ machine, etcd: machine.look.etcd, members: machine.look.etcd.members }]
       : [],
   );
+  const lost = quorumLost(seen, facts);
+  if (lost !== undefined) return lost;
   if (answering.length === 0) return { reason: "NoAnswer", message: "No control plane answers for etcd." };
   const silent = declared.filter((machine) => !answering.some((one) => one.machine === machine));
   if (silent.length > 0) {
@@ -49,15 +52,46 @@ export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
       reason: "MemberMissing",
       message: `${twin.machine.declared.name} shows the etcd member of another machine, and has none of its own.`,
     };
-  const foreign = first?.members.find((member) => !owned.has(member.id));
+  // Members on their way out are the condition Removing's.
+  const leaving = new Set(facts.machines.flatMap(({ memberId }) => memberId ?? []));
+  for (const { look } of seen.former)
+    if (look.kind === "running" && look.etcd?.localMember !== undefined) leaving.add(look.etcd.localMember);
+  const foreign = first?.members.find((member) => !owned.has(member.id) && !leaving.has(member.id));
   if (foreign !== undefined)
     return { reason: "MemberUnexpected", message: `Member ${foreign.name || foreign.id} belongs to no machine of this cluster.` };
   const unhealthy = answering.find((one) => !one.etcd.isHealthy);
   if (unhealthy !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${unhealthy.machine.declared.name} is not healthy.` };
-  const leaderless = answering.find((one) => one.etcd.leader === undefined || !owned.has(one.etcd.leader));
+  const leaderless = answering.find(
+    (one) => one.etcd.leader === undefined || !(owned.has(one.etcd.leader) || leaving.has(one.etcd.leader)),
+  );
   if (leaderless !== undefined)
     return { reason: "MemberUnhealthy", message: `${leaderless.machine.declared.name} knows no leader among the members.` };
   return { reason: "AllMembersHealthy", message: `${answering.length} voting member(s), one leader, all healthy.` };
+}
+
+/**
+ * A majority of the voters that were written down does not serve, and those that answer say that they have no leader; `undefined` while that is not so.
+ *
+ * Nothing is done about it here: whatever is left of the data is on these machines.
+ */
+function quorumLost(seen: Observed, facts: ClusterFacts): Finding<"QuorumLost"> | undefined {
+  const voters = controlPlanesOf(seen).filter(({ declared }) => machineFact(facts, declared.name)?.memberId !== undefined);
+  const needed = Math.floor(voters.length / 2) + 1;
+  const serving = voters.filter(({ look }) => look.kind === "running" && look.etcd?.members !== undefined);
+  const stuck = voters.filter(
+    ({ look }) =>
+      look.kind === "running" && look.etcd?.service === "Running" && look.etcd.members === undefined && (look.etcd.leader ?? "0") === "0",
+  );
+  if (stuck.length === 0 || serving.length > 0 || voters.length < 2) return undefined;
+  const missing = voters.filter((machine) => !stuck.includes(machine));
+  if (stuck.length >= needed) return undefined;
+  return {
+    reason: "QuorumLost",
+    message:
+      `etcd has lost its quorum: of ${voters.length} members only ${stuck.map(({ declared }) => declared.name).join(", ")} run, and ${needed} are needed. ` +
+      `Nothing is changed or wiped meanwhile. Bring back ${missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(" or ")}; etcd goes on by itself. ` +
+      `If they are gone for good, see docs/runbooks/lost-quorum.md.`,
+  };
 }
 
 /** Whether etcd was founded, and if not, what is waited for. */
@@ -131,7 +165,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
   const own = seen.machines.filter((machine) => machine.declared.owner.kind === "TalosControlPlane");
   const machines = machinesState(own);
   const nodes = nodesState(seen, own);
-  const changed = changedSettings(seen);
+  const changed = keptAsMade(seen);
   const drains = drainsState(seen);
   return [
     conditionFor("MachinesReady", machines.reason, machines.message, generation),
@@ -151,9 +185,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
             "FieldNotSupported",
             [
               ...(seen.inertFields.length === 0 ? [] : [`Set and without effect in this release: ${seen.inertFields.join(", ")}.`]),
-              ...(changed.length === 0
-                ? []
-                : [`Changed after the machine was configured, and not rolled out by this release: settings of ${changed.join(", ")}.`]),
+              ...(changed.length === 0 ? [] : [`Changed after the cluster was made, and kept as it was made: ${changed.join(", ")}.`]),
             ].join(" "),
             generation,
           ),
@@ -187,15 +219,14 @@ function sharedIdentities(seen: Observed, generation: number | undefined): reado
   return [conditionFor("IdentityUnique", "UuidOfVendor", message, generation)];
 }
 
-/** Machines whose settings are not those that they were configured with. */
-function changedSettings(seen: Observed): readonly string[] {
+/** Fields that were chosen when the cluster was made, and say something else by now. */
+function keptAsMade(seen: Observed): readonly string[] {
   const facts = factsOf(seen);
+  const { spec } = seen.controlPlane;
+  const [first] = seen.machines;
   // What is wrong with the spec is said elsewhere, and may be too deep to be read.
-  if (seen.problems.length > 0) return [];
-  return seen.machines.flatMap(({ declared }) => {
-    const hash = machineFact(facts, declared.name)?.configHash;
-    return hash === undefined || hash === configHashOf(declared, seen.controlPlane.spec) ? [] : [declared.name];
-  });
+  if (facts === undefined || spec === undefined || first === undefined || seen.problems.length > 0) return [];
+  return configHashOf(first.declared, spec) === configHashOf(first.declared, asMade(spec, facts)) ? [] : ["spec.cni"];
 }
 
 function upgradePending(seen: Observed): readonly ConditionInput[] {

@@ -118,6 +118,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     vouchedAt: optionalMs(machine.vouchedAt),
     configuredAt: optionalMs(machine.configuredAt),
     releasedAt: optionalMs(machine.releasedAt),
+    ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
   };
 }
 
@@ -139,6 +140,7 @@ function printMachine(machine: MachineFact): KnownMachine {
     ...(machine.vouchedAt === undefined ? {} : { vouchedAt: time(machine.vouchedAt) }),
     ...(machine.configuredAt === undefined ? {} : { configuredAt: time(machine.configuredAt) }),
     ...(machine.releasedAt === undefined ? {} : { releasedAt: time(machine.releasedAt) }),
+    ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
   };
 }
 

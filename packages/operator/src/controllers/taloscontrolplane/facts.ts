@@ -69,6 +69,8 @@ export interface MachineFact {
   readonly configuredAt: number | undefined;
   /** When the machine was proved wiped, or given up by a person. */
   readonly releasedAt: number | undefined;
+  /** The etcd member that it last showed as its own: 16 hex digits. Absent: none was seen, or the record is older than this field. */
+  readonly memberId?: string;
 }
 
 /** A configuration that waits for a reboot. */
@@ -79,12 +81,14 @@ export interface StagedFact {
   readonly bootId: string;
 }
 
-/** A configuration that did not come into force. */
+/** A configuration that did not come into force: the machine refused it, took it back, or was not heard of. */
 export interface FailedConfigFact {
   /** Of the settings. */
   readonly configHash: string;
   /** For people; at most 512 characters, no secrets. */
   readonly why: string;
+  /** How often they were sent and did not come into force, without a sign why; absent = once, and that is final. */
+  readonly tries?: number;
 }
 
 /** Which machine founds etcd. Written before the call is sent, never changed to another machine. */

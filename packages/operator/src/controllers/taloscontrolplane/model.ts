@@ -278,6 +278,8 @@ export interface Decision {
   readonly conditions: readonly ConditionInput[];
   readonly state: ControlPlaneState;
   readonly requeueAfterMs: number | undefined;
+  /** An effect on a running machine is open: machines are looked at often although the cluster is ready. */
+  readonly isBusy?: boolean;
   /** Of a dry run. */
   readonly plan?: Plan;
 }

@@ -10,10 +10,12 @@ import { lookAt, lookThrough } from "../../looking/look-at.ts";
 import type { LookQuestion } from "../../looking/look-at.ts";
 import type { LookGate } from "../../looking/look-gate.ts";
 import type { Look } from "../../looking/look.ts";
+import type { Turnstile } from "../../looking/turnstile.ts";
 import { Watcher } from "../../looking/watcher.ts";
 import { ClusterWorkload } from "../../workload/cluster-workload.ts";
 import type { Pace } from "../../looking/watcher.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
+import { LiveConfigs } from "./live-configs.ts";
 import type { MachineName, MachineRole, Seen, SeenAccess, SeenBundle, SentEffect } from "./model.ts";
 
 /** A machine that is to be looked at. */
@@ -38,6 +40,8 @@ export interface SessionPorts {
   readonly random: RandomSource;
   /** Shared by all clusters. */
   readonly gate: LookGate;
+  /** Readings of configurations under way at once; shared by all clusters. */
+  readonly turnstile: Turnstile;
   /** To the API of the cluster itself; `undefined` = its Nodes are left alone. */
   readonly workload?: { readonly dialer: WorkloadDialer; readonly keys: Keys; readonly wake: () => void } | undefined;
 }
@@ -84,12 +88,18 @@ export class ClusterSession {
 
   /** What is done in the cluster itself; `undefined` = nothing. */
   readonly workload: ClusterWorkload | undefined;
+  /** Configurations of running machines, read back. */
+  readonly configs: LiveConfigs;
+  /** What went wrong on a machine while a configuration was tried on it. */
+  readonly troubles = new Map<MachineName, string>();
+
   /** When this session began, milliseconds since the epoch. */
   readonly since: number;
 
   constructor(ports: SessionPorts, onLook: (name: MachineName, look: Look) => void) {
     this.#ports = ports;
     this.since = ports.clock.now();
+    this.configs = new LiveConfigs(ports);
     this.workload =
       ports.workload === undefined
         ? undefined
@@ -219,6 +229,7 @@ export class ClusterSession {
     this.#shared?.close();
     this.#shared = undefined;
     this.#credentials = undefined;
+    this.configs.close();
     this.#letKeysGo();
     this.#serviceAccount = { key: undefined, isBeingMade: false };
   }

@@ -1,0 +1,62 @@
+import type { ConditionEntry } from "./entry.ts";
+
+/** Whether machines run the configuration that the spec asks for. */
+export const configUpToDate = {
+  meaning: "Every machine that is part of the cluster runs the configuration that the spec asks for; versions do not count.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    UpToDate: { status: "True", when: "What was last applied is what the spec asks for, and machines run it.", next: "-" },
+    RenderedOtherwise: {
+      status: "True",
+      when: "Machines run what was last applied; this release of the operator would write parts of it differently.",
+      next: "Nothing: the difference goes along with the next change of the spec. Nothing is rolled out because the operator was upgraded.",
+    },
+    RollingOut: { status: "False", when: "Machines are being changed, one after another; the message names them.", next: "-" },
+    Waiting: {
+      status: "False",
+      when: "A machine cannot be changed now: quorum, budget, or another effect comes first.",
+      next: "See the message for what is waited for.",
+    },
+    RebootPending: {
+      status: "False",
+      when: "The configuration is on a machine's disk and comes into force with its next boot, which waits.",
+      next: "See the message for what is waited for; a machine that somebody else boots counts as well.",
+    },
+    NotSent: {
+      status: "False",
+      when: "The spec asks for a change that only an installation brings, that destroys data, or that no running machine survives.",
+      next: "Set the paths in the message back, or take the machine out of the cluster, reset it and let it join again.",
+    },
+    ConfigRejected: {
+      status: "False",
+      when: "A machine refused the configuration. The rollout stopped.",
+      next: "Correct what the message names; the next change of the settings starts anew.",
+    },
+    RolloutStopped: {
+      status: "False",
+      when: "A machine did not look well with the new configuration and took it back, or did not come back. The rollout stopped.",
+      next: "See the runbook rollout-stopped. Correct the settings; the next change starts anew.",
+    },
+    NotRead: { status: "Unknown", when: "The configuration of a machine was not read back yet, or cannot be.", next: "See the message." },
+  },
+} as const satisfies ConditionEntry;
+
+/** Changes that somebody else made on machines. */
+export const configDrift = {
+  meaning:
+    "A machine's configuration is not what was last applied, and nobody changed the spec; the message names paths and values, secrets hidden.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    DriftReported: {
+      status: "True",
+      when: "Somebody else changed a machine, and spec.driftPolicy says to report it.",
+      next: "Put the patch in the message into configPatches to keep the change, or set spec.driftPolicy to Revert.",
+    },
+    DriftReverting: { status: "True", when: "The change is being brought back, as spec.driftPolicy says.", next: "-" },
+    DriftStays: {
+      status: "True",
+      when: "The change cannot be brought back on a running machine.",
+      next: "Bring it back by hand, or put the patch in the message into configPatches.",
+    },
+  },
+} as const satisfies ConditionEntry;

@@ -1,0 +1,65 @@
+import { describeMachineConfig, patchMachineConfig } from "@talos-operator/talos";
+import type { MachineConfigFacts } from "@talos-operator/talos";
+
+/** Where each image stands: inside v1alpha1, or in a document of its own (Talos 1.14 and newer). */
+const imagePlaces: readonly ImagePlace[] = [
+  { image: "kubelet", kind: "KubeletConfig", section: "machine", part: "kubelet" },
+  { image: "apiServer", kind: "KubeAPIServerConfig", section: "cluster", part: "apiServer" },
+  { image: "controllerManager", kind: "KubeControllerManagerConfig", section: "cluster", part: "controllerManager" },
+  { image: "scheduler", kind: "KubeSchedulerConfig", section: "cluster", part: "scheduler" },
+  { image: "proxy", kind: "KubeProxyConfig", section: "cluster", part: "proxy" },
+  { image: "etcd", kind: "", section: "cluster", part: "etcd" },
+];
+
+interface ImagePlace {
+  readonly image: keyof MachineConfigFacts["images"];
+  /** Kind of the document; empty = it has none. */
+  readonly kind: string;
+  readonly section: "machine" | "cluster";
+  readonly part: string;
+}
+
+/**
+ * The desired configuration with the versions that run: tags of images, and what was decided when the machine was installed. Versions are no
+ * configuration; their change is an upgrade.
+ *
+ * @returns the desired text itself when nothing had to be put in
+ */
+export function withRunningValues(desired: string, live: string): string {
+  const want = describeMachineConfig(desired);
+  const runs = describeMachineConfig(live);
+  const patches = [...imagePatches(want, runs), ...installPatches(want, runs)];
+  return patches.length === 0
+    ? desired
+    : patchMachineConfig(
+        desired,
+        patches.map((patch) => JSON.stringify(patch)),
+      );
+}
+
+function imagePatches(want: MachineConfigFacts, runs: MachineConfigFacts): readonly unknown[] {
+  return imagePlaces.flatMap(({ image, kind, section, part }): readonly unknown[] => {
+    const running = runningImage(want.images[image], runs.images[image]);
+    if (running === undefined) return [];
+    return want.documents.includes(`v1alpha1/${kind}/`)
+      ? [{ apiVersion: "v1alpha1", kind, image: running }]
+      : [{ [section]: { [part]: { image: running } } }];
+  });
+}
+
+/** The wanted repository with the tag that runs; `undefined` when that is what is wanted, or there is no tag to take. */
+function runningImage(want: string | undefined, runs: string | undefined): string | undefined {
+  const [, repository, tag] = /^(.+):([^:/@]+)$/.exec(want ?? "") ?? [];
+  const [, , running] = /^(.+):([^:/@]+)$/.exec(runs ?? "") ?? [];
+  return repository === undefined || running === undefined || tag === running ? undefined : `${repository}:${running}`;
+}
+
+function installPatches(want: MachineConfigFacts, runs: MachineConfigFacts): readonly unknown[] {
+  const { disk, image, wipe } = runs.install;
+  if (image === undefined || want.install.image === undefined) return [];
+  if (want.install.image === image && want.install.wipe === wipe && (disk === undefined || want.install.disk === disk)) return [];
+  if (!want.documents.includes("v1alpha1/UnattendedInstallConfig/"))
+    return [{ machine: { install: { image, wipe, ...(disk === undefined ? {} : { disk }) } } }];
+  const selector = disk === undefined ? {} : { diskSelector: { match: `disk.dev_path == ${JSON.stringify(disk)}` } };
+  return [{ apiVersion: "v1alpha1", kind: "UnattendedInstallConfig", installer: { image }, provisioning: { wipe, ...selector } }];
+}

@@ -1,0 +1,43 @@
+import { elapsedMs } from "../../elapsed.ts";
+import { isReadyNode, stateOf } from "./describe.ts";
+import type { IntentFact } from "./facts.ts";
+import type { MachineName, Observed, SeenMachine, SentEffect } from "./model.ts";
+
+/** How a machine was right before something was sent to it: what was amiss already is not demanded afterwards. In `SentEffect.detail`. */
+export type Before = "ready" | "not ready";
+
+/** The word for how a machine is now, to be remembered with what is sent. */
+export function howBefore(machine: SeenMachine | undefined): Before {
+  return machine !== undefined && isReadyNode(machine) ? "ready" : "not ready";
+}
+
+/**
+ * What is wrong with a machine as seen from outside, after a configuration was tried on it: the Talos API with our certificate, its etcd member, its node.
+ * `undefined` = nothing.
+ */
+export function troubleOf(machine: SeenMachine, before: Before): string | undefined {
+  const { look, declared } = machine;
+  if (look.kind !== "running") return `its Talos API does not answer as before (${stateOf(machine)})`;
+  if (before === "not ready") return undefined;
+  if (declared.role === "controlplane") {
+    const { etcd } = look;
+    if (etcd?.service !== "Running" || !etcd.isHealthy) return "etcd on it is not healthy";
+    if (etcd.leader === undefined || etcd.leader === "0" || etcd.members?.some((member) => member.id === etcd.localMember) !== true)
+      return "its etcd member knows no leader or is not in its own list";
+  }
+  if (isReadyNode(machine)) return undefined;
+  const unmet = look.unmet.map((one) => (one.reason === "" ? one.name : `${one.name} (${one.reason})`)).join(", ");
+  return `its node is not ready${unmet === "" ? "" : `: ${unmet}`}`;
+}
+
+/** What this process sent under an intent, and nothing of before. */
+export function sentUnder(seen: Observed, effect: string, intent: IntentFact): SentEffect | undefined {
+  const sent = seen.sent.get(`${effect}/${intent.machine}`);
+  return sent === undefined || sent.at < intent.at ? undefined : sent;
+}
+
+/** True when something was sent to a machine less than `ms` ago. */
+export function wasJustSent(seen: Observed, effect: string, machine: MachineName, ms: number): boolean {
+  const sent = seen.sent.get(`${effect}/${machine}`);
+  return sent !== undefined && elapsedMs(sent.at, seen.now) < ms;
+}

@@ -1,0 +1,29 @@
+import { EffectError } from "../../../errors.ts";
+import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
+import type { Effects } from "../execute.ts";
+import { intentOn } from "../facts.ts";
+import type { Action } from "../model.ts";
+import { sending } from "./apply-config.ts";
+import { demandMachine } from "./demand-machine.ts";
+
+/**
+ * Boots a machine anew whose reboot stands in the record.
+ *
+ * On the connection of the send: it is the machine that was written down, and it still runs the boot of then. A repetition is thus harmless: once it has
+ * rebooted its boot id is another one.
+ */
+export async function rebootMachine(action: Extract<Action, { readonly kind: "RebootMachine" }>, effects: Effects): Promise<void> {
+  const { session, signal } = effects;
+  await sending("Reboot", action, effects, async (client) => {
+    await demandMachine(client, action.machine, action.ifUuid, signal);
+    const bootId = (await client.bootId({ timeoutMs: LOOK_TIMEOUT_MS, signal })).trim();
+    if (bootId !== action.ifBootId) throw new EffectError("PRECONDITION_GONE", "it has booted meanwhile");
+    const timeoutMs = await effects.guard.check((facts) => {
+      const intent = intentOn(facts, action.machine, "Reboot");
+      return intent?.bootIdBefore === action.ifBootId && intent.uuid === action.ifUuid;
+    });
+    session.noteSent(`Reboot/${action.machine}`, "unknown", "no answer");
+    await client.reboot({}, { timeoutMs, signal });
+    session.noteSent(`Reboot/${action.machine}`, "answered", "");
+  });
+}

@@ -1,0 +1,99 @@
+import { planConfigs, routeOfState } from "../config-plan.ts";
+import type { ConfigPlan } from "../config-plan.ts";
+import { ARRIVES_MS, REBOOT_MS, TRY_MS } from "../config-intents.ts";
+import { pathsOf } from "../config-words.ts";
+import { withDecisions, withIntent, withMachine } from "../facts.ts";
+import type { ClusterFacts, IntentFact } from "../facts.ts";
+import type { Action, Observed, Rule } from "../model.ts";
+import { chooseNext } from "../rollout.ts";
+
+/**
+ * Rolls out changed settings: what is in force at once is tried, looked at from outside and then kept; what needs a boot is staged, and the machine booted.
+ *
+ * Each effect is written down before it is sent. What was read and needs no effect is written down here too.
+ */
+export const changeConfig: Rule = {
+  name: "changeConfig",
+  decide(seen) {
+    if (seen.record.kind !== "present") return undefined;
+    const { facts, resourceVersion } = seen.record.value;
+    const plans = planConfigs(seen, facts);
+    const write = (next: ClusterFacts, why: string): Action => ({
+      kind: "WriteRecord",
+      ifResourceVersion: resourceVersion,
+      facts: next,
+      why,
+    });
+    const learned = learn(seen, facts, plans);
+    if (learned !== facts) return { actions: [write(learned, "ConfigLearned")] };
+    const rollout = chooseNext(seen, facts, plans);
+    if (rollout.next.length === 0 && rollout.actions.length === 0) return undefined;
+    const begun = rollout.next.flatMap((plan) => begin(seen, plan) ?? []);
+    const next = begun.reduce(
+      (before, { intent, reason }) =>
+        withDecisions(withIntent(before, intent), {
+          at: seen.now,
+          action: intent.what,
+          reason,
+          machine: intent.machine,
+          message: intent.why,
+        }),
+      facts,
+    );
+    return {
+      actions: [...(begun.length === 0 ? [] : [write(next, "ConfigIntent")]), ...rollout.actions, ...begun.map(({ action }) => action)],
+    };
+  },
+};
+
+function learn(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): ClusterFacts {
+  return plans.reduce((before, { state, machine }) => {
+    if (state.kind !== "learn") return before;
+    const next = withMachine(before, state.next);
+    // The first reading of a configuration that the operator sent is no news.
+    const isNews = state.next.configHash !== undefined && state.next.failed !== undefined;
+    return isNews
+      ? withDecisions(next, { at: seen.now, action: "Learn", reason: "ConfigRead", machine: machine.declared.name, message: state.why })
+      : next;
+  }, facts);
+}
+
+interface Begun {
+  readonly intent: IntentFact;
+  readonly reason: string;
+  readonly action: Action;
+}
+
+function begin(seen: Observed, { machine, fact, settings, state }: ConfigPlan): Begun | undefined {
+  const { name, role, address } = machine.declared;
+  const common = { machine: name, address, uuid: fact.uuid, role, at: seen.now, configHash: settings };
+  const target = { machine: name, address, ifUuid: fact.uuid };
+  if (state.kind === "staged")
+    return {
+      intent: {
+        ...common,
+        what: "Reboot",
+        deadline: seen.now + REBOOT_MS,
+        bootIdBefore: state.config.bootId,
+        why: "The staged configuration needs a boot.",
+      },
+      reason: "StagedConfig",
+      action: { kind: "RebootMachine", ...target, ifBootId: state.config.bootId },
+    };
+  const route = routeOfState(state);
+  if (route === undefined || (state.kind !== "change" && state.kind !== "drifted")) return undefined;
+  const { config } = state;
+  const mode = route === "guarded" ? "try" : route === "reboot" ? "staged" : "no-reboot";
+  return {
+    intent: {
+      ...common,
+      what: "ApplyConfig",
+      deadline: seen.now + ARRIVES_MS + (mode === "try" ? TRY_MS : 0),
+      bootIdBefore: config.bootId,
+      applyMode: mode,
+      why: `${state.kind === "drifted" ? "Somebody else changed it" : "The settings changed"}: ${pathsOf(config.changes)}.`,
+    },
+    reason: state.kind === "drifted" ? "Drift" : "SettingsChanged",
+    action: { kind: "ApplyConfig", ...target, mode, settings, ifActiveHash: config.activeHash },
+  };
+}

@@ -1,0 +1,171 @@
+import { elapsedMs } from "../../../elapsed.ts";
+import {
+  applied,
+  ARRIVES_MS,
+  configIntents,
+  endIntent,
+  failed,
+  KEEP_BEFORE_MS,
+  SOAK_MS,
+  staged,
+  TRY_MS,
+  unheard,
+} from "../config-intents.ts";
+import type { Ending } from "../config-intents.ts";
+import { sentUnder, troubleOf, wasJustSent } from "../config-probe.ts";
+import type { Before } from "../config-probe.ts";
+import type { ClusterFacts, IntentFact } from "../facts.ts";
+import type { Action, Observed, Rule, SeenMachine } from "../model.ts";
+import type { KnownConfig } from "../seen-config.ts";
+
+/** A call that was sent under an intent that allows its repetition is repeated no sooner. */
+const AGAIN_MS = 10_000;
+const REBOOT_AGAIN_MS = 120_000;
+
+/**
+ * Ends open effects on configurations by what the machines show, and tells a machine to keep what it tries once it looks well from outside.
+ *
+ * Nothing is tried a second time while a trial may still run: a machine that tries during a trial comes back to the first tried text. A process that finds
+ * a trial of another one waits until it has run out.
+ */
+export const settleConfig: Rule = {
+  name: "settleConfig",
+  decide(seen) {
+    if (seen.record.kind !== "present") return undefined;
+    const { facts, resourceVersion } = seen.record.value;
+    let next: ClusterFacts = facts;
+    const actions: Action[] = [];
+    for (const intent of configIntents(facts)) {
+      const step = stepOf(seen, intent);
+      if (step === undefined) continue;
+      if ("kind" in step) actions.push(step);
+      else next = endIntent(next, intent, seen.now, step);
+    }
+    if (next !== facts) actions.unshift({ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "ConfigSettled" });
+    return actions.length === 0 ? undefined : { actions };
+  },
+};
+
+/** What is to be done about one open intent: its end, an action, or nothing but waiting. */
+function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined {
+  const machine = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine);
+  const isOver = seen.now > intent.deadline;
+  if (machine === undefined || machine.look.kind === "maintenance")
+    return isOver || machine !== undefined
+      ? { reason: "Gone", message: `${intent.machine} is no part of the cluster any more.` }
+      : undefined;
+  const known = seen.configs?.get(intent.machine);
+  const config = known?.kind === "known" ? known : undefined;
+  if (intent.what === "Reboot") return rebootStep(seen, intent, machine, config, isOver);
+  const settings = intent.configHash ?? "";
+  const sent = sentUnder(seen, "ApplyConfig", intent);
+  if (sent?.outcome === "refused")
+    return {
+      reason: "Refused",
+      message: `${intent.machine} refused the configuration: ${sent.detail}`,
+      fact: failed(settings, `it refused them: ${sent.detail}`),
+    };
+  if (sent === undefined && sentUnder(seen, "HeldBack", intent) !== undefined)
+    return { reason: "HeldBack", message: `Nothing was sent to ${intent.machine}: ${sentUnder(seen, "HeldBack", intent)?.detail ?? ""}.` };
+  const compared = config?.settings === settings ? config : undefined;
+  return intent.applyMode === "try" ? tryStep(seen, intent, machine, compared, isOver) : writeStep(seen, intent, compared, isOver);
+}
+
+function tryStep(
+  seen: Observed,
+  intent: IntentFact,
+  machine: SeenMachine,
+  config: KnownConfig | undefined,
+  isOver: boolean,
+): Ending | Action | undefined {
+  const settings = intent.configHash ?? "";
+  const sent = sentUnder(seen, "ApplyConfig", intent);
+  const isActive = config !== undefined && config.changes.length === 0;
+  // Without a word about the disk (Talos up to 1.9) only that the trial ran out tells a kept configuration.
+  const isKept = isActive && (config.onDisk === "wanted" || (config.onDisk === "unknown" && config.at > intent.deadline));
+  if (isKept)
+    return {
+      reason: "Applied",
+      message: `${intent.machine} runs the new configuration and keeps it.`,
+      fact: applied(settings, config.activeHash),
+    };
+  if (isActive) {
+    const isInTime = sent !== undefined && seen.now < sent.at + TRY_MS - KEEP_BEFORE_MS;
+    // After its time a trial that did not end stays until the next boot; what is well is kept, what is not is left to a person.
+    if (!isInTime && !(isOver && config.at > intent.deadline)) return undefined;
+    const since = sent?.at ?? intent.deadline;
+    const trouble = troubleOf(machine, (sent?.detail ?? "ready") as Before);
+    if (trouble !== undefined) {
+      const why = `it runs the tried configuration and does not end the trial, and ${trouble}`;
+      return isOver ? { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) } : undefined;
+    }
+    const { look } = machine;
+    const isLookedAt = look.kind === "running" && look.at >= since + SOAK_MS && elapsedMs(since, seen.now) >= SOAK_MS;
+    if (!isLookedAt || wasJustSent(seen, "KeepConfig", intent.machine, AGAIN_MS)) return undefined;
+    return {
+      kind: "KeepConfig",
+      machine: intent.machine,
+      address: machine.declared.address,
+      ifUuid: intent.uuid,
+      settings,
+      ifActiveHash: config.activeHash,
+    };
+  }
+  if (!isOver) return undefined;
+  if (config !== undefined && config.at <= intent.deadline) return undefined;
+  if (config === undefined && seen.now < intent.deadline + ARRIVES_MS) return undefined;
+  const trouble = seen.troubles?.get(intent.machine);
+  if (trouble !== undefined || sent?.outcome === "answered") {
+    const why = trouble === undefined ? "it took the configuration back" : `while it tried them, ${trouble}; it took them back by itself`;
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+  }
+  const why = "nobody knows whether the configuration arrived; it is not in force";
+  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why) };
+}
+
+/** A configuration that only the disk takes: for the next boot, or what is in force already. */
+function writeStep(seen: Observed, intent: IntentFact, config: KnownConfig | undefined, isOver: boolean): Ending | undefined {
+  const settings = intent.configHash ?? "";
+  const sent = sentUnder(seen, "ApplyConfig", intent);
+  const isOnDisk = config !== undefined && (config.onDisk === "wanted" || (config.onDisk === "unknown" && sent?.outcome === "answered"));
+  if (isOnDisk && intent.applyMode === "staged")
+    return {
+      reason: "Staged",
+      message: `${intent.machine} has the new configuration and needs a boot for it.`,
+      fact: staged(settings, intent.bootIdBefore ?? config.bootId),
+    };
+  if (isOnDisk && config.changes.length === 0)
+    return {
+      reason: "Applied",
+      message: `${intent.machine} has on its disk what is in force.`,
+      fact: applied(settings, config.activeHash),
+    };
+  if (!isOver || (config !== undefined && config.at <= intent.deadline)) return undefined;
+  const why = "nobody knows whether the configuration arrived; it is not on the disk";
+  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why) };
+}
+
+function rebootStep(
+  seen: Observed,
+  intent: IntentFact,
+  machine: SeenMachine,
+  config: KnownConfig | undefined,
+  isOver: boolean,
+): Ending | Action | undefined {
+  const { look } = machine;
+  const before = intent.bootIdBefore;
+  const isBooted = config !== undefined && config.bootId !== before && config.at > intent.at;
+  if (isBooted && look.kind === "running" && look.stage === "running" && troubleOf(machine, "ready") === undefined)
+    return { reason: "Booted", message: `${intent.machine} has booted and runs.` };
+  if (isOver && (isBooted || config === undefined)) {
+    const why = `after its reboot ${troubleOf(machine, "ready") ?? "it does not tell its configuration"}`;
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(intent.configHash ?? "", why) };
+  }
+  if (isBooted || config === undefined || look.kind !== "running") return undefined;
+  if (isOver && config.at > intent.deadline) return { reason: "HeldBack", message: `${intent.machine} did not reboot.` };
+  if (sentUnder(seen, "Reboot", intent) === undefined && sentUnder(seen, "HeldBack", intent) !== undefined)
+    return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${sentUnder(seen, "HeldBack", intent)?.detail ?? ""}.` };
+  // Bound to the boot id: a machine that has rebooted meanwhile is not rebooted a second time.
+  if (isOver || wasJustSent(seen, "Reboot", intent.machine, REBOOT_AGAIN_MS) || !seen.mayDisturb) return undefined;
+  return { kind: "RebootMachine", machine: intent.machine, address: machine.declared.address, ifUuid: intent.uuid, ifBootId: before ?? "" };
+}

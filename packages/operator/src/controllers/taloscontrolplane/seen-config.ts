@@ -1,0 +1,30 @@
+import type { ConfigChange } from "@talos-operator/talos";
+
+/**
+ * What a machine's configuration is, read back from it and compared with what the spec asks for. No configuration, no secrets: hashes, and paths with
+ * redacted values. Kept in memory only.
+ */
+export type SeenConfig =
+  /** Not read yet, not for the present settings, or not readable; in words for people. */
+  { readonly kind: "unknown"; readonly detail: string } | KnownConfig;
+
+/** A configuration that was read. */
+export interface KnownConfig {
+  readonly kind: "known";
+  /** When it was read, milliseconds since the epoch. */
+  readonly at: number;
+  /** Hash of the settings it was compared with. */
+  readonly settings: string;
+  readonly bootId: string;
+  /** Talos that runs. */
+  readonly version: string;
+  /** SHA-256 of the text in force. */
+  readonly activeHash: string;
+  /** What the wanted configuration changes on the one in force; empty = the same by meaning. */
+  readonly changes: readonly ConfigChange[];
+  /** The one on disk, in force after the next boot: whether it is the wanted one. `unknown` = not told (Talos up to 1.9). */
+  readonly onDisk: "wanted" | "other" | "unknown";
+}
+
+/** Most changes that are kept of one machine. */
+export const MAX_CHANGES = 100;
