@@ -6,5 +6,9 @@ export type { LeaderElectionOptions, OperatorDependencies, OperatorOptions } fro
 export { decide, defaultRules } from "./controllers/taloscontrolplane/decide.ts";
 export type { Action, Decision, Observed, Rule, Verdict } from "./controllers/taloscontrolplane/model.ts";
 export type { ClusterFacts, MachineFact } from "./controllers/taloscontrolplane/facts.ts";
+export { explain } from "./explaining/explain.ts";
+export type { Explained, ExplainInput, Explanation, WaitedFor } from "./explaining/explain.ts";
+export { printExplanation } from "./explaining/print-explanation.ts";
+export { askableKinds, readSubject, resourceOfWord } from "./explaining/subject.ts";
 export { EffectError, isEffectError } from "./errors.ts";
 export type { EffectErrorCode } from "./errors.ts";

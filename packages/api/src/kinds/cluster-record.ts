@@ -150,6 +150,8 @@ const recordedDecision = object(
     reason: required(string({ description: "Why, as one word.", maxLength: 128 })),
     machine: string({ description: "Name of the TalosMachine concerned.", maxLength: 253 }),
     message: string({ description: "Why, as a sentence with the facts.", maxLength: 1024 }),
+    rule: string({ description: "The rule of the operator that took it.", maxLength: 64 }),
+    releasedBy: string({ description: "What ends the state that it led to.", maxLength: 512 }),
   },
   { description: "A decision that changed something." },
 );

@@ -126,7 +126,11 @@ const worldReasons = {
     when: "Etcd is being founded, or waits to be.",
     next: "Nothing; the condition Bootstrapped says what is waited for.",
   },
-  EtcdUnhealthy: { status: "False", when: "Etcd lacks a member or a healthy majority.", next: "See the condition EtcdHealthy." },
+  EtcdUnhealthy: {
+    status: "False",
+    when: "Etcd lacks a member or a healthy majority.",
+    next: "Bring back the control planes the message names: look at their power, network and disk. One that stays dead is replaced by listing another machine.",
+  },
   Removing: {
     status: "False",
     when: "Machines that the spec no longer lists are being taken out of the cluster.",
@@ -137,8 +141,16 @@ const worldReasons = {
     when: "Kubernetes nodes are missing or not ready; the message names each with its unmet condition.",
     next: "Often a network plugin to install, or an image that cannot be pulled; look at the nodes named.",
   },
-  ControlPlaneNotReady: { status: "False", when: "The control plane is not ready.", next: "See the TalosControlPlane's conditions." },
-  WorkersNotReady: { status: "False", when: "The worker pool is not ready.", next: "See the TalosWorker's conditions." },
+  ControlPlaneNotReady: {
+    status: "False",
+    when: "The control plane is not ready.",
+    next: "What the message says of the TalosControlPlane; its own conditions say more.",
+  },
+  WorkersNotReady: {
+    status: "False",
+    when: "The worker pool is not ready.",
+    next: "What the message says of the TalosWorker; its own conditions say more.",
+  },
   SecretsLost: {
     status: "False",
     when: "The secrets bundle is gone or is not the recorded one. Everything is read-only.",

@@ -12,6 +12,7 @@ import { secretsFromConfigCommand } from "./secrets-from-config.ts";
 import { secretsGenerateCommand } from "./secrets-generate.ts";
 import { simulatorCommand } from "./simulator.ts";
 import { standaloneCommand } from "./standalone.ts";
+import { whyCommand } from "./why.ts";
 
 /** Every command, in the order of help. */
 export const commands: readonly CommandSpec[] = [
@@ -20,6 +21,7 @@ export const commands: readonly CommandSpec[] = [
   standaloneCommand,
   apiserverCommand,
   simulatorCommand,
+  whyCommand,
   secretsGenerateCommand,
   secretsFromConfigCommand,
   configGenerateCommand,

@@ -42,3 +42,19 @@ export const talosVersionFlag: FlagSpec = {
   value: "version",
   summary: "Talos of the machines, such as v1.12; without it, the rules of Talos v1.13.9",
 };
+
+/** Of commands that read a management cluster. */
+export const kubeconfigFlag: FlagSpec = {
+  name: "kubeconfig",
+  kind: "string",
+  value: "file",
+  summary: "kubeconfig of the management cluster; default is KUBECONFIG, else ~/.kube/config; the demo's is .talos-operator/kubeconfig",
+};
+
+export const namespaceFlag: FlagSpec = {
+  name: "namespace",
+  short: "n",
+  kind: "string",
+  value: "namespace",
+  summary: "namespace of the object; default is that of the kubeconfig's context",
+};

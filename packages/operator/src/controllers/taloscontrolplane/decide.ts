@@ -6,6 +6,7 @@ import { describe } from "./describe.ts";
 import { configConditions } from "./describe-config.ts";
 import { removalConditions } from "./describe-removal.ts";
 import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
+import { signed } from "./journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import type { Plan } from "./planning/plan.ts";
 import { printPlan } from "./planning/print-plan.ts";
@@ -65,7 +66,7 @@ export function decide(seen: Observed, rules: readonly Rule[] = defaultRules): D
   if (seen.mode === "dryrun") return described(seen, rules);
   for (const rule of rules) {
     const verdict = rule.decide(seen);
-    if (verdict !== undefined) return decisionOf(seen, rule.name, verdict);
+    if (verdict !== undefined) return decisionOf(seen, rule.name, signed(verdict, rule.name, seen));
   }
   return decisionOf(seen, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });
 }

@@ -234,6 +234,8 @@ function readDecision(decision: NonNullable<ClusterRecordSpec["decisions"]>[numb
     reason: decision.reason,
     ...(decision.machine === undefined ? {} : { machine: decision.machine }),
     message: decision.message ?? "",
+    ...(decision.rule === undefined ? {} : { rule: decision.rule }),
+    ...(decision.releasedBy === undefined ? {} : { releasedBy: decision.releasedBy }),
   };
 }
 
@@ -244,6 +246,8 @@ function printDecision(decision: DecisionFact): NonNullable<ClusterRecordSpec["d
     reason: decision.reason,
     ...(decision.machine === undefined ? {} : { machine: decision.machine }),
     message: decision.message.slice(0, 1024),
+    ...(decision.rule === undefined ? {} : { rule: decision.rule }),
+    ...(decision.releasedBy === undefined ? {} : { releasedBy: decision.releasedBy.slice(0, 512) }),
   };
 }
 

@@ -146,6 +146,10 @@ export interface DecisionFact {
   readonly reason: string;
   readonly machine?: MachineName;
   readonly message: string;
+  /** The rule that took it; stamped on by `decide`. */
+  readonly rule?: string;
+  /** What ends the state that it led to; by default what the catalogue says to the reason that is waited for. */
+  readonly releasedBy?: string;
 }
 
 /** Most decisions that a record keeps. */

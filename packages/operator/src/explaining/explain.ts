@@ -1,0 +1,137 @@
+import { conditionCatalogue, findCondition } from "@talos-operator/api";
+import type { ClusterRecord, Condition, ConditionEntry, ObjectMeta, OpenIntent, RecordedDecision } from "@talos-operator/api";
+
+/** An object with conditions, as it is stored. */
+export interface Explained {
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly status?: { readonly state?: string; readonly conditions?: readonly Condition[] };
+}
+
+/** What an explanation is made from. */
+export interface ExplainInput {
+  readonly object: Explained;
+  /** Objects that it consists of, or belongs to, in the order in which they are told. */
+  readonly related: readonly Explained[];
+  /** `undefined` = there is none, or it may not be read. */
+  readonly record: ClusterRecord | undefined;
+}
+
+/** One thing that is waited for. */
+export interface WaitedFor {
+  /** `TalosMachine/demo-10.0.0.1` */
+  readonly object: string;
+  readonly condition: string;
+  readonly status: Condition["status"];
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly since: string;
+  /** What a person can do, or that it goes on by itself. */
+  readonly releasedBy: string;
+}
+
+/** Why an object is as it is. */
+export interface Explanation {
+  readonly object: string;
+  readonly namespace: string;
+  /** The published word; absent where the kind has none. */
+  readonly state?: string;
+  /** True when nothing is waited for. */
+  readonly isSettled: boolean;
+  /** Gravest first: what stops the object itself, then what it consists of. */
+  readonly waitingFor: readonly WaitedFor[];
+  /** When the operator looks again without being told. */
+  readonly nextLook: string;
+  /** Effects that may have been sent and whose end was not seen. */
+  readonly openIntents: readonly OpenIntent[];
+  /** Newest first. */
+  readonly decisions: readonly RecordedDecision[];
+}
+
+/** Conditions that stop an object or tell what it is about, in the order in which people should read them. `Ready` sums them up and comes first. */
+const STANDING: readonly string[] = [
+  "Paused",
+  "DryRun",
+  "AnotherOperatorActive",
+  "Imported",
+  "SecretsLost",
+  "AdoptionRequired",
+  "Deleting",
+  "Removing",
+  "Draining",
+  "ConfigDrift",
+  "FieldNotSupported",
+  "UpgradePending",
+];
+
+/** Types of which `False` is what is waited for, and `True` is fine. */
+const WAITED_WHEN_FALSE: ReadonlySet<string> = new Set(["Imported"]);
+
+/** Tells what an object waits for, since when, what releases it, and what was decided. Pure: it only reads what is stored. */
+export function explain({ object, related, record }: ExplainInput): Explanation {
+  const own = waitsOf(object);
+  const others = related.flatMap((one) => waitsOf(one).slice(0, 1));
+  const { spec } = record ?? {};
+  return {
+    object: nameOf(object),
+    namespace: object.metadata.namespace ?? "",
+    ...(object.status?.state === undefined ? {} : { state: object.status.state }),
+    isSettled: own.length === 0,
+    waitingFor: [...own, ...others],
+    nextLook: nextLookOf(object),
+    openIntents: [...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]), ...(spec?.openWorkerIntents ?? [])],
+    decisions: (spec?.decisions ?? []).toReversed(),
+  };
+}
+
+function waitsOf(object: Explained): readonly WaitedFor[] {
+  const conditions = object.status?.conditions ?? [];
+  const ready = findCondition(conditions, "Ready");
+  if (ready === undefined && conditions.length === 0)
+    return [
+      {
+        object: nameOf(object),
+        condition: "Ready",
+        status: "Unknown",
+        reason: "Unobserved",
+        message: "The operator has not written a status yet.",
+        since: object.metadata.creationTimestamp ?? "",
+        releasedBy: "Start the operator if none runs: `kubectl get lease -A` shows who leads.",
+      },
+    ];
+  const standing = STANDING.flatMap((type) => {
+    const condition = findCondition(conditions, type);
+    if (condition === undefined) return [];
+    return WAITED_WHEN_FALSE.has(type) ? (condition.status === "True" ? [] : [condition]) : condition.status === "False" ? [] : [condition];
+  });
+  return [...(ready === undefined || ready.status === "True" ? [] : [ready]), ...standing].map((condition) => ({
+    object: nameOf(object),
+    condition: condition.type,
+    status: condition.status,
+    reason: condition.reason,
+    message: condition.message,
+    since: condition.lastTransitionTime,
+    releasedBy: releaseOf(condition),
+  }));
+}
+
+/** What the catalogue says to a reason. */
+function releaseOf({ type, reason }: Condition): string {
+  const catalogue: Readonly<Record<string, ConditionEntry>> = conditionCatalogue;
+  const next = catalogue[type]?.reasons[reason]?.next;
+  if (next === undefined) return "See the message.";
+  return next === "-" ? "Nothing to do: it goes on by itself." : next;
+}
+
+function nextLookOf(object: Explained): string {
+  const conditions = object.status?.conditions;
+  if (findCondition(conditions, "Paused")?.reason === "ReconcileModeDisable") return "None until the annotation reconcile-mode is removed.";
+  const told = findCondition(conditions, "Ready")?.message;
+  const said = told === undefined ? undefined : /Next look: ([^.]*\.)/.exec(told)?.[1];
+  return said ?? "At once when an object or a machine changes, else within a minute.";
+}
+
+function nameOf({ kind, metadata }: Explained): string {
+  return `${kind}/${metadata.name}`;
+}

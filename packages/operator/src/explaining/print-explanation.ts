@@ -1,0 +1,50 @@
+import type { Explanation } from "./explain.ts";
+
+/** Decisions that are printed for people; `-o json` has all. */
+const SHOWN_DECISIONS = 10;
+
+/** The explanation as text for a terminal. */
+export function printExplanation(explanation: Explanation, now: number): string {
+  const { object, namespace, state, isSettled, waitingFor, nextLook, openIntents, decisions } = explanation;
+  const head = `${object} in namespace ${namespace}${state === undefined ? "" : `: ${state}`}`;
+  const waits = waitingFor.flatMap((one) => [
+    "",
+    `  ${one.object}  ${one.condition}=${one.status}  ${one.reason}  since ${one.since} (${agoOf(one.since, now)})`,
+    ...one.message.split("\n").map((line) => `    ${line}`),
+    `    Released by: ${one.releasedBy}`,
+  ]);
+  const intents = openIntents.flatMap(({ what, machine, at, deadline, why }) => [
+    `  ${what} ${machine.name} (${machine.address}), written ${at}, over at ${deadline}`,
+    `    ${why}`,
+  ]);
+  const told = decisions
+    .slice(0, SHOWN_DECISIONS)
+    .flatMap(({ at, action, reason, rule, machine, message, releasedBy }) => [
+      `  ${at}  ${action}${machine === undefined ? "" : ` ${machine}`}  ${reason}${rule === undefined ? "" : `  (rule ${rule})`}`,
+      ...(message === undefined || message === "" ? [] : [`    ${message}`]),
+      ...(releasedBy === undefined ? [] : [`    Released by: ${releasedBy}`]),
+    ]);
+  return [
+    head,
+    ...(isSettled && waitingFor.length === 0
+      ? ["", "It is as asked for; nothing is waited for."]
+      : ["", isSettled ? "It is as asked for. Worth knowing:" : "Waiting for:", ...waits]),
+    "",
+    `Next look: ${nextLook}`,
+    ...(intents.length === 0 ? [] : ["", "Open effects, whose end was not seen yet:", ...intents]),
+    ...(told.length === 0
+      ? []
+      : ["", `Last decisions${decisions.length > SHOWN_DECISIONS ? ` (${SHOWN_DECISIONS} of ${decisions.length})` : ""}:`, ...told]),
+    "",
+  ].join("\n");
+}
+
+/** `3 min ago`. */
+function agoOf(since: string, now: number): string {
+  const at = Date.parse(since);
+  if (Number.isNaN(at)) return "unknown";
+  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  if (seconds < 120) return `${seconds} s ago`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min ago`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h ago` : `${Math.round(seconds / 86_400)} days ago`;
+}

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import { explain, printExplanation, readSubject } from "@talos-operator/operator";
+import type { Explanation } from "@talos-operator/operator";
+import type { ResourceType } from "@talos-operator/kube-runtime";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+async function why(world: Story, type: ResourceType, name = "demo"): Promise<Explanation> {
+  const subject = await readSubject(world.client, type, "default", name);
+  assert.ok(subject !== undefined);
+  return explain(subject);
+}
+
+test("why names the machine that is missing, since when, and what releases it; afterwards that nothing is waited for", () =>
+  tell({}, async (world) => {
+    world.datacenter.machine("10.5.0.2").powerOff();
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.3"]));
+    await world.start();
+    await world.until("told", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "WaitingForMachines");
+    await world.time.advance(60_000);
+    for (const type of [kinds.cluster, kinds.controlPlane]) {
+      const told = await why(world, type);
+      assert.equal(told.isSettled, false);
+      assert.ok(
+        told.waitingFor.some(
+          ({ message, releasedBy, since }) => message.includes("demo-10.5.0.2") && /power|See|says of/.test(releasedBy) && since !== "",
+        ),
+        JSON.stringify(told.waitingFor, undefined, 1),
+      );
+      assert.match(printExplanation(told, world.time.now()), /Released by: /);
+    }
+    const machine = await why(world, kinds.machine, "demo-10.5.0.2");
+    assert.equal(machine.waitingFor[0]?.reason, "WaitingForMachines");
+    world.datacenter.machine("10.5.0.2").powerOn();
+    await world.untilReady();
+    const settled = await why(world, kinds.cluster);
+    assert.equal(settled.isSettled, true);
+    assert.match(printExplanation(settled, world.time.now()), /nothing is waited for/);
+  }));
+
+test("every entry of the journal says what, why, which rule, and what releases it, and there are never more than fifty", () =>
+  tell({}, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.3"]));
+    await world.start();
+    await world.untilReady();
+    const { decisions } = await why(world, kinds.controlPlane);
+    assert.ok(decisions.length >= 5 && decisions.length <= 50);
+    for (const decision of decisions) {
+      for (const word of [decision.action, decision.reason, decision.rule, decision.message, decision.releasedBy])
+        assert.ok(word !== undefined && word !== "", JSON.stringify(decision));
+    }
+    assert.ok(decisions.some(({ action, rule }) => action === "Bootstrap" && rule === "bootstrapOnce"));
+    assert.ok(decisions.some(({ action, rule }) => action === "CreateBundle" && rule === "keepKeys"));
+  }));
