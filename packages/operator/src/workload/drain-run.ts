@@ -86,12 +86,12 @@ class DrainRun {
   }
 
   async pause(): Promise<void> {
-    const { timers, signal, passed } = this.#ports;
+    const { timers, signal } = this.#ports;
     const pauseMs = this.#pauseMs;
     await timers.sleep(pauseMs, signal);
     this.#ranMs += pauseMs;
     if (this.#unreachableMs !== undefined) this.#unreachableMs += pauseMs;
-    passed({ ranMs: this.#ranMs, unreachableMs: this.#unreachableMs ?? 0 });
+    this.#ports.passed({ ranMs: this.#ranMs, unreachableMs: this.#unreachableMs ?? 0 });
   }
 
   close(): void {
@@ -111,7 +111,7 @@ class DrainRun {
   }
 
   async #step(): Promise<boolean> {
-    const { report, signal } = this.#ports;
+    const { signal } = this.#ports;
     this.#nodeName ??= await this.#ports.nodeName();
     const name = this.#nodeName;
     if (name === undefined) return this.#end({ kind: "no-node" });
@@ -144,7 +144,7 @@ class DrainRun {
     }
     this.#stuckMs = isMoving ? STUCK_LOOK_MS.first : Math.min(this.#stuckMs * 1.5, STUCK_LOOK_MS.longest);
     this.#pauseMs = Math.max(isMoving ? LEAVING_LOOK_MS : this.#stuckMs, Math.min(askedToWaitMs, STUCK_LOOK_MS.longest));
-    report({
+    this.#ports.report({
       kind: "evicting",
       podsLeft: toEvict.length + leaving.length,
       blocked: blocked.toSorted((a, b) => (a.pod < b.pod ? -1 : 1)).slice(0, BLOCKED_NAMED),
@@ -169,7 +169,7 @@ class DrainRun {
   }
 
   #failed(thrown: unknown): boolean {
-    const { log, report, signal } = this.#ports;
+    const { log, signal } = this.#ports;
     if (signal.aborted) return true;
     // The control planes that run may be others by now.
     this.close();
@@ -179,15 +179,15 @@ class DrainRun {
     log.debug({ action: "CordonAndDrain", err: thrown instanceof Error ? thrown.message : "unknown" }, "The drain did not get on");
     if (isForbidden(thrown)) {
       this.#unreachableMs = undefined;
-      report({ kind: "refused", detail: `the API answers ${thrown.code} to ${thrown.call}` });
+      this.#ports.report({ kind: "refused", detail: `the API answers ${thrown.code} to ${thrown.call}` });
       return false;
     }
     if (thrown instanceof EffectError) {
-      report({ kind: "refused", detail: thrown.detail });
+      this.#ports.report({ kind: "refused", detail: thrown.detail });
       return false;
     }
     this.#unreachableMs ??= 0;
-    report({
+    this.#ports.report({
       kind: "unreachable",
       detail: thrown instanceof KubeApiError ? thrown.code : "the machine does not tell the name of its Node",
     });

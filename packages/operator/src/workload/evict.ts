@@ -26,7 +26,7 @@ export async function evict(client: KubeClient, pod: PodObject, options: KubeCal
     apiVersion: "policy/v1",
     kind: "Eviction",
     metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
-    deleteOptions: { preconditions: { ...(uid === undefined ? {} : { uid }) } },
+    deleteOptions: { preconditions: uid === undefined ? {} : { uid } },
   };
   try {
     await client.resource<PodObject>(podType).createSubresource({ namespace, name }, "eviction", eviction, options);

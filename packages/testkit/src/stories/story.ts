@@ -7,7 +7,7 @@ import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runt
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
 import type { OperatorOptions } from "@talos-operator/operator";
-import type { Keys, KubeTransport, Logger, TalosDialer } from "@talos-operator/ports";
+import type { Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
@@ -15,7 +15,7 @@ import { createLife, never } from "../simulate/life.ts";
 import type { Life } from "../simulate/life.ts";
 import { rerouted } from "../world/rerouted.ts";
 import { createValueKeys } from "../world/value-keys.ts";
-import { createSilentWorkloads } from "../world/workloads.ts";
+import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 
 /** Kinds that stories look at. */
 export const kinds = {
@@ -63,6 +63,10 @@ export interface Story {
   readonly sent: readonly string[];
   /** Writes of the operator to the Kubernetes API but those of its lease, in order: `PATCH /apis/...`. */
   readonly writes: readonly string[];
+  /** Writes of the operator to the API of the cluster itself, in order: `PATCH /api/v1/nodes/...`. */
+  readonly workloadWrites: readonly string[];
+  /** The API of the cluster itself, past the network. */
+  workload(): KubeClient;
   /** From now on what stands at the address `from` is the machine of the address `to`; `undefined` ends it. */
   reroute(from: string, to: string | undefined): void;
   /** Starts an operator; the one before is told to stop first. */
@@ -121,14 +125,18 @@ async function createStory(options: StoryOptions): Promise<Story> {
   const effects: string[] = [];
   const sent: string[] = [];
   const writes: string[] = [];
+  const workloadWrites: string[] = [];
   const routes = new Map<string, string>();
+  const isConnected = (address: string): boolean =>
+    datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
+  const workloads = createDialledWorkloads({ ...ports, random: createSeededRandom(4), keys, isConnected });
   const datacenter = createDatacenter({
     ...ports,
     random: createSeededRandom(3),
     keys,
     machines: options.machines ?? Array.from({ length: 6 }, (_, index) => ({ address: `10.5.0.${index + 1}` })),
     timings: options.timings ?? instantTimings,
-    workload: createSilentWorkloads({ ...ports, random: createSeededRandom(4) }),
+    workload: workloads.api,
     onCall: (event: CallEvent) => {
       if (!event.mutating) return;
       const call = `${event.path.slice(event.path.lastIndexOf("/") + 1)} ${event.machine}`;
@@ -172,6 +180,12 @@ async function createStory(options: StoryOptions): Promise<Story> {
     effects,
     sent,
     writes,
+    workloadWrites,
+    workload() {
+      const transport = workloads.transport();
+      if (transport === undefined) throw new Error("no cluster has an API yet");
+      return createKubeClient(transport);
+    },
     reroute: (from, to) => void (to === undefined ? routes.delete(from) : routes.set(from, to)),
     async start() {
       await stop();
@@ -183,6 +197,7 @@ async function createStory(options: StoryOptions): Promise<Story> {
       const operator = createOperator({
         kube: counted(mortalKube(kube, life), writes),
         talos: mortalTalos(dialer, life),
+        workloads: mortalWorkloads(workloads.dialer, life, workloadWrites),
         clock: time.clock,
         timers: mortalTimers(time.timers, life),
         random: createSeededRandom(100 + starts),
@@ -222,6 +237,11 @@ function mortalKube(kube: KubeTransport, life: Life): KubeTransport {
     send: async (request, options) => (life.maySend() ? life.deliver(await kube.send(request, options)) : never()),
     watch: async (request, options) => (life.maySend() ? life.deliver(await kube.watch(request, options)) : never()),
   };
+}
+
+/** The APIs of clusters as a process sees them that may be killed. */
+function mortalWorkloads(real: WorkloadDialer, life: Life, writes: string[]): WorkloadDialer {
+  return { dial: (target) => mortalKube(counted(real.dial(target), writes), life) };
 }
 
 /** Machines as a process sees them that may be killed. */

@@ -1,0 +1,140 @@
+import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
+import type { ApiServer, Store } from "@talos-operator/apiserver";
+import type { Clock, KeyPair, Keys, KubeTransport, RandomSource, Timers, WorkloadDialer, WorkloadTarget } from "@talos-operator/ports";
+import type { WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
+
+/** Kubernetes APIs of simulated clusters, reached in the same process as over a network. */
+export interface DialledWorkloads {
+  /** For the simulator. */
+  readonly api: WorkloadApi;
+  /** For the operator: reaches an API only where a control plane serves it, and only with a certificate that its cluster signed. */
+  readonly dialer: WorkloadDialer;
+  /** For stories: the API of the only cluster, as `system:masters`, past the network. Undefined before one has opened. */
+  transport(): KubeTransport | undefined;
+}
+
+interface Place {
+  readonly server: ApiServer;
+  readonly request: WorkloadClusterRequest;
+  readonly certificate: KeyPair;
+}
+
+class Unreachable extends Error {
+  override readonly name = "KubeTransportFailure";
+}
+
+/**
+ * @param ports `isConnected` says whether the network between operator and an address works, default always
+ * @param stores what the APIs hold, by key of the cluster; filled as they open
+ */
+export function createDialledWorkloads(
+  ports: {
+    readonly clock: Clock;
+    readonly timers: Timers;
+    readonly random: RandomSource;
+    readonly keys: Keys;
+    readonly isConnected?: (address: string) => boolean;
+  },
+  stores: Map<string, Store> = new Map(),
+): DialledWorkloads {
+  const open = new Map<string, Promise<ApiServer>>();
+  const servers: ApiServer[] = [];
+  const places = new Map<string, Place>();
+  const { keys, clock, isConnected = () => true, ...rest } = ports;
+
+  const api: WorkloadApi = {
+    async open(request) {
+      const { key, kubernetesVersion } = request;
+      const store = stores.get(key) ?? createMemoryStore();
+      stores.set(key, store);
+      const isNew = !open.has(key);
+      const opening = open.get(key) ?? createApiServer({ store, kubernetesVersion, clock, timers: rest.timers, random: rest.random });
+      open.set(key, opening);
+      const server = await opening;
+      if (isNew) servers.push(server);
+      return {
+        transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
+        async serve(address, port, certificate) {
+          await Promise.resolve();
+          places.set(`${address}|${port}`, { server, request, certificate });
+        },
+        async unserve(address, port) {
+          await Promise.resolve();
+          places.delete(`${address}|${port}`);
+        },
+        async close() {
+          await Promise.resolve();
+          server.close();
+        },
+      };
+    },
+  };
+
+  /** The API at the first place that answers, as TLS and authentication would have it. */
+  const reach = (target: WorkloadTarget): KubeTransport => {
+    const endpoint = /^https:\/\/\[?(.+?)\]?:(\d+)$/.exec(target.endpoint ?? "");
+    const wanted = [
+      ...target.addresses.map((address) => [address, "6443"] as const),
+      ...(endpoint === null ? [] : [[endpoint[1] ?? "", endpoint[2] ?? ""] as const]),
+    ];
+    const now = clock.now();
+    for (const [address, port] of wanted) {
+      const place = places.get(`${address}|${port}`);
+      if (place === undefined || !isConnected(address)) continue;
+      // A server that the cluster's authority did not sign is not talked to; the next one may be the right one.
+      if (!keys.verifyCertificate(place.certificate.certificate, target.ca, now)) continue;
+      const isOurs = keys.isPair(target) && keys.verifyCertificate(target.certificate, place.request.authority.certificate, now);
+      const { commonName = "", organizations } = keys.describeCertificate(target.certificate);
+      return isOurs ? place.server.transport({ name: commonName, groups: [...organizations, "system:authenticated"] }) : refusing;
+    }
+    throw new Unreachable("no control plane serves the Kubernetes API");
+  };
+
+  return {
+    api,
+    dialer: {
+      dial: (target) => {
+        let isClosed = false;
+        const demandOpen = (): void => {
+          if (isClosed) throw new Unreachable("the transport is closed; create a new one");
+        };
+        return {
+          async send(request, options) {
+            await Promise.resolve();
+            demandOpen();
+            return reach(target).send(request, options);
+          },
+          async watch(request, options) {
+            await Promise.resolve();
+            demandOpen();
+            return reach(target).watch(request, options);
+          },
+          close: () => {
+            isClosed = true;
+          },
+        };
+      },
+    },
+    transport: () => servers[0]?.transport({ name: "story", groups: ["system:masters"] }),
+  };
+}
+
+const refusing: KubeTransport = {
+  send: () => Promise.resolve({ status: 401, headers: {}, body: unauthorized }),
+  watch: () => Promise.resolve({ status: 401, headers: {}, body: unauthorized, events: nothing() }),
+  close: () => undefined,
+};
+
+const unauthorized = {
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  reason: "Unauthorized",
+  message: "Unauthorized",
+  code: 401,
+};
+
+async function* nothing(): AsyncGenerator<never> {
+  // A refused watch delivers nothing.
+}
