@@ -65,6 +65,8 @@ export interface TalosCallFailure extends Error {
   readonly name: "TalosCallFailure";
   readonly code: number;
   readonly tls?: "untrusted-server" | "unexpected-identity" | "client-refused" | "not-tls";
+  /** Set with `tls` when a certificate would have been taken at another time: it begins later, or is over, by the clock of whoever checked it. */
+  readonly byTime?: true;
   /** Set when whoever answered speaks another protocol inside TLS, for example plain HTTP. */
   readonly peer?: "not-grpc";
 }

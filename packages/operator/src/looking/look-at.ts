@@ -61,6 +61,7 @@ async function tryOurs(question: LookQuestion, credentials: ReaderCredentials): 
     return await readRunning(client, question, client.peerSpki());
   } catch (thrown) {
     question.connections.closeMutual();
+    if (isTalosError(thrown) && thrown.isByTime) return outOfTime(thrown, question.now());
     if (isTalosError(thrown, "UNTRUSTED_SERVER", "UNEXPECTED_IDENTITY")) return undefined;
     if (isTalosError(thrown, "CLIENT_REFUSED"))
       return {
@@ -70,6 +71,15 @@ async function tryOurs(question: LookQuestion, credentials: ReaderCredentials): 
       };
     return failedLook(thrown, question.now());
   }
+}
+
+/** A certificate that is in order but for its dates: whose clock is wrong cannot be told from here. */
+function outOfTime(error: TalosError, at: number): Look {
+  const detail =
+    error.code === "CLIENT_REFUSED"
+      ? "by its clock this cluster's client certificate is over or has not begun"
+      : "by this operator's clock its certificate is over or has not begun";
+  return { kind: "foreign", isByTime: true, at, detail };
 }
 
 /** Without proof; a machine that demands a certificate is met with ours when there is one. */

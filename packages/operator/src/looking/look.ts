@@ -77,6 +77,8 @@ export interface Hardware {
 /** Presents a certificate that the cluster's authority did not sign, or refuses a certificate that it did sign. */
 export interface ForeignIdentity {
   readonly kind: "foreign";
+  /** A certificate was refused for its dates alone: it may well be ours, and a clock wrong. */
+  readonly isByTime?: true;
   readonly at: number;
   readonly detail: string;
 }

@@ -6,11 +6,13 @@ export class CallFailure extends Error implements TalosCallFailure {
   override readonly name = "TalosCallFailure";
   readonly code: number;
   readonly tls?: NonNullable<TalosCallFailure["tls"]>;
+  readonly byTime?: true;
 
-  constructor(code: number, message: string, tls?: NonNullable<TalosCallFailure["tls"]>) {
+  constructor(code: number, message: string, tls?: NonNullable<TalosCallFailure["tls"]>, byTime = false) {
     super(message);
     this.code = code;
     if (tls !== undefined) this.tls = tls;
+    if (byTime) this.byTime = true;
   }
 }
 
@@ -21,11 +23,17 @@ export const connectionFailure = {
   broken: (): CallFailure => unavailable("error reading from server: EOF"),
   deadline: (): CallFailure => new CallFailure(grpcStatus.deadlineExceeded, "context deadline exceeded"),
   cancelled: (): CallFailure => new CallFailure(grpcStatus.cancelled, "context canceled"),
-  alert: (alert: string): CallFailure => unavailable(`error reading server preface: remote error: tls: ${alert}`, "client-refused"),
+  alert: (alert: string): CallFailure => unavailable(`error reading server preface: remote error: tls: ${alert}`, "client-refused", alert === "expired certificate"),
   untrusted: (): CallFailure =>
     unavailable(
       "transport: authentication handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority",
       "untrusted-server",
+    ),
+  outOfTime: (): CallFailure =>
+    unavailable(
+      "transport: authentication handshake failed: tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
+      "untrusted-server",
+      true,
     ),
   wrongName: (valid: string, asked: string): CallFailure =>
     unavailable(
@@ -36,6 +44,6 @@ export const connectionFailure = {
     unavailable("transport: authentication handshake failed: the server's key is not the expected one", "unexpected-identity"),
 };
 
-function unavailable(detail: string, tls?: NonNullable<TalosCallFailure["tls"]>): CallFailure {
-  return new CallFailure(grpcStatus.unavailable, `connection error: desc = ${JSON.stringify(detail)}`, tls);
+function unavailable(detail: string, tls?: NonNullable<TalosCallFailure["tls"]>, byTime = false): CallFailure {
+  return new CallFailure(grpcStatus.unavailable, `connection error: desc = ${JSON.stringify(detail)}`, tls, byTime);
 }

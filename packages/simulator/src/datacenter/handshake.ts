@@ -26,7 +26,11 @@ export function shakeHands(world: World, cell: Cell, credentials: TalosCredentia
     if (api.kind === "configured") throw connectionFailure.alert("certificate required");
     return { epoch: api.epoch, spki, clientCertificate: undefined };
   }
-  if (!world.keys.verifyCertificate(api.identity.certificate, credentials.ca, callerClock.now())) throw connectionFailure.untrusted();
+  const { certificate } = api.identity;
+  if (!world.keys.verifyCertificate(certificate, credentials.ca, callerClock.now())) {
+    const isSignedByIt = world.keys.verifyCertificate(certificate, credentials.ca, world.keys.describeCertificate(certificate).notBefore);
+    throw isSignedByIt ? connectionFailure.outOfTime() : connectionFailure.untrusted();
+  }
   if (api.kind === "maintenance") return { epoch: api.epoch, spki, clientCertificate: credentials.certificate };
   if (!api.names.includes(cell.address)) throw connectionFailure.wrongName(api.names.join(", "), cell.address);
   const accepted = activeFacts(cell.state)?.acceptedOsCas ?? [];

@@ -28,6 +28,7 @@ export function callFailure(
     name: "TalosCallFailure" as const,
     code,
     ...(facts?.tls === undefined ? {} : { tls: facts.tls }),
+    ...(facts?.byTime === undefined ? {} : { byTime: facts.byTime }),
     ...(isForeign ? { peer: "not-grpc" as const } : {}),
   });
 }

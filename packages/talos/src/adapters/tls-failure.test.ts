@@ -7,7 +7,7 @@ import { classifyTlsError } from "./tls-failure.ts";
 const CASES: readonly (readonly [string, ReturnType<typeof classifyTlsError>])[] = [
   ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", { tls: "client-refused" }],
   ["ERR_SSL_TLSV1_ALERT_UNKNOWN_CA", { tls: "client-refused" }],
-  ["ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED", { tls: "client-refused" }],
+  ["ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED", { tls: "client-refused", byTime: true }],
   ["ERR_SSL_SSL/TLS_ALERT_UNSUPPORTED_CERTIFICATE", { tls: "client-refused" }],
   ["ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE", { tls: "client-refused" }],
   ["ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE", {}],
@@ -19,7 +19,8 @@ const CASES: readonly (readonly [string, ReturnType<typeof classifyTlsError>])[]
   ["ERR_TLS_CERT_ALTNAME_INVALID", { tls: "unexpected-identity" }],
   ["SELF_SIGNED_CERT_IN_CHAIN", { tls: "untrusted-server" }],
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", { tls: "untrusted-server" }],
-  ["CERT_HAS_EXPIRED", { tls: "untrusted-server" }],
+  ["CERT_HAS_EXPIRED", { tls: "untrusted-server", byTime: true }],
+  ["CERT_NOT_YET_VALID", { tls: "untrusted-server", byTime: true }],
   ["INVALID_PURPOSE", { tls: "untrusted-server" }],
   ["ECONNRESET", {}],
   ["ECONNREFUSED", {}],

@@ -4,11 +4,15 @@ import type { TalosCallFailure } from "@talos-operator/ports";
 export interface ConnectFailure {
   readonly tls?: NonNullable<TalosCallFailure["tls"]>;
   readonly peer?: "not-grpc";
+  readonly byTime?: true;
 }
 
 /** Alerts by which a server says that it does not take our client certificate, or wants one. */
 const CLIENT_REFUSED =
   /_ALERT_(CERTIFICATE_REQUIRED|UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_EXPIRED|CERTIFICATE_REVOKED|CERTIFICATE_UNKNOWN|UNSUPPORTED_CERTIFICATE|NO_CERTIFICATE|ACCESS_DENIED)$/;
+
+/** Verdicts on the dates of a certificate. OpenSSL looks at them last: everything else was in order. */
+const BY_TIME = /^CERT_(NOT_YET_VALID|HAS_EXPIRED)$|_ALERT_CERTIFICATE_EXPIRED$/;
 
 /** The peer's bytes are no TLS records. */
 const NOT_TLS =
@@ -54,8 +58,9 @@ export function classifyTlsError(error: unknown): ConnectFailure {
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return { tls: "unexpected-identity" };
   if (code.endsWith("_ALERT_NO_APPLICATION_PROTOCOL")) return { peer: "not-grpc" };
-  if (CLIENT_REFUSED.test(code)) return { tls: "client-refused" };
+  const byTime = BY_TIME.test(code) ? ({ byTime: true } as const) : {};
+  if (CLIENT_REFUSED.test(code)) return { tls: "client-refused", ...byTime };
   if (NOT_TLS.test(code)) return { tls: "not-tls" };
-  if (TOO_WEAK.test(code) || UNTRUSTED.has(code)) return { tls: "untrusted-server" };
+  if (TOO_WEAK.test(code) || UNTRUSTED.has(code)) return { tls: "untrusted-server", ...byTime };
   return {};
 }

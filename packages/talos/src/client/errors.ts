@@ -148,12 +148,14 @@ export class TalosError extends Error {
   readonly retry: TalosRetry;
   /** What the machine or the transport said, without our words around it; free of secrets. */
   readonly nodeText: string;
+  /** True when a certificate was refused for its dates alone: it expired, or somebody's clock is wrong. */
+  readonly isByTime: boolean;
 
   constructor(
     code: TalosErrorCode,
     facts: TalosErrorFacts,
     text: string,
-    options: { readonly grpcCode?: number; readonly cause?: unknown } = {},
+    options: { readonly grpcCode?: number; readonly cause?: unknown; readonly isByTime?: boolean } = {},
   ) {
     const nodeText = describeNodeText(facts.method, text);
     const call = facts.method.slice(facts.method.lastIndexOf("/") + 1);
@@ -168,6 +170,7 @@ export class TalosError extends Error {
     this.method = facts.method;
     this.retry = TALOS_ERROR_CODES[code].retry;
     this.nodeText = nodeText;
+    this.isByTime = options.isByTime === true;
   }
 
   /**
@@ -180,7 +183,7 @@ export class TalosError extends Error {
     if (thrown instanceof TalosError) return thrown;
     if (isCallFailure(thrown)) {
       const code = codeOf(thrown);
-      return new TalosError(code, facts, thrown.message, { grpcCode: thrown.code, cause: thrown });
+      return new TalosError(code, facts, thrown.message, { grpcCode: thrown.code, cause: thrown, isByTime: thrown.byTime === true });
     }
     if (thrown instanceof Error && thrown.name === "AbortError") {
       return new TalosError("CANCELED", facts, thrown.message, { cause: thrown });

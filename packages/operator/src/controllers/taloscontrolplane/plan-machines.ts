@@ -6,6 +6,7 @@ import type { Hardware, InMaintenance, Running } from "../../looking/look.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
+import { joinHindrance } from "./joins.ts";
 import { wordFor } from "./identity.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
 import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
@@ -16,6 +17,8 @@ export interface MachinePlan {
   readonly facts: ClusterFacts;
   /** Allowed once `facts` is stored. */
   readonly configure: readonly PlannedConfiguration[];
+  /** Why control planes that could be configured have to wait for their turn: sentences. */
+  readonly held: readonly string[];
   /** Machines that are stopped, each with a reason and the remedy. */
   readonly stopped: readonly StoppedMachine[];
 }
@@ -51,6 +54,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
   const stopped = seen.machines.flatMap((machine) => stopOf(seen, facts, machine) ?? []);
   const isStopped = new Set(stopped.map((machine) => machine.name));
   const configure: PlannedConfiguration[] = [];
+  const held: string[] = [];
   let next = facts;
   for (const machine of seen.machines) {
     const { declared, look } = machine;
@@ -66,6 +70,12 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
       });
     }
     if (look.kind !== "maintenance") continue;
+    // Those of this pass have begun, too: the next one is held by `next`.
+    const hindrance = joinHindrance(seen, next, machine);
+    if (hindrance !== undefined) {
+      held.push(hindrance);
+      continue;
+    }
     const disk = diskOf(facts, declared, look);
     if (disk.kind === "refused") continue;
     const installDisk = disk.kind === "disk" ? disk.path : undefined;
@@ -81,7 +91,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     }
     if (mayConfigureNow(seen, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });
   }
-  return { facts: next, configure, stopped };
+  return { facts: next, configure, held, stopped };
 }
 
 /**
@@ -125,6 +135,11 @@ function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMac
         `${name}: what answers at ${declared.address}:50000 is not Talos (${look.detail}). Correct ${declared.field}.address, or boot Talos there.`,
       );
     case "foreign":
+      if (look.isByTime === true)
+        return stop(
+          "ClockSkewed",
+          `${name}: certificates are refused for their dates at ${declared.address}: ${look.detail}. Nothing is sent to it. Set the clocks of this operator's host and of the machine.`,
+        );
       return fact?.configuredAt === undefined
         ? stop(
             "ForeignCluster",
