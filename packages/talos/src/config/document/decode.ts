@@ -2,9 +2,16 @@ import { ConfigError } from "../errors.ts";
 import { tryParseInteger } from "../scalars/integer.ts";
 import type { CodecType, StructType, Type } from "../schema/notation.ts";
 import { freeScalar } from "../yaml/free-value.ts";
-import type { YamlMappingNode, YamlNode } from "../yaml/read.ts";
+import { mergedMembers } from "../yaml/merged-members.ts";
+import type { YamlMappingNode, YamlNode, YamlScalarNode } from "../yaml/read.ts";
 import { oldBoolean } from "../yaml/resolve.ts";
 import type { ConfigMap, ConfigValue } from "./value.ts";
+
+/** How values are read that two releases of Go's library read differently. */
+export interface DecodeOptions {
+  /** A date without quotes is a text where one is asked for: up to Talos 1.13. Default true. */
+  readonly datesAreTexts?: boolean;
+}
 
 /**
  * A node as a value of a type, strictly by Go's rules: `null` is absent, numbers and booleans are taken as strings where a string is asked
@@ -12,8 +19,8 @@ import type { ConfigMap, ConfigValue } from "./value.ts";
  *
  * @throws ConfigError `WRONG_TYPE`, `INVALID_VALUE`: its detail has a line for each value that is wrong, its place is that of the first
  */
-export function decode(type: Type, node: YamlNode, path: string): ConfigValue | undefined {
-  const wrong: WrongValue[] = [];
+export function decode(type: Type, node: YamlNode, path: string, options: DecodeOptions = {}): ConfigValue | undefined {
+  const wrong: WrongValues = Object.assign([], { datesAreTexts: options.datesAreTexts ?? true });
   const value = decodeAt(type, node, path, wrong);
   const [first] = wrong;
   if (first === undefined) return value;
@@ -25,6 +32,9 @@ export function decode(type: Type, node: YamlNode, path: string): ConfigValue | 
   });
 }
 
+/** What was found wrong so far, and the rules that hold. */
+type WrongValues = WrongValue[] & { readonly datesAreTexts: boolean };
+
 /** A value that is not of its type. */
 interface WrongValue {
   readonly code: "WRONG_TYPE" | "INVALID_VALUE";
@@ -34,7 +44,7 @@ interface WrongValue {
   readonly column: number;
 }
 
-function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValue[]): ConfigValue | undefined {
+function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValues): ConfigValue | undefined {
   if (node.type === "scalar" && node.kind === "null") return undefined;
   const mismatch = (wanted: string): undefined => {
     wrong.push(wrongType(node, wanted, path));
@@ -54,10 +64,14 @@ function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValue[])
     case "map":
       return node.type === "mapping"
         ? new Map(
-            node.entries.map(({ key, value }) => [key, decodeAt(type.value, value, join(path, key), wrong) ?? zeroOf(type.value)] as const),
+            mergedMembers(node).map(({ key, keyNode, value }) => {
+              checkKey(keyNode, path, wrong);
+              return [key, decodeAt(type.value, value, join(path, key), wrong) ?? zeroOf(type.value)] as const;
+            }),
           )
         : mismatch(`map[string]${nameOf(type.value)}`);
     case "any":
+      if (type.isMapping && node.type === "mapping") for (const { keyNode } of node.entries) checkKey(keyNode, path, wrong);
       return type.isMapping && node.type !== "mapping" ? mismatch("map[string]interface {}") : decodeAny(node);
     case "argument":
       return node.type === "sequence"
@@ -75,12 +89,15 @@ function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValue[])
   }
 }
 
-function decodeText(type: CodecType, node: YamlNode, path: string, wrong: WrongValue[]): string | undefined {
+/** Types that are read as a string first; the others take the text of any scalar. */
+const readAsString: ReadonlySet<string> = new Set(["meta.URL", "v1alpha1.Endpoint", "v1alpha1.InstallDiskType"]);
+
+function decodeText(type: CodecType, node: YamlNode, path: string, wrong: WrongValues): string | undefined {
   if (node.type === "scalar" && type.codec.takes?.(node.kind, node.text) === false) {
     wrong.push(wrongType(node, type.name, path));
     return undefined;
   }
-  const text = textOf(node, type.name, path, wrong);
+  const text = textOf(node, type.name, path, wrong, !readAsString.has(type.name));
   const parsed = text === undefined ? undefined : type.codec.parse(text);
   if (parsed === undefined) return undefined;
   if ("text" in parsed) return parsed.text;
@@ -88,10 +105,11 @@ function decodeText(type: CodecType, node: YamlNode, path: string, wrong: WrongV
   return undefined;
 }
 
-function decodeStruct(type: StructType, node: YamlMappingNode, path: string, wrong: WrongValue[]): ConfigMap {
+function decodeStruct(type: StructType, node: YamlMappingNode, path: string, wrong: WrongValues): ConfigMap {
   const out: ConfigMap = new Map();
   const before = wrong.length;
-  for (const { key, value } of node.entries) {
+  for (const { key, keyNode, value } of node.entries) {
+    checkKey(keyNode, path, wrong);
     const field = type.byName.get(key);
     const decoded = field === undefined ? undefined : decodeAt(field.type, value, join(path, key), wrong);
     if (decoded !== undefined) out.set(key, decoded);
@@ -169,16 +187,22 @@ function decodeAny(node: YamlNode): ConfigValue {
     case "sequence":
       return node.items.map(decodeAny);
     case "mapping":
-      return new Map(node.entries.map(({ key, value }) => [key, decodeAny(value)]));
+      return new Map(mergedMembers(node).map(({ key, value }) => [key, decodeAny(value)]));
     case "scalar":
       return freeScalar(node);
   }
 }
 
-function textOf(node: YamlNode, wanted: string, path: string, wrong: WrongValue[]): string | undefined {
-  if (node.type === "scalar") return node.kind === "null" ? "" : node.text;
+function textOf(node: YamlNode, wanted: string, path: string, wrong: WrongValues, takesDates = wrong.datesAreTexts): string | undefined {
+  if (node.type === "scalar" && (takesDates || wrong.datesAreTexts || node.kind !== "timestamp"))
+    return node.kind === "null" ? "" : node.text;
   wrong.push(wrongType(node, wanted, path));
   return undefined;
+}
+
+/** Keys are texts. */
+function checkKey(keyNode: YamlScalarNode, path: string, wrong: WrongValues): void {
+  if (keyNode.kind === "timestamp") textOf(keyNode, "string", join(path, keyNode.text), wrong);
 }
 
 function wrongType(node: YamlNode, wanted: string, path: string): WrongValue {

@@ -102,14 +102,32 @@ test("keys that stand twice deep inside, tags and aliases are found by their pat
       6,
       9,
     ],
-    ["machine:\n  certSANs: [a, !!str b]\n", "YAML_TAG", "machine.certSANs[1]", 2, 17],
-    ["machine:\n  type: &a worker\n  token: *a\n", "YAML_ALIAS", "machine.token", 3, 11],
+    ["machine:\n  certSANs: [a, !own b]\n", "YAML_TAG", "machine.certSANs[1]", 2, 17],
+    ["machine:\n  type: &a worker\n  token: *b\n", "YAML_ALIAS", "machine.token", 3, 11],
   ];
   for (const [text, code, path, line, column] of cases) {
     const error = refusalOf(text, "1.13");
     const { code: found, document, path: at, line: row, column: place } = error;
     assert.deepEqual({ found, document, at, row, place }, { found: code, document: "/v1alpha1/", at: path, row: line, place: column });
   }
+});
+
+test("the newer library takes a date for a text no more, the older one does", () => {
+  const cases: readonly (readonly [text: string, path: string])[] = [
+    ["machine:\n  sysctls:\n    a: 2001-01-01\n", "machine.sysctls.a"],
+    ["machine:\n  nodeLabels:\n    2001-01-01: a\n", "machine.nodeLabels.2001-01-01"],
+    ["machine:\n  certSANs: [b, 2001-01-01]\n", "machine.certSANs[1]"],
+    ["machine:\n  kubelet:\n    extraArgs:\n      a: [2001-01-01]\n", "machine.kubelet.extraArgs.a[0]"],
+    ["machine:\n  kubelet:\n    extraConfig:\n      2001-01-01: a\n", "machine.kubelet.extraConfig.2001-01-01"],
+    ["cluster:\n  controlPlane:\n    endpoint: 2001-01-01\n", "cluster.controlPlane.endpoint"],
+  ];
+  for (const [text, path] of cases) {
+    const { code, path: found } = refusalOf(text, "1.14");
+    assert.deepEqual({ code, found }, { code: "WRONG_TYPE", found: path });
+    loadDocuments(text, "1.13");
+    loadDocuments(text.replaceAll("2001-01-01", "'2001-01-01'"), "1.14");
+  }
+  loadDocuments("apiVersion: v1alpha1\nkind: LinkAliasConfig\nname: a\nselector:\n  match: 2001-01-01\n", "1.14");
 });
 
 test("kind and version are told as Talos finds them", () => {

@@ -2,6 +2,7 @@ import { ConfigError } from "../errors.ts";
 import type { Type } from "../schema/notation.ts";
 import { emitYaml, type YamlValue } from "../yaml/emit.ts";
 import { sortedByKey } from "../yaml/key-order.ts";
+import { isMergeKey } from "../yaml/merged-members.ts";
 import { PlainScalar } from "../yaml/plain-scalar.ts";
 import type { YamlNode } from "../yaml/read.ts";
 
@@ -30,6 +31,11 @@ function unknownPart(type: Type, node: YamlNode, path: string, report: (node: Ya
   const found = new Map<string, YamlValue>();
   for (const { key, keyNode, value } of node.entries) {
     const inner = path === "" ? key : `${path}.${key}`;
+    if (type.kind === "map" && isMergeKey(keyNode)) {
+      // What is merged is read where its anchor stands.
+      if (value.alias !== undefined) continue;
+      checkMerged(type.value, value);
+    }
     const memberType = type.kind === "map" ? type.value : type.byName.get(key)?.type;
     const part = memberType === undefined ? asWritten(value) : unknownPart(memberType, value, inner, report);
     if (memberType === undefined) report(keyNode, inner);
@@ -38,8 +44,17 @@ function unknownPart(type: Type, node: YamlNode, path: string, report: (node: Ya
   return found.size === 0 ? undefined : sortedByKey(found);
 }
 
+/** Talos takes the value of `<<` for a member of the map, and is puzzled where that is a text. */
+function checkMerged(memberType: Type, { type, line, column }: YamlNode): void {
+  if (type === "scalar" || ["struct", "map", "list", "pointer", "any"].includes(memberType.kind)) return;
+  throw new ConfigError("WRONG_TYPE", `unexpected type for yaml ${type}: string`, { line, column });
+}
+
 /** A node as it stands in the text, brackets and quotes included. */
 function asWritten(node: YamlNode): YamlValue {
+  if (node.alias !== undefined) return new PlainScalar(`*${node.alias}`);
+  if (node.anchor !== undefined && node.type === "scalar" && node.style !== "literal")
+    return new PlainScalar(`&${node.anchor} ${scalarText(node.text, node.style)}`);
   switch (node.type) {
     case "scalar":
       return node.style === "literal" ? node.text : new PlainScalar(scalarText(node.text, node.style));

@@ -92,7 +92,12 @@ describe("refusals say where", () => {
     { name: "an unknown kind", patch: "apiVersion: v1alpha1\nkind: Nope\n", code: "UNKNOWN_KIND", document: "v1alpha1/Nope/", line: 1 },
     { name: "a missing kind", patch: "apiVersion: v2\nname: x\n", code: "MISSING_KIND", line: 1 },
     { name: "a scalar", patch: "hello\n", code: "NOT_A_DOCUMENT", line: 1 },
-    { name: "an alias bomb", patch: "a: &a [x]\nmachine: *a\n", code: "YAML_ALIAS", line: 2 },
+    {
+      name: "an alias bomb",
+      patch: `machine:\n  a: &a [${"x,".repeat(5000)}]\n  b: [*a]\n  c: [*a]\n  d: [*a]\n`,
+      code: "YAML_ALIAS",
+      line: 4,
+    },
     { name: "a key twice", patch: "machine:\n  token: a\n  token: b\n", code: "DUPLICATE_KEY", line: 3 },
     {
       name: "deleting what is not there",

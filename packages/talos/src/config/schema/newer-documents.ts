@@ -48,8 +48,9 @@ doc SysfsConfig runtime.SysfsConfigV1Alpha1
 doc UdevRulesConfig runtime.UdevRulesConfigV1Alpha1
 doc UnattendedInstallConfig runtime.UnattendedInstallConfigV1Alpha1
 doc VethConfig network.VethConfigV1Alpha1 named
-enum nethelpers.NameserverProtocol: Do53|DoT|DoH
+enum nethelpers.DNSProtocol: Do53|DoT|DoH
 enum block.FilesystemType: none|xfs|vfat|ext4|iso9660|swap|swapi|virtiofs|btrfs
+enum storage.LVMLogicalVolumeType: linear|raid1|raid0|raid10
 enum storage.RAIDLevel: |raid1
 enum storage.RAIDMetadata: |1.0|1.2
 type block.EncryptionSpec: provider:block.EncryptionProviderType keys:[]block.EncryptionKey cipher:string? keySize:uint? blockSize:uint64? options:[]string? allowDiscards:*bool?
@@ -85,30 +86,31 @@ type cri.LocalImageCacheConfig: enabled:*bool?
 type k8s.AcceptedServiceAccountConfig: publicKeys:[]string? issuers:[]meta.URL? audiences:[]string?
 type k8s.IssuerServiceAccountConfig: privateKey:string issuerURL:meta.URL
 type k8s.KubeAPIServerCAConfigV1Alpha1: apiVersion:string? kind:string issuingCA:*meta.CertificateAndKey? acceptedCAs:[]string?
-type k8s.KubeAPIServerConfigV1Alpha1: apiVersion:string? kind:string image:string extraArgs:v1alpha1.Args? env:map:string? resources:*v1alpha1.ResourcesConfig? apiPort:int? certExtraSANs:[]string? startupProbes:*bool?
+type k8s.KubeAPIServerConfigV1Alpha1: apiVersion:string? kind:string image:string extraArgs:v1alpha1.Args? env:map:string? resources:k8s.ResourcesConfig? apiPort:*int? certExtraSANs:[]string? startupProbes:*bool?
 type k8s.KubeAdmissionControlConfigV1Alpha1: apiVersion:string? kind:string name:string configuration:v1alpha1.Unstructured
 type k8s.KubeAggregatorCAConfigV1Alpha1: apiVersion:string? kind:string issuingCA:*meta.CertificateAndKey? acceptedCAs:[]string?
 type k8s.KubeAuditPolicyConfigV1Alpha1: apiVersion:string? kind:string configuration:v1alpha1.Unstructured!
 type k8s.KubeAuthenticationConfigV1Alpha1: apiVersion:string? kind:string configuration:v1alpha1.Unstructured!
 type k8s.KubeAuthorizerConfigV1Alpha1: apiVersion:string? kind:string name:string type:string webhook:v1alpha1.Unstructured?
 type k8s.KubeClusterConfigV1Alpha1: apiVersion:string? kind:string clusterName:string endpoint:meta.URL
-type k8s.KubeControllerManagerConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string extraArgs:v1alpha1.Args? env:map:string? resources:*v1alpha1.ResourcesConfig?
+type k8s.KubeControllerManagerConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string extraArgs:v1alpha1.Args? env:map:string? resources:k8s.ResourcesConfig?
 type k8s.KubeCoreDNSConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string?
 type k8s.KubeCredentialProviderConfigV1Alpha1: apiVersion:string? kind:string configuration:v1alpha1.Unstructured!
 type k8s.KubeEtcdEncryptionConfigV1Alpha1: apiVersion:string? kind:string config:v1alpha1.Unstructured
 type k8s.KubeExternalManifestConfigV1Alpha1: apiVersion:string? kind:string name:string headers:map:string? url:meta.URL
-type k8s.KubeFlannelCNIConfigV1Alpha1: apiVersion:string? kind:string backendType:string? backendPort:int? backendMTU:int? backendExtraConfig:v1alpha1.Unstructured? resources:*v1alpha1.ResourcesConfig? extraArgs:[]string? kubeNetworkPoliciesEnabled:*bool?
+type k8s.KubeFlannelCNIConfigV1Alpha1: apiVersion:string? kind:string backendType:string backendPort:uint16? backendMTU:uint32? backendExtraConfig:v1alpha1.Unstructured? resources:k8s.ResourcesConfig? extraArgs:[]string? kubeNetworkPoliciesEnabled:*bool?
 type k8s.KubeInlineManifestConfigV1Alpha1: apiVersion:string? kind:string name:string manifest:string
 type k8s.KubeNetworkConfigV1Alpha1: apiVersion:string? kind:string dnsDomain:string podSubnets:[]netip.Prefix! serviceSubnets:[]netip.Prefix! nodeCIDRMaskSizeIPv4:*int? nodeCIDRMaskSizeIPv6:*int?
 type k8s.KubeNodeConfigV1Alpha1: apiVersion:string? kind:string skipNodeRegistration:*bool? registerWithFQDN:*bool? nodeIP:k8s.NodeIPConfig labels:map:string? annotations:map:string? taints:map:string?
 type k8s.KubePrismConfigV1Alpha1: apiVersion:string? kind:string port:int tlsServerName:string?
-type k8s.KubeProxyConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string mode:string? config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? resources:*v1alpha1.ResourcesConfig?
-type k8s.KubeSchedulerConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? env:map:string? resources:*v1alpha1.ResourcesConfig?
+type k8s.KubeProxyConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string mode:string? config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? resources:k8s.ResourcesConfig?
+type k8s.KubeSchedulerConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? env:map:string? resources:k8s.ResourcesConfig?
 type k8s.KubeServiceAccountConfigV1Alpha1: apiVersion:string? kind:string issuer:k8s.IssuerServiceAccountConfig accepted:*k8s.AcceptedServiceAccountConfig?
 type k8s.KubeStaticPodConfigV1Alpha1: apiVersion:string? kind:string name:string pod:v1alpha1.Unstructured!
 type k8s.KubeTalosAPIAccessConfigV1Alpha1: apiVersion:string? kind:string allowedRoles:[]string? allowedKubernetesNamespaces:[]string?
 type k8s.KubeletConfigV1Alpha1: apiVersion:string? kind:string image:string config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? clusterDNS:[]string? defaultRuntimeSeccompProfileEnabled:*bool?
 type k8s.NodeIPConfig: validSubnets:[]string?
+type k8s.ResourcesConfig: requests:v1alpha1.Unstructured? limits:v1alpha1.Unstructured?
 type network.BGPBFDConfig: transmitInterval:time.Duration? receiveInterval:time.Duration? detectMultiplier:uint8?
 type network.BGPImportRoute: bgpInstance:string prefixes:[]netip.Prefix
 type network.BGPInstanceConfigV1Alpha1: apiVersion:string? kind:string name:string vrf:string? localASN:uint32 routerID:network.Addr? routeSource:network.Addr? advertise:[]string?! multipath:*bool? maxPaths:*uint32? installRoutes:*bool? importRoutes:[]network.BGPImportRoute?! neighbors:[]network.BGPNeighborConfig?!
@@ -118,7 +120,7 @@ type network.DHCPv4ConfigV1Alpha1: apiVersion:string? kind:string name:string ro
 type network.HTTPProbeConfigV1Alpha1: apiVersion:string? kind:string name:string interval:time.Duration? failureThreshold:int? url:meta.URL timeout:time.Duration?
 type network.HostDNSConfig: enabled:*bool? forwardKubeDNSToHost:*bool? resolveMemberNames:*bool?
 type network.NTPConfig: servers:[]string? useNTS:*bool?
-type network.NameserverConfig: address:network.Addr protocol:nethelpers.NameserverProtocol? tlsServerName:string?
+type network.NameserverConfig: address:network.Addr protocol:nethelpers.DNSProtocol? tlsServerName:string?
 type network.ResolverConfigV1Alpha1: apiVersion:string? kind:string nameservers:[]network.NameserverConfig? searchDomains:network.SearchDomainsConfig? hostDNS:network.HostDNSConfig?
 type network.VethConfigV1Alpha1: apiVersion:string? kind:string name:string peer:network.VethPeerConfig up:*bool? mtu:uint32? addresses:[]network.AddressConfig? routes:[]network.RouteConfig? multicast:*bool?
 type network.VethPeerConfig: name:string up:*bool? mtu:uint32? addresses:[]network.AddressConfig? routes:[]network.RouteConfig? multicast:*bool?
@@ -132,8 +134,8 @@ type runtime.SysfsConfigV1Alpha1: apiVersion:string? kind:string params:map:stri
 type runtime.UdevRulesConfigV1Alpha1: apiVersion:string? kind:string rules:[]string
 type runtime.UnattendedInstallConfigV1Alpha1: apiVersion:string? kind:string reboot:*bool? installer:runtime.InstallerSpec provisioning:runtime.ProvisioningSpec
 type security.SecurityProfileConfigV1Alpha1: apiVersion:string? kind:string workloadIsolation:*bool?
-type storage.LVMLogicalVolumeConfigV1Alpha1: apiVersion:string? kind:string name:string type:string? mirrors:uint? stripes:uint? provisioning:storage.LVMLogicalVolumeProvisioningSpec
-type storage.LVMLogicalVolumeProvisioningSpec: volumeGroup:string? minSize:block.ByteSize? maxSize:block.Size?
+type storage.LVMLogicalVolumeConfigV1Alpha1: apiVersion:string? kind:string name:string type:storage.LVMLogicalVolumeType mirrors:*uint32? stripes:*uint32? provisioning:storage.LVMLogicalVolumeProvisioningSpec
+type storage.LVMLogicalVolumeProvisioningSpec: volumeGroup:string minSize:block.ByteSize? maxSize:block.Size?
 type storage.LVMVolumeGroupConfigV1Alpha1: apiVersion:string? kind:string name:string provisioning:storage.ProvisioningSpec
 type storage.LVMVolumeSelectorSpec: match:cel.Expression?
 type storage.ProvisioningSpec: volumeSelector:storage.LVMVolumeSelectorSpec?

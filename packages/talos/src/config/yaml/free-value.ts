@@ -1,5 +1,6 @@
 import { tryParseInteger } from "../scalars/integer.ts";
 import type { YamlValue } from "./emit.ts";
+import { mergedMembers } from "./merged-members.ts";
 import { PlainScalar } from "./plain-scalar.ts";
 import type { YamlNode, YamlScalarNode } from "./read.ts";
 
@@ -12,9 +13,7 @@ export function freeValue(node: YamlNode): YamlValue {
     case "sequence":
       return node.items.map(freeValue);
     case "mapping":
-      return new Map(
-        node.entries.flatMap(({ key, keyNode, value }) => (keyNode.kind === "null" ? [] : [[key, freeValue(value)] as const])),
-      );
+      return new Map(mergedMembers(node).map(({ key, value }) => [key, freeValue(value)]));
     case "scalar":
       return freeScalar(node);
   }

@@ -13,14 +13,26 @@ const bomb = [
 
 describe("what is refused", () => {
   const cases: readonly { name: string; text: string; code: ConfigErrorCode; line?: number }[] = [
-    { name: "an alias bomb", text: bomb, code: "YAML_ALIAS", line: 2 },
-    { name: "any alias", text: "a: &x 1\nb: *x\n", code: "YAML_ALIAS", line: 2 },
+    { name: "an alias bomb", text: bomb, code: "YAML_ALIAS", line: 5 },
+    {
+      name: "aliases that repeat more than 10,000 values",
+      text: `a: &x [${"b,".repeat(2000)}]\nc: [${"*x,".repeat(5)}]\n`,
+      code: "YAML_ALIAS",
+    },
+    { name: "an alias to nothing", text: "a: 1\nb: *x\n", code: "YAML_ALIAS", line: 2 },
+    { name: "an alias inside what it repeats", text: "a: &x\n  b: *x\n", code: "YAML_ALIAS", line: 2 },
+    { name: "an alias as a key", text: "a: &x 1\n*x : 2\n", code: "WRONG_TYPE" },
     { name: "nesting of 65 levels", text: `${"[".repeat(65)}${"]".repeat(65)}`, code: "YAML_LIMIT" },
     { name: "nesting of 20,000 levels", text: `${"[".repeat(20_000)}${"]".repeat(20_000)}`, code: "YAML_LIMIT" },
     { name: "a key that stands twice", text: "a:\n  b: 1\n  b: 2\n", code: "DUPLICATE_KEY", line: 3 },
     { name: "a JavaScript tag", text: "a: !!js/function 'x'\n", code: "YAML_TAG", line: 1 },
     { name: "a binary tag", text: "a:\n  - !!binary QQ==\n", code: "YAML_TAG", line: 2 },
     { name: "a custom tag on a mapping", text: "a: !mine {b: 1}\n", code: "YAML_TAG", line: 1 },
+    { name: "a tag that the value is not", text: "a: !!int x\n", code: "YAML_TAG", line: 1 },
+    { name: "a tag that another meaning was given to", text: "%TAG !! tag:x,2000:\n---\na: !!str x\n", code: "YAML_TAG", line: 3 },
+    { name: "a version that Talos does not read", text: "# a\n%YAML 1.2\n---\na: 1\n", code: "YAML_SYNTAX", line: 2 },
+    { name: "an escape that only JSON has", text: 'a: "\\/"\n', code: "YAML_SYNTAX", line: 1 },
+    { name: "a line end that only YAML 1.1 knows", text: "a: 1\nb: 'x\u2028y'\n", code: "YAML_ENCODING", line: 2 },
     { name: "a lone surrogate", text: "a: \ud800\n", code: "YAML_ENCODING", line: 1 },
     { name: "half a character by its number", text: 'a: 1\nb: "x\\ud800"\n', code: "YAML_ENCODING", line: 2 },
     { name: "two halves of a character by their numbers", text: 'a: "\\\\\\ud83d\\ude00"\n', code: "YAML_ENCODING", line: 1 },
@@ -53,6 +65,30 @@ test("a refusal does not show the lines around it, which may hold secrets", () =
     () => readYaml("token: secret-value\n  bad: [\n"),
     (error: unknown) => error instanceof ConfigError && !error.message.includes("secret-value"),
   );
+});
+
+/** The last document, printed. */
+function readAs(text: string): string {
+  const root = readYaml(text).at(-1)?.root;
+  assert.ok(root !== undefined);
+  return emitYaml(plainValue(root));
+}
+
+test("aliases repeat what the latest anchor of their name stands at, also in a later document", () => {
+  assert.equal(readAs("a: &x 1\nb: &x 2\nc: *x\n"), "a: 1\nb: 2\nc: 2\n");
+  assert.equal(readAs("a: &x [1, {b: 2}]\nc: *x\n"), "a:\n    - 1\n    - b: 2\nc:\n    - 1\n    - b: 2\n");
+  assert.equal(readAs("a: &x b\n---\nc: *x\n"), "c: b\n");
+  assert.equal(readAs("&k a: b\nc: *k\n"), "a: b\nc: a\n");
+});
+
+test("a tag of JSON's types says what a text is", () => {
+  assert.equal(readAs('a: !!str 5\nb: !!int "5"\nc: !!map {d: !!seq [!!null ~]}\n'), 'a: "5"\nb: 5\nc:\n    d:\n        - ~\n');
+  assert.equal(readAs("a: !<tag:yaml.org,2002:str> true\n"), 'a: "true"\n');
+});
+
+test("a version directive that Talos reads, and a percent sign that is none", () => {
+  assert.equal(readAs("%YAML 1.1\n---\na: 1\n"), "a: 1\n");
+  assert.equal(readAs("a: |\n  %YAML 1.2\n"), "a: |\n    %YAML 1.2\n");
 });
 
 test("a byte order mark and carriage returns change nothing", () => {

@@ -1,8 +1,10 @@
 import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException, type Event } from "js-yaml";
 import { ConfigError } from "../errors.ts";
+import { Anchors } from "./anchors.ts";
 import { countValuesAtMost } from "./count-values.ts";
 import { kindOfPlain, type ScalarKind } from "./resolve.ts";
 import type { ScalarStyle } from "./scalar-style.ts";
+import { isTagOf, kindOfTagged } from "./tags.ts";
 
 /** One node of a YAML text, with its place. Lines and columns count from 1. */
 export type YamlNode = YamlScalarNode | YamlSequenceNode | YamlMappingNode;
@@ -12,7 +14,14 @@ interface Placed {
   readonly column: number;
 }
 
-export interface YamlScalarNode extends Placed {
+interface Named {
+  /** The anchor that the node carries. */
+  readonly anchor?: string;
+  /** The node stands here because this alias repeats it; its place is that of its anchor. */
+  readonly alias?: string;
+}
+
+export interface YamlScalarNode extends Placed, Named {
   readonly type: "scalar";
   /** The text after unescaping; for a plain scalar exactly what was written. */
   readonly text: string;
@@ -21,14 +30,14 @@ export interface YamlScalarNode extends Placed {
   readonly style: ScalarStyle;
 }
 
-export interface YamlSequenceNode extends Placed {
+export interface YamlSequenceNode extends Placed, Named {
   readonly type: "sequence";
   readonly items: readonly YamlNode[];
   /** Written in brackets. */
   readonly isFlow: boolean;
 }
 
-export interface YamlMappingNode extends Placed {
+export interface YamlMappingNode extends Placed, Named {
   readonly type: "mapping";
   readonly entries: readonly YamlEntry[];
   /** Written in braces. */
@@ -58,20 +67,22 @@ export interface ReadLimits {
   readonly maxDocuments?: number;
   /** Default 150,000, counted as {@link countValuesAtMost} does: what they become takes some 60 MiB. */
   readonly maxValues?: number;
-  /** Aliases that may be followed, default 0: Talos configs need none, and an alias bomb is a few hundred bytes. */
-  readonly maxAliases?: number;
+  /** Values that aliases may repeat, all of them together; default 10,000, because an alias bomb is a few hundred bytes. */
+  readonly maxRepeated?: number;
 }
 
 /**
  * Reads all documents of a text into nodes that know their place and keep the text of every scalar.
  *
- * Refused: more than the limits allow, aliases, tags, duplicate keys, keys that are not scalars, control characters, lone surrogates.
+ * Refused: more than the limits allow, tags other than those of JSON's types, duplicate keys, keys that are not scalars, control characters, line
+ * ends that only YAML 1.1 knows, lone surrogates.
  *
  * @throws ConfigError `YAML_SYNTAX`, `YAML_LIMIT`, `YAML_ALIAS`, `YAML_TAG`, `YAML_ENCODING`, `DUPLICATE_KEY`
  */
 export function readYaml(text: string, limits: ReadLimits = {}): readonly YamlDocument[] {
   const source = checkText(text, limits.maxBytes ?? 4 * 1024 * 1024);
   checkValues(source, limits.maxValues ?? 150_000);
+  checkVersion(source);
   let events: Event[];
   try {
     events = parseEvents(source, { maxDepth: limits.maxDepth ?? 64 });
@@ -83,7 +94,7 @@ export function readYaml(text: string, limits: ReadLimits = {}): readonly YamlDo
 
 /** Characters that YAML forbids: they would reach the node as something else. */
 // eslint-disable-next-line no-control-regex
-const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]|\p{Surrogate}/u;
+const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u0085\u2028\u2029\ufffe\uffff]|\p{Surrogate}/u;
 
 function checkText(text: string, maxBytes: number): string {
   if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes)
@@ -92,7 +103,9 @@ function checkText(text: string, maxBytes: number): string {
   const bad = forbidden.exec(source);
   if (bad !== null) {
     const line = source.slice(0, bad.index).split("\n").length;
-    throw new ConfigError("YAML_ENCODING", "the text holds a character that YAML does not allow", { line });
+    const isLineEnd = /[\u0085\u2028\u2029]/.test(bad[0]);
+    const what = isLineEnd ? "a character that Talos takes for the end of a line" : "a character that YAML does not allow";
+    throw new ConfigError("YAML_ENCODING", `the text holds ${what}`, { line });
   }
   return source;
 }
@@ -102,6 +115,15 @@ function checkValues(source: string, maxValues: number): void {
   // Each value takes a character at least.
   if (source.length > maxValues && countValuesAtMost(source, maxValues) > maxValues)
     throw new ConfigError("YAML_LIMIT", `the text holds more than ${maxValues} values`);
+}
+
+/** Go's library reads version 1.1 by name only, whatever it makes of the texts. */
+function checkVersion(source: string): void {
+  if (!source.includes("%YAML")) return;
+  const other = /(?:^|\n)(?:\.\.\.[^\n]*\n)?(?:(?:#|%)[^\n]*\n|[ \t\r]*\n)*%YAML[ \t]+(?!1\.1(?:\s|$))/.exec(source);
+  if (other === null) return;
+  const line = source.slice(0, other.index + other[0].length).split("\n").length;
+  throw new ConfigError("YAML_SYNTAX", "decode error: yaml: found incompatible YAML document", { line });
 }
 
 function syntaxError(error: unknown): ConfigError {
@@ -124,14 +146,17 @@ const styleNames = {
 /** Half a character by its number: Go refuses it, also where two halves would make a whole one. */
 const escapedSurrogate = /(?<!\\)(?:\\\\)*\\(?:u|U0000)[dD][89a-fA-F]/;
 
+/** An escape of JSON that Go's library does not know. */
+const escapedSlash = /(?<!\\)(?:\\\\)*\\\//;
+
 class Composer {
   readonly #source: string;
   readonly #events: readonly Event[];
   readonly #lineStarts: number[] = [0];
   readonly #maxDocuments: number;
-  readonly #maxAliases: number;
-  readonly #anchors = new Map<string, YamlNode>();
-  #aliases = 0;
+  readonly #anchors: Anchors;
+  /** How many nodes there are so far, those that aliases repeat among them. */
+  #count = 0;
   #at = 0;
   /** Where an empty value is said to be: nothing of it is in the text. */
   #last: Placed = { line: 1, column: 1 };
@@ -143,7 +168,7 @@ class Composer {
     this.#source = source;
     this.#events = events;
     this.#maxDocuments = limits.maxDocuments ?? 1000;
-    this.#maxAliases = limits.maxAliases ?? 0;
+    this.#anchors = new Anchors(limits.maxRepeated ?? 10_000);
     for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
   }
 
@@ -152,7 +177,6 @@ class Composer {
     while (this.#at < this.#events.length) {
       this.#at++; // the document event
       if (out.length >= this.#maxDocuments) throw new ConfigError("YAML_LIMIT", `the text holds more than ${this.#maxDocuments} documents`);
-      this.#anchors.clear();
       this.#documentLine = 0;
       this.#path.length = 0;
       const root = this.#isPop() || this.#isNothing() ? undefined : this.#node();
@@ -180,11 +204,30 @@ class Composer {
     if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP)
       throw new ConfigError("YAML_SYNTAX", "yaml: did not find expected node content");
     const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.start;
-    if (event.tagStart >= 0)
-      throw new ConfigError("YAML_TAG", "tags are not allowed", { path: this.#pathText(), ...this.#place(event.tagStart) });
-    const node = this.#content(event, start);
-    if (event.anchorStart >= 0) this.#anchors.set(this.#source.slice(event.anchorStart, event.anchorEnd), node);
+    const countBefore = this.#count++;
+    const anchor = event.anchorStart < 0 ? undefined : this.#source.slice(event.anchorStart, event.anchorEnd);
+    if (anchor !== undefined) this.#anchors.begin(anchor);
+    const content = this.#tagged(event, this.#content(event, start));
+    if (anchor === undefined) return content;
+    const node = { ...content, anchor };
+    this.#anchors.end(anchor, content, this.#count - countBefore);
     return node;
+  }
+
+  /** The node with the type that its tag names. */
+  #tagged(event: { readonly tagStart: number; readonly tagEnd: number }, node: YamlNode): YamlNode {
+    if (event.tagStart < 0) return node;
+    const tag = this.#source.slice(event.tagStart, event.tagEnd);
+    // The text may give another meaning to tags.
+    const isStandard = !/(?:^|\n)%TAG/.test(this.#source);
+    if (isStandard && node.type !== "scalar" && isTagOf(tag, node.type)) return node;
+    const kind = isStandard && node.type === "scalar" ? kindOfTagged(tag, node.text) : undefined;
+    if (kind === undefined || node.type !== "scalar")
+      throw new ConfigError("YAML_TAG", `the tag ${tag.slice(0, 40)} is not allowed here`, {
+        path: this.#pathText(),
+        ...this.#place(event.tagStart),
+      });
+    return { ...node, kind };
   }
 
   #content(
@@ -196,6 +239,8 @@ class Composer {
         const place = this.#place(this.#scalarStart(start, event.style));
         if (event.style === SCALAR_STYLE.DOUBLE_QUOTED && escapedSurrogate.test(this.#source.slice(event.valueStart, event.valueEnd)))
           throw new ConfigError("YAML_ENCODING", "yaml: found invalid Unicode character escape code", place);
+        if (event.style === SCALAR_STYLE.DOUBLE_QUOTED && escapedSlash.test(this.#source.slice(event.valueStart, event.valueEnd)))
+          throw new ConfigError("YAML_SYNTAX", "yaml: found unknown escape character", place);
         const text = event.valueStart < 0 ? "" : getScalarValue(this.#source, event);
         const isPlain = event.style === SCALAR_STYLE.PLAIN;
         return {
@@ -228,7 +273,7 @@ class Composer {
     const seen = new Map<string, number>();
     while (!this.#isPop()) {
       const keyNode = this.#node();
-      if (keyNode.type !== "scalar")
+      if (keyNode.type !== "scalar" || keyNode.alias !== undefined)
         throw new ConfigError("WRONG_TYPE", "a key must be a scalar", { line: keyNode.line, column: keyNode.column });
       this.#path.push(`.${keyNode.text}`);
       const value = this.#node();
@@ -247,11 +292,9 @@ class Composer {
   }
 
   #alias(start: number, end: number): YamlNode {
-    const place = this.#place(start);
-    if (++this.#aliases > this.#maxAliases)
-      throw new ConfigError("YAML_ALIAS", "aliases are not allowed", { path: this.#pathText(), ...place });
-    const node = this.#anchors.get(this.#source.slice(start, end));
-    if (node === undefined) throw new ConfigError("YAML_SYNTAX", "yaml: unknown anchor", place);
+    const place = { path: this.#pathText(), ...this.#place(start) };
+    const { node, size } = this.#anchors.repeat(this.#source.slice(start, end), place);
+    this.#count += size;
     return node;
   }
 
