@@ -72,7 +72,7 @@ describe(`random inputs, answered like the genuine machinery (TALOS_OPERATOR_SEE
   test("configs are generated", () =>
     sameForAll(
       "genconfig",
-      generatorInput(textsOf("secrets/gen-shared-c1.{5,6,7,8,9,10,11,12,13}/secrets.yaml"), newest),
+      generatorInput(textsOf("secrets/gen-shared-c1.{2,5,6,7,8,9,10,11,12,13}/secrets.yaml"), newest),
       compareGenerated,
     ));
 });
