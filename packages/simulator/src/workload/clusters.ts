@@ -83,7 +83,9 @@ export class WorkloadClusters {
     const machine = this.#lastSeen.get(cell) ?? withPersistedConfig(cell.state);
     const timer = this.#world.timers.schedule(this.#world.timings.nodeLostMs, () => {
       this.#graceTimers.delete(timer);
-      if (this.#world.isClosed || (cell.state.power === "on" && cell.state.isConnected)) return;
+      // A machine that was wiped is up as well, and its kubelet is gone for good.
+      const isBack = cell.state.power === "on" && cell.state.isConnected && cell.state.kubernetes.isNodeReady;
+      if (this.#world.isClosed || isBack) return;
       this.#writeReady(machine, "Unknown");
     });
     this.#graceTimers.add(timer);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { finalizers as ours } from "@talos-operator/api";
 import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../../looking/look.ts";
+import { afterwardsOnNodes } from "./afterwards-nodes.ts";
 import { waitsForEtcd } from "../etcd-view.ts";
 import { machineFact } from "../facts.ts";
 import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
@@ -52,6 +53,11 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
       return { ...seen, record: { kind: "absent" } };
     case "DeleteBundle":
       return { ...seen, bundle: { kind: "absent" } };
+    case "CordonAndDrain":
+    case "LookAtNodes":
+    case "Uncordon":
+    case "DeleteNode":
+      return afterwardsOnNodes(seen, action);
     default:
       // An effect whose end depends on what the machine shows then.
       return undefined;

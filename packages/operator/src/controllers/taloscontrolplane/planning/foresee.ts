@@ -73,7 +73,8 @@ function carriedOut(
   for (const action of actions) {
     const step = stepOf(action, seen);
     const quorum = quorumAt(seen, step);
-    steps.push(quorum === undefined ? step : { ...step, quorum });
+    // Looking is no step of a plan.
+    if (action.kind !== "LookAtNodes") steps.push(quorum === undefined ? step : { ...step, quorum });
     const next = afterwards(seen, action);
     if (next === undefined) {
       // With the finalizer of the control plane the object is gone: nothing is left to plan.

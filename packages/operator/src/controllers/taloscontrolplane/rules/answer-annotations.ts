@@ -1,5 +1,5 @@
 import { annotations } from "@talos-operator/api";
-import { machineFact } from "../facts.ts";
+import { intentOn, machineFact } from "../facts.ts";
 import { wordFor } from "../identity.ts";
 import type { Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
@@ -7,12 +7,12 @@ import type { Observed, Rule, SeenMachine, Verdict } from "../model.ts";
  * Takes a person's word off once it has acted, so that it never acts a second time on something that happens later.
  *
  * `approve-reprovision` has acted when the machine it names is written down with the key it shows, or runs; `accept-identity` when a machine is
- * written down with the key it names.
+ * written down with the key it names; `proceed-without-drain` when the effect on the machine it names stands in the record.
  */
 export const answerAnnotations: Rule = {
   name: "answerAnnotations",
   decide(seen) {
-    return vouched(seen) ?? reprovisioned(seen);
+    return vouched(seen) ?? reprovisioned(seen) ?? undrained(seen);
   },
 };
 
@@ -32,6 +32,16 @@ function reprovisioned(seen: Observed): Verdict | undefined {
   if (named === undefined || !isAnswered(seen, named)) return undefined;
   const answer = `${named.declared.name} was taken in again, as ${annotations.approveReprovision} asked; the annotation acts once and is removed.`;
   return { actions: [{ kind: "AnswerAnnotation", annotation: annotations.approveReprovision, value, answer }] };
+}
+
+function undrained(seen: Observed): Verdict | undefined {
+  const value = seen.controlPlane.metadata.annotations?.[annotations.proceedWithoutDrain];
+  if (value === undefined || seen.record.kind !== "present") return undefined;
+  const { facts } = seen.record.value;
+  const named = facts.machines.find((fact) => wordFor(facts, fact.name, undefined) === value);
+  if (named === undefined || (intentOn(facts, named.name) === undefined && named.releasedAt === undefined)) return undefined;
+  const answer = `${named.name} is disturbed without a drain, as ${annotations.proceedWithoutDrain} said; the annotation acts once and is removed.`;
+  return { actions: [{ kind: "AnswerAnnotation", annotation: annotations.proceedWithoutDrain, value, answer }] };
 }
 
 function isAnswered(seen: Observed, { declared, look }: SeenMachine): boolean {
