@@ -211,6 +211,8 @@ export type Action =
   | {
       readonly kind: "RebootMachine";
       readonly machine: MachineName;
+      /** etcd must bear the loss of a control plane. */
+      readonly role: MachineRole;
       readonly address: string;
       readonly ifUuid: string;
       readonly ifBootId: string;

@@ -1,6 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../config/install-disk.ts";
+import { contractOf } from "../../config/render.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import type { Hardware, InMaintenance, Running } from "../../looking/look.ts";
 import { configHashOf } from "./config-hash.ts";
@@ -60,7 +61,9 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     const { declared, look } = machine;
     if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;
     next = followed(seen, next, machine);
-    if (look.kind === "running" && machineFact(facts, declared.name)?.configuredAt === undefined) {
+    const known = machineFact(facts, declared.name);
+    // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
+    if (look.kind === "running" && (known?.configuredAt === undefined || known.releasedAt !== undefined)) {
       next = withDecisions(withMachine(next, metRunning(seen.now, declared, look)), {
         at: seen.now,
         action: "Learn",
@@ -124,7 +127,7 @@ function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMac
     case "not-asked":
       return undefined;
     case "silent":
-      return look.stopped === undefined ? undefined : stop(look.stopped.reason, look.stopped.message);
+      return look.stopped === undefined ? undefined : stop(look.stopped.reason, `${name}: ${look.stopped.message}`);
     case "running": {
       const twin = runningTwinOf(seen, facts, declared, look);
       return twin === undefined ? undefined : stop("MachineInUse", sameMachine(declared, twin));
@@ -275,11 +278,17 @@ function factOf(
     platform: look.platform,
     installDisk,
     configHash: configHashOf(declared, spec === undefined ? spec : asMade(spec, facts)),
+    contract: contractOf(installedVersion(facts, declared), look.version),
     pinnedAt: now,
     vouchedAt: isVouchedFor(seen, look) ? now : undefined,
     configuredAt: now,
     releasedAt: undefined,
   };
+}
+
+/** What is installed on a machine that joins: what runs in the cluster; the spec's newer word is an upgrade. */
+export function installedVersion(facts: ClusterFacts, { role, version }: DeclaredMachine): string {
+  return facts.bootstrapDone !== undefined && role === "controlplane" && facts.talosVersion !== "" ? facts.talosVersion : version;
 }
 
 /** A person named the key that the machine shows. */

@@ -85,7 +85,7 @@ test("a voter that is silent, or ill without a leader, does not hide the quorum 
 
 function view(voters: number, healthy: number): EtcdQuorum {
   const all = Array.from({ length: voters }, (_, n) => ({ id: `m${n}`, name: `n${n}`, machine: `cp-${n}`, isHealthy: n < healthy }));
-  return { kind: "known", voters: all, learners: [], leader: "m0", healthy, needed: Math.floor(voters / 2) + 1 };
+  return { kind: "known", members: [], voters: all, learners: [], leader: "m0", healthy, needed: Math.floor(voters / 2) + 1 };
 }
 
 const projections: readonly {

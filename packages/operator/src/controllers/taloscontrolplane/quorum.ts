@@ -1,5 +1,5 @@
 import { elapsedMs } from "../../elapsed.ts";
-import type { EtcdMember, SeenEtcd } from "../../looking/look.ts";
+import type { EtcdMember, Look, SeenEtcd } from "../../looking/look.ts";
 import { controlPlanesOf } from "./etcd-view.ts";
 import { controlPlaneIntent } from "./facts.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -32,6 +32,8 @@ export interface EtcdVoter {
 /** What at least a quorum of voters says alike: the only ground on which a member is ever disturbed. */
 export interface EtcdQuorum {
   readonly kind: "known";
+  /** The list itself, whoever answers. */
+  readonly members: readonly EtcdMember[];
   /** In the order of the list. */
   readonly voters: readonly EtcdVoter[];
   /** Members without a vote: they are joining, or never came up. */
@@ -89,10 +91,14 @@ export function etcdMembership(seen: Observed): EtcdQuorum | EtcdDoubt {
 /** What each control plane that answered just now says of etcd. */
 function answersOf(seen: Observed): readonly EtcdAnswer[] {
   return controlPlanesOf(seen).flatMap(({ declared, look }) =>
-    look.kind === "running" && look.etcd !== undefined && elapsedMs(look.at, seen.now) < FRESH_MS
-      ? [{ machine: declared.name, etcd: look.etcd, isGoing: look.stage !== undefined && GOING_STAGES.has(look.stage) }]
-      : [],
+    look.kind === "running" && elapsedMs(look.at, seen.now) < FRESH_MS ? (answerOf(declared.name, look) ?? []) : [],
   );
+}
+
+/** What a look says of etcd; `undefined` = nothing. */
+export function answerOf(machine: MachineName, look: Look): EtcdAnswer | undefined {
+  if (look.kind !== "running" || look.etcd === undefined) return undefined;
+  return { machine, etcd: look.etcd, isGoing: look.stage !== undefined && GOING_STAGES.has(look.stage) };
 }
 
 /** Joining members make it unsafe to disturb a voter: etcd is in the middle of a change. */
@@ -152,7 +158,7 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
   if (leaderless !== undefined) return doubt("leaderless", `etcd on ${leaderless.machine} knows no leader among the voters`);
   const [leader = "0"] = leaders;
   if (leaders.size > 1) return doubt("two-leaders", `members of etcd name ${leaders.size} different leaders`);
-  return { kind: "known", voters, learners, leader, healthy, needed };
+  return { kind: "known", members: first.members, voters, learners, leader, healthy, needed };
 }
 
 /** What is left when one member counts as gone. */

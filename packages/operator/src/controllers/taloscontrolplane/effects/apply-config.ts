@@ -11,8 +11,9 @@ import type { Effects } from "../execute.ts";
 import { intentOn } from "../facts.ts";
 import type { Action } from "../model.ts";
 import { readConfig } from "../read-config.ts";
-import type { ConfigReading } from "../read-config.ts";
+import type { ConfigQuestion, ConfigReading } from "../read-config.ts";
 import { asAdmin } from "./admin.ts";
+import { demandQuorum } from "./demand-quorum.ts";
 
 type Apply = Extract<Action, { readonly kind: "ApplyConfig" }>;
 type Keep = Extract<Action, { readonly kind: "KeepConfig" }>;
@@ -25,11 +26,14 @@ type Keep = Extract<Action, { readonly kind: "KeepConfig" }>;
  */
 export async function applyConfig(action: Apply, effects: Effects): Promise<void> {
   await sending("ApplyConfig", action, effects, async (client) => {
-    const { wanted, seen } = await readNow(client, action, effects);
+    const { wanted, seen, question } = await readNow(client, action, effects);
     if (seen.activeHash !== action.ifActiveHash) throw new EffectError("PRECONDITION_GONE", "its configuration changed meanwhile");
     const route = routeOf(seen.changes);
     const fits = { try: route === "guarded", staged: route === "reboot", "no-reboot": route === "none" }[action.mode];
     if (!fits) throw new EffectError("PRECONDITION_GONE", "another kind of change is needed by now");
+    // What is tried may stop its etcd for a while; what only the disk takes disturbs nobody.
+    if (action.mode === "try" && question.input.role === "controlplane")
+      await demandQuorum({ machine: action.machine, how: "is-down" }, effects);
     const timeoutMs = await effects.guard.check((facts) => {
       const intent = intentOn(facts, action.machine, "ApplyConfig");
       return intent?.configHash === action.settings && intent.applyMode === action.mode && intent.uuid === action.ifUuid;
@@ -65,13 +69,18 @@ function note(effects: Effects, effect: string, machine: string, outcome: "unkno
   effects.session.noteSent(`${effect}/${machine}`, outcome, howBefore(before));
 }
 
-async function readNow(client: TalosClient, action: Apply | Keep, effects: Effects): Promise<ConfigReading> {
+async function readNow(
+  client: TalosClient,
+  action: Apply | Keep,
+  effects: Effects,
+): Promise<ConfigReading & { readonly question: ConfigQuestion }> {
   const { seen, clock, signal } = effects;
   const machine = seen.machines.find((one) => one.declared.name === action.machine);
   const question = machine === undefined ? undefined : configQuestion(machine, seen.machines, seen.controlPlane, effects.facts());
   if (question === undefined || question.settings !== action.settings)
     throw new EffectError("PRECONDITION_GONE", "it is not declared with these settings any more");
-  return readConfig(client, question, await effects.bundle(), () => clock.now(), { timeoutMs: LOOK_TIMEOUT_MS, signal });
+  const options = { timeoutMs: LOOK_TIMEOUT_MS, signal };
+  return { ...(await readConfig(client, question, await effects.bundle(), () => clock.now(), options)), question };
 }
 
 /** The part that all effects on a running machine's configuration share: connection, words, and what is remembered of a failure. */

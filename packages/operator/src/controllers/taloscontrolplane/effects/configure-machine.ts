@@ -6,6 +6,7 @@ import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";
 import { machineFact } from "../facts.ts";
 import { asMade } from "../fixed-properties.ts";
+import { installedVersion } from "../plan-machines.ts";
 import type { Action } from "../model.ts";
 
 /**
@@ -79,11 +80,7 @@ async function render(action: Extract<Action, { readonly kind: "ConfigureMachine
     endpoint: facts.endpoint,
     controlPlane: asMade(spec, facts),
     machineSpec: machine.machineSpec,
-    // What joins a running cluster gets what runs there; the spec's newer word is an upgrade.
-    version:
-      facts.bootstrapDone !== undefined && machine.role === "controlplane" && facts.talosVersion !== ""
-        ? facts.talosVersion
-        : machine.version,
+    version: installedVersion(facts, machine),
     readBy: look.version,
     platform: look.platform,
     installDisk,

@@ -4,6 +4,7 @@ import type { Effects } from "../execute.ts";
 import { intentOn } from "../facts.ts";
 import type { Action } from "../model.ts";
 import { sending } from "./apply-config.ts";
+import { demandQuorum } from "./demand-quorum.ts";
 import { demandMachine } from "./demand-machine.ts";
 
 /**
@@ -18,6 +19,7 @@ export async function rebootMachine(action: Extract<Action, { readonly kind: "Re
     await demandMachine(client, action.machine, action.ifUuid, signal);
     const bootId = (await client.bootId({ timeoutMs: LOOK_TIMEOUT_MS, signal })).trim();
     if (bootId !== action.ifBootId) throw new EffectError("PRECONDITION_GONE", "it has booted meanwhile");
+    if (action.role === "controlplane") await demandQuorum({ machine: action.machine, how: "is-down" }, effects);
     const timeoutMs = await effects.guard.check((facts) => {
       const intent = intentOn(facts, action.machine, "Reboot");
       return intent?.bootIdBefore === action.ifBootId && intent.uuid === action.ifUuid;

@@ -78,7 +78,7 @@ function begin(seen: Observed, { machine, fact, settings, state }: ConfigPlan): 
         why: "The staged configuration needs a boot.",
       },
       reason: "StagedConfig",
-      action: { kind: "RebootMachine", ...target, ifBootId: state.config.bootId },
+      action: { kind: "RebootMachine", ...target, role, ifBootId: state.config.bootId },
     };
   const route = routeOfState(state);
   if (route === undefined || (state.kind !== "change" && state.kind !== "drifted")) return undefined;

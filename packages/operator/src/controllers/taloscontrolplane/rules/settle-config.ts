@@ -167,5 +167,12 @@ function rebootStep(
     return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${sentUnder(seen, "HeldBack", intent)?.detail ?? ""}.` };
   // Bound to the boot id: a machine that has rebooted meanwhile is not rebooted a second time.
   if (isOver || wasJustSent(seen, "Reboot", intent.machine, REBOOT_AGAIN_MS) || !seen.mayDisturb) return undefined;
-  return { kind: "RebootMachine", machine: intent.machine, address: machine.declared.address, ifUuid: intent.uuid, ifBootId: before ?? "" };
+  return {
+    kind: "RebootMachine",
+    machine: intent.machine,
+    role: intent.role,
+    address: machine.declared.address,
+    ifUuid: intent.uuid,
+    ifBootId: before ?? "",
+  };
 }
