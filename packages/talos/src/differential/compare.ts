@@ -75,7 +75,10 @@ function linesOf(report: string, warnings: readonly string[]): string {
 
 /** Generating the configs of a cluster. */
 export function compareGenerated(input: GenconfigInput, answer: Answer): Difference {
-  const roles = ["controlplane", "worker", "init"] as const;
+  const shared = [...(input.config_patch ?? []), ...(input.config_patch_control_plane ?? [])];
+  // Talos 1.13 patches `init` first, and the next configs with what became of the patch meanwhile: its plugins of one name were merged into each other.
+  const isSpoilt = shared.some((patch) => patch.includes("admissionControl"));
+  const roles = isSpoilt ? (["init"] as const) : (["controlplane", "worker", "init"] as const);
   const ours = attempt(() => roles.map((role) => generatedConfigs(input, role)).join("\n=====\n"));
   const patches = [...(input.config_patch ?? []), ...(input.config_patch_control_plane ?? []), ...(input.config_patch_worker ?? [])];
   if (deletesAbsentDocument(patches, "", ...roles.map((role) => textIn(answer, role)))) return undefined;
