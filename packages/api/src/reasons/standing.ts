@@ -62,6 +62,7 @@ export const deleting = {
   reasons: {
     WaitingForChildren: { status: "True", when: "Objects made for this one are still there.", next: "-" },
     WaitingForWorkers: { status: "True", when: "Workers go before the control plane.", next: "-" },
+    Draining: { status: "True", when: "Pods are to leave a worker before it is wiped.", next: "See the condition Draining." },
     Resetting: { status: "True", when: "A machine is being wiped, or the proof of it is awaited.", next: "-" },
     MachineUnreachable: {
       status: "True",
@@ -74,6 +75,43 @@ export const deleting = {
       next: "Annotate confirm-reset with the object's name, or set deletionPolicy to preserve.",
     },
     Blocked: { status: "True", when: "Something forbids going on.", next: "See the message." },
+  },
+} as const satisfies ConditionEntry;
+
+/** Machines on their way out of a cluster that stays. */
+export const removing = {
+  meaning:
+    "Machines that the spec no longer lists are taken out of the cluster, one control plane at a time; the message says what is waited for.",
+  kinds: ["TalosControlPlane", "TalosWorker"],
+  reasons: {
+    WaitingForReplacement: {
+      status: "True",
+      when: "A control plane that is listed has not joined etcd yet; it joins before another one leaves.",
+      next: "Boot the machine the message names, or take it out of the list.",
+    },
+    WaitingForQuorum: {
+      status: "True",
+      when: "Without this member etcd would lose its quorum, or its members do not agree.",
+      next: "Look at the control planes the message names.",
+    },
+    WaitingForTurn: { status: "True", when: "Another machine is being disturbed, or too many of the pool are down.", next: "-" },
+    Draining: {
+      status: "True",
+      when: "Pods are being evicted from the machine's node.",
+      next: "See the message for the pod that holds it up.",
+    },
+    Resetting: { status: "True", when: "The machine is being wiped, or the proof of it is awaited.", next: "-" },
+    RemovingMember: { status: "True", when: "The member of a control plane that is gone is being removed from etcd.", next: "-" },
+    MachineUnreachable: {
+      status: "True",
+      when: "A machine that must be wiped does not answer. The rest of the cluster goes on without it.",
+      next: "Bring it back, or give it up with abandon-machine and its UUID.",
+    },
+    ConfirmationRequired: {
+      status: "True",
+      when: "Nothing is wiped without a word: the namespace or a CRD is going away, the pool is gone or unsound, or deletionPolicy is preserve.",
+      next: "See the message.",
+    },
   },
 } as const satisfies ConditionEntry;
 

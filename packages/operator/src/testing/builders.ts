@@ -123,6 +123,8 @@ export function configured(
     vouchedAt: undefined,
     configuredAt: NOW,
     releasedAt: undefined,
+    // As `member` numbers them.
+    ...(role === "controlplane" ? { memberId: address.split(".").at(-1)?.padStart(16, "0") ?? "" } : {}),
     ...over,
   };
 }

@@ -518,7 +518,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     name: "does not call etcd healthy with a member that belongs to nobody",
     world: {
       controlPlane: controlPlane(1),
-      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      facts: facts({ machines: [configured("10.0.0.1")], bootstrapDone: founded }),
       looks: { "10.0.0.1": running(member(0, 2)) },
     },
     want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", conditions: { EtcdHealthy: "MemberUnexpected" } },

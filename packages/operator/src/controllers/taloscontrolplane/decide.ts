@@ -38,11 +38,11 @@ export const defaultRules: readonly Rule[] = [
   bootstrapOnce,
   tendNodes,
   settleConfig,
-  rememberMembers,
   configureMachines,
   changeMembership,
   changeConfig,
   keepAccess,
+  rememberMembers,
   waitOrSettle,
 ];
 

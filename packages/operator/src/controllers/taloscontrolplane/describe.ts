@@ -53,7 +53,8 @@ export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
       message: `${twin.machine.declared.name} shows the etcd member of another machine, and has none of its own.`,
     };
   // Members on their way out are the condition Removing's.
-  const leaving = new Set(facts.machines.flatMap(({ memberId }) => memberId ?? []));
+  const listed = new Set(seen.machines.map((machine) => machine.declared.name));
+  const leaving = new Set(facts.machines.flatMap(({ name, memberId }) => (listed.has(name) ? [] : (memberId ?? []))));
   for (const { look } of seen.former)
     if (look.kind === "running" && look.etcd?.localMember !== undefined) leaving.add(look.etcd.localMember);
   const foreign = first?.members.find((member) => !owned.has(member.id) && !leaving.has(member.id));

@@ -2,6 +2,7 @@ import {
   bundleSecretName,
   clusterRecordResource,
   kubeconfigSecretName,
+  machineNameFor,
   talosconfigSecretName,
   validateAddresses,
 } from "@talos-operator/api";
@@ -17,7 +18,7 @@ import { mintCredentials, readerRenewalAt } from "./credentials.ts";
 import { handMade, machinesOf } from "./declared.ts";
 import { addressKnowledge, referencesOf } from "./known-addresses.ts";
 import { intentOn, machineFact } from "./facts.ts";
-import type { ClusterFacts } from "./facts.ts";
+import type { ClusterFacts, MachineFact } from "./facts.ts";
 import { fixedPropertyProblems } from "./fixed-properties.ts";
 import { readRecord } from "./facts-codec.ts";
 import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
@@ -96,7 +97,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     );
   const composed = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
   const declared = [...composed, ...handMade(machineObjects, composed).filter((machine) => isUsable(machine, ports.hosts))];
-  const former = formerControlPlanes(declared, seenRecord);
+  const former = formerMachines(declared, seenRecord, cached);
   // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
   const watched = session.isMakingKey() ? [] : [...declared, ...former];
   if (mode !== "disable")
@@ -135,12 +136,13 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
       ...fixedPropertyProblems(controlPlane, facts),
       ...(isFounded ? [] : pools.flatMap(({ problems }) => problems.filter(concernsCluster))),
     ],
-    inertFields: [...inertFieldsOf(controlPlane), ...removedMachines(declared, seenRecord)],
+    unsoundPools: pools.flatMap(({ worker, problems }) => (problems.length === 0 ? [] : [worker.metadata.name])),
+    inertFields: inertFieldsOf(controlPlane),
     record,
     bundle,
     kubeconfig: access?.kubeconfig ?? { kind: "unknown", detail: "not asked" },
     talosconfig: access?.talosconfig ?? { kind: "unknown", detail: "not asked" },
-    namespaceIsTerminating: isGoing ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
+    namespaceIsTerminating: isGoing || former.length > 0 ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
     sent: session.sent(),
     ...workloadOf(mode, facts, session),
     mayDisturb: ports.mayDisturb,
@@ -265,26 +267,30 @@ async function readAccess(
   return { kubeconfig: session.kubeconfig?.value ?? unknown, talosconfig: session.talosconfig?.value ?? unknown };
 }
 
-/** Control planes that the record knows, that were not let go, and that nobody declares any more. */
-function formerControlPlanes(declared: readonly DeclaredMachine[], record: SeenRecord | undefined): readonly DeclaredMachine[] {
+/** Machines that the record knows, that were not let go, and that nobody declares any more. */
+function formerMachines(declared: readonly DeclaredMachine[], record: SeenRecord | undefined, cached: Cached): readonly DeclaredMachine[] {
   const names = new Set(declared.map((machine) => machine.name));
   return (record?.facts.machines ?? [])
-    .filter(
-      (fact) => fact.role === "controlplane" && fact.releasedAt === undefined && fact.configuredAt !== undefined && !names.has(fact.name),
-    )
+    .filter((fact) => fact.releasedAt === undefined && fact.configuredAt !== undefined && !names.has(fact.name))
     .map((fact) => ({
       name: fact.name,
       role: fact.role,
       address: fact.address,
-      owner: { kind: "TalosControlPlane", name: "" },
+      owner:
+        fact.role === "controlplane"
+          ? ({ kind: "TalosControlPlane", name: cached.controlPlane.metadata.name } as const)
+          : ({ kind: "TalosWorker", name: poolNameOf(fact, cached) } as const),
       field: `ClusterRecord ${fact.name}`,
       version: record?.facts.talosVersion ?? "",
       machineSpec: {},
     }));
 }
 
-function removedMachines(declared: readonly DeclaredMachine[], record: SeenRecord | undefined): readonly string[] {
-  return formerControlPlanes(declared, record).map((machine) => `removal of ${machine.name} from spec.metalSpec.machines`);
+/** The pool that a former worker belonged to, as its TalosMachine or its name tells; empty when neither does. */
+function poolNameOf({ name, address }: MachineFact, { workers, machineObjects }: Cached): string {
+  const told = machineObjects.find((object) => object.metadata.name === name)?.spec?.workerRef?.name;
+  if (told !== undefined) return told;
+  return workers.find((worker) => machineNameFor(worker.metadata.name, { kind: "address", address }) === name)?.metadata.name ?? "";
 }
 
 /** Addresses that a worker pool must not share: other pools of the cluster, and other clusters. */

@@ -33,7 +33,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   const { worker, problems, machines, controlPlane } = seen;
   const generation = worker.metadata.generation;
   const hasFinalizer = (worker.metadata.finalizers ?? []).includes(finalizer);
-  const inertFields = [...seen.inertFields, ...unlisted(seen)];
+  const { inertFields } = seen;
   const inert: readonly ConditionInput[] =
     inertFields.length === 0
       ? []
@@ -97,14 +97,15 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   };
 }
 
-/** Machines that the pool made and lists no more: they go on as they are, and the pool says so. */
-function unlisted({ worker, declared, machines }: WorkerSeen): readonly string[] {
+/** Machines that the pool made and lists no more: the brain of the cluster takes them out, and says where each stands. */
+function removing({ worker, declared, machines }: WorkerSeen): readonly ConditionInput[] {
   const listed = new Set(declared.map(({ name }) => name));
-  return machines
-    .filter(
-      ({ metadata }) => !listed.has(metadata.name) && metadata.ownerReferences?.some((owner) => owner.uid === worker.metadata.uid) === true,
-    )
-    .map(({ metadata }) => `removal of ${metadata.name} from spec.metalSpec.machines`);
+  const leaving = machines.filter(
+    ({ metadata }) => !listed.has(metadata.name) && metadata.ownerReferences?.some((owner) => owner.uid === worker.metadata.uid) === true,
+  );
+  if (leaving.length === 0) return [];
+  const message = `Not listed any more and on their way out: ${leaving.map(({ metadata }) => metadata.name).join(", ")}. The condition Removing of the TalosControlPlane says what is waited for.`;
+  return [conditionFor("Removing", "Resetting", message, worker.metadata.generation)];
 }
 
 function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {

@@ -51,7 +51,9 @@ export async function demandQuorum(demand: QuorumDemand, effects: Effects): Prom
   const projection = projectWithout(view, memberId, demand.how);
   if (!projection.isSafe && !(isOnly && demand.how === "is-down"))
     throw new EffectError("PRECONDITION_GONE", `without ${demand.machine} etcd would lose its quorum: ${projection.message}`);
-  const shownBy = new Map(answers.flatMap(({ machine, etcd }) => (etcd.localMember === undefined ? [] : [[etcd.localMember, machine] as const])));
+  const shownBy = new Map(
+    answers.flatMap(({ machine, etcd }) => (etcd.localMember === undefined ? [] : [[etcd.localMember, machine] as const])),
+  );
   return { view, memberId, shownBy };
 }
 

@@ -1,14 +1,20 @@
 import { isTalosError, TalosError } from "@talos-operator/talos/client";
-import { isEffectError } from "../../../errors.ts";
+import type { TalosClient } from "@talos-operator/talos/client";
+import { EffectError, isEffectError } from "../../../errors.ts";
+import { LOOK_TIMEOUT_MS, seenEtcd } from "../../../looking/look-at.ts";
+import { waitsForEtcd } from "../etcd-view.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { demandMachine } from "./demand-machine.ts";
+import { demandNoVoter, demandQuorum } from "./demand-quorum.ts";
+import { demandUnlisted } from "./demand-unlisted.ts";
 
 /**
  * Wipes a machine whose wipe stands in the record. The answer says only that it was accepted: the proof is the machine in maintenance mode.
  *
- * Not graceful: the cluster, or the whole pool, goes; waiting for etcd to let a member go would wait for ever on the last ones.
+ * Graceful where the cluster stays: the machine drains its node and leaves etcd first. Not so for the last ones of a cluster that goes, which would wait for
+ * ever for etcd to let a member go.
  */
 export async function resetMachine(action: Extract<Action, { readonly kind: "ResetMachine" }>, effects: Effects): Promise<void> {
   const { session, log, signal } = effects;
@@ -17,6 +23,12 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
   try {
     await asAdmin(action.address, effects, async (client) => {
       await demandMachine(client, action.machine, action.ifUuid, signal);
+      if (action.leavesEtcd === true) await demandLeave(action, effects);
+      if (action.ifUnlisted !== undefined) {
+        if (action.ifUnlisted === "no-voter") await demandNoVoter(action.machine, effects);
+        if (action.ifUnlisted === "no-etcd") await demandNoEtcdOn(client, action.machine, signal);
+        await demandUnlisted(action.machine, effects);
+      }
       const timeoutMs = await effects.guard.check((facts) =>
         facts.intents.some(
           (intent) =>
@@ -28,7 +40,7 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
       );
       log.info({ action: "ResetMachine", machine: action.machine, endpoint: action.address }, "Resetting machine");
       session.noteSent(effect, "unknown", "no answer");
-      await client.reset({ graceful: false, reboot: true }, { timeoutMs, signal });
+      await client.reset({ graceful: action.isGraceful === true, reboot: true }, { timeoutMs, signal });
       session.noteSent(effect, "answered", "");
       effects.event(effects.seen.controlPlane, "Normal", "Reconciling", "ResetMachine", `${action.machine} accepted its reset.`);
     });
@@ -53,4 +65,17 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
   } finally {
     session.nudge(action.machine);
   }
+}
+
+/** A voter leaves only while the others keep their quorum without it, and only after it handed over the leadership. */
+async function demandLeave(action: Extract<Action, { readonly kind: "ResetMachine" }>, effects: Effects): Promise<void> {
+  const { view, memberId } = await demandQuorum({ machine: action.machine, how: "leaves" }, effects);
+  if (view.leader === memberId && view.voters.length > 1)
+    throw new EffectError("PRECONDITION_GONE", `${action.machine} leads etcd and has to hand over first`);
+}
+
+/** Before etcd is founded a control plane that waits for it holds nothing. */
+async function demandNoEtcdOn(client: TalosClient, machine: string, signal: AbortSignal): Promise<void> {
+  if (!waitsForEtcd(await seenEtcd(client, { timeoutMs: LOOK_TIMEOUT_MS, signal })))
+    throw new EffectError("PRECONDITION_GONE", `etcd on ${machine} does not wait to be founded any more`);
 }

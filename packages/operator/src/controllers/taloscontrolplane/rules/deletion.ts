@@ -6,6 +6,9 @@ import type { ClusterFacts } from "../facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { stateOf } from "../describe.ts";
+import { readyToDisturb } from "../drain.ts";
+import { etcdQuorum, projectWithout } from "../quorum.ts";
+import { released } from "../removal.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. */
 const RESEND_AFTER_MS = 60_000;
@@ -32,7 +35,7 @@ export const finishDeletion: Rule = {
     if (!isClusterGoing && goingWorkers.size === 0) return undefined;
 
     const isWorker = ({ declared }: SeenMachine): boolean => declared.owner.kind === "TalosWorker";
-    const pool = seen.machines.filter((machine) => isWorker(machine) && goingWorkers.has(machine.declared.owner.name));
+    const pool = [...seen.machines, ...seen.former].filter((machine) => isWorker(machine) && goingWorkers.has(machine.declared.owner.name));
     const poolVerdict = takeDown(seen, pool, isClusterGoing);
     if (!isClusterGoing) return poolVerdict !== undefined && poolVerdict.actions.length > 0 ? poolVerdict : undefined;
     if (poolVerdict !== undefined) return poolVerdict;
@@ -54,12 +57,19 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
   const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
   if (seen.record.kind === "unknown") return waits("Blocked", seen, `The ClusterRecord cannot be read: ${seen.record.detail}.`);
   const objects = new Set(seen.machineObjects.map((object) => object.metadata.name));
-  let next = facts;
+  let next = facts === undefined ? undefined : withoutOthers(seen, facts, machines);
   const resets: Action[] = [];
+  const drains: Action[] = [];
   const gone: SeenMachine[] = [];
   const waiting: { readonly reason: ReasonOf<"Deleting">; readonly message: string }[] = [];
   // The record holds one open control-plane intent; the next one is opened only after this one was seen closed.
   let isControlPlaneBusy = controlPlaneIntent(facts) !== undefined;
+  const other = controlPlaneIntent(next);
+  if (isClusterGoing && other !== undefined && other.what !== "Reset")
+    waiting.push({
+      reason: "Resetting",
+      message: `${other.machine} is in the middle of an effect (${other.what}), which is waited for first.`,
+    });
 
   for (const machine of machines) {
     const { declared, look } = machine;
@@ -68,6 +78,9 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     const isFormer = seen.former.includes(machine);
     if (!hasToBeWiped(seen, machine, facts)) {
       if (!isFormer || objects.has(declared.name)) gone.push(machine);
+      // A pool goes and its machines stay: they are nobody's from here on. With the whole cluster the record is kept as it is.
+      if (!isClusterGoing && next !== undefined && fact?.configuredAt !== undefined && fact.releasedAt === undefined)
+        next = released(seen, next, fact, "Preserved", `${declared.name} is let go as it is: deletionPolicy is preserve.`);
       continue;
     }
     // Another machine at its address proves nothing about it.
@@ -111,6 +124,13 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       continue;
     }
     if (intent === undefined) {
+      // When the whole cluster goes, pods have nowhere to go to.
+      const drain = isClusterGoing ? undefined : readyToDisturb(seen, declared.name);
+      if (drain !== undefined && drain.kind !== "ready") {
+        if (drain.kind === "act") drains.push(...drain.actions);
+        waiting.push({ reason: "Draining", message: drain.message });
+        continue;
+      }
       if (declared.role === "controlplane" && isControlPlaneBusy) continue;
       if (declared.role === "controlplane") isControlPlaneBusy = true;
       if (next !== undefined)
@@ -130,7 +150,15 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     }
     waiting.push({ reason: "Resetting", message: `${declared.name} is being wiped; it is let go once it answers in maintenance mode.` });
     const ifUuid = intent?.uuid ?? fact?.uuid ?? "";
-    if (mayResetNow(seen, declared.name)) resets.push({ kind: "ResetMachine", machine: declared.name, address: declared.address, ifUuid });
+    const isGraceful = leavesGracefully(seen, machine);
+    if (mayResetNow(seen, declared.name))
+      resets.push({
+        kind: "ResetMachine",
+        machine: declared.name,
+        address: declared.address,
+        ifUuid,
+        ...(isGraceful ? { isGraceful } : {}),
+      });
   }
 
   const removals = gone
@@ -140,7 +168,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     next !== undefined && next !== facts && seen.record.kind === "present"
       ? [{ kind: "WriteRecord", ifResourceVersion: seen.record.value.resourceVersion, facts: next, why: "Deletion" }]
       : [];
-  const actions = [...writes, ...resets, ...removals];
+  const actions = [...writes, ...drains, ...resets, ...removals];
   const [first] = waiting;
   if (
     actions.length === 0 &&
@@ -154,6 +182,23 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     actions,
     requeueAfterMs: 1_000,
   };
+}
+
+/** Intents of another kind on what is wiped anyway: those on workers end at once, those on control planes when nothing can come of them any more. */
+function withoutOthers(seen: Observed, facts: ClusterFacts, machines: readonly SeenMachine[]): ClusterFacts {
+  const names = new Set(machines.map(({ declared }) => declared.name));
+  const isOver = ({ what, role, machine, deadline }: ClusterFacts["intents"][number]): boolean =>
+    what !== "Reset" && names.has(machine) && (role === "worker" || seen.now >= deadline);
+  return facts.intents.some(isOver) ? { ...facts, intents: facts.intents.filter((intent) => !isOver(intent)) } : facts;
+}
+
+/** While etcd keeps its quorum without it, a control plane leaves etcd before it is wiped; asked a second time, and as the last one, it wipes at once. */
+function leavesGracefully(seen: Observed, { declared, look }: SeenMachine): boolean {
+  if (declared.role !== "controlplane" || seen.sent.has(`Reset/${declared.name}`)) return false;
+  const view = etcdQuorum(seen);
+  const member = look.kind === "running" ? look.etcd?.localMember : undefined;
+  if (view.kind === "unsafe" || view.voters.length < 2 || !view.voters.some(({ id }) => id === member)) return false;
+  return projectWithout(view, member, "leaves").isSafe;
 }
 
 /** Everything of the cluster is gone: keys and memory go too, unless the machines were left running. */
@@ -172,7 +217,9 @@ function dissolve(seen: Observed): Verdict {
 function hasToBeWiped(seen: Observed, { declared }: SeenMachine, facts: ClusterFacts | undefined): boolean {
   const owner =
     declared.owner.kind === "TalosWorker" ? seen.workers.find((worker) => worker.metadata.name === declared.owner.name) : seen.controlPlane;
-  if ((owner?.spec?.deletionPolicy ?? "reset") === "preserve") return false;
+  // That a pool is not there is no wish to wipe what it had.
+  if (owner === undefined) return false;
+  if ((owner.spec?.deletionPolicy ?? "reset") === "preserve") return false;
   const fact = machineFact(facts, declared.name);
   return fact?.configuredAt !== undefined && fact.releasedAt === undefined;
 }

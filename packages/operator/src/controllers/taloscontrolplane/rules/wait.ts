@@ -1,4 +1,5 @@
 import type { Rule, Waiting, Observed } from "../model.ts";
+import { removalsOf } from "../describe-removal.ts";
 import { etcdHealth, isReadyNode, nodesState, stateOf } from "../describe.ts";
 import { planMachines } from "../plan-machines.ts";
 
@@ -15,7 +16,8 @@ export const waitOrSettle: Rule = {
 export function waitingOf(seen: Observed): Waiting | undefined {
   if (seen.record.kind !== "present") return { reason: "Unobserved", message: "The cluster's record is not there yet." };
   const { facts } = seen.record.value;
-  const [stopped, ...others] = planMachines(seen, facts).stopped.toSorted((a, b) => weight(a.role) - weight(b.role));
+  const plan = planMachines(seen, facts);
+  const [stopped, ...others] = plan.stopped.toSorted((a, b) => weight(a.role) - weight(b.role));
   if (stopped !== undefined)
     return {
       reason: stopped.reason,
@@ -50,7 +52,10 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   }
 
   const etcd = etcdHealth(seen);
-  if (etcd.reason !== "AllMembersHealthy") return { reason: "EtcdUnhealthy", message: etcd.message };
+  if (etcd.reason !== "AllMembersHealthy") return { reason: "EtcdUnhealthy", message: [etcd.message, ...plan.held].join(" ") };
+  // The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count.
+  const leaving = removalsOf(seen).filter(({ reason }) => reason !== "MachineUnreachable");
+  if (leaving.length > 0) return { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
   const access = [seen.kubeconfig, seen.talosconfig];
   if (seen.machines.some((machine) => !isReadyNode(machine)))
     return { reason: "NodesNotReady", message: nodesState(seen, seen.machines).message };

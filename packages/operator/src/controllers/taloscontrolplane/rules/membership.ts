@@ -1,0 +1,68 @@
+import type { Action, Observed, Rule, Verdict } from "../model.ts";
+import { planMembership } from "../plan-membership.ts";
+import { etcdQuorum } from "../quorum.ts";
+import { machineFact, withMachine } from "../facts.ts";
+import type { ClusterFacts } from "../facts.ts";
+
+/**
+ * Takes machines out of a cluster that stays: what the record knows and no spec lists any more.
+ *
+ * What it waits for stands in the condition `Removing`; the rule ends a pass only when there is something to do, so that the rest of the cluster goes on.
+ */
+export const changeMembership: Rule = {
+  name: "changeMembership",
+  decide(seen) {
+    if (seen.record.kind !== "present") return undefined;
+    const { facts, resourceVersion } = seen.record.value;
+    const plan = planMembership(seen, facts);
+    const actions: readonly Action[] = [
+      ...(plan.facts === facts
+        ? []
+        : [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: plan.facts, why: "Membership" } as const]),
+      ...plan.actions,
+    ];
+    if (actions.length === 0) return forgetObjects(seen, facts);
+    return { actions };
+  },
+};
+
+/** TalosMachines of machines that were let go, or never were part of the cluster, and that no spec lists. */
+function forgetObjects(seen: Observed, facts: ClusterFacts): Verdict | undefined {
+  const kept = new Set([...seen.machines, ...seen.former].map(({ declared }) => declared.name));
+  const actions = seen.machineObjects.flatMap((object): readonly Action[] => {
+    const { name } = object.metadata;
+    const fact = machineFact(facts, name);
+    if (kept.has(name) || (fact?.configuredAt !== undefined && fact.releasedAt === undefined)) return [];
+    const pool = object.spec?.workerRef?.name;
+    const worker = seen.workers.find((one) => one.metadata.name === pool);
+    // What goes with its pool is the deletion's; what an unsound spec leaves out may be listed again in a moment.
+    if (pool !== undefined && (worker === undefined || worker.metadata.deletionTimestamp !== undefined)) return [];
+    if (pool !== undefined && seen.unsoundPools?.includes(pool) === true) return [];
+    return [{ kind: "DeleteMachine", name }];
+  });
+  return actions.length === 0 ? undefined : { actions };
+}
+
+/**
+ * Writes down which member of etcd each control plane shows, once all of them agree: a machine that dies later does not tell any more.
+ */
+export const rememberMembers: Rule = {
+  name: "rememberMembers",
+  decide(seen) {
+    if (seen.record.kind !== "present" || seen.record.value.facts.bootstrapDone === undefined) return undefined;
+    const { facts, resourceVersion } = seen.record.value;
+    const view = etcdQuorum(seen);
+    if (view.kind === "unsafe" || view.healthy < view.voters.length) return undefined;
+    const next = view.voters.reduce((known, { id, machine }) => {
+      const fact = machine === undefined ? undefined : machineFact(known, machine);
+      return fact === undefined || fact.memberId === id ? known : withMachine(known, { ...fact, memberId: id });
+    }, facts);
+    // During creation members come one after another: one write for all of them.
+    const isComplete = seen.machines.every(
+      ({ declared, look }) =>
+        declared.role !== "controlplane" || look.kind !== "running" || machineFact(next, declared.name)?.memberId !== undefined,
+    );
+    if (next === facts || !isComplete) return undefined;
+    return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "MembersKnown" }] };
+  },
+};
