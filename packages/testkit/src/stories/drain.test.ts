@@ -173,3 +173,17 @@ test("a dead worker is replaced without a drain, and its Node goes", () =>
     await world.annotate(kinds.controlPlane, "talos-operator.dev/abandon-machine", uuid);
     await world.until("Node gone", async () => (await nodeAt(world, leaving)) === undefined, 600);
   }));
+
+test("a worker pool that is deleted is drained first, a whole cluster is not", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await runPod(world, leaving, "web-1", { labels: { app: "web" } });
+    await keepAvailable(world.workload(), "web", 1);
+    await world.client.resource(kinds.worker).delete({ namespace: "default", name: "demo" });
+    await world.until("blocked", isBlocked(world));
+    await world.time.advance(60_000);
+    assert.equal(await wasReset(world)(), false);
+    assert.ok(world.sent.includes("Reset 10.5.0.4"), "the empty one does not wait for the other");
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined, 600);
+  }));

@@ -188,6 +188,7 @@ export function createBrain(options: BrainOptions): Brain {
       controlPlane,
       mode: effectiveMode(controlPlane.metadata, options.talosClusters.store),
       unknownMode: effectiveUnknownMode(controlPlane.metadata, options.talosClusters.store),
+      isParentGoing: isParentGoing(options.talosClusters.store.get(key), controlPlane),
       workers: imagined?.workers ?? workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       machineObjects,
       otherPools: otherPools(controlPlane, workersOfIt),
@@ -426,6 +427,11 @@ export function createBrain(options: BrainOptions): Brain {
       clusters.clear();
     },
   };
+}
+
+/** The TalosCluster that made this control plane is being deleted: its workers go first, and the control plane hears of it only when they are gone. */
+function isParentGoing(parent: TalosCluster | undefined, controlPlane: TalosControlPlane): boolean {
+  return parent?.metadata.deletionTimestamp !== undefined && controllerOf(controlPlane.metadata)?.uid === parent.metadata.uid;
 }
 
 function isOlder(a: TalosControlPlane, b: TalosControlPlane): boolean {

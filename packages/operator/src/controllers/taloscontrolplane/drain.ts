@@ -40,7 +40,8 @@ export function readyToDisturb(seen: Observed, name: MachineName): DrainAnswer {
   const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
   const machine = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === name);
   if (seen.drains === undefined || facts?.bootstrapDone === undefined || machine === undefined) return ready;
-  if (seen.controlPlane.metadata.deletionTimestamp !== undefined || intentOn(facts, name) !== undefined) return ready;
+  if (seen.controlPlane.metadata.deletionTimestamp !== undefined || seen.isParentGoing === true) return ready;
+  if (intentOn(facts, name) !== undefined) return ready;
   if (isDead(machine, seen.now)) return ready;
   const policy = drainPolicyOf(seen, machine);
   if (policy.kind === "Skip" || isWaived(seen, facts, name)) return ready;

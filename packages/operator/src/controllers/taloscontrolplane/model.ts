@@ -110,6 +110,8 @@ export interface Observed {
   readonly sent: ReadonlyMap<string, SentEffect>;
   /** False for a new leader until the effects of the one before have run out: it does not do yet what disturbs. */
   readonly mayDisturb: boolean;
+  /** True when the TalosCluster goes and the control plane with it: its workers are deleted before it is told. */
+  readonly isParentGoing?: boolean;
   /** Drains of this process by machine; `undefined` = there is no client of the cluster's own Kubernetes API. Read them by `readyToDisturb`. */
   readonly drains?: ReadonlyMap<MachineName, SeenDrain>;
   /** Nodes of the cluster as last listed; looked at only when there is a reason to. `undefined` as with `drains`. */

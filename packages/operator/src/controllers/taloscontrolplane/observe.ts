@@ -57,6 +57,8 @@ export interface Cached {
   readonly controlPlane: TalosControlPlane;
   readonly mode: ReconcileMode;
   readonly unknownMode: string | undefined;
+  /** The TalosCluster of this control plane is being deleted. */
+  readonly isParentGoing: boolean;
   readonly workers: readonly TalosWorker[];
   readonly machineObjects: readonly TalosMachine[];
   /** Pools of other clusters, in any namespace, that list one of our addresses or references and were there first: a machine belongs to one cluster. */
@@ -145,6 +147,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     namespaceIsTerminating: isGoing || former.length > 0 ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
     sent: session.sent(),
     ...workloadOf(mode, facts, session),
+    isParentGoing: cached.isParentGoing,
     mayDisturb: ports.mayDisturb,
     requireFingerprint: ports.requireFingerprint,
   };
