@@ -5,6 +5,7 @@ export { inClusterConfig, isInCluster } from "./in-cluster-config.ts";
 export { serveProbes } from "./probe-server.ts";
 export { showProcess } from "./process-metrics.ts";
 export { KubeTransportFailure } from "./transport-failure.ts";
+export { createHttpsWorkloadDialer } from "./workload-dialer.ts";
 
 export type { HttpsTransportConfig, Impersonation, ProvidedCredentials } from "./https-config.ts";
 export type { InClusterConfig } from "./in-cluster-config.ts";
