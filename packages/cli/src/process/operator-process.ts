@@ -1,6 +1,7 @@
-import type { Clock, KubeTransport, Keys, Logger, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
+import type { Clock, KubeTransport, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
+import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
 import { createOperator, type OperatorHealth, type OperatorOptions } from "@talos-operator/operator";
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 
@@ -22,11 +23,12 @@ export interface OperatorProcess {
 }
 
 export function startOperator({ kube, keys, log, metrics, options }: OperatorProcessOptions): OperatorProcess {
-  const ports: { clock: Clock; timers: Timers; random: RandomSource; talos: TalosDialer } = {
+  const ports: { clock: Clock; timers: Timers; random: RandomSource; talos: TalosDialer; workloads: WorkloadDialer } = {
     clock: systemClock,
     timers: systemTimers,
     random: systemRandom,
     talos: createGrpcDialer(),
+    workloads: createHttpsWorkloadDialer(),
   };
   const stopping = new AbortController();
   const operator = createOperator({ kube, keys, log, options, ...ports, ...(metrics === undefined ? {} : { metrics }) });
