@@ -27,15 +27,19 @@ export type { AcceptedSequence, RebootMode, ResetInput } from "./client/lifecycl
 export type { VersionFacts } from "./client/machine-facts.ts";
 export type { PacketCaptureInput } from "./client/packets.ts";
 export type { ServiceEventFacts, ServiceFacts } from "./client/services.ts";
+export type { SocketFacts, SocketProtocol, SocketsInput } from "./client/sockets.ts";
 export type {
+  ControllerDependency,
   CpuTimeFacts,
   DiskActivityFacts,
+  FileSystemFacts,
   MachineTimeFacts,
   MemoryFacts,
   MountFacts,
   NetworkActivityFacts,
   ProcessFacts,
   ProcessorFacts,
+  ProcessorFrequencyFacts,
   SystemStatFacts,
 } from "./client/system.ts";
 export type { UpgradeInput } from "./client/upgrade.ts";

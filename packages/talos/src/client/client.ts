@@ -17,10 +17,14 @@ import { metaCalls } from "./meta.ts";
 import type { MetaCalls } from "./meta.ts";
 import { packetCalls } from "./packets.ts";
 import type { PacketCalls } from "./packets.ts";
+import { socketCalls } from "./sockets.ts";
+import type { SocketCalls } from "./sockets.ts";
 import { systemCalls } from "./system.ts";
 import type { SystemCalls } from "./system.ts";
 import { upgradeCalls } from "./upgrade.ts";
 import type { UpgradeCalls } from "./upgrade.ts";
+import { volumeRemovalCalls } from "./volume-removal.ts";
+import type { VolumeRemovalCalls } from "./volume-removal.ts";
 import { configurationCalls } from "./configuration.ts";
 import type { ConfigurationCalls } from "./configuration.ts";
 import { diskCalls } from "./disks.ts";
@@ -64,8 +68,10 @@ export interface TalosClient
     ImageCalls,
     MetaCalls,
     PacketCalls,
+    SocketCalls,
     SystemCalls,
-    UpgradeCalls {
+    UpgradeCalls,
+    VolumeRemovalCalls {
   readonly target: TalosTarget;
   readonly resources: ResourceCalls;
   /** base64(SHA-256(SubjectPublicKeyInfo)) of the machine on the current connection; `undefined` before the first answer. */
@@ -95,8 +101,10 @@ export function createTalosClient(channel: TalosChannel): TalosClient {
     ...imageCalls(caller),
     ...metaCalls(caller),
     ...packetCalls(caller),
+    ...socketCalls(caller),
     ...systemCalls(caller),
     ...upgradeCalls(caller),
+    ...volumeRemovalCalls(caller),
     resources: resourceCalls(caller),
     peerSpki: () => channel.peerSpki(),
     close: () => channel.close(),

@@ -2,9 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 
 import { ContainerDriver } from "../gen/common/common_pb.ts";
-import { ContainersRequestSchema, MachineService, StatsRequestSchema } from "../gen/machine/machine_pb.ts";
+import { ContainersRequestSchema, MachineService, RestartRequestSchema, StatsRequestSchema } from "../gen/machine/machine_pb.ts";
 import { methodOf } from "../method-of.ts";
-import { READ_TIMEOUT_MS } from "./call.ts";
+import { EFFECT_TIMEOUT_MS, READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 
 /** Whose containers: Talos's own services, or those of Kubernetes. */
@@ -39,11 +39,14 @@ export interface ContainerCalls {
   containers(namespace: ContainerNamespace, options?: CallOptions): Promise<readonly ContainerFacts[]>;
   /** What containers use. Default deadline 10 s. */
   containerStats(namespace: ContainerNamespace, options?: CallOptions): Promise<readonly ContainerUsageFacts[]>;
+  /** Restarts one container. Needs `os:operator`. Default deadline 30 s. `NODE_FAILED` when there is none of that id. */
+  containerRestart(input: { readonly namespace: ContainerNamespace; readonly id: string }, options?: CallOptions): Promise<void>;
   /** Ids whose logs the machine keeps, for `logs`. Talos 1.7. Default deadline 10 s. */
   logsContainers(options?: CallOptions): Promise<readonly string[]>;
 }
 
 const CONTAINERS = methodOf(MachineService.method.containers);
+const RESTART = methodOf(MachineService.method.restart);
 const STATS = methodOf(MachineService.method.stats);
 const LOGS_CONTAINERS = methodOf(MachineService.method.logsContainers);
 
@@ -75,6 +78,9 @@ export function containerCalls(caller: Caller): ContainerCalls {
         memoryBytes: Number(stat.memoryUsage),
         cpuNanoseconds: stat.cpuUsage,
       }));
+    },
+    async containerRestart({ namespace, id }, options) {
+      await caller.one(RESTART, create(RestartRequestSchema, { ...of(namespace), id }), EFFECT_TIMEOUT_MS, options);
     },
     async logsContainers(options) {
       return (await caller.one(LOGS_CONTAINERS, create(EmptySchema), READ_TIMEOUT_MS, options)).ids;

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 
-import { machine, time } from "../protocol.ts";
+import { inspect, machine, time } from "../protocol.ts";
 import type { TalosClient } from "./client.ts";
 import { clientOf, collect, rejectsWith } from "./testing/with-client.ts";
 
@@ -167,6 +167,94 @@ const LOOKS: readonly Look[] = [
     want: [{ namespace: "k8s.io", id: "a/b", podId: "a/b", name: "c", memoryBytes: 9, cpuNanoseconds: 2n ** 60n }],
   },
   {
+    name: "frequencies of processors, which the kernel counts in kHz",
+    path: `${M}/CPUFreqStats`,
+    reply: create(machine.CPUFreqStatsResponseSchema, {
+      messages: [
+        {
+          cpuFreqStats: [{ currentFrequency: 2_400_000n, minimumFrequency: 800_000n, maximumFrequency: 3_000_000n, governor: "powersave" }],
+        },
+      ],
+    }),
+    look: (client) => client.processorFrequencies(),
+    want: [{ currentHz: 2.4e9, minimumHz: 8e8, maximumHz: 3e9, governor: "powersave" }],
+  },
+  {
+    name: "how full a file system is",
+    path: "/machine.StorageService/Statfs",
+    reply: create(machine.StorageServiceStatfsResponseSchema, {
+      size: 100n,
+      used: 40n,
+      available: 60n,
+      inodes: 9n,
+      inodesUsed: 2n,
+      inodesFree: 7n,
+    }),
+    look: (client) => client.fileSystemUsage("/var"),
+    want: { sizeBytes: 100, usedBytes: 40, availableBytes: 60, inodes: 9, inodesUsed: 2, inodesFree: 7 },
+  },
+  {
+    name: "what its controllers read and write",
+    path: "/inspect.InspectService/ControllerRuntimeDependencies",
+    reply: create(inspect.ControllerRuntimeDependenciesResponseSchema, {
+      messages: [
+        { edges: [{ controllerName: "a.B", edgeType: 3, resourceNamespace: "network", resourceType: "Links", resourceId: "eth0" }] },
+      ],
+    }),
+    look: (client) => client.controllerDependencies(),
+    want: [{ controller: "a.B", kind: "output-shared", resourceNamespace: "network", resourceType: "Links", resourceId: "eth0" }],
+  },
+  {
+    name: "its open sockets",
+    path: `${M}/Netstat`,
+    reply: create(machine.NetstatResponseSchema, {
+      messages: [
+        {
+          connectrecord: [
+            {
+              l4proto: "tcp",
+              localip: "::",
+              localport: 50_000,
+              remoteip: "::",
+              state: 10,
+              txqueue: 1n,
+              rxqueue: 2n,
+              process: { pid: 7, name: "apid" },
+            },
+            { l4proto: "udp", localip: "10.5.0.2", localport: 9, remoteip: "10.5.0.3", remoteport: 53, state: 99 as never, netns: "pod" },
+          ],
+        },
+      ],
+    }),
+    look: (client) => client.sockets(),
+    want: [
+      {
+        protocol: "tcp",
+        localAddress: "::",
+        localPort: 50_000,
+        remoteAddress: "::",
+        remotePort: 0,
+        state: "listen",
+        sendQueueBytes: 1,
+        receiveQueueBytes: 2,
+        process: { pid: 7, name: "apid" },
+        namespace: "",
+      },
+      {
+        protocol: "udp",
+        localAddress: "10.5.0.2",
+        localPort: 9,
+        remoteAddress: "10.5.0.3",
+        remotePort: 53,
+        state: "unknown",
+        sendQueueBytes: 0,
+        receiveQueueBytes: 0,
+        process: undefined,
+        namespace: "pod",
+      },
+    ],
+  },
+  {
     name: "logs that are kept",
     path: `${M}/LogsContainers`,
     reply: create(machine.LogsContainersResponseSchema, { messages: [{ ids: ["kubelet", "etcd"] }] }),
@@ -198,6 +286,27 @@ test("containers of Kubernetes are asked for through CRI, services through conta
     [
       ["k8s.io", 1],
       ["system", 0],
+    ],
+  );
+});
+
+test("sockets are asked for by protocol, state and namespace", async () => {
+  const { client, request } = clientOf({ [`${M}/Netstat`]: () => create(machine.NetstatResponseSchema, { messages: [{}] }) });
+  await client.sockets();
+  await client.sockets({ filter: "listening", protocols: ["raw6"], withProcesses: true, namespaces: "all" });
+  await client.sockets({ namespaces: ["a", "b"] });
+  const sent = [0, 1, 2].map((index) => request<machine.NetstatRequest>(index));
+  assert.deepEqual(
+    sent.map(({ filter, feature, l4proto, netns }) => [
+      filter,
+      feature?.pid,
+      [l4proto?.tcp, l4proto?.udp6, l4proto?.raw6],
+      [netns?.hostnetwork, netns?.allnetns, netns?.netns],
+    ]),
+    [
+      [0, false, [true, true, false], [true, false, []]],
+      [2, true, [false, false, true], [false, true, []]],
+      [0, false, [true, true, false], [false, false, ["a", "b"]]],
     ],
   );
 });

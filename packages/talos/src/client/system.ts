@@ -1,13 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema, timestampMs } from "@bufbuild/protobuf/wkt";
 
-import { MachineService } from "../gen/machine/machine_pb.ts";
+import { DependencyEdgeType, InspectService } from "../gen/inspect/inspect_pb.ts";
+import { MachineService, StorageService, StorageServiceStatfsRequestSchema } from "../gen/machine/machine_pb.ts";
 import type { CPUStat, DiskStat, NetDev } from "../gen/machine/machine_pb.ts";
 import { TimeRequestSchema, TimeService } from "../gen/time/time_pb.ts";
 import { methodOf } from "../method-of.ts";
 import { READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
-import { required } from "./reply.ts";
+import { enumWord, required } from "./reply.ts";
 
 export interface MemoryFacts {
   readonly totalBytes: number;
@@ -65,6 +66,36 @@ export interface ProcessorFacts {
   readonly coreId: string;
 }
 
+/** What governs the frequency of one processor. */
+export interface ProcessorFrequencyFacts {
+  readonly currentHz: number;
+  readonly minimumHz: number;
+  readonly maximumHz: number;
+  /** `performance`, `powersave`, `schedutil`, ... */
+  readonly governor: string;
+}
+
+/** How full a file system is. */
+export interface FileSystemFacts {
+  readonly sizeBytes: number;
+  readonly usedBytes: number;
+  readonly availableBytes: number;
+  readonly inodes: number;
+  readonly inodesUsed: number;
+  readonly inodesFree: number;
+}
+
+/** A controller of Talos and a type of resources that it reads or writes. */
+export interface ControllerDependency {
+  readonly controller: string;
+  /** `output-exclusive`, `output-shared`, `input-strong`, `input-weak`, `input-destroy-ready`. */
+  readonly kind: string;
+  readonly resourceNamespace: string;
+  readonly resourceType: string;
+  /** Empty for all of the type. */
+  readonly resourceId: string;
+}
+
 export interface DiskActivityFacts {
   /** Device name without `/dev/`. */
   readonly name: string;
@@ -107,6 +138,12 @@ export interface SystemCalls {
   /** Load of the last 1, 5 and 15 minutes. */
   loadAverage(options?: CallOptions): Promise<readonly [number, number, number]>;
   processors(options?: CallOptions): Promise<readonly ProcessorFacts[]>;
+  /** Talos 1.9. One per processor; empty where the kernel does not govern frequencies. */
+  processorFrequencies(options?: CallOptions): Promise<readonly ProcessorFrequencyFacts[]>;
+  /** How full the file system at a path is. Talos 1.15. */
+  fileSystemUsage(path: string, options?: CallOptions): Promise<FileSystemFacts>;
+  /** Which controller of Talos reads and writes what: for finding out why a resource is not there. */
+  controllerDependencies(options?: CallOptions): Promise<readonly ControllerDependency[]>;
   diskStats(options?: CallOptions): Promise<readonly DiskActivityFacts[]>;
   networkDeviceStats(options?: CallOptions): Promise<readonly NetworkActivityFacts[]>;
   /** Compares the machine's clock with a time server; default the first that is configured. The machine asks it live. */
@@ -119,6 +156,9 @@ const PROCESSES = methodOf(MachineService.method.processes);
 const SYSTEM_STAT = methodOf(MachineService.method.systemStat);
 const LOAD_AVG = methodOf(MachineService.method.loadAvg);
 const CPU_INFO = methodOf(MachineService.method.cPUInfo);
+const CPU_FREQUENCIES = methodOf(MachineService.method.cPUFreqStats);
+const STATFS = methodOf(StorageService.method.statfs);
+const DEPENDENCIES = methodOf(InspectService.method.controllerRuntimeDependencies);
 const DISK_STATS = methodOf(MachineService.method.diskStats);
 const NETWORK_STATS = methodOf(MachineService.method.networkDeviceStats);
 const TIME = methodOf(TimeService.method.time);
@@ -183,6 +223,36 @@ export function systemCalls(caller: Caller): SystemCalls {
     async processors(options) {
       const { cpuInfo } = await caller.one(CPU_INFO, create(EmptySchema), READ_TIMEOUT_MS, options);
       return cpuInfo.map(({ modelName, cpuMhz, coreId }) => ({ modelName, mhz: cpuMhz, coreId }));
+    },
+    async processorFrequencies(options) {
+      const { cpuFreqStats } = await caller.one(CPU_FREQUENCIES, create(EmptySchema), READ_TIMEOUT_MS, options);
+      return cpuFreqStats.map(({ currentFrequency, minimumFrequency, maximumFrequency, governor }) => ({
+        currentHz: Number(currentFrequency) * 1000,
+        minimumHz: Number(minimumFrequency) * 1000,
+        maximumHz: Number(maximumFrequency) * 1000,
+        governor,
+      }));
+    },
+    async fileSystemUsage(path, options) {
+      const found = await caller.unary(STATFS, create(StorageServiceStatfsRequestSchema, { path }), READ_TIMEOUT_MS, options);
+      return {
+        sizeBytes: Number(found.size),
+        usedBytes: Number(found.used),
+        availableBytes: Number(found.available),
+        inodes: Number(found.inodes),
+        inodesUsed: Number(found.inodesUsed),
+        inodesFree: Number(found.inodesFree),
+      };
+    },
+    async controllerDependencies(options) {
+      const { edges } = await caller.one(DEPENDENCIES, create(EmptySchema), READ_TIMEOUT_MS, options);
+      return edges.map((edge) => ({
+        controller: edge.controllerName,
+        kind: enumWord(DependencyEdgeType, edge.edgeType),
+        resourceNamespace: edge.resourceNamespace,
+        resourceType: edge.resourceType,
+        resourceId: edge.resourceId,
+      }));
     },
     async diskStats(options) {
       return (await caller.one(DISK_STATS, create(EmptySchema), READ_TIMEOUT_MS, options)).devices.map(diskActivityOf);

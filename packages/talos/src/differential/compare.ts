@@ -78,8 +78,12 @@ export function compareGenerated(input: GenconfigInput, answer: Answer): Differe
   const shared = [...(input.config_patch ?? []), ...(input.config_patch_control_plane ?? [])];
   // Talos 1.13 patches `init` first, and the next configs with what became of the patch meanwhile: its plugins of one name were merged into each other.
   const isSpoilt = shared.some((patch) => patch.includes("admissionControl"));
-  const roles = isSpoilt ? (["init"] as const) : (["controlplane", "worker", "init"] as const);
-  const ours = attempt(() => roles.map((role) => generatedConfigs(input, role)).join("\n=====\n"));
+  const all = ["controlplane", "worker", "init"] as const;
+  const roles = isSpoilt ? (["init"] as const) : all;
+  const ours = attempt(() => {
+    const texts = new Map(all.map((role) => [role, generatedConfigs(input, role)]));
+    return roles.map((role) => texts.get(role)).join("\n=====\n");
+  });
   const patches = [...(input.config_patch ?? []), ...(input.config_patch_control_plane ?? []), ...(input.config_patch_worker ?? [])];
   if (deletesAbsentDocument(patches, "", ...roles.map((role) => textIn(answer, role)))) return undefined;
   // A protocol that was left out is printed as a text that nobody reads.

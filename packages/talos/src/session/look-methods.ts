@@ -1,6 +1,7 @@
 import { ClusterService } from "../gen/cluster/cluster_pb.ts";
 import { State } from "../gen/cosi/resource/resource_pb.ts";
-import { ImageService, MachineService } from "../gen/machine/machine_pb.ts";
+import { InspectService } from "../gen/inspect/inspect_pb.ts";
+import { ImageService, MachineService, StorageService as MachineStorageService } from "../gen/machine/machine_pb.ts";
 import { StorageService } from "../gen/storage/storage_pb.ts";
 import { TimeService } from "../gen/time/time_pb.ts";
 import type { TalosClient } from "../client/client.ts";
@@ -10,6 +11,7 @@ const LOOKS = [
   "clusterHealth",
   "containers",
   "containerStats",
+  "controllerDependencies",
   "disks",
   "diskStats",
   "diskUsage",
@@ -18,6 +20,7 @@ const LOOKS = [
   "etcdMemberList",
   "etcdStatus",
   "events",
+  "fileSystemUsage",
   "hostname",
   "imageList",
   "imageVerify",
@@ -29,8 +32,10 @@ const LOOKS = [
   "mounts",
   "networkDeviceStats",
   "processes",
+  "processorFrequencies",
   "processors",
   "serviceList",
+  "sockets",
   "systemStat",
   "time",
   "version",
@@ -50,7 +55,9 @@ export const LOOK_PATHS: ReadonlySet<string> = new Set(
     ClusterService.method.healthCheck,
     ImageService.method.list,
     ImageService.method.verify,
+    InspectService.method.controllerRuntimeDependencies,
     MachineService.method.containers,
+    MachineService.method.cPUFreqStats,
     MachineService.method.cPUInfo,
     MachineService.method.diskStats,
     MachineService.method.diskUsage,
@@ -67,6 +74,7 @@ export const LOOK_PATHS: ReadonlySet<string> = new Set(
     MachineService.method.logsContainers,
     MachineService.method.memory,
     MachineService.method.mounts,
+    MachineService.method.netstat,
     MachineService.method.networkDeviceStats,
     MachineService.method.processes,
     MachineService.method.serviceList,
@@ -76,6 +84,7 @@ export const LOOK_PATHS: ReadonlySet<string> = new Set(
     State.method.get,
     State.method.list,
     State.method.watch,
+    MachineStorageService.method.statfs,
     StorageService.method.disks,
     TimeService.method.time,
     TimeService.method.timeCheck,
