@@ -1,13 +1,12 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { mutants, type Mutant } from "./mutants.ts";
-import { plantMutant } from "./plant.ts";
+import { mutants } from "../mutants/index.ts";
+import type { Mutant } from "../mutants/mutant.ts";
+import { plantMutant } from "../mutants/plant.ts";
 import type { TroubleKind } from "./troubles.ts";
 import { createReport, type Report, type RunResult } from "./report.ts";
 import type { Workload } from "./workload.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--mutant NAME|list|all] [--trouble NAME] [--only I] [--until-violation] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--mutant NAME|list] [--trouble NAME] [--only I] [--until-violation] [--json]
 
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
@@ -31,35 +30,7 @@ const { values } = parseArgs({
 
 if (values.help) process.stdout.write(HELP);
 else if (values.mutant === "list") listMutants();
-else if (values.mutant === "all") await playAllMutants();
 else await simulate();
-
-/** Each in a process of its own, two at a time: a planted fault stays in the process. */
-async function playAllMutants(): Promise<void> {
-  const waiting = [...mutants];
-  const missed: string[] = [];
-  const play = async (): Promise<void> => {
-    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      const args = ["--seed", values.seed, "--runs", "40", "--mutant", mutant.name, "--until-violation", "--json"];
-      const { report, error } = await playMutant(args);
-      const caughtBy = [...new Set(report?.violations.map(({ invariant }) => invariant))];
-      if (caughtBy.length === 0) missed.push(mutant.name);
-      process.stdout.write(`${mutant.name.padEnd(30)} ${caughtBy.length === 0 ? `NOT CAUGHT ${error}` : caughtBy.join(" ")}\n`);
-    }
-  };
-  await Promise.all([play(), play()]);
-  process.stdout.write(`${mutants.length - missed.length} of ${mutants.length} caught\n`);
-  process.exitCode = missed.length === 0 ? 0 : 1;
-}
-
-function playMutant(args: readonly string[]): Promise<{ readonly report: Report | undefined; readonly error: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [fileURLToPath(import.meta.url), ...args], { maxBuffer: 2 ** 26 }, (_failed, stdout, stderr) => {
-      // Exit code 1 is what a caught fault gives; without a report the mutant itself is broken.
-      resolve({ report: stdout === "" ? undefined : (JSON.parse(stdout) as Report), error: stderr.slice(0, 300) });
-    });
-  });
-}
 
 function listMutants(): void {
   if (values.json) process.stdout.write(`${JSON.stringify(mutants.map(({ name, about }) => ({ name, about })))}\n`);

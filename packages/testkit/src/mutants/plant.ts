@@ -1,5 +1,5 @@
 import { registerHooks } from "node:module";
-import type { Mutant } from "./mutants.ts";
+import type { Mutant } from "./mutant.ts";
 
 /** From now on, loads the product with the mutant's edits. To be called before the first import of what it edits. */
 export function plantMutant(mutant: Mutant): void {

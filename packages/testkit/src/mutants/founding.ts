@@ -1,26 +1,4 @@
-import type { TroubleKind } from "./troubles.ts";
-
-/** A fault planted into the product's own source while it is loaded: the harness must notice. */
-export interface Mutant {
-  readonly name: string;
-  /** Which rule it breaks, or which incident of the field it replays. */
-  readonly about: string;
-  readonly edits: readonly SourceEdit[];
-  /** The workload in which the fault shows; default `create`. */
-  readonly workload?: string;
-  /** The trouble without which the removed guard is never needed; played in every second run. */
-  readonly trouble?: TroubleKind;
-}
-
-export interface SourceEdit {
-  /** Below `packages/`. */
-  readonly file: string;
-  /** Occurs exactly once in the file; otherwise loading fails, so that a mutant cannot go stale in silence. */
-  readonly find: string;
-  readonly replace: string;
-}
-
-const brain = "operator/src/controllers/taloscontrolplane";
+import { brain, type Mutant, type SourceEdit } from "./mutant.ts";
 
 /** The last check before a bootstrap is sent, gone. */
 const unguardedBootstrap: SourceEdit = {
@@ -32,13 +10,15 @@ const unguardedBootstrap: SourceEdit = {
 /** The last check before a configuration is sent, gone. */
 const unguardedConfigure: SourceEdit = {
   file: `${brain}/effects/configure-machine.ts`,
-  find: "return fact?.configuredAt !== undefined && fact.spki === ifSpki",
-  replace: "return fact === undefined || fact.spki !== undefined || fact.spki === ifSpki",
+  find: "return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;",
+  replace: "return fact === undefined || fact.spki !== undefined;",
 };
 
-export const mutants: readonly Mutant[] = [
+/** Faults of what makes a cluster: keys, identities, configuration, founding. */
+export const founding: readonly Mutant[] = [
   {
     name: "double-bootstrap",
+    stands: ["INC5", "INC16", "V5", "guard T4"],
     about: "asks a second control plane to found etcd after the first (INC16)",
     edits: [
       {
@@ -53,6 +33,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "bootstrap-intent-in-memory",
+    stands: ["INC17", "INC19", "W3", "guard T4"],
     about: "sends the bootstrap without having written down to whom (INC18, INC19)",
     edits: [
       unguardedBootstrap,
@@ -65,6 +46,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "regenerate-missing-bundle",
+    stands: ["INC21", "INC22", "W1", "V2", "guard K1"],
     about: "makes new keys when the bundle is not there (INC21, INC22)",
     edits: [
       {
@@ -84,6 +66,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "bootstrap-another-target",
+    stands: ["INC15", "V5"],
     about: "after an unknown outcome asks another control plane than the recorded one (S3)",
     edits: [
       unguardedBootstrap,
@@ -97,6 +80,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "bootstrap-while-one-is-silent",
+    stands: ["INC15", "INC16", "guard T4"],
     about: "takes the silence of a configured control plane for the absence of etcd (S2, INC16)",
     edits: [
       {
@@ -114,6 +98,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "any-maintenance-proves",
+    stands: ["guard T4"],
     about: "takes whatever waits in maintenance mode at an address for the machine that was configured there (S2, S20)",
     trouble: "founded-and-replaced",
     edits: [
@@ -126,6 +111,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "record-without-compare",
+    stands: ["INC6", "guard K2"],
     about: "writes the record whatever it says by now (S3, S20, S32)",
     trouble: "paused-before-record",
     edits: [
@@ -141,12 +127,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "act-without-lease",
+    stands: ["V1", "INC31"],
     about: "sends although another process holds the lease (S32, INC5)",
     trouble: "lease-taken",
     edits: [{ file: `${brain}/guard.ts`, find: "if (!isLeading) throw", replace: "if (key.name === '' && !isLeading) throw" }],
   },
   {
     name: "configure-before-pinning",
+    stands: ["guard T2"],
     about: "sends a configuration before the machine's identity is written down (S20)",
     edits: [
       unguardedConfigure,
@@ -170,6 +158,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "status-written-every-pass",
+    stands: ["W46"],
     about: "writes a status that says nothing new (Li2)",
     edits: [
       {
@@ -181,6 +170,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "earlier-life-forgotten",
+    stands: ["INC21"],
     about: "takes a cluster whose record and bundle were lost for a new one (INC21, S5)",
     trouble: "all-lost",
     // What tells of an earlier life also tells of machines that hold its keys: each guard is enough.
@@ -191,12 +181,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "configured-machines-forgotten",
+    stands: ["INC22"],
     about: "makes new keys although machines were configured with keys that were lost (INC21, S5)",
     trouble: "lost-before-founding",
     edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (holders !== undefined)", replace: 'if (holders === "")' }],
   },
   {
     name: "bundle-owned",
+    stands: ["INC20"],
     about: "lets the bundle belong to an object that can go (INC20, S8)",
     edits: [
       {
@@ -214,11 +206,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "keys-before-finalizer",
+    stands: ["INC12"],
     about: "makes keys before the object that guards them is held (S23, INC12)",
     edits: [{ file: `${brain}/decide.ts`, find: "  keepFinalizers,\n  keepKeys,", replace: "  keepKeys,\n  keepFinalizers," }],
   },
   {
     name: "changed-keys-used",
+    stands: ["guard K1"],
     about: "goes on with a bundle that is not the recorded one (S6, S7)",
     trouble: "bundle-changed",
     edits: [
@@ -236,6 +230,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "reprovision-in-silence",
+    stands: ["guard T1"],
     about: "configures a machine again that came back with another key (S22)",
     trouble: "rebooted-waiting",
     edits: [
@@ -248,6 +243,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "founded-because-answered",
+    stands: ["INC18", "V6"],
     about: "takes the answer to the bootstrap for the proof of it (S4, INC18)",
     trouble: "rebooted-founding",
     edits: [
@@ -272,6 +268,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "new-record-knows-nothing",
+    stands: ["INC19"],
     about: "founds etcd from a record that is younger than the machines' configuration (S2, INC19)",
     trouble: "record-lost",
     edits: [
@@ -293,12 +290,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "foreign-bundle-taken",
+    stands: ["W36"],
     about: "takes a Secret for the bundle that it did not make",
     trouble: "names-taken",
     edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (!bundle.value.isOurs)", replace: 'if (bundle.value.clusterId === "x")' }],
   },
   {
     name: "pause-ignored",
+    stands: ["W8"],
     about: "works on a paused cluster (S31)",
     trouble: "paused-by-person",
     edits: [

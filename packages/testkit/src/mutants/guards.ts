@@ -1,0 +1,300 @@
+import { brain, type Mutant, type SourceEdit } from "./mutant.ts";
+
+const configure = `${brain}/effects/configure-machine.ts`;
+const bootstrap = `${brain}/effects/bootstrap-etcd.ts`;
+const reset = `${brain}/effects/reset-machine.ts`;
+const tests = {
+  decide: "operator/src/controllers/taloscontrolplane/decide.test.ts",
+  deletionTable: "operator/src/controllers/taloscontrolplane/rules/deletion.test.ts",
+  guard: "operator/src/controllers/taloscontrolplane/guard.test.ts",
+  deletion: "testkit/src/stories/deletion.test.ts",
+  impostors: "testkit/src/stories/impostors.test.ts",
+  identity: "testkit/src/stories/identity.test.ts",
+  lostKeys: "testkit/src/stories/lost-keys.test.ts",
+  creation: "testkit/src/stories/creation.test.ts",
+  edits: "testkit/src/stories/edits.test.ts",
+} as const;
+
+/** The last check before a wipe is sent, gone. */
+const unguardedReset: SourceEdit = {
+  file: reset,
+  find: "facts.intents.some(",
+  replace: "facts.intents.length >= 0 || facts.intents.some(",
+};
+
+/** Each guard of an effect that takes part in making and taking down a cluster, removed in turn. */
+export const guards: readonly Mutant[] = [
+  {
+    name: "bundle-under-a-new-name",
+    about: "K1: gives the bundle a name that the next pass does not find again",
+    stands: ["guard K1", "INC6"],
+    edits: [
+      {
+        file: `${brain}/rules/keep-keys.ts`,
+        find: 'actions: [{ kind: "CreateBundle", secret }],',
+        replace: 'actions: [{ kind: "CreateBundle", secret: `${secret}${seen.now % 10}` }],',
+      },
+    ],
+  },
+  {
+    name: "keys-without-a-live-look",
+    about: "K1: makes keys by what a watch showed, though the record knows some by now",
+    stands: ["guard K1", "INC5", "W1"],
+    trouble: "lying-reads",
+    edits: [
+      { file: `${brain}/execute.ts`, find: "if (record !== undefined) return;", replace: "" },
+      {
+        file: `${brain}/rules/keep-keys.ts`,
+        find: `  if (bundle.kind === "absent")
+    return lost(`,
+        replace: `  if (bundle.kind === "absent") return { actions: [{ kind: "CreateBundle", secret: name }] };
+  if (false as boolean)
+    return lost(`,
+      },
+    ],
+  },
+  {
+    name: "machines-under-new-names",
+    about: "K5: names TalosMachines anew each time, as by generateName (INC6)",
+    stands: ["guard K5", "INC6", "INC7"],
+    edits: [
+      {
+        file: `${brain}/execute.ts`,
+        find: "      name: machine.name,\n",
+        replace: "      name: `${machine.name}-${Date.now() % 100000}`,\n",
+      },
+    ],
+  },
+  {
+    name: "any-key-will-do",
+    about: "T1: connects to whatever key answers, not to the one that was written down",
+    stands: ["guard T1", "guard T2"],
+    tests: [tests.impostors, tests.identity],
+    edits: [
+      {
+        file: configure,
+        find: `{ kind: "maintenance", expectedSpki: ifSpki }`,
+        replace: `{ kind: "maintenance" }`,
+      },
+      { file: configure, find: `|| client.peerSpki() !== ifSpki)`, replace: ")" },
+    ],
+  },
+  {
+    name: "configure-without-a-live-look",
+    about: "T2: sends a configuration without seeing that the machine still waits for one",
+    stands: ["guard T2"],
+    tests: [tests.impostors, tests.identity, tests.creation, tests.edits],
+    edits: [
+      {
+        file: configure,
+        find: `if (status?.spec.stage !== "maintenance" || client`,
+        replace: `if (client`,
+      },
+    ],
+  },
+  {
+    name: "configure-without-intent",
+    about: "T2: sends a configuration whatever the record says by now",
+    stands: ["guard T2"],
+    trouble: "paused-before-send",
+    edits: [
+      {
+        file: configure,
+        find: "return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;",
+        replace: "return fact === undefined || fact.spki !== undefined;",
+      },
+      {
+        file: `${brain}/rules/configure-machines.ts`,
+        find: "...(plan.facts === facts",
+        replace: "...(plan.facts === facts || plan.configure.length > 0",
+      },
+    ],
+  },
+  {
+    name: "bootstrap-without-asking",
+    about: "T4: founds etcd without asking the other control planes right before",
+    stands: ["guard T4", "INC15", "INC16"],
+    trouble: "founded-by-hand",
+    edits: [
+      {
+        file: bootstrap,
+        find: "await Promise.all(action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)));",
+        replace: "if (action.probe.length < 0) await demandNoEtcd(action.probe[0] as ProbeTarget, effects);",
+      },
+    ],
+  },
+  {
+    name: "bootstrap-whoever-stands-there",
+    about: "T4: founds etcd on whatever machine has the address of the recorded one",
+    stands: ["guard T4"],
+    tests: [tests.impostors, tests.identity, tests.creation],
+    edits: [
+      {
+        file: bootstrap,
+        find: "      await demandMachine(client, action.machine, action.ifUuid, signal);\n",
+        replace: `      await demandMachine(client, action.machine, "", signal);\n`,
+      },
+    ],
+  },
+  {
+    name: "wipe-without-intent",
+    about: "T9: wipes a machine without having written it down",
+    stands: ["guard T9"],
+    workload: "delete",
+    edits: [
+      unguardedReset,
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "const actions = [...writes, ...resets, ...removals];",
+        replace: "const actions = [...(resets.length > 0 ? [] : writes), ...resets, ...removals];",
+      },
+    ],
+  },
+  {
+    name: "wipe-whoever-stands-there",
+    about: "T9: wipes whatever machine has the address of the one that was written down (INC3, W4)",
+    stands: ["guard T9", "INC3", "W4"],
+    tests: [tests.deletion],
+    edits: [
+      {
+        file: reset,
+        find: "await demandMachine(client, action.machine, action.ifUuid, signal);",
+        replace: `await demandMachine(client, action.machine, "", signal);`,
+      },
+    ],
+  },
+  {
+    name: "all-control-planes-wiped-at-once",
+    about: "T9: opens a second control-plane intent while one is open (INC13, W4)",
+    stands: ["guard T9", "INC10", "INC13", "W4"],
+    workload: "delete",
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: 'if (declared.role === "controlplane" && isControlPlaneBusy) continue;',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "wiped-because-accepted",
+    about: "T9: lets a machine go when it accepted its reset, not when it shows that it is blank (S23, INC12)",
+    stands: ["guard T9", "INC12"],
+    workload: "delete",
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: `const isWiped = look.kind === "maintenance" &&`,
+        replace: `const isWiped = (look.kind === "maintenance" || seen.sent.get(\`Reset/\${declared.name}\`)?.outcome === "answered") &&`,
+      },
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: `!isOtherMachine(fact?.uuid ?? "", look.uuid)`,
+        replace: `!isOtherMachine(fact?.uuid ?? "", look.kind === "maintenance" ? look.uuid : undefined)`,
+      },
+    ],
+  },
+  {
+    name: "preserve-means-nothing",
+    about: "T9: wipes machines of a cluster that is deleted with policy preserve",
+    stands: ["guard T9"],
+    workload: "delete-preserve",
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: `if ((owner?.spec?.deletionPolicy ?? "reset") === "preserve") return false;`,
+        replace: `if ((owner?.spec?.deletionPolicy as string | undefined) === "never") return false;`,
+      },
+    ],
+  },
+  {
+    name: "keys-go-first",
+    about: "deletes keys and record while machines still hold their configuration (S8, S23)",
+    stands: ["INC12"],
+    workload: "delete",
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "if (own !== undefined) return own;",
+        replace: "if (own !== undefined && own.actions.length > 0) return own;",
+      },
+    ],
+  },
+  {
+    name: "workers-after-control-planes",
+    about: "deletes the control plane without waiting for its workers (W17)",
+    stands: ["W17"],
+    tests: [tests.deletionTable, tests.deletion],
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "if (seen.workers.length > 0)",
+        replace: "if (seen.workers.length > 99)",
+      },
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "if (poolVerdict !== undefined) return poolVerdict;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "namespace-goes-machines-go",
+    about: "wipes machines because their namespace is going away (O10, S19)",
+    stands: ["guard T9"],
+    tests: [tests.deletionTable, tests.deletion],
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "seen.namespaceIsTerminating === false ||",
+        replace: "seen.namespaceIsTerminating !== true ||\n    seen.namespaceIsTerminating ||",
+      },
+    ],
+  },
+  {
+    name: "nobody-can-give-up",
+    about: "waits for a dead machine for ever, whatever a person says (W18)",
+    stands: ["W18"],
+    tests: [tests.deletionTable, tests.deletion],
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: 'return named !== undefined && named !== "" &&',
+        replace: 'return named === "" &&',
+      },
+    ],
+  },
+  {
+    name: "machine-comes-back",
+    about: "configures the machines of a pool again that were just wiped (INC29)",
+    stands: ["INC29"],
+    tests: [tests.deletion, tests.deletionTable, tests.decide],
+    edits: [
+      {
+        file: `${brain}/plan-machines.ts`,
+        find: "if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;",
+        replace: "if (isStopped.has(declared.name)) continue;",
+      },
+    ],
+  },
+  {
+    name: "unknown-word-wipes",
+    about: "wipes under a reconcile-mode that nobody knows (S31)",
+    stands: ["W8"],
+    tests: [tests.deletionTable, tests.edits],
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "if (seen.unknownMode !== undefined) {",
+        replace: 'if (seen.unknownMode === "") {',
+      },
+    ],
+  },
+  {
+    name: "first-disk-taken",
+    about: "installs on the first disk, whatever is on it (W23)",
+    stands: ["W23"],
+    tests: ["operator/src/config/install-disk.test.ts"],
+    edits: [{ file: "operator/src/config/install-disk.ts", find: `disk.transport !== "usb"`, replace: `disk.transport !== "none"` }],
+  },
+];

@@ -1,0 +1,6 @@
+import { founding } from "./founding.ts";
+import { guards } from "./guards.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** Every fault that can be planted. */
+export const mutants: readonly Mutant[] = [...founding, ...guards];

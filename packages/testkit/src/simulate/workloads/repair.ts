@@ -1,0 +1,58 @@
+import { annotations, clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
+import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import type { EditableWorld, Workload } from "../workload.ts";
+import { hasWantedMembers, isNode, isSettled, sparesOf, wantedMachines } from "./machines.ts";
+
+const MINUTE = 60_000;
+const key = { namespace: NAMESPACE, name: CLUSTER_NAME } as const;
+
+/** A person lets a machine go that nobody can reach. */
+async function abandon(world: EditableWorld, address: string): Promise<void> {
+  const record = (await world.client.resource(clusterRecordResource).get(key)) as ClusterRecord;
+  const known = [...(record.spec.knownControlPlanes ?? []), ...(record.spec.knownWorkers ?? [])];
+  const uuid = known.find((machine) => machine.address === address)?.uuid ?? "";
+  world.stage.abandoned.add(address);
+  const value = { metadata: { annotations: { [annotations.abandonMachine]: uuid } } };
+  await world.client.resource(talosControlPlaneResource).patch(key, { type: "merge", value });
+}
+
+/** A control plane dies for good; another machine takes its place. */
+export const replaceDead: Workload = {
+  name: "replace-dead",
+  about: "one of 3 control planes dies; a spare machine takes its place, and a person lets the dead one go",
+  choose: (random) => chooseScenario(random, { controlPlanes: [3], workers: [0, 1], spares: 1 }),
+  steps: (_scenario, random) => {
+    const index = Math.floor(random.fraction() * 3);
+    const minutes = Math.floor(random.fraction() * 5);
+    let dead = "";
+    let missedAt = 0;
+    return [
+      {
+        what: `a control plane dies and is missed for ${minutes} minutes`,
+        async make(world) {
+          dead = world.stage.desired?.controlPlanes[index] ?? "";
+          world.datacenter.machine(dead).powerOff();
+          missedAt = world.now() + minutes * MINUTE;
+          world.timers.schedule(minutes * MINUTE, () => undefined);
+        },
+        isReached: (world) => world.now() >= missedAt,
+      },
+      {
+        what: "replace it",
+        async make(world) {
+          const [spare = ""] = sparesOf(world);
+          const { controlPlanes = [] } = world.stage.desired ?? {};
+          await world.edit({ controlPlanes: [...controlPlanes.filter((address) => address !== dead), spare] });
+        },
+        isReached: (world) => hasWantedMembers(world) && wantedMachines(world).every(isNode),
+      },
+      {
+        what: "let the dead machine go",
+        make: (world) => abandon(world, dead),
+        isReached: isSettled,
+      },
+    ];
+  },
+  mayInterrupt: false,
+  endsReady: true,
+};
