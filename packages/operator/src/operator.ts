@@ -17,6 +17,7 @@ import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
+import { createCheckedDialer } from "./looking/checked-dialer.ts";
 import { createReferences } from "./references/references.ts";
 import type { OperatorDependencies } from "./options.ts";
 
@@ -38,7 +39,7 @@ export interface Operator {
  * Caches run from the start, so that a standby takes over warm; controllers run only while this process leads.
  */
 export function createOperator(dependencies: OperatorDependencies): Operator {
-  const { kube, talos, workloads, clock, timers, random, keys, log, metrics, options = {} } = dependencies;
+  const { kube, talos, names, workloads, clock, timers, random, keys, log, metrics, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const client = createKubeClient(kube, { timers, random });
   const events = createEventRecorder({
@@ -82,7 +83,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     const brain = createBrain({
       ...shared,
       references,
-      dialer: talos,
+      dialer: createCheckedDialer(talos, names, hosts),
       ...(workloads === undefined ? {} : { workloads }),
       keys,
       events,

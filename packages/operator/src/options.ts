@@ -1,11 +1,23 @@
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
-import type { KubeTransport, Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
+import type {
+  KubeTransport,
+  Clock,
+  Keys,
+  Logger,
+  NameResolver,
+  RandomSource,
+  TalosDialer,
+  Timers,
+  WorkloadDialer,
+} from "@talos-operator/ports";
 import type { Rule } from "./controllers/taloscontrolplane/model.ts";
 
 /** What an operator is made from. It opens nothing itself: every socket, clock and key comes in here. */
 export interface OperatorDependencies {
   readonly kube: KubeTransport;
   readonly talos: TalosDialer;
+  /** Looks up machines that are given by name; without it names are refused. */
+  readonly names?: NameResolver;
   /** To the Kubernetes APIs of the clusters that are managed: Nodes are drained through it. Without it they are left alone. */
   readonly workloads?: WorkloadDialer;
   readonly clock: Clock;

@@ -4,4 +4,5 @@ export type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport, KubeWat
 export type { TalosCallFailure, TalosCallOptions, TalosChannel, TalosCredentials, TalosDialer, TalosMethod, TalosTarget } from "./talos.ts";
 export type { WorkloadDialer, WorkloadTarget } from "./workload.ts";
 export type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "./keys.ts";
+export type { NameResolver } from "./names.ts";
 export type { Logger, LogFields } from "./log.ts";

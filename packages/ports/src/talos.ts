@@ -17,6 +17,8 @@ export interface TalosTarget {
   readonly address: string;
   /** Default 50000. */
   readonly port?: number;
+  /** Name that the server's certificate must hold, where `address` was found by looking that name up. Default: `address`. */
+  readonly serverName?: string;
 }
 
 export type TalosCredentials =

@@ -7,6 +7,13 @@ export const VERSION_PATTERN = "^v\\d+\\.\\d+\\.\\d+(-[0-9A-Za-z-]+(\\.[0-9A-Za-
 /** Four groups of digits. The range of an octet is not checked here; `validateAddress` does. */
 export const IPV4_PATTERN = "^(\\d{1,3}\\.){3}\\d{1,3}$";
 
+/**
+ * An IPv4 address as published, an IPv6 address, or a DNS name with a letter. Wide on purpose: `validateAddress` says what is wrong with one. Text with a
+ * port, a zone or a path is refused here already.
+ */
+export const HOST_PATTERN =
+  "^((\\d{1,3}\\.){3}\\d{1,3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*(\\d{1,3}(\\.\\d{1,3}){3})?|[0-9A-Za-z.-]*[A-Za-z][0-9A-Za-z.-]*)$";
+
 /** A name in the same namespace. */
 const localReference = object(
   { name: string({ description: "Name of the object. Default: empty, which refers to nothing.", default: "" }) },
@@ -38,11 +45,15 @@ export const objectReferenceField: Field<ObjectReference, false> = objectReferen
 
 const configMapKey = object(
   {
-    key: required(string({ description: "Key in the ConfigMap whose value is the machine config." })),
-    name: string({ description: "Name of the ConfigMap. Default: empty, which refers to nothing.", default: "" }),
-    optional: boolean({ description: "True lets the key be absent; a config is then generated." }),
+    key: required(string({ description: "Key in the ConfigMap or Secret whose value is the machine config." })),
+    name: string({ description: "Name of the ConfigMap or Secret. Default: empty, which refers to nothing.", default: "" }),
+    optional: boolean({ description: "True lets the object or key be absent; a config is then generated." }),
+    kind: oneOf(["ConfigMap", "Secret"], {
+      description:
+        'Where the key is. A Secret must carry the label talos-operator.dev/machine-config: "true". Default: ConfigMap, where everyone who may read it reads the cluster\'s keys.',
+    }),
   },
-  { description: "One key of a ConfigMap in the same namespace.", mapType: "atomic" },
+  { description: "One key of a ConfigMap or Secret in the same namespace.", mapType: "atomic" },
 );
 
 /** A key of a ConfigMap, as `core/v1` ConfigMapKeySelector. */

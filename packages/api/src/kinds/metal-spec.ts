@@ -1,12 +1,15 @@
 import { list, object, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
-import { IPV4_PATTERN, VERSION_PATTERN, objectReferenceField } from "./fields.ts";
+import { HOST_PATTERN, VERSION_PATTERN, objectReferenceField } from "./fields.ts";
 import { additionalConfigField, configPatchesField, machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
 import { described } from "../schema/field.ts";
 
 const machine = object(
   {
-    address: string({ description: "IPv4 address the machine answers on. Exactly one of address and machineRef.", pattern: IPV4_PATTERN }),
+    address: string({
+      description: "IP address the machine answers on, or its DNS name. Exactly one of address and machineRef.",
+      pattern: HOST_PATTERN,
+    }),
     machineRef: described(
       objectReferenceField,
       "Object that knows the address; fieldPath is the JSONPath to it. Exactly one of address and machineRef.",

@@ -4,7 +4,7 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, TALOS_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { boolean, described, object, required, string } from "../schema/field.ts";
+import { boolean, described, list, object, oneOf, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { configMapKeyField, deletionPolicyField, objectReferenceField } from "./fields.ts";
 import { machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
@@ -22,6 +22,23 @@ const spec = object(
       objectReferenceField,
       "The TalosWorker this machine is a worker of. Exactly one of controlPlaneRef and workerRef makes sense.",
     ),
+    type: oneOf(["controlplane", "worker"], {
+      description: "What the machine is. Must agree with the reference. Default: controlplane with controlPlaneRef, else worker.",
+    }),
+    hostname: string({
+      description: "Host name of the node. Default: what patches say, else the one that Talos makes.",
+      pattern: "^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
+      maxLength: 253,
+    }),
+    ips: list(string({ description: "An IP address." }), {
+      description:
+        "IP addresses of the machine, for the names in its certificate; endpoint stays the one that is dialled and must be among them when it is an IP address.",
+      maxItems: 16,
+    }),
+    installDisk: string({
+      description: "Disk Talos is installed on, as machineSpec.installDisk; equal where both are set.",
+      pattern: "^/dev/(sd[a-z][0-9]*|vd[a-z][0-9]*|nvme[0-9]+n[0-9]+(p[0-9]+)?)$",
+    }),
     configRef: configMapKeyField,
     deletionPolicy: deletionPolicyField,
     pxeClientSpec: pxeClientSpecField,

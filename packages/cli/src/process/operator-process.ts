@@ -1,5 +1,5 @@
 import type { Clock, KubeTransport, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
-import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createNameResolver, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
 import { createOperator, type OperatorHealth, type OperatorOptions } from "@talos-operator/operator";
@@ -31,7 +31,15 @@ export function startOperator({ kube, keys, log, metrics, options }: OperatorPro
     workloads: createHttpsWorkloadDialer(),
   };
   const stopping = new AbortController();
-  const operator = createOperator({ kube, keys, log, options, ...ports, ...(metrics === undefined ? {} : { metrics }) });
+  const operator = createOperator({
+    kube,
+    keys,
+    log,
+    options,
+    names: createNameResolver(),
+    ...ports,
+    ...(metrics === undefined ? {} : { metrics }),
+  });
   const done = operator.run(stopping.signal);
   return {
     done,

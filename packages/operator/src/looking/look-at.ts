@@ -1,6 +1,7 @@
 import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
+import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
 import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
 
@@ -242,6 +243,9 @@ async function optional<T>(call: Promise<T>): Promise<T | undefined> {
 /** What a failed look says about the machine. The words stay the same while the fact does. */
 function failedLook(thrown: unknown, at: number): Look {
   if (!isTalosError(thrown)) return { kind: "silent", at, since: at, detail: "could not be asked" };
+  const { cause } = thrown;
+  if (cause instanceof AddressRefusal)
+    return { kind: "silent", at, since: at, detail: "nobody is asked there", stopped: { reason: cause.reason, message: cause.message } };
   switch (thrown.code) {
     case "NOT_TLS":
     case "NOT_GRPC":

@@ -99,7 +99,9 @@ class InProcessChannel implements TalosChannel {
 
   #handle(cell: Cell, path: string, request: unknown, options: TalosCallOptions, signal: AbortSignal): Promise<Reply> {
     const session =
-      this.#session?.epoch === cell.state.api.epoch ? this.#session : shakeHands(this.#world, cell, this.#credentials, this.#callerClock);
+      this.#session?.epoch === cell.state.api.epoch
+        ? this.#session
+        : shakeHands(this.#world, cell, this.#credentials, this.#callerClock, this.target.serverName);
     this.#session = session;
     this.#spki = session.spki;
     return handleCall(this.#world, cell.address, {

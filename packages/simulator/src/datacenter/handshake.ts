@@ -17,7 +17,13 @@ export interface Session {
  *
  * @throws CallFailure with `tls` set; nothing was sent then
  */
-export function shakeHands(world: World, cell: Cell, credentials: TalosCredentials, callerClock: Clock): Session {
+export function shakeHands(
+  world: World,
+  cell: Cell,
+  credentials: TalosCredentials,
+  callerClock: Clock,
+  serverName = cell.address,
+): Session {
   const { api } = cell.state;
   if (api.kind === "down") throw connectionFailure.refused(`${cell.address}:50000`);
   const { spki } = world.keys.describeCertificate(api.identity.certificate);
@@ -32,7 +38,7 @@ export function shakeHands(world: World, cell: Cell, credentials: TalosCredentia
     throw isSignedByIt ? connectionFailure.outOfTime() : connectionFailure.untrusted();
   }
   if (api.kind === "maintenance") return { epoch: api.epoch, spki, clientCertificate: credentials.certificate };
-  if (!api.names.includes(cell.address)) throw connectionFailure.wrongName(api.names.join(", "), cell.address);
+  if (!api.names.includes(serverName)) throw connectionFailure.wrongName(api.names.join(", "), serverName);
   const accepted = activeFacts(cell.state)?.acceptedOsCas ?? [];
   const refusal = refusalOf(world, credentials, accepted, world.clock.now());
   if (refusal !== undefined) throw connectionFailure.alert(refusal);

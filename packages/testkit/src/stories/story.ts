@@ -7,7 +7,7 @@ import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runt
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
 import type { OperatorOptions } from "@talos-operator/operator";
-import type { Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
@@ -42,6 +42,10 @@ export interface StoryOptions {
   readonly machines?: readonly MachineSpec[];
   readonly timings?: Timings;
   readonly operator?: OperatorOptions;
+  /** What DNS answers; may be changed while the story is told. Default: it knows no name. */
+  readonly names?: ReadonlyMap<string, readonly string[]>;
+  /** The operator's clock. Default: the world's. */
+  readonly operatorClock?: (real: Clock) => Clock;
   readonly dialer?: (real: TalosDialer) => TalosDialer;
 }
 
@@ -192,13 +196,15 @@ async function createStory(options: StoryOptions): Promise<Story> {
       starts += 1;
       const abort = new AbortController();
       const life = createLife(() => undefined);
-      const real = rerouted(datacenter.dialer(), routes);
+      const clock = options.operatorClock?.(time.clock) ?? time.clock;
+      const real = rerouted(datacenter.dialer(clock), routes);
       const dialer = options.dialer?.(real) ?? real;
       const operator = createOperator({
         kube: counted(mortalKube(kube, life), writes),
         talos: mortalTalos(dialer, life),
         workloads: mortalWorkloads(workloads.dialer, life, workloadWrites),
-        clock: time.clock,
+        names: { resolve: async (name) => options.names?.get(name) ?? [] },
+        clock,
         timers: mortalTimers(time.timers, life),
         random: createSeededRandom(100 + starts),
         keys,

@@ -214,6 +214,15 @@ export function createBrain(options: BrainOptions): Brain {
       wake: () => controller.enqueue(key),
     });
     for (const machine of [...seen.machines, ...seen.former]) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));
+    for (const { declared } of seen.machines) {
+      const before = cluster.machines.get(declared.name);
+      // Looks tell the reporter what machines show; what references give it hears from here.
+      if (
+        declared.problem?.message !== before?.problem?.message ||
+        (declared.reference !== undefined && declared.address !== before?.address)
+      )
+        options.onLook({ namespace: key.namespace, name: declared.name }, session.look(declared.name));
+    }
     cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
     cluster.facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
     const decision = decide(seen, rules);

@@ -1,4 +1,4 @@
-import { machineNameFor } from "@talos-operator/api";
+import { canonicalAddress, machineNameFor } from "@talos-operator/api";
 import type { Machine, MachineAddress, MachineSpec, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
 import { emptyAddressBook } from "../../references/references.ts";
@@ -54,7 +54,7 @@ function placeOf(
 ): Pick<DeclaredMachine, "name" | "address" | "reference" | "problem"> | undefined {
   const owner = pool.metadata.name;
   const { address, machineRef } = machine;
-  if (address !== undefined) return { name: machineNameFor(owner, { kind: "address", address }), address };
+  if (address !== undefined) return { name: machineNameFor(owner, { kind: "address", address }), address: canonicalAddress(address) };
   if (machineRef === undefined || !isObjectName(machineRef.name)) return undefined;
   const name = machineNameFor(owner, { kind: "machineRef", name: machineRef.name });
   const reference = `${machineRef.kind ?? ""}/${machineRef.name}`;
@@ -85,7 +85,7 @@ export function handMade(objects: readonly TalosMachine[], declared: readonly De
       {
         name: metadata.name,
         role: roleOf(kind),
-        address: spec.endpoint,
+        address: canonicalAddress(spec.endpoint),
         owner,
         field: `TalosMachine/${metadata.name} spec.endpoint`,
         version: spec.version,

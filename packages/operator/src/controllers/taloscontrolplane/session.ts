@@ -1,3 +1,4 @@
+import { parseHost } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { Clock, Keys, RandomSource, ScheduledTimer, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { createTalosSession } from "@talos-operator/talos/client";
@@ -258,6 +259,8 @@ export class ClusterSession {
    */
   async #lookThroughOthers({ target, watcher }: Watched, question: LookQuestion): Promise<Look | undefined> {
     const credentials = this.#credentials;
+    // A control plane would look the name up by itself, where nobody checks what it finds.
+    if (isName(target.address)) return undefined;
     if (this.#pace !== "settled" || credentials === undefined || !target.mayBeConfigured || watcher.last().kind !== "running")
       return undefined;
     const endpoints = this.runningControlPlanes();
@@ -302,7 +305,8 @@ export class ClusterSession {
             return forwarded;
           }
           const look = await lookAt(question);
-          if (this.#pace === "settled" && this.#ports.gate.isCrowded()) connections.close();
+          // The next look asks DNS again: a name may lead elsewhere by then.
+          if (isName(target.address) || (this.#pace === "settled" && this.#ports.gate.isCrowded())) connections.close();
           return look;
         }),
     });
@@ -311,6 +315,11 @@ export class ClusterSession {
     void Promise.resolve().then(() => watcher.nudge());
     return { target, connections, watcher };
   }
+}
+
+function isName(address: string): boolean {
+  const host = parseHost(address);
+  return "kind" in host && host.kind === "name";
 }
 
 /** An access Secret as the rules see it. */

@@ -121,7 +121,7 @@ function refusedFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly 
 
 /** References without a name that a machine could be called by, and two that give machines one name. What they lead to is found out later. */
 function referenceProblems(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {
-  const names = new Map<string, string>();
+  const names = new Map<string, number>();
   return (spec.metalSpec?.machines ?? []).flatMap(({ machineRef }, index): readonly Finding[] => {
     if (machineRef === undefined) return [];
     const field = `spec.metalSpec.machines[${index}].machineRef.name`;
@@ -137,13 +137,13 @@ function referenceProblems(spec: TalosControlPlaneSpec | TalosWorkerSpec): reado
       ];
     const first = names.get(name);
     if (first === undefined) {
-      names.set(name, field);
+      names.set(name, index);
       return [];
     }
     return [
       {
         field,
-        message: `${quote(name)} is also named at ${first}, and both machines would have one name`,
+        message: `${quote(name)} is named by entry ${first} too, and both machines would have one name`,
         remedy: "Name each object once, or put one of the two into another pool",
         reason: "NameConflict",
       },
