@@ -1,3 +1,4 @@
+import { crdResource } from "../kinds/custom.ts";
 import { keyOf } from "../kinds/kind.ts";
 import type { ServedKind } from "../kinds/kind.ts";
 import { metadataOf } from "../request/json.ts";
@@ -27,6 +28,19 @@ export function admitIntoNamespace(state: ObjectState, kind: ServedKind, namespa
     throw forbidden(kind, name, `unable to create new content in namespace ${namespace} because it is being terminated`, [
       { reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" },
     ]);
+  }
+}
+
+/**
+ * Nothing is created of a kind whose definition is going away.
+ *
+ * @throws 403
+ */
+export function admitIntoKind(state: ObjectState, kind: ServedKind, name: string): void {
+  if (!kind.custom) return;
+  const definition = state.get(crdResource, keyOf("", `${kind.plural}.${kind.group}`));
+  if (definition !== undefined && metadataOf(definition.object)["deletionTimestamp"] !== undefined) {
+    throw forbidden(kind, name, "create not allowed while custom resource definition is terminating");
   }
 }
 

@@ -1,4 +1,5 @@
 import { applyCases } from "./apply.ts";
+import { badInputCases } from "./bad-input.ts";
 import { coreKindCases } from "./core-kinds.ts";
 import { crdCases } from "./crds.ts";
 import { deleteCases } from "./deletes.ts";
@@ -40,4 +41,5 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   tokens: tokenCases,
   evictions: evictionCases,
   workloads: workloadCases,
+  "bad input": badInputCases,
 };

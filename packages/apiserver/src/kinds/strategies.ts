@@ -290,6 +290,8 @@ function validateSecret(secret: JsonObject, old: JsonObject | undefined): readon
   return errors;
 }
 
+const accountAnnotation = "kubernetes.io/service-account.name";
+
 /** Keys that a Secret of a type must have. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/tls": ["tls.crt", "tls.key"],
@@ -301,6 +303,9 @@ const requiredKeys: Readonly<Record<string, readonly string[]>> = {
 function refuseIncompleteSecret(secret: JsonObject): readonly FieldError[] {
   const type = stringAt(secret, "type") ?? "";
   const data = objectAt(secret, "data");
+  if (type === "kubernetes.io/service-account-token" && !stringAt(metadataOf(secret)["annotations"], accountAnnotation)) {
+    return [required(`metadata.annotations[${accountAnnotation}]`)];
+  }
   const missing = (requiredKeys[type] ?? []).filter((key) => data[key] === undefined);
   // One of the two is enough.
   const credentials = ["username", "password"];

@@ -1,3 +1,4 @@
+import { scheduleProblem } from "./cron-schedule.ts";
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, stringsAt, without } from "../request/json.ts";
@@ -91,11 +92,9 @@ export function validateCronJob(cronJob: JsonObject): readonly FieldError[] {
   const spec = objectAt(cronJob, "spec");
   const errors: FieldError[] = [];
   const schedule = stringAt(spec, "schedule") ?? "";
-  const parts = schedule.split(/\s+/).filter((part) => part !== "");
+  const problem = scheduleProblem(schedule);
   if (schedule === "") errors.push(required("spec.schedule"));
-  else if (!schedule.startsWith("@") && parts.length !== 5) {
-    errors.push(invalidValue("spec.schedule", schedule, `expected exactly 5 fields, found ${parts.length}: [${parts.join(" ")}]`));
-  }
+  else if (problem !== undefined) errors.push(invalidValue("spec.schedule", schedule, problem));
   return [...errors, ...validateJobPods(objectAt(objectAt(spec, "jobTemplate"), "spec"), "spec.jobTemplate.spec")];
 }
 

@@ -1,5 +1,5 @@
 import { metadataWarnings, validateMetadata } from "../admission/metadata.ts";
-import { admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
+import { admitIntoKind, admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
 import { refuseEscalation } from "../auth/escalation.ts";
 import { rbacGroup } from "../auth/rbac.ts";
 import { trackUpdate } from "../apply/index.ts";
@@ -69,6 +69,7 @@ export function finishCreate(
     });
   }
   object = kind.strategy.begin?.(object, undefined, facts) ?? object;
+  admitIntoKind(context.state, kind, name);
   admitIntoNamespace(context.state, kind, namespace, name);
   admitPermissions(context, call, object, undefined);
   refuseInvalid(call, object, undefined, "", facts);
