@@ -1,5 +1,6 @@
 import { describeMachineConfig } from "@talos-operator/talos";
 import type { KeyPair } from "@talos-operator/ports";
+import { loadAll } from "js-yaml";
 
 /** What a machine reads from its configuration; absent texts are empty. */
 export interface ConfigFacts {
@@ -32,6 +33,8 @@ export interface ConfigFacts {
   /** Disk to install to; empty when the configuration names none. */
   readonly installDisk: string;
   readonly machineToken: string;
+  /** Its firewall lets nobody in at the port of the Talos API. */
+  readonly blocksApi: boolean;
 }
 
 /** Texts whose facts are remembered: all machines of a large datacenter. The machines hold the texts themselves. */
@@ -83,5 +86,27 @@ function readFacts(text: string): ConfigFacts {
     hasDiscovery: facts.discovery,
     installDisk: facts.install.disk ?? "",
     machineToken: facts.machineToken ?? "",
+    blocksApi: facts.documents.includes("v1alpha1/NetworkDefaultActionConfig/") && blocksApi(text),
   };
+}
+
+const apiPort = 50_000;
+
+/** Ingress is blocked by default, and no rule opens the port of the Talos API. */
+function blocksApi(text: string): boolean {
+  const documents = loadAll(text) as readonly FirewallDocument[];
+  const isBlocked = documents.some((document) => document?.kind === "NetworkDefaultActionConfig" && document.ingress === "block");
+  const rules = documents.filter((document) => document?.kind === "NetworkRuleConfig");
+  return isBlocked && !rules.some((rule) => (rule?.portSelector?.ports ?? []).some((ports) => holdsPort(String(ports), apiPort)));
+}
+
+type FirewallDocument =
+  | { readonly kind?: string; readonly ingress?: string; readonly portSelector?: { readonly ports?: readonly (string | number)[] } }
+  | null
+  | undefined;
+
+/** `50000` or `50000-50001`. */
+function holdsPort(range: string, port: number): boolean {
+  const [first = "", last = first] = range.split("-");
+  return Number(first) <= port && port <= Number(last);
 }

@@ -19,6 +19,8 @@ export interface Machine {
   readonly power: "on" | "off";
   /** `false`: cut off from the network, otherwise alive. */
   readonly isConnected: boolean;
+  /** The cable is out, whatever the firewall says. */
+  readonly isUnplugged?: boolean;
   /** Milliseconds since the epoch when power or network went; `undefined` while reachable. */
   readonly goneSince: number | undefined;
   readonly bootCount: number;
@@ -154,7 +156,8 @@ export type TimerName =
   | "static-pods"
   | "node-register"
   | "node-ready"
-  | "try-revert";
+  | "try-revert"
+  | "firewall";
 
 /** One entry of the Events stream. */
 export interface RuntimeEvent {

@@ -25,6 +25,8 @@ export interface StepResult {
 export function step(machine: Machine, input: MachineInput, context: StepContext): StepResult {
   const run = new Run(machine, context);
   handle(run, input);
+  // A firewall cuts connections a moment after the configuration was answered.
+  if (isReachable(run.machine) !== run.machine.isConnected && !run.has("firewall")) run.after("firewall", run.timings.callMs);
   finishBoot(run);
   recordStatus(run, machine);
   return { machine: run.machine, outputs: run.outputs };
@@ -49,16 +51,8 @@ function handle(run: Run, input: MachineInput): void {
       if (machine.power === "off") return;
       return loseState(run, { power: "off", goneSince: machine.goneSince ?? run.now });
     case "connect":
-      if (machine.isConnected === input.isConnected) return;
-      run.set({
-        isConnected: input.isConnected,
-        goneSince: input.isConnected && machine.power === "on" ? undefined : (machine.goneSince ?? run.now),
-      });
-      run.dropConnections();
-      run.output("etcd-changed");
-      if (input.isConnected) comeBack(run);
-      if (!input.isConnected && machine.kubernetes.isNodeRegistered) run.output("node-lost");
-      return run.output(input.isConnected && machine.kubernetes.hasStaticPods ? "kubernetes-up" : "kubernetes-down");
+      run.set({ isUnplugged: !input.isConnected });
+      return connect(run, isReachable(run.machine));
     case "timers":
       return fireTimers(run);
     case "identity":
@@ -243,7 +237,25 @@ function fire(run: Run, name: TimerName): void {
       return run.output("node-ready");
     case "try-revert":
       return revertTry(run);
+    case "firewall":
+      return connect(run, isReachable(run.machine));
   }
+}
+
+/** The cable is in, and the firewall of the configuration in force lets callers in. */
+function isReachable(machine: Machine): boolean {
+  return machine.isUnplugged !== true && activeFacts(machine)?.blocksApi !== true;
+}
+
+function connect(run: Run, isConnected: boolean): void {
+  const { machine } = run;
+  if (machine.isConnected === isConnected) return;
+  run.set({ isConnected, goneSince: isConnected && machine.power === "on" ? undefined : (machine.goneSince ?? run.now) });
+  run.dropConnections();
+  run.output("etcd-changed");
+  if (isConnected) comeBack(run);
+  if (!isConnected && machine.kubernetes.isNodeRegistered) run.output("node-lost");
+  run.output(isConnected && machine.kubernetes.hasStaticPods ? "kubernetes-up" : "kubernetes-down");
 }
 
 function startBoot(run: Run): void {
