@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Condition } from "@talos-operator/api";
+import { demoTimings } from "@talos-operator/simulator";
 import { apply, assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -16,8 +18,9 @@ async function settled(world: Story, cluster: unknown = demoCluster(cps, workers
   await world.time.advance(5_000);
 }
 
-function edit(world: Story, spec: unknown): Promise<unknown> {
-  return world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
+async function edit(world: Story, spec: unknown): Promise<void> {
+  await world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
+  await world.time.advance(1_000);
 }
 
 const label = (value: string): object => ({ machine: { nodeLabels: { "example.org/rack": value } } });
@@ -27,6 +30,24 @@ const patched = (pool: "worker" | "controlPlane", ...configPatches: object[]): o
 const activeOf = (world: Story, address: string): string => world.datacenter.machine(address).state.config.active ?? "";
 const onDisk = (world: Story, address: string): string => world.datacenter.machine(address).state.config.persisted ?? "";
 
+const applies = (world: Story, from: number): readonly string[] => world.sent.slice(from);
+const upToDate = (world: Story): Promise<Condition | undefined> => world.condition(kinds.controlPlane, "ConfigUpToDate");
+const untilUpToDate = (world: Story, seconds = 900): Promise<void> =>
+  world.until("up to date", async () => (await upToDate(world))?.reason === "UpToDate", seconds);
+const twice = (address: string): readonly string[] => [`ApplyConfiguration ${address}`, `ApplyConfiguration ${address}`];
+/** Talos blocks its own API when the firewall says so. */
+const closed = { apiVersion: "v1alpha1", kind: "NetworkDefaultActionConfig", ingress: "block" };
+/** In force after a boot only. */
+const needsBoot = { cluster: { etcd: { extraArgs: { "quota-backend-bytes": "4294967296" } } } };
+
+/** How many control planes are out at this moment, whatever the operator says. */
+function outNow(world: Story): number {
+  return cps.filter((address) => {
+    const { state } = world.datacenter.machine(address);
+    return state.power !== "on" || state.stage !== "running" || state.services["etcd"]?.state !== "Running";
+  }).length;
+}
+
 describe("a change of settings that is in force at once", () => {
   test("reaches every worker: tried, looked at, kept", () =>
     tell({}, async (world) => {
@@ -34,15 +55,153 @@ describe("a change of settings that is in force at once", () => {
       const sent = world.sent.length;
       await edit(world, patched("worker", label("r1")));
       await world.until("rolled out", async () => workers.every((address) => onDisk(world, address).includes("example.org/rack: r1")));
-      await world.until("told", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
-      assert.deepEqual(world.sent.slice(sent), [
-        "ApplyConfiguration 10.5.0.4",
-        "ApplyConfiguration 10.5.0.4",
-        "ApplyConfiguration 10.5.0.5",
-        "ApplyConfiguration 10.5.0.5",
-      ]);
+      await untilUpToDate(world);
+      assert.deepEqual(applies(world, sent), [...twice("10.5.0.4"), ...twice("10.5.0.5")]);
       for (const address of workers) assert.equal(activeOf(world, address), onDisk(world, address));
       await world.time.advance(60_000);
       await assertQuiet(world);
+    }));
+
+  test("reaches control planes one by one, before the workers", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      const sent = world.sent.length;
+      await edit(world, { ...patched("worker", label("r1")), ...patched("controlPlane", label("r1")) });
+      await untilUpToDate(world);
+      assert.deepEqual(applies(world, sent), [...cps, ...workers].flatMap(twice));
+      await world.time.advance(60_000);
+      await assertQuiet(world);
+    }));
+
+  test("reaches as many workers of a pool at once as rolloutStrategy allows", () =>
+    tell({}, async (world) => {
+      await settled(world, demoCluster(["10.5.0.1"], ["10.5.0.2", "10.5.0.3", "10.5.0.4", "10.5.0.5", "10.5.0.6"]));
+      const sent = world.sent.length;
+      await edit(world, {
+        worker: {
+          rolloutStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "40%" } },
+          metalSpec: { machineSpec: { configPatches: [label("r1")] } },
+        },
+      });
+      const open = async (): Promise<number> =>
+        ((await world.get(kinds.record))?.spec?.["openWorkerIntents"] as readonly unknown[] | undefined)?.length ?? 0;
+      let most = 0;
+      await world.until("rolled out", async () => {
+        most = Math.max(most, await open());
+        return (await upToDate(world))?.reason === "UpToDate" && applies(world, sent).length >= 10;
+      });
+      assert.equal(most, 2);
+      assert.equal(applies(world, sent).length, 10);
+    }));
+
+  test("that is taken back before it was rolled out sends nothing more than it must", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      await edit(world, patched("worker", label("r1")));
+      await world.until("tried", async () => activeOf(world, "10.5.0.4").includes("rack: r1"));
+      await edit(world, patched("worker"));
+      await untilUpToDate(world);
+      await world.time.advance(60_000);
+      for (const address of workers) {
+        assert.ok(!activeOf(world, address).includes("rack"), address);
+        assert.ok(!onDisk(world, address).includes("rack"), address);
+      }
+      await assertQuiet(world);
+    }));
+});
+
+describe("a change that cuts a machine off", () => {
+  test("is taken back by the machine itself, the rollout stops with the reason, and goes on when the settings are corrected", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      const sent = world.sent.length;
+      await edit(world, patched("worker", closed));
+      await world.until("stopped", async () => (await upToDate(world))?.reason === "RolloutStopped", 600);
+      assert.match((await upToDate(world))?.message ?? "", /demo-.*10\.5\.0\.4: while it tried them, its Talos API does not answer/);
+      assert.deepEqual(applies(world, sent), ["ApplyConfiguration 10.5.0.4"]);
+      assert.ok(!activeOf(world, "10.5.0.4").includes("NetworkDefaultAction"));
+      assert.ok(!activeOf(world, "10.5.0.5").includes("NetworkDefaultAction"));
+      assert.ok(!onDisk(world, "10.5.0.4").includes("NetworkDefaultAction"));
+      await world.time.advance(120_000);
+      await assertQuiet(world, 30);
+      // A new operator does not try it again either.
+      await world.start();
+      await world.time.advance(300_000);
+      assert.deepEqual(applies(world, sent), ["ApplyConfiguration 10.5.0.4"]);
+      await edit(world, patched("worker", label("r1")));
+      await untilUpToDate(world);
+      assert.deepEqual(applies(world, sent).slice(1), workers.flatMap(twice));
+    }));
+
+  test("on a control plane costs no other one", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      const sent = world.sent.length;
+      await edit(world, patched("controlPlane", closed));
+      await world.until("stopped", async () => (await upToDate(world))?.reason === "RolloutStopped", 600);
+      assert.deepEqual(applies(world, sent), ["ApplyConfiguration 10.5.0.1"]);
+      await world.untilReady();
+      await world.time.advance(60_000);
+      await assertQuiet(world);
+    }));
+});
+
+describe("a change that the machine refuses", () => {
+  test("stops the rollout and shows the machine's words", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      const sent = world.sent.length;
+      const fault = world.datacenter.inject({
+        method: "ApplyConfiguration",
+        effect: { kind: "error", code: 3, message: "1 error occurred: machine.sysctls: no such key" },
+      });
+      await edit(world, patched("worker", { machine: { sysctls: { "net.core.nonsense": "1" } } }));
+      await world.until("rejected", async () => (await upToDate(world))?.reason === "ConfigRejected");
+      assert.match((await upToDate(world))?.message ?? "", /10\.5\.0\.4: it refused them/);
+      fault.remove();
+      await world.time.advance(600_000);
+      assert.equal(applies(world, sent).length, 1);
+      await assertQuiet(world);
+    }));
+});
+
+describe("a change that needs a boot", () => {
+  test("is staged, and control planes are booted one by one; etcd has its quorum at every moment", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await settled(world);
+      const sent = world.sent.length;
+      const boots = cps.map((address) => world.datacenter.machine(address).state.bootCount);
+      await edit(world, patched("controlPlane", needsBoot));
+      let most = 0;
+      const stop = world.datacenter.onMachine(() => void (most = Math.max(most, outNow(world))));
+      await untilUpToDate(world, 1_800);
+      stop();
+      assert.equal(most, 1);
+      assert.deepEqual(
+        applies(world, sent),
+        cps.flatMap((address) => [`ApplyConfiguration ${address}`, `Reboot ${address}`]),
+      );
+      assert.deepEqual(
+        cps.map((address) => world.datacenter.machine(address).state.bootCount),
+        boots.map((count) => count + 1),
+      );
+      for (const address of cps) assert.ok(activeOf(world, address).includes("quota-backend-bytes"), address);
+      await world.time.advance(60_000);
+      await assertQuiet(world);
+    }));
+
+  test("waits for its boot while etcd could not bear it, and counts the boot that somebody else makes", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      world.datacenter.machine("10.5.0.2").setConnected(false);
+      await world.time.advance(120_000);
+      const sent = world.sent.length;
+      await edit(world, patched("controlPlane", needsBoot));
+      await world.until("waits", async () => (await upToDate(world))?.reason === "Waiting");
+      assert.match((await upToDate(world))?.message ?? "", /quorum/);
+      await world.time.advance(300_000);
+      assert.deepEqual(applies(world, sent), []);
+      world.datacenter.machine("10.5.0.2").setConnected(true);
+      await untilUpToDate(world, 1_800);
     }));
 });

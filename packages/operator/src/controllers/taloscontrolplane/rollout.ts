@@ -1,4 +1,3 @@
-import { configIntents } from "./config-intents.ts";
 import { routeOfState } from "./config-plan.ts";
 import type { ConfigPlan } from "./config-plan.ts";
 import { wasJustSent } from "./config-probe.ts";
@@ -33,58 +32,90 @@ const LONGEST_PAUSE_MS = 3_600_000;
  * those already down counted. While any machine has failed with the settings it should have, nobody is next.
  */
 export function chooseNext(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Rollout {
-  const wanting = plans.filter((plan) => wantsEffect(seen, plan));
-  const waiting = new Map<MachineName, string>();
-  const actions: Action[] = [];
-  const next: ConfigPlan[] = [];
   const failed = plans.find((plan) => plan.state.kind === "failed");
-  const hold = (plan: ConfigPlan, why: string): void => void waiting.set(plan.machine.declared.name, why);
-  const mayBegin = (plan: ConfigPlan): boolean => {
-    const { name } = plan.machine.declared;
-    if (wasJustSent(seen, "HeldBack", name, HELD_BACK_MS)) return (hold(plan, "it could not be asked a moment ago"), false);
-    if (plan.state.kind === "drifted" && wasJustSent(seen, "ApplyConfig", name, REVERT_AGAIN_MS))
-      return (hold(plan, "it was brought back a short while ago and changed again"), false);
-    const tries = plan.fact.failed?.tries ?? 0;
-    if (tries > 0 && wasJustSent(seen, "ApplyConfig", name, Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS)))
-      return (hold(plan, "what was sent before did not come into force; it is sent again after a while"), false);
-    const disturbance = mayDisturb(seen, facts, plan.machine);
-    if (disturbance.kind === "wait") return (hold(plan, disturbance.message), false);
-    if (plan.state.kind !== "staged") return true;
-    const drain = readyToDisturb(seen, name);
-    if (drain.kind === "act") actions.push(...drain.actions);
-    if (drain.kind !== "ready") hold(plan, drain.message);
-    return drain.kind === "ready";
-  };
-
+  const wanting = plans.filter((plan) => wantsEffect(seen, plan)).toSorted((a, b) => weight(a) - weight(b));
+  const choice = new Choice();
   if (failed !== undefined) {
-    for (const plan of wanting) hold(plan, `the rollout stopped at ${failed.machine.declared.name}`);
-    return { next, actions, waiting };
+    for (const plan of wanting) choice.hold(plan, `the rollout stopped at ${failed.machine.declared.name}`);
+    return choice;
   }
   const busy = controlPlaneIntent(facts);
-  // A machine that waits for its boot comes first: two half-way are worse than one.
-  const controlPlanes = wanting.filter((plan) => plan.machine.declared.role === "controlplane").toSorted((a, b) => weight(a) - weight(b));
-  for (const plan of controlPlanes) {
-    if (busy !== undefined) hold(plan, `${busy.machine} is in the middle of an effect (${busy.what})`);
-    else if (next.length > 0 || actions.length > 0) hold(plan, "another control plane comes first");
-    else if (mayBegin(plan)) next.push(plan);
+  const halfway = plans.find((plan) => isControlPlane(plan) && isHalfway(plan));
+  for (const plan of wanting.filter(isControlPlane)) {
+    if (busy !== undefined) choice.hold(plan, `${busy.machine} is in the middle of an effect (${busy.what})`);
+    else if (halfway !== undefined) choice.hold(plan, `${halfway.machine.declared.name} waits for its boot and does not tell how it is`);
+    else if (choice.isUnderWay()) choice.hold(plan, "another control plane comes first");
+    else choice.take(plan, mayBegin(seen, facts, plan));
   }
-  const isControlPlaneBusy = next.length > 0 || actions.length > 0 || busy !== undefined;
-  const down = downByPool(seen, facts);
-  for (const plan of wanting.filter((one) => one.machine.declared.role === "worker").toSorted((a, b) => weight(a) - weight(b))) {
+  const isControlPlaneBusy = busy !== undefined || choice.isUnderWay();
+  const down = downByPool(seen, facts, plans);
+  for (const plan of wanting.filter((one) => !isControlPlane(one))) {
     const { name, owner } = plan.machine.declared;
-    if (isControlPlaneBusy) {
-      hold(plan, "control planes come first");
-      continue;
-    }
     const pool = down.get(owner.name) ?? new Set();
     const most = maxUnavailable(seen, owner.name);
+    if (isControlPlaneBusy) choice.hold(plan, "control planes come first");
     // A machine that is down itself takes nobody's place.
-    if (!pool.has(name) && pool.size >= most)
-      hold(plan, `${pool.size} of at most ${most} machine(s) of ${owner.name} are down or being changed`);
-    else if (mayBegin(plan)) next.push(plan);
-    if (next.includes(plan) || waiting.get(name)?.includes("drain") === true) down.set(owner.name, new Set([...pool, name]));
+    else if (!pool.has(name) && pool.size >= most)
+      choice.hold(plan, `${pool.size} of at most ${most} machine(s) of ${owner.name} are down or being changed`);
+    else if (choice.take(plan, mayBegin(seen, facts, plan))) down.set(owner.name, new Set([...pool, name]));
   }
-  return { next, actions, waiting };
+  return choice;
+}
+
+/** What is chosen, as it grows. */
+class Choice implements Rollout {
+  readonly next: ConfigPlan[] = [];
+  readonly actions: Action[] = [];
+  readonly waiting = new Map<MachineName, string>();
+  #isDraining = false;
+
+  hold({ machine }: ConfigPlan, why: string): void {
+    this.waiting.set(machine.declared.name, why);
+  }
+
+  /** True when the machine takes a place: it is next, or it is being drained for that. */
+  take(plan: ConfigPlan, may: Beginning): boolean {
+    if (may.kind === "now") this.next.push(plan);
+    else this.hold(plan, may.message);
+    if (may.kind === "drain") this.actions.push(...may.actions);
+    this.#isDraining ||= may.kind === "drain";
+    return may.kind !== "hold";
+  }
+
+  isUnderWay(): boolean {
+    return this.next.length > 0 || this.#isDraining;
+  }
+}
+
+type Beginning =
+  | { readonly kind: "now" }
+  | { readonly kind: "hold"; readonly message: string }
+  | { readonly kind: "drain"; readonly message: string; readonly actions: readonly Action[] };
+
+function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginning {
+  const { name } = plan.machine.declared;
+  const hold = (message: string): Beginning => ({ kind: "hold", message });
+  if (wasJustSent(seen, "HeldBack", name, HELD_BACK_MS)) return hold("it could not be asked a moment ago");
+  if (plan.state.kind === "drifted" && wasJustSent(seen, "ApplyConfig", name, REVERT_AGAIN_MS))
+    return hold("it was brought back a short while ago and changed again");
+  const tries = plan.fact.failed?.configHash === plan.settings ? (plan.fact.failed.tries ?? 0) : 0;
+  if (tries > 0 && wasJustSent(seen, "ApplyConfig", name, Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS)))
+    return hold("what was sent before did not come into force; it is sent again after a while");
+  const disturbance = mayDisturb(seen, facts, plan.machine);
+  if (disturbance.kind === "wait") return hold(disturbance.message);
+  if (plan.state.kind !== "staged") return { kind: "now" };
+  const drain = readyToDisturb(seen, name);
+  if (drain.kind === "ready") return { kind: "now" };
+  return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
+}
+
+function isControlPlane({ machine }: ConfigPlan): boolean {
+  return machine.declared.role === "controlplane";
+}
+
+/** Its configuration is staged, and nobody knows whether it was booted: two half-way are worse than one. */
+function isHalfway({ fact, settings, state }: ConfigPlan): boolean {
+  return state.kind === "unknown" && fact.staged?.configHash === settings;
 }
 
 function wantsEffect(seen: Observed, { state }: ConfigPlan): boolean {
@@ -98,13 +129,15 @@ export function isToBeReverted(seen: Observed): boolean {
 }
 
 /** Workers that are no ready node, or that something is under way on, by pool. */
-function downByPool(seen: Observed, facts: ClusterFacts): Map<string, ReadonlySet<MachineName>> {
-  const busy = new Set(configIntents(facts).map((intent) => intent.machine));
+function downByPool(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Map<string, ReadonlySet<MachineName>> {
+  const busy = new Set([
+    ...facts.intents.map((intent) => intent.machine),
+    ...plans.filter((plan) => isHalfway(plan) || plan.state.kind === "staged").map((plan) => plan.machine.declared.name),
+  ]);
   const down = new Map<string, Set<MachineName>>();
   for (const machine of seen.machines) {
     const { role, name, owner } = machine.declared;
-    if (role !== "worker" || (isReadyNode(machine) && !busy.has(name) && !facts.intents.some((intent) => intent.machine === name)))
-      continue;
+    if (role !== "worker" || (isReadyNode(machine) && !busy.has(name))) continue;
     down.set(owner.name, (down.get(owner.name) ?? new Set()).add(name));
   }
   return down;
