@@ -188,7 +188,7 @@ describe("one config from the command line", () => {
     const old = file("old.yaml", worker);
     const next = file("new.yaml", worker.replace("/dev/sda", "/dev/sdb").replace("abcdef.", "ghijkl."));
     const diff = await run("config", "diff", old, next);
-    assert.equal(diff.out, "/v1alpha1/\n~ machine.token: (secret) -> (secret)\n~ machine.install.disk: /dev/sda -> /dev/sdb\n");
+    assert.equal(diff.out, "v1alpha1\n~ machine.token: (secret) -> (secret)\n~ machine.install.disk: /dev/sda -> /dev/sdb\n");
     assert.equal((await run("config", "diff", old, old, "--exit-code")).error, undefined);
     assert.equal((await run("config", "diff", old, next, "--exit-code")).error?.message, "the configs differ");
     const table = await run("config", "effects", old, next);

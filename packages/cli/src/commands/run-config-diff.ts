@@ -1,6 +1,7 @@
 import { classifyConfigEffects, referenceTalosVersion, type ConfigChange } from "@talos-operator/talos";
 import { CliError } from "../cli-error.ts";
 import { booleanFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { documentName } from "../files/document-name.ts";
 import { readInput } from "../files/input-files.ts";
 
 const signs = { added: "+", removed: "-", changed: "~" } as const;
@@ -25,7 +26,7 @@ function section(document: string, changes: readonly ConfigChange[]): string {
     if (values.every((value) => !value.includes("\n"))) return `${signs[change.change]} ${place}: ${values.join(" -> ")}\n`;
     return `${signs[change.change]} ${place}:\n${block("-", change.before)}${block("+", change.after)}`;
   });
-  return `${document}\n${lines.join("")}`;
+  return `${documentName(document)}\n${lines.join("")}`;
 }
 
 function block(sign: string, value: string | undefined): string {

@@ -2,6 +2,7 @@ import { dump } from "js-yaml";
 import { classifyConfigEffects, referenceTalosVersion, type ConfigEffects } from "@talos-operator/talos";
 import { CliError } from "../cli-error.ts";
 import { requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { documentName } from "../files/document-name.ts";
 import { readInput } from "../files/input-files.ts";
 
 export async function runConfigEffects(flags: FlagValues, { stdout }: CommandContext): Promise<void> {
@@ -38,7 +39,7 @@ function table({ worst, changes, rebootsItself }: ConfigEffects): string {
   const rows = changes.map(({ document, path, change, effect, services, reason }) => [
     services.length === 0 ? effect : `${effect} ${services.join(", ")}`,
     change,
-    document,
+    documentName(document),
     path === "" ? "(document)" : path,
     reason,
   ]);
