@@ -1,5 +1,5 @@
+import type { CertificateDetails } from "@talos-operator/adapters";
 import type { Keys } from "@talos-operator/ports";
-import type { InspectedCertificate } from "./certificates.ts";
 import type { Generation } from "../config/schema/notation.ts";
 
 /** One recorded pair of input and answer of the genuine libraries. */
@@ -18,7 +18,7 @@ export interface GoldenContext {
   /** Content of a file that a case refers to, by its path inside the folder of its kind. */
   readonly readFile: (path: string) => string;
   readonly keys: Keys;
-  readonly inspect: (certificate: string) => Promise<InspectedCertificate>;
+  readonly inspect: (certificate: string) => Promise<CertificateDetails>;
   /** Milliseconds since the epoch at which generated certificates start. */
   readonly now: number;
 }

@@ -1,32 +1,7 @@
+import type { CertificateDetails } from "@talos-operator/adapters";
 import { decodePem } from "../pki/pem.ts";
 import { readPrivateKey } from "../pki/private-key.ts";
 import { failed, passed, type GoldenContext, type GoldenOutcome } from "./case.ts";
-
-/** All that a certificate says, as the X.509 adapter takes it apart. */
-export interface InspectedCertificate {
-  readonly subject: InspectedName;
-  readonly issuer: InspectedName;
-  readonly notBefore: number;
-  readonly notAfter: number;
-  readonly publicKey: string;
-  readonly signatureAlgorithm: string;
-  readonly isAuthority: boolean;
-  readonly pathLength: number | undefined;
-  readonly keyUsage: readonly string[];
-  readonly extendedKeyUsage: readonly string[];
-  readonly dnsNames: readonly string[];
-  readonly ipAddresses: readonly string[];
-  readonly subjectKeyId: string;
-  readonly authorityKeyId: string;
-  readonly serial: string;
-  readonly extensions: readonly string[];
-  readonly spki: string;
-}
-
-interface InspectedName {
-  readonly organizations: readonly string[];
-  readonly commonName: string | undefined;
-}
 
 /** The recorded properties of a certificate; validity is absent where the genuine tool took the time of the day. */
 export type CertificateProperties = Readonly<Record<string, unknown>>;
@@ -83,7 +58,7 @@ export function keyProperties(text: string): Readonly<Record<string, unknown>> {
   };
 }
 
-function propertiesOf(certificate: InspectedCertificate, key: string | undefined): Readonly<Record<string, unknown>> {
+function propertiesOf(certificate: CertificateDetails, key: string | undefined): Readonly<Record<string, unknown>> {
   const { subject, issuer } = certificate;
   return {
     version: 3,
