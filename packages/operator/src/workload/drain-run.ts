@@ -34,8 +34,13 @@ export interface DrainPorts {
   nodeName(): Promise<string | undefined>;
   /** The API as the user of that Node. */
   open(nodeName: string): Promise<WorkloadApi>;
-  /** Fails unless this process still leads and the record still holds the machine. @throws EffectError */
-  demand(): Promise<void>;
+  /**
+   * Fails unless this process still leads and the record still holds the machine.
+   *
+   * @returns until when, in milliseconds from now, what is sent must be answered
+   * @throws EffectError
+   */
+  demand(): Promise<number>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Logger;
@@ -117,8 +122,7 @@ class DrainRun {
     if (name === undefined) return this.#end({ kind: "no-node" });
     if (!NODE_NAME.test(name)) return this.#end({ kind: "refused", detail: "the machine names no valid Node" });
     const { client } = await this.#api(name);
-    await this.#ports.demand();
-    const options = { timeoutMs: CALL_MS, signal };
+    const options = { timeoutMs: Math.min(CALL_MS, await this.#ports.demand()), signal };
     if (!this.#isCordoned) {
       const outcome = await cordon(client, name, this.#owner, this.#why, options);
       if (outcome === "no-node") return this.#end({ kind: "no-node" });
@@ -133,9 +137,10 @@ class DrainRun {
     let askedToWaitMs = 0;
     let isMoving = leaving.length > 0;
     for (let index = 0; index < toEvict.length; index += TOGETHER) {
+      const inTime = { timeoutMs: Math.min(CALL_MS, await this.#ports.demand()), signal };
       await Promise.all(
         toEvict.slice(index, index + TOGETHER).map(async (pod) => {
-          const eviction = await evict(client, pod, options);
+          const eviction = await evict(client, pod, inTime);
           if (eviction.kind === "leaves") isMoving = true;
           else askedToWaitMs = Math.max(askedToWaitMs, eviction.retryAfterMs ?? 0);
           if (eviction.kind === "blocked") blocked.push({ pod: podText(pod), budget: eviction.budget });

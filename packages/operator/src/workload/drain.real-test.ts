@@ -121,7 +121,7 @@ describe("drains on a genuine kube-apiserver", { timeout: 300_000 }, () => {
     const done = runDrain(first, "demo/first", {
       nodeName: () => Promise.resolve("first"),
       open: (name) => open({ kind: "node", name }),
-      demand: () => Promise.resolve(),
+      demand: () => Promise.resolve(60_000),
       clock: systemClock,
       timers: systemTimers,
       log,

@@ -28,9 +28,7 @@ export function cordonAndDrain(action: Extract<Action, { readonly kind: "CordonA
         if (client === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} is not watched`);
         return (await client.resources.get(resourceKinds.nodeName, undefined, { timeoutMs: LOOK_TIMEOUT_MS }))?.spec.nodeName;
       },
-      demand: async () => {
-        await guard.check((facts) => machineFact(facts, machine)?.uuid === ifUuid);
-      },
+      demand: () => guard.check((facts) => machineFact(facts, machine)?.uuid === ifUuid && intentOn(facts, machine) === undefined),
       log: log.child({ machine }),
     },
     placeOf(effects),
@@ -47,8 +45,8 @@ export async function uncordonNode(action: Extract<Action, { readonly kind: "Unc
   const { machine, node, address, ifUuid } = action;
   await tend(`Uncordon/${machine}`, effects, async (workload) => {
     const outcome = await workload.use({ kind: "node", name: node }, placeOf(effects), async (client, timeoutMs) => {
-      await effects.guard.check((facts) => intentOn(facts, machine) === undefined);
-      return uncordon(client, node, { uuid: ifUuid, address }, { timeoutMs, signal: effects.signal });
+      const leftMs = await effects.guard.check((facts) => intentOn(facts, machine) === undefined);
+      return uncordon(client, node, { uuid: ifUuid, address }, { timeoutMs: Math.min(timeoutMs, leftMs), signal: effects.signal });
     });
     workload.forget(machine);
     effects.log.info({ action: "Uncordon", machine, node, reason: outcome }, "Took the cordon off");
@@ -61,9 +59,9 @@ export async function deleteNode(action: Extract<Action, { readonly kind: "Delet
   await tend(`DeleteNode/${machine}`, effects, async (workload) => {
     const wasDeleted = await workload.use({ kind: "nodes" }, placeOf(effects), async (client, timeoutMs) => {
       const live: ClusterFacts[] = [];
-      await effects.guard.check((facts) => live.push(facts) > 0);
+      const leftMs = await effects.guard.check((facts) => live.push(facts) > 0);
       const isItsNode = (seen: SeenNode): boolean => live.every((facts) => formerNodeOwner(facts, seen)?.name === machine);
-      return deleteNodeObject(client, node, isItsNode, { timeoutMs, signal: effects.signal });
+      return deleteNodeObject(client, node, isItsNode, { timeoutMs: Math.min(timeoutMs, leftMs), signal: effects.signal });
     });
     if (wasDeleted)
       effects.event(
