@@ -47,6 +47,11 @@ export const secretsLost = {
       next: "Restore the original content.",
     },
     BundleUnreadable: { status: "True", when: "The Secret's content is no secrets bundle.", next: "Restore the original content." },
+    BundleUnproven: {
+      status: "True",
+      when: "The ClusterRecord of a cluster that exists is gone, and no machine shows yet that it runs with the keys in the Secret.",
+      next: "Nothing when these are the keys: one machine that answers proves it. Else restore the original Secret.",
+    },
     MachinesConfigured: {
       status: "True",
       when: "ClusterRecord and bundle Secret are gone, and machines hold a configuration with those keys, or may hold one.",

@@ -36,8 +36,11 @@ export interface FaultyPortOptions {
   readonly inspect: (request: KubeRequest) => void;
 }
 
-/** Longest time after which a late effect still happens. */
+/** Longest time after which a late effect on a machine still happens. */
 const LATEST_MS = 10 * 60_000;
+
+/** The same at the Kubernetes API, which gives up every request after this: the default of kube-apiserver's `--request-timeout`. */
+const LATEST_WRITE_MS = 60_000;
 
 /** The Kubernetes API as an unlucky operator sees it. */
 export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): KubeTransport {
@@ -66,6 +69,7 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
           return reply;
         },
         fail: () => kubeFailure("connection reset"),
+        latestMs: LATEST_WRITE_MS,
       });
     },
     async watch(request, callOptions) {
@@ -109,6 +113,7 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
             return reply;
           },
           fail: () => talosFailure(14, "connection reset by peer"),
+          latestMs: LATEST_MS,
         });
       };
       const wrapped: TalosChannel = {
@@ -132,6 +137,7 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
 interface Attempt<T> {
   readonly perform: () => Promise<T>;
   readonly fail: () => Error;
+  readonly latestMs: number;
 }
 
 async function withFault<T>(effect: EffectId, options: FaultyPortOptions, attempt: Attempt<T>): Promise<T> {
@@ -165,7 +171,7 @@ async function withFault<T>(effect: EffectId, options: FaultyPortOptions, attemp
       return settled(life, reply);
     }
     case "L": {
-      timers.schedule(1000 + Math.floor(random.fraction() * LATEST_MS), () => void settledQuietly(attempt.perform()));
+      timers.schedule(1000 + Math.floor(random.fraction() * attempt.latestMs), () => void settledQuietly(attempt.perform()));
       await timers.sleep(1000);
       return settled(life, Promise.reject(attempt.fail()));
     }

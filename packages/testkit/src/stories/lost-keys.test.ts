@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import type { TalosCredentials } from "@talos-operator/ports";
+import { generateSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
 import { createValueKeys } from "../world/value-keys.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -58,6 +59,30 @@ test("machines that were configured with keys that are gone are shut out by no n
     assert.equal(world.effects.filter((effect) => effect.startsWith("ApplyConfiguration")).length, 3);
   });
 });
+
+test("without its record a cluster takes no Secret for its keys that no machine runs with", () =>
+  tell({}, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(cps));
+    await world.start();
+    await world.untilReady();
+    await world.kill();
+    const [bundle] = await lose(world, "secret", "record");
+    assert.ok(bundle !== undefined);
+    const keys = createValueKeys(createSeededRandom(7));
+    const other = await generateSecretsBundle({ contract: "1.13", clock: world.time.clock, random: createSeededRandom(7), keys });
+    const written = { bundle: Buffer.from(printSecretsBundle(other)).toString("base64") };
+    await putBack(world, [{ ...bundle, data: written } as KubeObject]);
+    const sent = world.effects.length;
+    await world.start();
+    await world.until("said", async () => (await world.condition(kinds.controlPlane, "SecretsLost"))?.reason === "BundleUnproven");
+    await world.time.advance(600_000);
+    assert.equal(await world.get(kinds.record), undefined);
+    await lose(world, "secret");
+    await putBack(world, [bundle]);
+    await world.until("Ready again", async () => (await world.get(kinds.record)) !== undefined);
+    await world.untilReady();
+    assert.equal(world.effects.length, sent);
+  }));
 
 test("keys that were lost before anything was sent are made anew, once every machine showed that it holds none", () =>
   tell({}, async (world) => {

@@ -57,6 +57,13 @@ export const keepKeys: Rule = {
         "BundleUnreadable",
         `The Secret ${secret} exists and was not made by this operator. Remove or rename it if it is not this cluster's bundle.`,
       );
+    const sign = signOfEarlierLife(seen);
+    if (sign !== undefined && !seen.machines.some(({ look }) => look.kind === "running"))
+      return lost(
+        seen,
+        "BundleUnproven",
+        `${sign}, its ClusterRecord is gone, and no machine shows yet that it runs with the keys in the Secret ${secret}. One that does is enough. If these are other keys, delete that Secret and restore the original, best together with the ClusterRecord.`,
+      );
     return {
       actions: [{ kind: "WriteRecord", ifResourceVersion: undefined, facts: firstFacts(seen, secret, bundle.value), why: "FirstRecord" }],
       waiting: { reason: "WaitingForMachines", message: "The cluster's record is being made." },
