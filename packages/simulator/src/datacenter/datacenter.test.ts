@@ -151,6 +151,40 @@ test("a machine that left etcd is let in again as a new member after a wipe", as
   assert.equal(after.filter((id) => !before.has(id)).length, 1);
 });
 
+test("a graceful reset is answered at once; a member that etcd does not let go asks again, and is wiped when it may leave", async () => {
+  const world = await cluster(3);
+  const leaver = await world.client("10.5.0.3", "os:admin");
+  world.datacenter.machine("10.5.0.2").powerOff();
+  await world.time.advance(100);
+  await leaver.reset({ graceful: true, reboot: true });
+  const machine = world.datacenter.machine("10.5.0.3");
+  await world.time.advance(60_000);
+  assert.equal(machine.state.stage, "resetting");
+  assert.equal(machine.state.wipes, 0);
+  assert.equal(world.datacenter.etcdClusters()[0]?.members.length, 3);
+  world.datacenter.machine("10.5.0.2").powerOn();
+  await world.time.advance(20_000);
+  assert.equal(machine.state.wipes, 1);
+  assert.equal(world.datacenter.etcdClusters()[0]?.members.length, 2);
+});
+
+test("a graceful reset that etcd refuses for good wipes nothing, and another one without leaving does", async () => {
+  const world = await cluster(3);
+  const leaver = await world.client("10.5.0.3", "os:admin");
+  world.datacenter.machine("10.5.0.2").powerOff();
+  await world.time.advance(100);
+  await leaver.reset({ graceful: true, reboot: true });
+  const machine = world.datacenter.machine("10.5.0.3");
+  await world.time.advance(10 * 60_000);
+  world.datacenter.machine("10.5.0.2").powerOn();
+  await world.time.advance(60_000);
+  assert.equal(machine.state.wipes, 0);
+  assert.equal(machine.state.services["etcd"]?.state, "Running");
+  await leaver.reset({ graceful: false, reboot: true });
+  await world.time.advance(100);
+  assert.equal(machine.state.wipes, 1);
+});
+
 test("workers wait for a control plane that signs their certificate", async () => {
   const world = await createTestWorld(machines(2));
   await world.apply("10.5.0.2", "worker");

@@ -110,6 +110,19 @@ export class EtcdRegistry {
     return moved;
   }
 
+  /** Removes the member of a machine that is being reset; tells the machine what came of it. */
+  leave(cell: Cell): void {
+    const cluster = this.of(cell);
+    const id = cell.state.etcd.data?.memberId;
+    const end = (outcome: "left" | "not-yet" | "refused", message = ""): void =>
+      cell.dispatch({ kind: "etcd-leave-ended", outcome, message });
+    // A member that is alone has nobody to tell: Talos goes on with the reset.
+    if (cluster === undefined || id === undefined || cluster.members.length === 1) return end("left");
+    const left = this.remove(cluster, id, "leave");
+    if (left.ok) return end("left");
+    end(left.refusal === "etcdserver: unhealthy cluster" ? "not-yet" : "refused", left.refusal);
+  }
+
   /** Removes a member; its machine, if it lives, finds itself removed for good. */
   remove(cluster: EtcdCluster, memberId: string, how: "evict" | "leave"): EtcdResult {
     const removed = removeMember(cluster, memberId, this.live(cluster.key));

@@ -112,6 +112,8 @@ export class World {
       case "promote-etcd":
         this.etcd.promote(cell);
         return this.#evaluate(cell);
+      case "leave-etcd":
+        return this.etcd.leave(cell);
       case "etcd-changed":
         return this.#evaluate(cell);
       case "trustd-up":

@@ -32,7 +32,16 @@ export type MachineInput =
   | { readonly kind: "node-forgotten" }
   | { readonly kind: "reboot"; readonly actorId: string }
   | { readonly kind: "shutdown"; readonly actorId: string }
-  | { readonly kind: "reset"; readonly actorId: string; readonly wipe: ResetWipe; readonly afterwards: "reboot" | "shutdown" }
+  | {
+      readonly kind: "reset";
+      readonly actorId: string;
+      readonly wipe: ResetWipe;
+      readonly afterwards: "reboot" | "shutdown";
+      /** Leaves etcd before anything is wiped, and stops where etcd does not let it go. */
+      readonly isGraceful: boolean;
+    }
+  /** What came of the wish to leave etcd: gone (or never in), refused for now, refused for good. */
+  | { readonly kind: "etcd-leave-ended"; readonly outcome: "left" | "not-yet" | "refused"; readonly message: string }
   /** The installer has written this version into the other slot, which is the next to start. */
   | { readonly kind: "slot-written"; readonly version: string }
   /** Stops services and reboots into what the slots say; `version` is written before. */
@@ -63,6 +72,8 @@ export type MachineOutput =
   /** Try to become a learner: answered with `etcd-joined`, or later `etcd-available`. */
   | { readonly kind: "join-etcd" }
   | { readonly kind: "promote-etcd" }
+  /** Remove the own member: answered with `etcd-leave-ended`. */
+  | { readonly kind: "leave-etcd" }
   /** Liveness or membership of this machine's etcd may have changed. */
   | { readonly kind: "etcd-changed" }
   /** This control plane now signs certificates for workers. */

@@ -142,6 +142,7 @@ export type TimerName =
   | "switch"
   | "certificate"
   | "install"
+  | "leave"
   | "wipe"
   | "down"
   | "off"

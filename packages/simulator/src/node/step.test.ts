@@ -86,7 +86,13 @@ const stories: readonly { name: string; inputs: readonly MachineInput[]; platfor
     inputs: [
       { kind: "power-on" },
       apply,
-      { kind: "reset", actorId: "a", wipe: { state: true, ephemeral: true, system: true, meta: true }, afterwards: "reboot" },
+      {
+        kind: "reset",
+        actorId: "a",
+        wipe: { state: true, ephemeral: true, system: true, meta: true },
+        afterwards: "reboot",
+        isGraceful: false,
+      },
     ],
     want: ["booting", "maintenance", "installing", "rebooting", "booting", "resetting", "booting", "maintenance"],
   },
@@ -100,7 +106,13 @@ test("an applied configuration survives the wipe of EPHEMERAL, etcd's data does 
     { kind: "power-on" },
     apply,
     { kind: "bootstrap" },
-    { kind: "reset", actorId: "a", wipe: { state: false, ephemeral: true, system: false, meta: false }, afterwards: "reboot" },
+    {
+      kind: "reset",
+      actorId: "a",
+      wipe: { state: false, ephemeral: true, system: false, meta: false },
+      afterwards: "reboot",
+      isGraceful: false,
+    },
   ]);
   assert.equal(machine.config.persisted, config);
   assert.equal(machine.etcd.data, undefined);

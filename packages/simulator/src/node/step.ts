@@ -105,6 +105,8 @@ function handle(run: Run, input: MachineInput): void {
       return run.after("off", run.timings.shutdownMs);
     case "reset":
       return startReset(run, input);
+    case "etcd-leave-ended":
+      return endLeave(run, input);
     case "slot-written":
       return writeSlot(run, input.version);
     case "upgrade":
@@ -191,6 +193,8 @@ function fire(run: Run, name: TimerName): void {
         system: { media: machine.hardware.talosVersion, next: machine.hardware.talosVersion, other: undefined },
       });
       return run.play("install");
+    case "leave":
+      return run.output("leave-etcd");
     case "wipe":
       return finishWipe(run);
     case "down":
@@ -360,10 +364,31 @@ function leaveEtcd(run: Run, wipe: boolean): void {
 }
 
 function startReset(run: Run, input: Extract<MachineInput, { kind: "reset" }>): void {
+  const { machine } = run;
+  // A sequence that is under way is not begun a second time.
+  if (run.has("leave") || run.has("wipe")) return;
   run.event({ kind: "sequence", sequence: "reset", action: "START" }, input.actorId);
   run.stage("resetting");
-  run.set({ meta: { ...run.machine.meta, [resetPlanKey]: JSON.stringify({ wipe: input.wipe, afterwards: input.afterwards }) } });
+  run.set({ meta: { ...machine.meta, [resetPlanKey]: JSON.stringify({ wipe: input.wipe, afterwards: input.afterwards, at: run.now }) } });
+  const etcd = machine.services["etcd"]?.state;
+  const hasToLeave = machine.etcd.data !== undefined && (etcd === "Running" || etcd === "Stopping" || etcd === "Failed");
+  if (input.isGraceful && hasToLeave) return run.after("leave", run.timings.shutdownMs);
   run.after("wipe", run.timings.shutdownMs + run.timings.wipeMs);
+}
+
+/** A member that etcd calls unhealthy asks again every ten seconds, for five minutes. */
+const leaveAgainMs = 10_000;
+const leaveGivesUpMs = 5 * 60_000;
+
+/**
+ * @see siderolabs/talos `internal/app/machined/pkg/runtime/v1alpha1/v1alpha1_sequencer_tasks.go` LeaveEtcd: what etcd refuses ends the sequence, and the
+ * machine goes on as it is, in the stage of the sequence
+ */
+function endLeave(run: Run, input: Extract<MachineInput, { kind: "etcd-leave-ended" }>): void {
+  const plan = JSON.parse(run.machine.meta[resetPlanKey] ?? "{}") as { readonly at?: number };
+  if (input.outcome === "left") return run.after("wipe", run.timings.wipeMs);
+  if (input.outcome === "not-yet" && run.now - (plan.at ?? run.now) < leaveGivesUpMs) return run.after("leave", leaveAgainMs);
+  run.event({ kind: "sequence", sequence: "reset", action: "STOP" });
 }
 
 /** Where a reset in progress keeps its plan; not a META key that callers can write (those are 0-255). */

@@ -24,30 +24,21 @@ export function shutdown(context: HandlerContext): machine.ShutdownResponse {
 const systemPartitions = ["EFI", "BIOS", "BOOT", "META", "STATE", "EPHEMERAL"];
 
 /**
- * MachineService/Reset: checks the wish, answers with an actor id, wipes after that. A graceful reset leaves etcd first and stops when etcd
- * refuses. In a container nothing is wiped: the process ends and comes back.
+ * MachineService/Reset: checks the wish, answers with an actor id; everything else follows the answer. A graceful reset leaves etcd first and stops
+ * when etcd refuses. In a container nothing is wiped: the process ends and comes back.
  */
 export function reset(context: HandlerContext, request: machine.ResetRequest): machine.ResetResponse {
   const { state } = context.cell;
   const wipe = wipeOf(context, request);
   const id = actorId(context);
-  if (request.graceful && wipe.ephemeral && state.etcd.data !== undefined) leaveEtcd(context, state.etcd.data.memberId);
   context.cell.dispatch({
     kind: "reset",
     actorId: id,
     wipe,
+    isGraceful: request.graceful && wipe.ephemeral,
     afterwards: request.reboot || state.hardware.platform === "container" ? "reboot" : "shutdown",
   });
   return create(machine.ResetResponseSchema, { messages: [{ actorId: id }] });
-}
-
-function leaveEtcd(context: HandlerContext, memberId: string): void {
-  const cluster = context.world.etcd.of(context.cell);
-  // A member that is alone has nobody to tell: Talos goes on with the reset.
-  if (cluster === undefined || cluster.members.length === 1) return;
-  const left = context.world.etcd.remove(cluster, memberId, "leave");
-  if (!left.ok && left.refusal !== "etcdserver: member not found")
-    throw new RpcError(grpcStatus.unknown, `failed to leave cluster: ${left.refusal}`);
 }
 
 function wipeOf(context: HandlerContext, request: machine.ResetRequest): ResetWipe {

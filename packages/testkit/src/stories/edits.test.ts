@@ -128,7 +128,7 @@ test("a worker that is listed later joins; when it leaves the list it is wiped a
     assert.equal(world.datacenter.machine("10.5.0.5").state.stage, "maintenance");
     await world.untilReady();
     // Events are posted at a measured pace.
-    await world.time.advance(60_000);
+    await world.time.advance(120_000);
     await assertQuiet(world);
   }));
 

@@ -2,7 +2,7 @@ import { annotations } from "@talos-operator/api";
 import { stateOf } from "./describe.ts";
 import { readyToDisturb } from "./drain.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
-import { controlPlaneIntent, intentOn, machineFact, withDecisions, withIntent, withoutIntent } from "./facts.ts";
+import { controlPlaneIntent, machineFact, withDecisions, withIntent, withoutIntent } from "./facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "./facts.ts";
 import { wordFor } from "./identity.ts";
 import type { Action, Observed, SeenMachine } from "./model.ts";
