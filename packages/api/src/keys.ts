@@ -33,6 +33,8 @@ export const annotations = {
   drainPolicy: `${OPERATOR_GROUP}/drain-policy`,
   /** A duration such as `30m`, default `10m`: when {@link annotations.drainPolicy} takes effect. */
   drainTimeout: `${OPERATOR_GROUP}/drain-timeout`,
+  /** Value: a TalosMachine's name. Sends it once more the settings that it took back or refused, although they did not change. */
+  retryConfig: `${OPERATOR_GROUP}/retry-config`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;

@@ -35,7 +35,7 @@ export const configUpToDate = {
     RolloutStopped: {
       status: "False",
       when: "A machine did not look well with the new configuration and took it back, or did not come back. The rollout stopped.",
-      next: "See the runbook rollout-stopped. Correct the settings; the next change starts anew.",
+      next: "See the runbook rollout-stopped. Correct the settings, or annotate talos-operator.dev/retry-config with the machine's name.",
     },
     NotRead: { status: "Unknown", when: "The configuration of a machine was not read back yet, or cannot be.", next: "See the message." },
   },

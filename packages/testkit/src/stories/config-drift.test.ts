@@ -150,7 +150,7 @@ describe("an operator that starts anew", () => {
           delete machine["appliedHash"];
           delete machine["configContract"];
         }
-      await records.update(record as never);
+      await records.update(record);
       const sent = world.sent.length;
       await world.start();
       await world.time.advance(120_000);

@@ -1,6 +1,7 @@
 import type { ConfigChange } from "@talos-operator/talos";
 import { routeOf } from "../../config/compare.ts";
 import { configHashOf } from "./config-hash.ts";
+import { isReadyNode } from "./describe.ts";
 import { intentOn, machineFact } from "./facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
@@ -73,8 +74,11 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
   });
 
   if (staged?.configHash === settings) {
+    // One that did not come back well is not forgotten because its configuration is in force.
+    if (config.bootId !== staged.bootId && isSame && (failed === undefined || isReadyNode(machine)))
+      return learned("The machine was booted, and the staged configuration is in force.");
+    if (failed !== undefined) return { kind: "failed", why: failed.why };
     if (config.bootId === staged.bootId) return { kind: "staged", config };
-    if (isSame) return learned("The machine was booted, and the staged configuration is in force.");
     const why = "after the boot another configuration than the staged one is in force";
     return { kind: "learn", next: { ...rest, failed: { configHash: settings, why } }, why };
   }

@@ -20,7 +20,7 @@ import { finishDeletion } from "./rules/deletion.ts";
 import { keepFinalizers } from "./rules/keep-finalizer.ts";
 import { keepKeys } from "./rules/keep-keys.ts";
 import { honourReconcileMode } from "./rules/reconcile-mode.ts";
-import { settleConfig } from "./rules/settle-config.ts";
+import { releaseConfig, settleConfig } from "./rules/settle-config.ts";
 import { changeMembership, rememberMembers } from "./rules/membership.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
 import { tendNodes } from "./rules/tend-nodes.ts";
@@ -29,6 +29,7 @@ import { waitingOf, waitOrSettle } from "./rules/wait.ts";
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
 export const defaultRules: readonly Rule[] = [
   honourReconcileMode,
+  releaseConfig,
   finishDeletion,
   refuseUnsafeSpec,
   keepFinalizers,

@@ -1,4 +1,4 @@
-import { conditionFor } from "@talos-operator/api";
+import { annotations, conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { adoptingPatch } from "./adopting-patch.ts";
 import { configIntents } from "./config-intents.ts";
@@ -37,7 +37,7 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   if (failed.length > 0)
     return {
       reason: failed.some(({ why }) => why.startsWith("it refused them")) ? "ConfigRejected" : "RolloutStopped",
-      message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, why }) => `${name}: ${why}`))}. Correct the settings.`,
+      message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, why }) => `${name}: ${why}`))}. Correct the settings, or annotate ${annotations.retryConfig}: ${failed[0]?.name ?? ""} to send them once more.`,
     };
   const intents = configIntents(facts);
   if (intents.length > 0)

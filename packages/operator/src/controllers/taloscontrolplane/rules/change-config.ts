@@ -1,8 +1,9 @@
+import { annotations } from "@talos-operator/api";
 import { planConfigs, routeOfState } from "../config-plan.ts";
 import type { ConfigPlan } from "../config-plan.ts";
 import { ARRIVES_MS, REBOOT_MS, TRY_MS } from "../config-intents.ts";
 import { pathsOf } from "../config-words.ts";
-import { withDecisions, withIntent, withMachine } from "../facts.ts";
+import { machineFact, withDecisions, withIntent, withMachine } from "../facts.ts";
 import type { ClusterFacts, IntentFact } from "../facts.ts";
 import type { Action, Observed, Rule } from "../model.ts";
 import { chooseNext } from "../rollout.ts";
@@ -24,6 +25,8 @@ export const changeConfig: Rule = {
       facts: next,
       why,
     });
+    const retry = retried(seen, facts);
+    if (retry !== undefined) return { actions: [write(retry.facts, "ConfigRetry"), retry.answer] };
     const learned = learn(seen, facts, plans);
     if (learned !== facts) return { actions: [write(learned, "ConfigLearned")] };
     const rollout = chooseNext(seen, facts, plans);
@@ -45,6 +48,25 @@ export const changeConfig: Rule = {
     };
   },
 };
+
+/** A person's word that settings which failed on a machine are sent once more. */
+function retried(seen: Observed, facts: ClusterFacts): { readonly facts: ClusterFacts; readonly answer: Action } | undefined {
+  const value = seen.controlPlane.metadata.annotations?.[annotations.retryConfig];
+  const fact = value === undefined ? undefined : machineFact(facts, value);
+  if (value === undefined || fact?.failed === undefined) return undefined;
+  const { failed: _failed, staged: _staged, ...rest } = fact;
+  const answer = `The settings that failed on ${value} are sent once more, as ${annotations.retryConfig} asked; the annotation acts once and is removed.`;
+  return {
+    facts: withDecisions(withMachine(facts, rest), {
+      at: seen.now,
+      action: "Retry",
+      reason: "AskedByPerson",
+      machine: value,
+      message: answer,
+    }),
+    answer: { kind: "AnswerAnnotation", annotation: annotations.retryConfig, value, answer },
+  };
+}
 
 function learn(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): ClusterFacts {
   return plans.reduce((before, { state, machine }) => {

@@ -46,6 +46,41 @@ export const settleConfig: Rule = {
   },
 };
 
+/**
+ * Lets go of effects on machines that leave the cluster: what they run is of no interest any more, and their wipe must not wait for the end of a trial.
+ *
+ * A boot that was ordered is waited for all the same, so that no two control planes are out at once.
+ */
+export const releaseConfig: Rule = {
+  name: "releaseConfig",
+  decide(seen) {
+    if (seen.record.kind !== "present") return undefined;
+    const { facts, resourceVersion } = seen.record.value;
+    const leaving = configIntents(facts).filter((intent) => isLeaving(seen, intent) && mayBeForgotten(seen, intent));
+    if (leaving.length === 0) return undefined;
+    const next = leaving.reduce(
+      (before, intent) => endIntent(before, intent, seen.now, { reason: "Gone", message: `${intent.machine} leaves the cluster.` }),
+      facts,
+    );
+    return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "ConfigReleased" }] };
+  },
+};
+
+function isLeaving(seen: Observed, intent: IntentFact): boolean {
+  if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return true;
+  const machine = seen.machines.find((one) => one.declared.name === intent.machine);
+  return (
+    machine === undefined ||
+    seen.workers.some((worker) => worker.metadata.name === machine.declared.owner.name && worker.metadata.deletionTimestamp !== undefined)
+  );
+}
+
+function mayBeForgotten(seen: Observed, intent: IntentFact): boolean {
+  if (intent.what === "ApplyConfig" || seen.now > intent.deadline) return true;
+  const look = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine)?.look;
+  return look?.kind === "maintenance" || (look?.kind === "running" && look.stage === "running" && seen.now > intent.at + ARRIVES_MS);
+}
+
 /** What is to be done about one open intent: its end, an action, or nothing but waiting. */
 function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined {
   const machine = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine);
@@ -101,7 +136,7 @@ function tryStep(
     }
     const { look } = machine;
     const isLookedAt = look.kind === "running" && look.at >= since + SOAK_MS && elapsedMs(since, seen.now) >= SOAK_MS;
-    if (!isLookedAt || wasJustSent(seen, "KeepConfig", intent.machine, AGAIN_MS)) return undefined;
+    if (!isLookedAt || !seen.mayDisturb || wasJustSent(seen, "KeepConfig", intent.machine, AGAIN_MS)) return undefined;
     return {
       kind: "KeepConfig",
       machine: intent.machine,

@@ -1,0 +1,436 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ConfigChange } from "@talos-operator/talos";
+import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../../testing/builders.ts";
+import type { Look } from "../../../looking/look.ts";
+import { ARRIVES_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-intents.ts";
+import { machineFact } from "../facts.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../facts.ts";
+import type { Action, Observed, SentEffect } from "../model.ts";
+import type { KnownConfig } from "../seen-config.ts";
+import { releaseConfig, settleConfig } from "./settle-config.ts";
+
+const name = "demo-10.0.0.1";
+const AT = NOW;
+const DEADLINE = AT + TRY_MS + ARRIVES_MS;
+const change: ConfigChange = {
+  document: "/v1alpha1/",
+  path: "machine.nodeLabels.a",
+  change: "added",
+  effect: "live",
+  services: [],
+  rebootsItself: false,
+  reason: "",
+  before: undefined,
+  after: "b",
+};
+const intentOf = (over: Partial<IntentFact> = {}): IntentFact => ({
+  what: "ApplyConfig",
+  machine: name,
+  address: "10.0.0.1",
+  uuid: "uuid-10.0.0.1",
+  role: "controlplane",
+  at: AT,
+  deadline: DEADLINE,
+  why: "",
+  configHash: "new",
+  applyMode: "try",
+  bootIdBefore: "boot-1",
+  ...over,
+});
+const active: Partial<KnownConfig> = { activeHash: "tried" };
+const reverted: Partial<KnownConfig> = { changes: [change], onDisk: "other" };
+
+interface Given {
+  readonly now: number;
+  readonly intent?: Partial<IntentFact>;
+  readonly config?: Partial<KnownConfig>;
+  readonly look?: Look;
+  readonly sent?: Partial<SentEffect> & { readonly at: number };
+  readonly others?: Readonly<Record<string, SentEffect>>;
+  readonly trouble?: string;
+  readonly over?: Partial<Observed>;
+}
+
+function seenOf({ now, intent, config, look, sent, others = {}, trouble, over }: Given): Observed {
+  const known: ClusterFacts = facts({
+    bootstrapDone: founded,
+    machines: [1, 2, 3].map((index) =>
+      configured(`10.0.0.${index}`, "controlplane", "demo", { configHash: "old", appliedHash: "applied" }),
+    ),
+    intents: [intentOf(intent)],
+  });
+  const read: KnownConfig = {
+    kind: "known",
+    at: now,
+    settings: "new",
+    bootId: "boot-1",
+    version: "v1.13.9",
+    activeHash: "applied",
+    changes: [],
+    onDisk: "wanted",
+    ...config,
+  };
+  const effect = intent?.what === "Reboot" ? "Reboot" : "ApplyConfig";
+  return observed({
+    facts: known,
+    controlPlane: controlPlane(3),
+    now,
+    looks: {
+      "10.0.0.1": look ?? { ...running(member(0, 3)), at: now },
+      "10.0.0.2": running(member(1, 3)),
+      "10.0.0.3": running(member(2, 3)),
+    },
+    configs: new Map(config === undefined ? [] : [[name, read]]),
+    sent: new Map([
+      ...Object.entries(others),
+      ...(sent === undefined ? [] : [[`${effect}/${name}`, { outcome: "answered", detail: "ready", ...sent } as SentEffect] as const]),
+    ]),
+    troubles: new Map(trouble === undefined ? [] : [[name, trouble]]),
+    ...over,
+  });
+}
+
+/** What comes out, in one line: the action, or the reason of the ending and what is written down. */
+function told(seen: Observed): string {
+  const actions = settleConfig.decide(seen)?.actions ?? [];
+  return actions.map((action) => (action.kind === "WriteRecord" ? endOf(action) : action.kind)).join(" ") || "waits";
+}
+
+function endOf({ facts: next }: Extract<Action, { readonly kind: "WriteRecord" }>): string {
+  const fact = machineFact(next, name) as MachineFact;
+  const { configHash, appliedHash, staged, failed } = fact;
+  const written = [
+    configHash === "old" ? "" : `now ${configHash}/${appliedHash}`,
+    staged === undefined ? "" : `staged ${staged.configHash}/${staged.bootId}`,
+    failed === undefined ? "" : `failed ${failed.configHash}${failed.tries === undefined ? "" : ` x${failed.tries}`}: ${failed.why}`,
+  ];
+  assert.equal(next.intents.length, 0);
+  return [next.decisions.at(-1)?.reason, ...written].filter((word) => word !== "").join(", ");
+}
+
+describe("a trial", () => {
+  const soon = AT + SOAK_MS + 1_000;
+  const late = DEADLINE + 1_000;
+  const cases: readonly (Given & { readonly name: string; readonly want: string })[] = [
+    { name: "is waited for until it arrives", now: AT + 1_000, config: reverted, want: "waits" },
+    {
+      name: "is not kept before the machine was looked at for a while",
+      now: AT + 5_000,
+      sent: { at: AT },
+      config: { ...active, onDisk: "other" },
+      want: "waits",
+    },
+    {
+      name: "is kept when the machine looks well",
+      now: soon,
+      sent: { at: AT },
+      config: { ...active, onDisk: "other" },
+      want: "KeepConfig",
+    },
+    {
+      name: "is not kept on the word of an old look",
+      now: soon,
+      sent: { at: AT },
+      config: { ...active, onDisk: "other" },
+      look: { ...running(member(0, 3)), at: AT + 1_000 },
+      want: "waits",
+    },
+    {
+      name: "is not kept while the machine is silent",
+      now: soon,
+      sent: { at: AT },
+      config: { ...active, onDisk: "other" },
+      look: silent,
+      want: "waits",
+    },
+    {
+      name: "is not kept while etcd on it is not healthy",
+      now: soon,
+      sent: { at: AT },
+      config: { ...active, onDisk: "other" },
+      look: { ...running({ ...member(0, 3), isHealthy: false }), at: soon },
+      want: "waits",
+    },
+    {
+      name: "is not kept while its node is not ready",
+      now: soon,
+      sent: { at: AT },
+      config: { ...active, onDisk: "other" },
+      look: { ...running(member(0, 3), { ready: false }), at: soon },
+      want: "waits",
+    },
+    {
+      name: "is kept on a machine that was not ready before either",
+      now: soon,
+      sent: { at: AT, detail: "not ready" },
+      config: { ...active, onDisk: "other" },
+      look: { ...running(member(0, 3), { ready: false }), at: soon },
+      want: "KeepConfig",
+    },
+    { name: "of another process is waited out", now: soon, config: { ...active, onDisk: "other" }, want: "waits" },
+    {
+      name: "is not kept at the last moment, when the machine may be taking it back",
+      now: AT + TRY_MS - 20_000,
+      sent: { at: AT },
+      config: { ...active, onDisk: "other" },
+      want: "waits",
+    },
+    {
+      name: "is not told to stay twice at once",
+      now: soon,
+      sent: { at: AT },
+      others: { [`KeepConfig/${name}`]: { at: soon - 1_000, outcome: "unknown", detail: "" } },
+      config: { ...active, onDisk: "other" },
+      want: "waits",
+    },
+    { name: "that is kept is done", now: soon, sent: { at: AT }, config: active, want: "Applied, now new/tried" },
+    { name: "that was kept by a process before is done", now: soon, config: active, want: "Applied, now new/tried" },
+    {
+      name: "on a Talos that does not tell its disk is done when the time is over",
+      now: late,
+      config: { ...active, onDisk: "unknown" },
+      want: "Applied, now new/tried",
+    },
+    {
+      name: "on a Talos that does not tell its disk is not done before",
+      now: AT + TRY_MS,
+      config: { ...active, onDisk: "unknown" },
+      want: "waits",
+    },
+    {
+      name: "compared with other settings says nothing",
+      now: soon,
+      sent: { at: AT },
+      config: { ...active, settings: "newer" },
+      want: "waits",
+    },
+    {
+      name: "that was refused stops the rollout",
+      now: AT + 1_000,
+      sent: { at: AT, outcome: "refused", detail: "unknown keys" },
+      config: reverted,
+      want: "Refused, failed new: it refused them: unknown keys",
+    },
+    {
+      name: "that was never sent is let go",
+      now: AT + 1_000,
+      others: { [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
+      config: reverted,
+      want: "HeldBack",
+    },
+    {
+      name: "held back under an earlier intent says nothing of this one",
+      now: AT + 1_000,
+      others: { [`HeldBack/${name}`]: { at: AT - 1_000, outcome: "unknown", detail: "quorum" } },
+      config: reverted,
+      want: "waits",
+    },
+    {
+      name: "that the machine took back is not judged before its time is over",
+      now: AT + TRY_MS,
+      sent: { at: AT },
+      config: reverted,
+      trouble: "silent",
+      want: "waits",
+    },
+    {
+      name: "that the machine took back stops the rollout with what was seen",
+      now: late,
+      sent: { at: AT },
+      config: reverted,
+      trouble: "its Talos API does not answer",
+      want: "TakenBack, failed new: while it tried them, its Talos API does not answer; it took them back by itself",
+    },
+    {
+      name: "that the machine took back for no reason stops the rollout too",
+      now: late,
+      sent: { at: AT },
+      config: reverted,
+      want: "TakenBack, failed new: it took the configuration back",
+    },
+    {
+      name: "that nobody knows of is begun anew",
+      now: late,
+      sent: { at: AT, outcome: "unknown" },
+      config: reverted,
+      want: "NotHeardOf, failed new x1: nobody knows whether the configuration arrived; it is not in force",
+    },
+    {
+      name: "that nobody knows of, after which the machine was in trouble, stops the rollout",
+      now: late,
+      sent: { at: AT, outcome: "unknown" },
+      config: reverted,
+      trouble: "gone",
+      want: "TakenBack, failed new: while it tried them, gone; it took them back by itself",
+    },
+    {
+      name: "is judged by a reading from after its time only",
+      now: late,
+      sent: { at: AT },
+      config: { ...reverted, at: DEADLINE - 1 },
+      want: "waits",
+    },
+    {
+      name: "on a machine that stays silent ends some time",
+      now: DEADLINE + ARRIVES_MS,
+      sent: { at: AT },
+      look: silent,
+      want: "TakenBack, failed new: it took the configuration back",
+    },
+    {
+      name: "that does not end, as one during another trial, is kept where the machine is well",
+      now: DEADLINE + SOAK_MS + 1_000,
+      config: { ...active, onDisk: "other" },
+      want: "KeepConfig",
+    },
+    {
+      name: "that does not end on a machine that is not well is left to a person",
+      now: late,
+      config: { ...active, onDisk: "other" },
+      look: { ...running(member(0, 3), { ready: false }), at: late },
+      want: "TakenBack, failed new: it runs the tried configuration and does not end the trial, and its node is not ready",
+    },
+    {
+      name: "of a machine that was wiped is over",
+      now: AT + 1_000,
+      look: {
+        kind: "maintenance",
+        at: AT,
+        spki: "x",
+        version: undefined,
+        platform: undefined,
+        uuid: undefined,
+        macs: [],
+        disks: undefined,
+      },
+      want: "Gone",
+    },
+  ];
+  for (const { name: title, want, ...given } of cases) test(title, () => assert.equal(told(seenOf(given)), want));
+
+  test("is kept by nobody who just took over", () =>
+    assert.equal(
+      told(seenOf({ now: DEADLINE + SOAK_MS + 1_000, config: { ...active, onDisk: "other" }, over: { mayDisturb: false } })),
+      "waits",
+    ));
+});
+
+describe("a configuration for the disk", () => {
+  const staged = { applyMode: "staged", deadline: AT + ARRIVES_MS } as const;
+  const rewrite = { applyMode: "no-reboot", deadline: AT + ARRIVES_MS } as const;
+  for (const { name: title, want, ...given } of [
+    { name: "waits until it is there", now: AT + 1_000, intent: staged, sent: { at: AT }, config: reverted, want: "waits" },
+    {
+      name: "is staged when the disk shows it",
+      now: AT + 1_000,
+      intent: staged,
+      config: { changes: [change] },
+      want: "Staged, staged new/boot-1",
+    },
+    {
+      name: "is staged when it was answered by a Talos that does not tell its disk",
+      now: AT + 1_000,
+      intent: staged,
+      sent: { at: AT },
+      config: { changes: [change], onDisk: "unknown" },
+      want: "Staged, staged new/boot-1",
+    },
+    {
+      name: "is not staged on a Talos that does not tell, without an answer",
+      now: AT + 1_000,
+      intent: staged,
+      config: { changes: [change], onDisk: "unknown" },
+      want: "waits",
+    },
+    {
+      name: "is begun anew when it did not arrive",
+      now: AT + ARRIVES_MS + 1,
+      intent: staged,
+      config: reverted,
+      want: "NotHeardOf, failed new x1: nobody knows whether the configuration arrived; it is not on the disk",
+    },
+    {
+      name: "that is in force already is done when the disk shows it",
+      now: AT + 1_000,
+      intent: rewrite,
+      config: active,
+      want: "Applied, now new/tried",
+    },
+  ] as readonly (Given & { readonly name: string; readonly want: string })[])
+    test(title, () => assert.equal(told(seenOf(given)), want));
+});
+
+describe("a boot", () => {
+  const boot = { what: "Reboot", deadline: AT + REBOOT_MS } as const;
+  const away = { ...running(member(0, 3)), stage: "booting", at: AT } as const;
+  for (const { name: title, want, ...given } of [
+    { name: "is ordered when nobody did", now: AT + 1_000, intent: boot, config: {}, want: "RebootMachine" },
+    { name: "is not ordered twice at once", now: AT + 30_000, intent: boot, sent: { at: AT }, config: {}, want: "waits" },
+    {
+      name: "is ordered again when the machine did not boot",
+      now: AT + 130_000,
+      intent: boot,
+      sent: { at: AT },
+      config: {},
+      want: "RebootMachine",
+    },
+    { name: "is waited for while the machine is away", now: AT + 30_000, intent: boot, sent: { at: AT }, look: silent, want: "waits" },
+    {
+      name: "is not over while the machine boots",
+      now: AT + 30_000,
+      intent: boot,
+      sent: { at: AT },
+      config: { bootId: "boot-2" },
+      look: away,
+      want: "waits",
+    },
+    {
+      name: "is not over while etcd on it is not healthy",
+      now: AT + 30_000,
+      intent: boot,
+      sent: { at: AT },
+      config: { bootId: "boot-2" },
+      look: { ...running({ ...member(0, 3), isHealthy: false }), at: AT + 30_000 },
+      want: "waits",
+    },
+    {
+      name: "is over with another boot id and a machine that runs",
+      now: AT + 30_000,
+      intent: boot,
+      config: { bootId: "boot-2" },
+      want: "Booted",
+    },
+    {
+      name: "that could not be ordered is let go",
+      now: AT + 1_000,
+      intent: boot,
+      others: { [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
+      config: {},
+      want: "HeldBack",
+    },
+    {
+      name: "from which a machine does not come back stops the rollout",
+      now: AT + REBOOT_MS + 1,
+      intent: boot,
+      sent: { at: AT },
+      look: silent,
+      want: "TakenBack, failed new: after its reboot its Talos API does not answer as before (unreachable)",
+    },
+    { name: "that did not take place in its time is let go", now: AT + REBOOT_MS + 1, intent: boot, config: {}, want: "HeldBack" },
+  ] as readonly (Given & { readonly name: string; readonly want: string })[])
+    test(title, () => assert.equal(told(seenOf(given)), want));
+});
+
+describe("effects on machines that leave", () => {
+  const released = (given: Given): boolean => releaseConfig.decide(seenOf(given)) !== undefined;
+  const going = { controlPlane: controlPlane(3, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" }) };
+  test("a trial holds up no deletion", () => assert.ok(released({ now: AT + 1_000, over: going })));
+  test("a boot that was ordered is waited for", () => {
+    const intent = { what: "Reboot", deadline: AT + REBOOT_MS } as const;
+    assert.ok(!released({ now: AT + 1_000, intent, look: silent, over: going }));
+    assert.ok(released({ now: AT + ARRIVES_MS + 1, intent, over: going }));
+    assert.ok(released({ now: AT + REBOOT_MS + 1, intent, look: silent, over: going }));
+  });
+  test("a cluster that stays keeps its effects", () => assert.ok(!released({ now: AT + 1_000 })));
+});
