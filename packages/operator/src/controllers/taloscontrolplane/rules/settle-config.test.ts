@@ -49,7 +49,7 @@ interface Given {
   readonly sent?: Partial<SentEffect> & { readonly at: number };
   readonly others?: Readonly<Record<string, SentEffect>>;
   readonly trouble?: string;
-  readonly over?: Partial<Observed>;
+  readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb">>;
 }
 
 function seenOf({ now, intent, config, look, sent, others = {}, trouble, over }: Given): Observed {
