@@ -27,6 +27,8 @@ export interface SeenNodes {
   readonly isAsking: boolean;
   /** Something was written since they were listed. */
   readonly isStale: boolean;
+  /** Machines whose Nodes this process cordoned and has not made schedulable again, with the names of the Nodes. */
+  readonly cordoned: ReadonlyMap<string, string>;
 }
 
 /** What a drain is about. */
@@ -53,7 +55,7 @@ export class ClusterWorkload {
   readonly #ports: WorkloadPorts & { readonly timers: Timers };
   readonly #wake: () => void;
   readonly #drains = new Map<string, Running>();
-  #nodes: SeenNodes = { at: Number.NEGATIVE_INFINITY, nodes: undefined, isAsking: false, isStale: true };
+  #nodes: SeenNodes = { at: Number.NEGATIVE_INFINITY, nodes: undefined, isAsking: false, isStale: true, cordoned: new Map() };
   #isClosed = false;
 
   constructor(ports: WorkloadPorts & { readonly timers: Timers }, wake: () => void) {
@@ -107,7 +109,9 @@ export class ClusterWorkload {
       open: (name) => this.#open({ kind: "node", name }, place),
       report,
       passed: (times) => Object.assign(drain, times),
-      cordoned: () => this.staleNodes(),
+      cordoned: (name) => {
+        this.#nodes = { ...this.#nodes, isStale: true, cordoned: new Map([...this.#nodes.cordoned, [machine, name]]) };
+      },
     });
     void run.then(
       () => this.#ended(machine, drain),
@@ -122,6 +126,12 @@ export class ClusterWorkload {
   forget(machine: string): void {
     this.#drains.get(machine)?.abort.abort();
     this.#drains.delete(machine);
+  }
+
+  /** The Node of this machine is schedulable again, or gone. */
+  released(machine: string): void {
+    this.forget(machine);
+    this.#nodes = { ...this.#nodes, cordoned: new Map([...this.#nodes.cordoned].filter(([name]) => name !== machine)) };
   }
 
   /** What was listed is not how it is any more. */

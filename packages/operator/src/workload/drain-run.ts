@@ -49,8 +49,8 @@ export interface DrainPorts {
   report(state: DrainState): void;
   /** Told after every pause. */
   passed(times: { readonly ranMs: number; readonly unreachableMs: number }): void;
-  /** Told once the Node is cordoned. */
-  cordoned(): void;
+  /** Told once the Node is cordoned, by us or before. */
+  cordoned(nodeName: string): void;
 }
 
 /**
@@ -128,7 +128,7 @@ class DrainRun {
       if (outcome === "no-node") return this.#end({ kind: "no-node" });
       if (outcome !== "done") return this.#end({ kind: "refused", detail: `the Node ${name} tells another machine's UUID or address` });
       this.#isCordoned = true;
-      this.#ports.cordoned();
+      this.#ports.cordoned(name);
     }
     const { items } = await client.resource<PodObject>(podType).list({ fieldSelector: `spec.nodeName=${name}`, ...options });
     const { toEvict, leaving } = podsToLeave(items, name);

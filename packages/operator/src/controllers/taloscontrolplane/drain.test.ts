@@ -39,6 +39,13 @@ const reset: IntentFact = {
 };
 const silentSince = (since: number): Look => ({ kind: "silent", at: NOW, since, detail: "unreachable" });
 
+/** The control plane was drained and is ready again. */
+const cordonedFirst = (over: World = {}): World => ({
+  looks: { [address]: running(), "10.0.0.1": running() },
+  nodes: { at: NOW, nodes: [], isAsking: false, isStale: true, cordoned: new Map([["demo-10.0.0.1", "node-0"]]) },
+  ...over,
+});
+
 interface Case {
   readonly title: string;
   readonly drain?: SeenDrain;
@@ -79,6 +86,22 @@ const cases: readonly Case[] = [
     over: { mayDisturb: false },
     expect: "wait",
     says: /earlier leader/,
+  },
+  {
+    title: "waits until a machine that is back is schedulable again",
+    over: cordonedFirst(),
+    expect: "wait",
+    says: /Node of demo-10\.0\.0\.1 is schedulable/,
+  },
+  {
+    title: "does not wait for a cordoned machine that is not ready",
+    over: cordonedFirst({ looks: { [address]: running() } }),
+    expect: "act",
+  },
+  {
+    title: "does not wait for a Node that could not be written",
+    over: cordonedFirst({ sent: new Map([["Uncordon/demo-10.0.0.1", { at: NOW, outcome: "unknown", detail: "" }]]) }),
+    expect: "act",
   },
   { title: "waits while the drain has just begun", drain: drain(undefined), expect: "wait" },
   {

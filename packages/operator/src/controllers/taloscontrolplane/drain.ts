@@ -2,11 +2,13 @@ import { annotations } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { elapsedMs } from "../../elapsed.ts";
 import type { DrainState, SeenDrain } from "../../workload/seen-drain.ts";
+import { isReadyNode } from "./describe.ts";
 import { drainPolicyOf } from "./drain-policy.ts";
 import type { DrainPolicy } from "./drain-policy.ts";
 import { intentOn, machineFact } from "./facts.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { wordFor } from "./identity.ts";
+import { idleCordons } from "./node-owners.ts";
 import type { Action, MachineName, Observed, SeenMachine } from "./model.ts";
 
 /** Whether a machine may be disturbed now, as far as the pods on its Node are concerned. */
@@ -52,6 +54,8 @@ export function readyToDisturb(seen: Observed, name: MachineName): DrainAnswer {
   const message = `${messageOf(name, drain, policy, seen)}${policy.objection === undefined ? "" : ` ${policy.objection}`}`;
   if (!seen.mayDisturb) return { kind: "wait", message: `${name} is drained once nothing of an earlier leader can be under way any more.` };
   if (drain !== undefined && isFresh && elapsedMs(drain.askedAt, seen.now) < ASK_AGAIN_MS) return { kind: "wait", message };
+  const before = drain === undefined ? cordonedBefore(seen, facts, name) : undefined;
+  if (before !== undefined) return { kind: "wait", message: `${name} is drained once the Node of ${before} is schedulable again.` };
   const ifUuid = machineFact(facts, name)?.uuid ?? "";
   return { kind: "act", actions: [{ kind: "CordonAndDrain", machine: name, address: machine.declared.address, ifUuid }], message };
 }
@@ -131,6 +135,19 @@ function messageOf(name: MachineName, drain: SeenDrain | undefined, policy: Drai
       return `${name} is being drained; ${state.podsLeft} pod(s) have to leave it${leaving}.`;
     }
   }
+}
+
+/**
+ * A machine that is back and about to be made schedulable: pods of the next one need the room. One that does not come back, or whose Node cannot be written,
+ * holds nobody up.
+ */
+function cordonedBefore(seen: Observed, facts: ClusterFacts, name: MachineName): MachineName | undefined {
+  return idleCordons(seen, facts)
+    .map(({ fact }) => fact.name)
+    .find((other) => {
+      const machine = seen.machines.find(({ declared }) => declared.name === other);
+      return other !== name && machine !== undefined && isReadyNode(machine) && seen.sent.get(`Uncordon/${other}`)?.outcome !== "unknown";
+    });
 }
 
 /** A person's word for one machine. */

@@ -8,7 +8,13 @@ export type NodeAction = Extract<Action, { readonly kind: "CordonAndDrain" | "Lo
 export function afterwardsOnNodes(seen: Observed, action: NodeAction): Observed {
   switch (action.kind) {
     case "CordonAndDrain": {
-      const drain = { startedAt: seen.now, askedAt: seen.now, ranMs: 0, unreachableMs: 0, state: { kind: "drained", at: seen.now } } as const;
+      const drain = {
+        startedAt: seen.now,
+        askedAt: seen.now,
+        ranMs: 0,
+        unreachableMs: 0,
+        state: { kind: "drained", at: seen.now },
+      } as const;
       return { ...seen, drains: new Map([...(seen.drains ?? []), [action.machine, drain]]) };
     }
     case "LookAtNodes":
@@ -22,5 +28,5 @@ export function afterwardsOnNodes(seen: Observed, action: NodeAction): Observed 
 
 /** A Node whose kubelet has just gone is not listed anew: a plan takes what was seen. */
 function withNodes(seen: Observed, change: (nodes: readonly SeenNode[]) => readonly SeenNode[]): Observed {
-  return { ...seen, nodes: { at: seen.now, isAsking: false, isStale: false, nodes: change(seen.nodes?.nodes ?? []) } };
+  return { ...seen, nodes: { at: seen.now, isAsking: false, isStale: false, cordoned: new Map(), nodes: change(seen.nodes?.nodes ?? []) } };
 }

@@ -25,9 +25,10 @@ const listed = (nodes: readonly SeenNode[], over: Partial<SeenNodes> = {}): Seen
   nodes,
   isAsking: false,
   isStale: false,
+  cordoned: new Map(),
   ...over,
 });
-const never: SeenNodes = { at: Number.NEGATIVE_INFINITY, nodes: undefined, isAsking: false, isStale: true };
+const never: SeenNodes = { at: Number.NEGATIVE_INFINITY, nodes: undefined, isAsking: false, isStale: true, cordoned: new Map() };
 const ours = node({ isCordonedByUs: true });
 const left = node({ name: "node-9", uuid: gone.uuid, addresses: [gone.address], isReady: false });
 const reboot: IntentFact = { what: "Reboot", machine: name, address, uuid: "", role: "worker", at: NOW, deadline: NOW + 1, why: "" };
@@ -59,6 +60,12 @@ const cases: readonly Case[] = [
     expect: ["LookAtNodes"],
   },
   { title: "takes our cordon off a machine that is ready", nodes: listed([ours]), expect: ["Uncordon"] },
+  {
+    title: "takes off at once what this process cordoned itself",
+    nodes: { ...never, at: NOW, cordoned: new Map([[name, "node-1"]]) },
+    over: { watchedSince: NOW },
+    expect: ["Uncordon"],
+  },
   { title: "leaves a cordon alone that is not ours", nodes: listed([node()]), expect: undefined },
   { title: "keeps the cordon while an intent stands", nodes: listed([ours]), known: { intents: [reboot] }, expect: undefined },
   {

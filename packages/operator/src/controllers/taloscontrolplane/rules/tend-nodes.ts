@@ -1,9 +1,8 @@
 import { elapsedMs } from "../../../elapsed.ts";
 import { isReadyNode } from "../describe.ts";
-import { intentOn } from "../facts.ts";
 import type { ClusterFacts, MachineFact } from "../facts.ts";
 import type { Action, Observed, Rule, SentEffect } from "../model.ts";
-import { formerNodeOwner, nodeOfMachine } from "../node-owners.ts";
+import { formerNodeOwner, idleCordons } from "../node-owners.ts";
 import type { SeenNode } from "../../../workload/seen-node.ts";
 
 /** Between two looks at the Nodes while something is left to do there; growing with the time it has been left. */
@@ -32,12 +31,11 @@ export const tendNodes: Rule = {
 };
 
 function uncordons(seen: Observed, facts: ClusterFacts): readonly Action[] {
-  return cordoned(seen, facts).flatMap(({ fact, node }): readonly Action[] => {
+  if (elapsedMs(seen.watchedSince, seen.now) < FOUND_CORDON_MS && seen.nodes?.cordoned.size === 0) return [];
+  return idleCordons(seen, facts).flatMap(({ fact, node, isReady }): readonly Action[] => {
     const machine = seen.machines.find(({ declared }) => declared.name === fact.name);
-    const isWanted = seen.drains?.has(fact.name) === true || elapsedMs(seen.watchedSince, seen.now) < FOUND_CORDON_MS;
-    if (machine === undefined || isWanted || intentOn(facts, fact.name) !== undefined) return [];
-    if (!isReadyNode(machine) || !node.isReady || !mayTry(seen, `Uncordon/${fact.name}`)) return [];
-    return [{ kind: "Uncordon", machine: fact.name, node: node.name, address: machine.declared.address, ifUuid: fact.uuid }];
+    if (machine === undefined || isReady === false || !isReadyNode(machine) || !mayTry(seen, `Uncordon/${fact.name}`)) return [];
+    return [{ kind: "Uncordon", machine: fact.name, node, address: machine.declared.address, ifUuid: fact.uuid }];
   });
 }
 
@@ -50,15 +48,6 @@ function deletions(seen: Observed, facts: ClusterFacts): readonly Action[] {
 interface Leftover {
   readonly fact: MachineFact;
   readonly node: SeenNode;
-}
-
-/** Nodes with our mark, by machine. */
-function cordoned(seen: Observed, facts: ClusterFacts): readonly Leftover[] {
-  const nodes = seen.nodes?.nodes ?? [];
-  return facts.machines.flatMap((fact): readonly Leftover[] => {
-    const node = fact.releasedAt === undefined ? nodeOfMachine(nodes, fact) : undefined;
-    return node?.isCordonedByUs === true ? [{ fact, node }] : [];
-  });
 }
 
 /** Nodes of machines that were let go. */
@@ -77,7 +66,7 @@ function isLookDue(seen: Observed, facts: ClusterFacts): boolean {
   if (nodes.nodes === undefined) return age >= TRY_AGAIN_MS;
   const released = Math.max(Number.NEGATIVE_INFINITY, ...facts.machines.map((fact) => fact.releasedAt ?? Number.NEGATIVE_INFINITY));
   const since = leftBehind(seen, facts).map(({ fact }) => elapsedMs(fact.releasedAt ?? seen.now, seen.now));
-  const isLeft = since.length > 0 || cordoned(seen, facts).length > 0;
+  const isLeft = since.length > 0 || idleCordons(seen, facts).length > 0;
   if (nodes.isStale || released >= nodes.at) return age >= LEFTOVER_LOOK_MS.shortest;
   return (
     isLeft &&
