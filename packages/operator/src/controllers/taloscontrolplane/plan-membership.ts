@@ -11,6 +11,7 @@ import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
 import type { EtcdQuorum } from "./quorum.ts";
 import {
   isAbandoned,
+  isShownBy,
   isWiped,
   LATE_MS,
   leaversOf,
@@ -244,6 +245,11 @@ function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentFact): R
     ? ({ isGraceful: true, leavesEtcd: true, ifUnlisted: "voter" } as const)
     : ({ ifUnlisted: facts.bootstrapDone === undefined ? "no-etcd" : "no-voter" } as const);
   const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ...how }] : [];
+  // What is sent now has its own time to take place: by the old deadline its silence would count as that of a machine that failed.
+  if (actions.length > 0 && seen.now >= intent.deadline) {
+    const renewed = withIntent(withoutIntent(facts, fact.name), resetIntent(seen, leaver, intent.why));
+    return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), facts: renewed, actions };
+  }
   return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), actions };
 }
 
@@ -262,7 +268,7 @@ function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineFact): R
   const view = etcdMembership(seen);
   if (view.kind === "unsafe")
     return say("WaitingForQuorum", `The member of ${fact.name} is removed once etcd's other members agree: ${view.message}.`);
-  const member = memberIn(view, facts, fact);
+  const member = memberOf(seen, view.members, facts, fact);
   if (member === undefined) return { facts, actions: [], removals: [] };
   if (!seen.mayDisturb) return say("WaitingForTurn", `The member of ${fact.name} is removed soon; this operator just took over.`);
   const projection = projectWithout(view, member.id, "leaves");
@@ -335,13 +341,12 @@ function viaOf(
 
 /** Machines that were let go and of which etcd still has a member that no machine shows. */
 function ghostsOf(seen: Observed, facts: ClusterFacts): readonly MachineFact[] {
+  // A machine that was taken in again has a member of its own, and a fact that is not released.
+  const released = facts.machines.filter((fact) => fact.releasedAt !== undefined && fact.memberId !== undefined);
+  if (released.length === 0) return [];
   const view = etcdMembership(seen);
   if (view.kind === "unsafe") return [];
-  return facts.machines.filter(({ releasedAt, memberId, role }) => {
-    if (role !== "controlplane" || releasedAt === undefined || memberId === undefined) return false;
-    // A machine that was taken in again has a member of its own, and a fact that is not released.
-    return listed(view, memberId) && !isShown(seen, memberId);
-  });
+  return released.filter(({ memberId = "" }) => listed(view, memberId) && !isShown(seen, memberId));
 }
 
 /** Nobody answers as this machine, and it is not only rebooting. */
@@ -368,11 +373,7 @@ function missingReplacements(seen: Observed, facts: ClusterFacts): readonly Seen
 function memberListed(seen: Observed, facts: ClusterFacts, fact: MachineFact): boolean | undefined {
   if (facts.bootstrapDone === undefined) return false;
   const view = etcdMembership(seen);
-  return view.kind === "unsafe" ? undefined : memberIn(view, facts, fact) !== undefined;
-}
-
-function memberIn(view: EtcdQuorum, facts: ClusterFacts, fact: MachineFact): { readonly id: string } | undefined {
-  return memberOf(view.members, facts, fact);
+  return view.kind === "unsafe" ? undefined : memberOf(seen, view.members, facts, fact) !== undefined;
 }
 
 function listed(view: EtcdQuorum, memberId: string): boolean {
@@ -381,7 +382,7 @@ function listed(view: EtcdQuorum, memberId: string): boolean {
 
 /** A machine that answers shows this member as its own. */
 function isShown(seen: Observed, memberId: string): boolean {
-  return [...seen.machines, ...seen.former].some(({ look }) => look.kind === "running" && look.etcd?.localMember === memberId);
+  return [...seen.machines, ...seen.former].some(({ look }) => isShownBy(look, memberId));
 }
 
 function closed(seen: Observed, facts: ClusterFacts, intent: IntentFact, reason: string, message: string): RemovalStep {

@@ -217,7 +217,10 @@ export function mayDisturb(seen: Observed, facts: ClusterFacts, machine: SeenMac
   const view = etcdQuorum(seen);
   if (view.kind === "unsafe") return wait(view.message);
   if (role === "worker") {
-    if (view.healthy === view.voters.length || view.healthy > view.needed) return { kind: "allowed" };
+    // One that is in the middle of an effect is about to be gone, if it is not already.
+    const out = Math.max(view.voters.length - view.healthy, busy === undefined ? 0 : 1);
+    if (out === 0 || view.voters.length - out > view.needed) return { kind: "allowed" };
+    if (busy !== undefined) return wait(`${busy.machine} is in the middle of an effect (${busy.what}): workers are left alone meanwhile`);
     return wait(
       `${view.healthy} of ${view.voters.length} control planes are healthy, none more than needed: workers are left alone meanwhile`,
     );

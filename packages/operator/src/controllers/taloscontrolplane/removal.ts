@@ -1,6 +1,6 @@
 import { annotations } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf, RolloutStrategy, TalosWorker } from "@talos-operator/api";
-import type { EtcdMember } from "../../looking/look.ts";
+import type { EtcdMember, Look } from "../../looking/look.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import { intentOn, machineFact, withDecisions, withMachine, withoutIntent } from "./facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "./facts.ts";
@@ -134,18 +134,26 @@ export function isResetting(facts: ClusterFacts, { declared, look }: SeenMachine
 }
 
 /**
- * The member of etcd that belongs to a machine that does not show it now: the one it showed last, or, where the record is older than that, the only one
- * that is reached at its address and is no other machine's.
+ * The member of etcd that belongs to a machine that may not show it now: the one it showed last, or the only one that is reached at its address, was never
+ * another machine's and is shown by no other one: a machine may have joined anew since its member was written down, and died as a learner.
  */
-export function memberOf(members: readonly EtcdMember[], facts: ClusterFacts, fact: MachineFact): EtcdMember | undefined {
-  if (fact.memberId !== undefined) return members.find((member) => member.id === fact.memberId);
+export function memberOf(seen: Observed, members: readonly EtcdMember[], facts: ClusterFacts, fact: MachineFact): EtcdMember | undefined {
+  const known = members.find((member) => member.id === fact.memberId);
+  if (known !== undefined) return known;
+  const others = [...seen.machines, ...seen.former].filter(({ declared }) => declared.name !== fact.name);
   const [own, ...more] = members.filter(
     (member) =>
       !facts.machines.some((other) => other.name !== fact.name && other.memberId === member.id) &&
+      !others.some(({ declared, look }) => declared.address === fact.address || isShownBy(look, member.id)) &&
       member.peerUrls.length > 0 &&
       member.peerUrls.every((url) => hostOf(url) === fact.address),
   );
   return more.length === 0 ? own : undefined;
+}
+
+/** The machine answers and shows this member as its own. */
+export function isShownBy(look: Look, memberId: string): boolean {
+  return look.kind === "running" && look.etcd?.localMember === memberId;
 }
 
 function hostOf(url: string): string | undefined {

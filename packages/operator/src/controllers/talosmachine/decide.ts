@@ -204,5 +204,5 @@ function configOf(look: Look, fact: MachineFact | undefined, sent: SentEffect | 
 function deletionWords({ fact }: MachineSeen): string {
   return fact?.configuredAt === undefined || fact.releasedAt !== undefined
     ? "Waits for the pool that it belongs to."
-    : "A single machine is not taken out of a running cluster by this release: delete the pool or the cluster, or take it out of the list and reset it by hand.";
+    : "Its pool lists it: take it out of spec.metalSpec.machines there, and it is drained, wiped and let go.";
 }

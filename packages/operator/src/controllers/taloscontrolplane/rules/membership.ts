@@ -1,4 +1,4 @@
-import type { Action, Observed, Rule, Verdict } from "../model.ts";
+import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { planMembership } from "../plan-membership.ts";
 import { etcdQuorum } from "../quorum.ts";
 import { machineFact, withMachine } from "../facts.ts";
@@ -51,6 +51,11 @@ export const rememberMembers: Rule = {
   decide(seen) {
     if (seen.record.kind !== "present" || seen.record.value.facts.bootstrapDone === undefined) return undefined;
     const { facts, resourceVersion } = seen.record.value;
+    const isNews = ({ declared, look }: SeenMachine): boolean =>
+      look.kind === "running" &&
+      (look.etcd?.localMember ?? "none") !== "none" &&
+      look.etcd?.localMember !== machineFact(facts, declared.name)?.memberId;
+    if (!seen.machines.some(isNews)) return undefined;
     const view = etcdQuorum(seen);
     if (view.kind === "unsafe" || view.healthy < view.voters.length) return undefined;
     const next = view.voters.reduce((known, { id, machine }) => {
