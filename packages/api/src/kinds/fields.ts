@@ -8,11 +8,11 @@ export const VERSION_PATTERN = "^v\\d+\\.\\d+\\.\\d+(-[0-9A-Za-z-]+(\\.[0-9A-Za-
 export const IPV4_PATTERN = "^(\\d{1,3}\\.){3}\\d{1,3}$";
 
 /**
- * An IPv4 address as published, an IPv6 address, or a DNS name with a letter. Wide on purpose: `validateAddress` says what is wrong with one. Text with a
- * port, a zone or a path is refused here already.
+ * An IPv4 address as published, an IPv6 address, or a DNS name of two labels or more. Numbers in disguise, names of the host itself, ports, zones and paths
+ * are refused here; what else is wrong with one says `validateAddress`.
  */
 export const HOST_PATTERN =
-  "^((\\d{1,3}\\.){3}\\d{1,3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*(\\d{1,3}(\\.\\d{1,3}){3})?|[0-9A-Za-z.-]*[A-Za-z][0-9A-Za-z.-]*)$";
+  "^((\\d{1,3}\\.){3}\\d{1,3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*(\\d{1,3}(\\.\\d{1,3}){3})?|([0-9A-Za-z]([0-9A-Za-z-]{0,61}[0-9A-Za-z])?\\.)+[A-Za-z]([0-9A-Za-z-]{0,61}[0-9A-Za-z])?)$";
 
 /** A name in the same namespace. */
 const localReference = object(

@@ -8,6 +8,8 @@ import {
   patchMachineConfig,
 } from "@talos-operator/talos";
 import type { MachineConfigInput, SecretsBundle } from "@talos-operator/talos";
+import type { MachineSettings } from "./settings.ts";
+import { patchTexts } from "./patch-texts.ts";
 import { ConfigRefusal } from "./refusal.ts";
 
 /** Everything that one machine's configuration is made from. */
@@ -17,7 +19,7 @@ export interface RenderInput {
   readonly endpoint: string;
   /** The control plane decides what concerns the whole cluster. */
   readonly controlPlane: TalosControlPlaneSpec;
-  readonly machineSpec: MachineSpec;
+  readonly machineSpec: MachineSettings;
   /** Talos version that is to be installed. */
   readonly version: string;
   /** Talos version that reads the configuration; `undefined` = the one that is to be installed. */
@@ -39,9 +41,11 @@ export interface RenderInput {
  */
 export function renderMachineConfig(input: RenderInput): string {
   const plain = generateMachineConfig(generatorInput(input));
-  const texts = [...ownPatches(input), ...(input.machineSpec.configPatches ?? []), ...(input.machineSpec.additionalConfig ?? [])].map(
-    (patch) => JSON.stringify(patch),
-  );
+  const texts = patchTexts([
+    ...ownPatches(input),
+    ...(input.machineSpec.configPatches ?? []),
+    ...(input.machineSpec.additionalConfig ?? []),
+  ]);
   if (texts.length === 0) return plain;
   const patched = patchMachineConfig(plain, texts);
   refuseIdentityChange(plain, patched);
@@ -71,7 +75,7 @@ function generatorInput(input: RenderInput): MachineConfigInput {
     // An adopted cluster has Secrets in etcd that no other key reads.
     keepAesCbcSecret: true,
     platform: isContainer ? "container" : "metal",
-    additionalSans: [...input.addresses],
+    additionalSans: [...new Set([...input.addresses, ...(machineSpec.ips ?? [])])],
     ...(isContainer
       ? {}
       : {
@@ -99,16 +103,42 @@ function generatorInput(input: RenderInput): MachineConfigInput {
   };
 }
 
+/**
+ * Where the image cache lies: Talos makes no partition for it unless it is told how large.
+ *
+ * @see siderolabs/talos `website/content/v1.9/talos-guides/configuration/image-cache.md`
+ */
+const IMAGE_CACHE_VOLUME = {
+  apiVersion: "v1alpha1",
+  kind: "VolumeConfig",
+  name: "IMAGECACHE",
+  provisioning: { diskSelector: { match: "system_disk" }, minSize: "2GB", maxSize: "2GB" },
+} as const;
+
 /** What the generator has no input for. */
 function ownPatches(input: RenderInput): readonly unknown[] {
-  const { registries } = input.machineSpec;
+  const { registries, hostname, imageCache } = input.machineSpec;
+  const contract = input.contract ?? contractOf(input.version, input.readBy);
+  const isBefore = (other: string): boolean => compareContracts(contract, other) < 0;
   const isPlain = registries === undefined || plainMirrors(registries) !== undefined;
   const patches: unknown[] = isPlain ? [] : [{ machine: { registries } }];
   if (input.controlPlane.cni?.flannel?.kubeNetworkPoliciesEnabled === true && input.role === "controlplane")
     patches.push(
-      compareContracts(input.contract ?? contractOf(input.version, input.readBy), "1.14") < 0
+      isBefore("1.14")
         ? { cluster: { network: { cni: { flannel: { kubeNetworkPoliciesEnabled: true } } } } }
         : { apiVersion: "v1alpha1", kind: "KubeFlannelCNIConfig", kubeNetworkPoliciesEnabled: true },
+    );
+  if (hostname !== undefined)
+    patches.push(
+      isBefore("1.12") ? { machine: { network: { hostname } } } : { apiVersion: "v1alpha1", kind: "HostnameConfig", auto: "off", hostname },
+    );
+  // A container has no disk of its own to put a cache on, and Talos before 1.9 knows none.
+  if (imageCache === true && input.platform !== "container" && !isBefore("1.9"))
+    patches.push(
+      isBefore("1.14")
+        ? { machine: { features: { imageCache: { localEnabled: true } } } }
+        : { apiVersion: "v1alpha1", kind: "ImageCacheConfig", local: { enabled: true } },
+      IMAGE_CACHE_VOLUME,
     );
   return patches;
 }

@@ -33,7 +33,12 @@ const refusals: readonly Refusal[] = [
     "https://[::1]:6443",
     "ftp://10.5.0.100",
     "10.5.0.100:6443",
-  ].map((text) => ({ name: `the endpoint ${text}`, cluster: endpoint(text), reason: "Invalid", says: /spec\.controlPlane\.endpoint/ })),
+  ].map((text) => ({
+    name: `IN43: the endpoint ${text}`,
+    cluster: endpoint(text),
+    reason: "Invalid",
+    says: /spec\.controlPlane\.endpoint/,
+  })),
   ...(
     [
       ["https://10.5.0.100:0", /spec\.controlPlane\.endpoint.*port/],
@@ -45,27 +50,27 @@ const refusals: readonly Refusal[] = [
       ["https://2130706433:6443", /spec\.controlPlane\.endpoint/],
       ["https://0x7f.1:6443", /spec\.controlPlane\.endpoint/],
     ] as const
-  ).map(([text, says]) => ({ name: `the endpoint ${text}`, cluster: endpoint(text), reason: "InvalidEndpoint", says })),
+  ).map(([text, says]) => ({ name: `IN43: the endpoint ${text}`, cluster: endpoint(text), reason: "InvalidEndpoint", says })),
   {
-    name: "an endpoint inside the service network",
+    name: "IN46: an endpoint inside the service network",
     cluster: endpoint("https://10.96.0.1:6443"),
     reason: "AddressInClusterRange",
     says: /spec\.controlPlane\.endpoint.*10\.96\.0\.0\/12/,
   },
   {
-    name: "a machine inside a podCIDR that the spec names",
+    name: "IN46: a machine inside a podCIDR that the spec names",
     cluster: demoCluster(one, [], { podCIDR: ["10.5.0.0/16"], endpoint: "https://10.6.0.1:6443" }),
     reason: "AddressInClusterRange",
     says: /spec\.controlPlane\.metalSpec\.machines\[0\]\.address.*10\.5\.0\.0\/16.*podCIDR/,
   },
   {
-    name: "a machine inside a serviceCIDR that the spec names",
+    name: "IN46: a machine inside a serviceCIDR that the spec names",
     cluster: demoCluster(one, [], { serviceCIDR: ["10.5.0.0/24"], endpoint: "https://10.6.0.1:6443" }),
     reason: "AddressInClusterRange",
     says: /spec\.controlPlane\.metalSpec\.machines\[0\]\.address.*10\.5\.0\.0\/24.*serviceCIDR/,
   },
   {
-    name: "a worker inside the default service network",
+    name: "IN46: a worker inside the default service network",
     cluster: demoCluster(one, ["10.96.3.4"]),
     reason: "AddressInClusterRange",
     says: /spec\.worker\.metalSpec\.machines\[0\]\.address.*10\.96\.0\.0\/12/,
@@ -77,13 +82,13 @@ const refusals: readonly Refusal[] = [
     says: /spec\.controlPlane\.podCIDR\[0\]/,
   },
   {
-    name: "one address twice among the workers",
+    name: "IN54: one address twice among the workers",
     cluster: demoCluster(one, ["10.5.0.4", "10.5.0.4"]),
     reason: "DuplicateAddress",
     says: /spec\.worker\.metalSpec\.machines\[1\]\.address.*machines\[0\]/,
   },
   ...[4, 8, 9].map((count) => ({
-    name: `${count} control planes`,
+    name: `IN13: ${count} control planes`,
     cluster: demoCluster(addresses(count)),
     reason: "UnsupportedReplicas",
     says: /spec\.controlPlane\.metalSpec\.machines.*List /,
@@ -94,22 +99,47 @@ const refusals: readonly Refusal[] = [
     reason: "Invalid",
     says: /spec\.controlPlane.*Machines is required/,
   },
-  ...["127.0.0.1", "0.0.0.0", "169.254.169.254", "100.100.100.200", "224.0.0.1", "255.255.255.255"].map((address) => ({
-    name: `the machine address ${address}`,
+  // Valid in form, so the schema lets them pass: published manifests are taken as they are, and loopback may be opened by a flag.
+  ...(
+    [
+      ["IN44", "127.0.0.1"],
+      ["IN44", "0.0.0.0"],
+      ["IN44", "::1"],
+      ["IN44", "::ffff:127.0.0.1"],
+      ["IN45", "169.254.169.254"],
+      ["IN45", "100.100.100.200"],
+      ["IN45", "fd00:ec2::254"],
+      ["IN45", "metadata.google.internal"],
+      ["IN44", "224.0.0.1"],
+      ["IN44", "255.255.255.255"],
+    ] as const
+  ).map(([id, address]) => ({
+    name: `${id}: the machine address ${address}`,
     cluster: demoCluster([address]),
     reason: "InvalidAddress",
     says: new RegExp(`spec\\.controlPlane\\.metalSpec\\.machines\\[0\\]\\.address.*${address.replaceAll(".", "\\.")}`),
   })),
-  ...["localhost", "metadata.google.internal", "2130706433", "0x7f.1", "::1", "10.5.0.1:50000", "fe80::1%eth0", "10.5.0.1."].map(
-    (address) => ({
-      name: `the machine address ${address}`,
-      cluster: demoCluster([address]),
-      reason: "Invalid",
-      says: /spec\.controlPlane\.metalSpec\.machines\[0\]\.address/,
-    }),
-  ),
+  ...(
+    [
+      ["IN44", "localhost"],
+      ["IN44", "2130706433"],
+      ["IN44", "0x7f.1"],
+      ["IN44", "017700000001"],
+      ["IN44", "[::ffff:127.0.0.1]"],
+      ["IN49", "10.5.0.1:50000"],
+      ["IN49", "fe80::1%eth0"],
+      ["IN49", "10.5.0.1."],
+      ["IN49", "１０.5.0.1"],
+      ["IN49", "m\u0430chine.example.com"],
+    ] as const
+  ).map(([id, address]) => ({
+    name: `${id}: the machine address ${address}`,
+    cluster: demoCluster([address]),
+    reason: "Invalid",
+    says: /spec\.controlPlane\.metalSpec\.machines\[0\]\.address/,
+  })),
   ...(["v1.13", "1.13.9", "v1.13.9-rc.0; rm -rf", "latest"] as const).map((version) => ({
-    name: `the Talos version ${version}`,
+    name: `IN39: the Talos version ${version}`,
     cluster: demoCluster(one, [], { version }),
     reason: "Invalid",
     says: /spec\.controlPlane\.version/,
@@ -122,7 +152,7 @@ const refusals: readonly Refusal[] = [
       [{ kubeVersion: "v1.29.0" }, /spec\.controlPlane\.kubeVersion.*too old.*Choose/],
     ] as const
   ).map(([over, says]) => ({
-    name: `the versions ${JSON.stringify(over)}`,
+    name: `IN40: the versions ${JSON.stringify(over)}`,
     cluster: demoCluster(one, [], over),
     reason: "VersionUnsupported",
     says,

@@ -48,7 +48,7 @@ function reference(name: string, over: Record<string, unknown> = {}): object {
   return { machineRef: { apiVersion: "hosts.example.dev/v1", kind: "Host", name, fieldPath, ...over } };
 }
 
-function cluster(controlPlanes: readonly object[], workers: readonly object[] = []): object {
+function cluster(controlPlanes: readonly object[], workers: readonly object[] = []): Record<string, unknown> {
   const { spec, ...rest } = demoCluster(["10.5.0.1"], workers.length === 0 ? [] : ["10.5.0.4"]);
   const machineSpec = { installDisk: "/dev/sda" };
   return {
@@ -307,8 +307,13 @@ describe("a reference that gives nothing to connect to", () => {
       await world.untilReady();
       await world.time.advance(2_000);
       await host(world, "stolen", "10.5.0.1");
-      const thief = cluster([reference("stolen")]) as { readonly spec: object };
-      await apply(world, kinds.cluster, { ...thief, metadata: { namespace: "default", name: "thief" } });
+      const { spec } = cluster([reference("stolen")]) as { readonly spec: Record<string, unknown> };
+      await apply(world, kinds.cluster, {
+        apiVersion: "talos.alperen.cloud/v1alpha1",
+        kind: "TalosCluster",
+        spec,
+        metadata: { namespace: "default", name: "thief" },
+      });
       await world.until("said", async () => (await world.condition(kinds.machine, "Ready", "thief-stolen"))?.reason === "DuplicateAddress");
       await world.time.advance(60_000);
       assert.equal(world.sent.filter((call) => call.startsWith("ApplyConfiguration")).length, 1);

@@ -1,5 +1,5 @@
 import { canonicalAddress, machineNameFor } from "@talos-operator/api";
-import type { Machine, MachineAddress, MachineSpec, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { Machine, MachineAddress, MachineSpec, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
 import { emptyAddressBook } from "../../references/references.ts";
 import type { AddressBook } from "../../references/references.ts";
@@ -70,29 +70,6 @@ function placeOf(
 /** True for a name that an object can have, and that so can become part of another's. */
 export function isObjectName(name: string | undefined): name is string {
   return name !== undefined && /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name);
-}
-
-/** TalosMachines that a person made: they belong to the cluster that their reference names. */
-export function handMade(objects: readonly TalosMachine[], declared: readonly DeclaredMachine[]): readonly DeclaredMachine[] {
-  const names = new Set(declared.map((machine) => machine.name));
-  return objects.flatMap((object) => {
-    const { spec, metadata } = object;
-    if (spec === undefined || names.has(metadata.name) || metadata.deletionTimestamp !== undefined) return [];
-    if ((metadata.ownerReferences ?? []).some((reference) => reference.controller === true)) return [];
-    const kind = spec.controlPlaneRef?.name === undefined ? "TalosWorker" : "TalosControlPlane";
-    const owner = { kind, name: (kind === "TalosWorker" ? spec.workerRef?.name : spec.controlPlaneRef?.name) ?? "" } as const;
-    return [
-      {
-        name: metadata.name,
-        role: roleOf(kind),
-        address: canonicalAddress(spec.endpoint),
-        owner,
-        field: `TalosMachine/${metadata.name} spec.endpoint`,
-        version: spec.version,
-        machineSpec: spec.machineSpec ?? {},
-      },
-    ];
-  });
 }
 
 /** Shared settings with those of one machine: image replaces, patches and documents are appended. */

@@ -74,6 +74,13 @@ async function execute(action: Action, effects: Effects): Promise<void> {
   const namespace = seen.controlPlane.metadata.namespace ?? "";
   switch (action.kind) {
     case "AddFinalizer": {
+      if (action.object.kind === "TalosMachine") {
+        const machines = client.resource<TalosMachine>(talosMachineResource);
+        const machine = await machines.tryGet({ namespace, name: action.object.name });
+        if (machine === undefined) return;
+        const guarded = await addFinalizer(machines, machine, finalizers.talosMachine, { signal });
+        return effects.caughtUp("TalosMachine", guarded.metadata.resourceVersion);
+      }
       const updated = await addFinalizer(
         client.resource<TalosControlPlane>(talosControlPlaneResource),
         seen.controlPlane,

@@ -2,7 +2,6 @@ import type {
   ConditionInput,
   ControlPlaneState,
   Finding,
-  MachineSpec,
   ObjectMeta,
   ReadyReason,
   ReconcileMode,
@@ -10,6 +9,7 @@ import type {
   TalosMachine,
   TalosWorker,
 } from "@talos-operator/api";
+import type { MachineSettings } from "../../config/settings.ts";
 import type { Look } from "../../looking/look.ts";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
 import type { SeenDrain } from "../../workload/seen-drain.ts";
@@ -40,7 +40,7 @@ export interface DeclaredMachine {
   readonly field: string;
   readonly version: string;
   /** Shared settings with those of the machine on top. */
-  readonly machineSpec: MachineSpec;
+  readonly machineSpec: MachineSettings;
 }
 
 /** A declared machine, or one that was declared once, with what was seen of it. */

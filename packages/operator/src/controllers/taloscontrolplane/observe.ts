@@ -1,6 +1,7 @@
 import {
   bundleSecretName,
   clusterRecordResource,
+  findingsMessage,
   kubeconfigSecretName,
   machineNameFor,
   talosconfigSecretName,
@@ -15,7 +16,8 @@ import type { AddressBook, References } from "../../references/references.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { mintCredentials, readerRenewalAt } from "./credentials.ts";
-import { handMade, machinesOf } from "./declared.ts";
+import { machinesOf } from "./declared.ts";
+import { handMade } from "./hand-made.ts";
 import { addressKnowledge, referencesOf } from "./known-addresses.ts";
 import { intentOn, machineFact } from "./facts.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
@@ -26,7 +28,7 @@ import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { accessOwner } from "./rules/access.ts";
 import { seenAccess } from "./session.ts";
 import type { ClusterSession } from "./session.ts";
-import { addressesOf, concernsCluster, controlPlaneProblems, inertFieldsOf, workerProblems } from "./spec-problems.ts";
+import { addressesOf, concernsCluster, controlPlaneProblems, handMadeProblems, inertFieldsOf, workerProblems } from "./spec-problems.ts";
 
 /** How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. */
 const EAGER_FRESH = { recordMs: 25_000, bundleMs: 25_000, accessMs: 55_000 } as const;
@@ -98,7 +100,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         (problems.length === 0 || machineFact(facts, machine.name) !== undefined || pool.metadata.deletionTimestamp !== undefined),
     );
   const composed = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
-  const declared = [...composed, ...handMade(machineObjects, composed).filter((machine) => isUsable(machine, ports.hosts))];
+  const declared = [...composed, ...handMade(machineObjects, composed, knowledge).map((machine) => withOwnProblems(machine, controlPlane))];
   const former = formerMachines(declared, seenRecord, cached);
   // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
   const watched = session.isMakingKey() ? [] : [...declared, ...former];
@@ -157,6 +159,13 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
 async function followReferences({ controlPlane, workers }: Cached, key: ObjectKey, ports: ObservePorts): Promise<AddressBook> {
   const asker = { id: `brain ${key.namespace ?? ""}/${key.name}`, wake: ports.wake };
   return ports.references.follow(asker, [controlPlane, ...workers].flatMap(referencesOf), key.namespace ?? "");
+}
+
+/** A TalosMachine made by hand, with what is wrong with its version or patches: it concerns that machine alone. */
+function withOwnProblems(machine: DeclaredMachine, controlPlane: TalosControlPlane): DeclaredMachine {
+  const [finding] = machine.problem === undefined ? handMadeProblems(machine, controlPlane) : [];
+  if (finding === undefined) return machine;
+  return { ...machine, problem: { reason: finding.reason, message: findingsMessage([finding]) } };
 }
 
 /** False for an address that no machine can have: nobody is to be asked there. */

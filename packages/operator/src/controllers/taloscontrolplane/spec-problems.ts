@@ -77,6 +77,15 @@ export function workerProblems(
     : configProblems(machinesOf(worker), controlPlane.spec, controlPlane.metadata.name);
 }
 
+/** What is wrong with a TalosMachine that a person made, given its cluster. */
+export function handMadeProblems(machine: DeclaredMachine, { spec, metadata }: TalosControlPlane): readonly Finding[] {
+  if (spec === undefined) return [];
+  const field = `TalosMachine/${machine.name} spec.machineSpec`;
+  if (isTooDeep(machine.machineSpec)) return [{ ...TOO_DEEP, field }];
+  const versions = versionProblems(machine.version, spec.kubeVersion, `TalosMachine/${machine.name} `);
+  return versions.length > 0 ? versions : configProblems([{ ...machine, field }], spec, metadata.name);
+}
+
 /** Findings of a worker that concern the whole cluster while it is made: an address that cannot be, or is someone else's. */
 export function concernsCluster(finding: Finding): boolean {
   return finding.reason === "DuplicateAddress" || finding.reason === "AddressInClusterRange" || finding.reason === "InvalidAddress";
@@ -100,13 +109,18 @@ export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly s
   // The schema gives workers replicas: 1, which says nothing about the author.
   if (spec.replicas !== undefined && (pool.kind === "TalosControlPlane" || spec.replicas !== 1)) inert.push("spec.replicas");
   if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");
-  if (spec.metalSpec?.machineSpec?.imageCache === true) inert.push("spec.metalSpec.machineSpec.imageCache");
+  if (spec.metalSpec?.machineSpec?.imageCache === true && isBefore19(spec.version)) inert.push("spec.metalSpec.machineSpec.imageCache");
   if (spec.metalSpec?.machineSpec?.meta !== undefined) inert.push("spec.metalSpec.machineSpec.meta");
   (spec.metalSpec?.machines ?? []).forEach((machine, index) => {
     if (machine.pxeClientSpec !== undefined) inert.push(`spec.metalSpec.machines[${index}].pxeClientSpec`);
   });
   if ("cni" in spec && spec.cni?.name !== "custom" && (spec.cni?.urls?.length ?? 0) > 0) inert.push("spec.cni.urls");
   return inert;
+}
+
+/** Talos has an image cache from 1.9 on. */
+function isBefore19(version: string): boolean {
+  return tryParseVersion(version) !== undefined && compareContracts(contractFor(version), "1.9") < 0;
 }
 
 function refusedFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {

@@ -1,4 +1,5 @@
 import { finalizers } from "@talos-operator/api";
+import { isHandMade } from "../hand-made.ts";
 import type { Action, Rule } from "../model.ts";
 
 /** Before anything outside Kubernetes exists, the objects that guard it carry their finalizers. */
@@ -8,6 +9,14 @@ export const keepFinalizers: Rule = {
     const actions: Action[] = [];
     if (!(seen.controlPlane.metadata.finalizers ?? []).includes(finalizers.talosControlPlane))
       actions.push({ kind: "AddFinalizer", object: { kind: "TalosControlPlane", name: seen.controlPlane.metadata.name } });
+    const handMade = seen.machineObjects.filter(
+      (object) =>
+        isHandMade(object) &&
+        object.metadata.deletionTimestamp === undefined &&
+        !(object.metadata.finalizers ?? []).includes(finalizers.talosMachine) &&
+        seen.machines.some(({ declared }) => declared.name === object.metadata.name),
+    );
+    for (const { metadata } of handMade) actions.push({ kind: "AddFinalizer", object: { kind: "TalosMachine", name: metadata.name } });
     return actions.length === 0
       ? undefined
       : { actions, waiting: { reason: "WaitingForMachines", message: "The cluster was just seen; its objects are being made." } };
