@@ -12,7 +12,7 @@ import { openWorkloadApi } from "./workload-api.ts";
 import type { WorkloadApi, WorkloadPlace, WorkloadPorts, WorkloadUser } from "./workload-api.ts";
 
 /** A drain that no rule has asked for in this time is given up. */
-export const WANTED_MS = 60_000;
+const WANTED_MS = 60_000;
 
 /** Longest that one call may take. */
 const CALL_MS = 5_000;

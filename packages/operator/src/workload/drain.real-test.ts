@@ -13,8 +13,8 @@ import type { NodeObject, PodObject } from "./kinds.ts";
 import { deleteNodeObject } from "./node-objects.ts";
 import type { DrainState } from "./seen-drain.ts";
 import { seenNode } from "./seen-node.ts";
-import { startGenuineCluster } from "./testing/genuine-cluster.ts";
-import type { GenuineCluster } from "./testing/genuine-cluster.ts";
+import { startGenuineCluster } from "./testing/adapters/genuine-cluster.ts";
+import type { GenuineCluster } from "./testing/adapters/genuine-cluster.ts";
 import { openWorkloadApi } from "./workload-api.ts";
 import type { WorkloadApi, WorkloadUser } from "./workload-api.ts";
 

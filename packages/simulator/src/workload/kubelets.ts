@@ -6,7 +6,7 @@ const retryMs = 1_000;
 const stopMs = 1_000;
 
 /** With it a simulated kubelet holds a pod until its containers have stopped. */
-export const runningFinalizer = "simulator.talos-operator.dev/running";
+const runningFinalizer = "simulator.talos-operator.dev/running";
 
 interface Pod {
   readonly metadata: {

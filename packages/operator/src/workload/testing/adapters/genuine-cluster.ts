@@ -8,7 +8,7 @@ import type { KubeClient } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import type { KeyPair } from "@talos-operator/ports";
 
-const hack = join(import.meta.dirname, "../../../../../hack/tools");
+const hack = join(import.meta.dirname, "../../../../../../hack/tools");
 
 /** A genuine etcd, kube-apiserver and disruption controller on loopback, authorized as Talos does it. */
 export interface GenuineCluster {
