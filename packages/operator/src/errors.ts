@@ -7,7 +7,9 @@ export type EffectErrorCode =
   /** A live look on the connection of the effect shows something else than the decision assumed. */
   | "PRECONDITION_GONE"
   /** The bundle Secret is absent, unreadable or not the recorded one. */
-  | "KEYS_UNUSABLE";
+  | "KEYS_UNUSABLE"
+  /** Another operator is at work on the same cluster. */
+  | "ANOTHER_OPERATOR";
 
 /** What to do, one sentence for each code. */
 export const effectRemedies: Readonly<Record<EffectErrorCode, string>> = {
@@ -15,6 +17,7 @@ export const effectRemedies: Readonly<Record<EffectErrorCode, string>> = {
   RECORD_CHANGED: "Nothing: the next pass decides on the new record.",
   PRECONDITION_GONE: "Nothing: the next pass decides on what the machine shows now.",
   KEYS_UNUSABLE: "Restore the bundle Secret that the ClusterRecord names.",
+  ANOTHER_OPERATOR: "Stop the other operator.",
 };
 
 /** An effect that was held back at the last moment. Nothing was sent. */

@@ -19,6 +19,7 @@ import { createWorkerController } from "./controllers/talosworker/controller.ts"
 import { leadingAlone, leadingBy } from "./leading.ts";
 import { createCheckedDialer } from "./looking/checked-dialer.ts";
 import { createReferences } from "./references/references.ts";
+import { createNeighbours } from "./neighbours/neighbours.ts";
 import type { OperatorDependencies } from "./options.ts";
 
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
@@ -89,6 +90,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       events,
       leading,
       requireFingerprint: options.requireMaintenanceFingerprint === true,
+      neighbours: createNeighbours(client, clock, leading.identity),
       concurrency: options.concurrency ?? 16,
       onLook: (machine, look) => reporter.enqueue(machine, reportAfterMs(look)),
       onPlan: (cluster) => composer.enqueue(cluster),

@@ -218,6 +218,7 @@ const spec = object(
       listType: "atomic",
       maxItems: 1000,
     }),
+    importedAt: time("When the running cluster was taken over from others. Absent: this operator made it."),
     decisions: list<RecordedDecision>(recordedDecision, {
       description: "The last decisions that changed something, oldest first.",
       listType: "atomic",

@@ -6,7 +6,18 @@ import { draining } from "./draining.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
 import { ready } from "./ready.ts";
-import { adoptionRequired, deleting, dryRun, fieldNotSupported, paused, removing, secretsLost, upgradePending } from "./standing.ts";
+import {
+  adoptionRequired,
+  anotherOperatorActive,
+  deleting,
+  dryRun,
+  fieldNotSupported,
+  imported,
+  paused,
+  removing,
+  secretsLost,
+  upgradePending,
+} from "./standing.ts";
 
 /**
  * Every condition type with every reason it can have: the closed vocabulary of `status.conditions`,
@@ -35,6 +46,8 @@ export const conditionCatalogue = {
   Removing: removing,
   Paused: paused,
   DryRun: dryRun,
+  Imported: imported,
+  AnotherOperatorActive: anotherOperatorActive,
 } as const satisfies Record<string, ConditionEntry>;
 
 /** A condition type of the catalogue. */

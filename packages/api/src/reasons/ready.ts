@@ -161,6 +161,16 @@ const worldReasons = {
     when: "A cluster of this name exists whose record belongs to an object with another UID. Everything is read-only.",
     next: "Annotate talos-operator.dev/adopt with the cluster.id, or use another name.",
   },
+  ImportPending: {
+    status: "False",
+    when: "A cluster that runs already is being verified or waits to be taken over. Everything is read-only.",
+    next: "See the condition Imported: correct what it names, or annotate talos-operator.dev/import-approve with its hash.",
+  },
+  AnotherOperatorActive: {
+    status: "False",
+    when: "Another operator was seen at work on this cluster. Nothing is done.",
+    next: "Stop the other operator: scale its Deployment to 0. Ten minutes after its last write this one goes on by itself.",
+  },
   Paused: { status: "False", when: "The annotation reconcile-mode keeps the operator from acting.", next: "Remove the annotation." },
   Deleting: { status: "False", when: "The object is being deleted.", next: "See the condition Deleting." },
   Orphaned: { status: "False", when: "The object that this machine belongs to is gone.", next: "Bring it back, or delete the machine." },

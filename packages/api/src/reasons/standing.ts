@@ -129,8 +129,8 @@ export const paused = {
     ReconcileModeDryRun: { status: "True", when: "The annotation says dryrun.", next: "Remove the annotation." },
     ReconcileModeImport: {
       status: "True",
-      when: "The annotation says import, which this release does not act on.",
-      next: "Remove the annotation.",
+      when: "The annotation says import, and the cluster was not taken over yet.",
+      next: "See the condition Imported of the TalosControlPlane.",
     },
   },
 } as const satisfies ConditionEntry;
@@ -151,5 +151,48 @@ export const dryRun = {
       next: "Remove the annotation, or change what the message says is waited for.",
     },
     NotLookedYet: { status: "Unknown", when: "The machines were not looked at yet.", next: "Nothing; the plan follows in a moment." },
+  },
+} as const satisfies ConditionEntry;
+
+/** Whether a cluster that others made was taken over. */
+export const imported = {
+  meaning: "A cluster that ran before this operator knew it was taken over; its keys and machines were left as they were.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    TakenOver: { status: "True", when: "It was verified and is looked after since.", next: "-" },
+    Verifying: {
+      status: "Unknown",
+      when: "Machines, keys or members of etcd are not known yet.",
+      next: "Bring back the machines the message names.",
+    },
+    BundleNotFound: {
+      status: "False",
+      when: "The keys of the running cluster are nowhere to be found.",
+      next: "Put them into a Secret and name it with talos-operator.dev/import-bundle.",
+    },
+    BundlesDiffer: {
+      status: "False",
+      when: "Two places hold different keys.",
+      next: "Find out which keys the machines hold, and remove the others.",
+    },
+    Refused: { status: "False", when: "Something does not fit, and no approval helps.", next: "Correct what the message names." },
+    ApprovalRequired: {
+      status: "False",
+      when: "The cluster is verified, and differs from the spec.",
+      next: "Annotate talos-operator.dev/import-approve with the hash in the message, or remove the differences.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** Another operator that is at work on the same cluster. */
+export const anotherOperatorActive = {
+  meaning: "Another operator is at work on this cluster; nothing is done until it is stopped.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    Seen: {
+      status: "True",
+      when: "It wrote status or finalizers within ten minutes, or, for a cluster that was taken over, its lease or Deployment is alive.",
+      next: "Scale its Deployment to 0; ten minutes after its last write this operator goes on by itself.",
+    },
   },
 } as const satisfies ConditionEntry;

@@ -1,5 +1,5 @@
-import { conditionFor, controllerOf, reconcileModeOf, unknownReconcileMode } from "@talos-operator/api";
-import type { ObjectMeta, ReconcileMode, TalosCluster } from "@talos-operator/api";
+import { conditionFor, controllerOf, isConditionTrue, reconcileModeOf, unknownReconcileMode } from "@talos-operator/api";
+import type { ObjectMeta, ReconcileMode, TalosCluster, TalosControlPlane } from "@talos-operator/api";
 import type { Store } from "@talos-operator/kube-runtime";
 import type { WantedStatus } from "./status-writer.ts";
 
@@ -26,6 +26,11 @@ export function unknownModeField(metadata: ObjectMeta): readonly string[] {
       ];
 }
 
+/** True when a control plane that was to be imported was taken over: from then on the word import means nothing more. */
+export function isTakenOver(controlPlane: TalosControlPlane | undefined): boolean {
+  return isConditionTrue(controlPlane?.status?.conditions, "Imported");
+}
+
 function clusterOf(metadata: ObjectMeta, clusters: Store<TalosCluster>): TalosCluster | undefined {
   const owner = controllerOf(metadata);
   return owner?.kind === "TalosCluster" ? clusters.get({ namespace: metadata.namespace, name: owner.name }) : undefined;
@@ -43,7 +48,7 @@ const words = {
   import: {
     reason: "ReconcileModeImport",
     message:
-      "The annotation reconcile-mode says import, which this release does not act on: nothing is written or sent until it is removed.",
+      "The annotation reconcile-mode says import: nothing is sent or made until the running cluster is taken over; the condition Imported of the TalosControlPlane says what is missing.",
   },
 } as const;
 

@@ -4,7 +4,7 @@ import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker
 import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
-import { effectiveMode, pausedCondition } from "../shared/mode.ts";
+import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec-problems.ts";
 import { childrenOf, decideCluster } from "./decide.ts";
@@ -82,8 +82,10 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       for (const kind of ["TalosControlPlane", "TalosWorker"]) applied.delete(`${kind}/${keyText(key)}`);
       return undefined;
     }
-    const mode = effectiveMode(cluster.metadata, talosClusters.store);
-    if (mode === "disable" || mode === "import") {
+    const asked = effectiveMode(cluster.metadata, talosClusters.store);
+    const mode = asked === "import" && isTakenOver(controlPlanes.store.get(key)) ? "reconcile" : asked;
+    const isImporting = asked === "import" && mode !== "reconcile";
+    if (mode === "disable") {
       await statuses.write(cluster, { fields: {}, conditions: [pausedCondition(mode)], keepsOthers: true, drops: ["DryRun"] });
       return undefined;
     }
@@ -111,8 +113,13 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       await talosClusters.waitForResourceVersion(stored.metadata.resourceVersion ?? "", { timeoutMs: 5_000 });
       return { requeueAfterMs: 0 };
     }
-    for (const child of decision.apply) await applyChild(child, child.kind === "TalosControlPlane" ? controlPlane : worker);
-    for (const child of decision.remove) {
+    // Children that another operator left stay as they are until the cluster is taken over.
+    const isGoing = cluster.metadata.deletionTimestamp !== undefined;
+    for (const child of decision.apply) {
+      const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;
+      if (!isImporting || existing === undefined) await applyChild(child, existing);
+    }
+    for (const child of isImporting && !isGoing ? [] : decision.remove) {
       try {
         await client
           .resource(child.kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource)
@@ -125,7 +132,13 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       await removeFinalizer(clusters, cluster, finalizers.talosCluster);
       return undefined;
     }
-    return { requeueAfterMs: await statuses.write(cluster, { fields: {}, conditions: decision.conditions }, STATUS_EVERY_MS) };
+    return {
+      requeueAfterMs: await statuses.write(
+        cluster,
+        { fields: {}, conditions: [...decision.conditions, ...(isImporting ? [pausedCondition("import")] : [])] },
+        STATUS_EVERY_MS,
+      ),
+    };
   };
 
   const ownersAndReferrers = (child: TalosControlPlane | TalosWorker): readonly ObjectKey[] => [

@@ -13,7 +13,7 @@ import type {
 } from "@talos-operator/kube-runtime";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
-import { isEffectError } from "../../errors.ts";
+import { EffectError, isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { LookGate } from "../../looking/look-gate.ts";
 import type { Look } from "../../looking/look.ts";
@@ -39,6 +39,8 @@ import { canonicalAddressesOf } from "./spec-problems.ts";
 import { ClusterSession } from "./session.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { effectiveMode, effectiveUnknownMode } from "../shared/mode.ts";
+import type { Neighbours } from "../../neighbours/neighbours.ts";
+import { withAdoption } from "../../importing/observe-adoption.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { imagine } from "../taloscluster/imagined.ts";
 
@@ -53,6 +55,9 @@ const LONGEST_NOTE = 1_000;
 
 /** Configurations that are read back at once in the whole process; each takes a connection and some milliseconds of work. */
 const CONFIG_READINGS = 8;
+
+/** So long it counts that another operator was seen at work; then it is looked again. */
+const BESIDE_COUNTS_MS = 25_000;
 
 /** What the brain needs. */
 export interface BrainOptions {
@@ -74,6 +79,7 @@ export interface BrainOptions {
   readonly hosts: HostOptions;
   readonly references: References;
   readonly requireFingerprint: boolean;
+  readonly neighbours: Neighbours;
   readonly rules?: readonly Rule[];
   /** Clusters that are worked on at once. */
   readonly concurrency: number;
@@ -184,9 +190,12 @@ export function createBrain(options: BrainOptions): Brain {
       ...workersOfIt.flatMap((worker) => machines.store.byIndex("worker", `${key.namespace ?? ""}/${worker.metadata.name}`)),
     ];
     context.note("observe");
+    const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);
+    const asksImport = mode === "import";
     const cached = {
       controlPlane,
-      mode: effectiveMode(controlPlane.metadata, options.talosClusters.store),
+      // Until there is a record, the rule of imports alone decides; from then on it is a cluster as any other.
+      mode: asksImport ? ("reconcile" as const) : mode,
       unknownMode: effectiveUnknownMode(controlPlane.metadata, options.talosClusters.store),
       isParentGoing: isParentGoing(options.talosClusters.store.get(key), controlPlane),
       workers: imagined?.workers ?? workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
@@ -206,7 +215,14 @@ export function createBrain(options: BrainOptions): Brain {
       mayDisturb: options.leading.mayDisturb,
       requireFingerprint: options.requireFingerprint,
     });
-    const seen = withConfigs(observed, session, {
+    const adopting = await withAdoption(observed, asksImport, session, {
+      client,
+      dialer: options.dialer,
+      keys: options.keys,
+      clock,
+      wake: () => controller.enqueue(key),
+    });
+    const seen = withConfigs(await withNeighbours(adopting, session, key), session, {
       dialer: options.dialer,
       keys: options.keys,
       clock,
@@ -249,6 +265,22 @@ export function createBrain(options: BrainOptions): Brain {
     return { requeueAfterMs: wait === undefined ? requeueAfterMs : Math.min(wait, requeueAfterMs ?? wait) };
   };
 
+  /** Before anything is begun on a cluster of others it is looked whether those are still at work; later what an effect has found counts for a while. */
+  const withNeighbours = async (seen: Observed, session: ClusterSession, key: ObjectKey): Promise<Observed> => {
+    const now = clock.now();
+    const isFresh = session.beside !== undefined && now - session.beside.at < BESIDE_COUNTS_MS;
+    if (seen.adoption !== undefined && !isFresh) {
+      try {
+        const other = await options.neighbours.find(key, true);
+        session.beside = other === undefined ? undefined : { at: now, value: other };
+      } catch (thrown) {
+        options.log.debug({ ...nameOf(key), err: thrown }, "Whether another operator is at work is not known");
+        return { ...seen, beside: "whether there is one cannot be read" };
+      }
+    } else if (!isFresh) session.beside = undefined;
+    return session.beside === undefined ? seen : { ...seen, beside: session.beside.value };
+  };
+
   const factsNow = (session: ClusterSession): ClusterFacts => {
     const record = session.record?.value;
     const now = record === undefined || record === "absent" ? undefined : readRecord(record);
@@ -273,6 +305,12 @@ export function createBrain(options: BrainOptions): Brain {
   ): Promise<unknown> => {
     if (decision.actions.length === 0) return undefined;
     const { session } = cluster;
+    const demandAlone = async (isAdopted: boolean): Promise<void> => {
+      const other = await options.neighbours.find(key, isAdopted);
+      if (other === undefined) return;
+      session.beside = { at: clock.now(), value: other };
+      throw new EffectError("ANOTHER_OPERATOR", other);
+    };
     const effects: Effects = {
       client,
       dialer: options.dialer,
@@ -283,7 +321,8 @@ export function createBrain(options: BrainOptions): Brain {
       random: options.random,
       seen,
       session,
-      guard: createGuard(key, client, options.leading),
+      guard: createGuard(key, client, options.leading, demandAlone),
+      demandAlone,
       leading: options.leading,
       log: options.log.child({ ...nameOf(key), rule: decision.rule }),
       signal: context.signal,
@@ -328,7 +367,11 @@ export function createBrain(options: BrainOptions): Brain {
       return written;
     }
     const kubernetes = cluster.facts?.bootstrapDone === undefined ? undefined : cluster.facts.kubernetesVersion;
-    const fields = { state: decision.state, observedKubeVersion: kubernetes === "" ? undefined : kubernetes };
+    const fields = {
+      ...(cluster.facts?.importedAt === undefined ? {} : { imported: true }),
+      state: decision.state,
+      observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
+    };
     return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);
   };
 
@@ -450,7 +493,7 @@ function isOlder(a: TalosControlPlane, b: TalosControlPlane): boolean {
 
 /** Failures that the next look answers: the world moved between decision and effect. */
 function isExpected(failure: unknown): boolean {
-  if (isEffectError(failure, "RECORD_CHANGED", "PRECONDITION_GONE")) return true;
+  if (isEffectError(failure, "RECORD_CHANGED", "PRECONDITION_GONE", "ANOTHER_OPERATOR")) return true;
   return failure instanceof Error && "code" in failure && (failure.code === "CONFLICT" || failure.code === "ALREADY_EXISTS");
 }
 

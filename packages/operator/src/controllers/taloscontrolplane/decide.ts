@@ -12,11 +12,13 @@ import type { Plan } from "./planning/plan.ts";
 import { printPlan } from "./planning/print-plan.ts";
 import { answerAnnotations } from "./rules/answer-annotations.ts";
 import { keepAccess } from "./rules/access.ts";
+import { refuseBesideAnother } from "./rules/beside-another.ts";
 import { bootstrapOnce } from "./rules/bootstrap.ts";
 import { changeConfig } from "./rules/change-config.ts";
 import { composeMachines } from "./rules/compose-machines.ts";
 import { configureMachines } from "./rules/configure-machines.ts";
 import { finishDeletion } from "./rules/deletion.ts";
+import { importCluster } from "./rules/import-cluster.ts";
 import { keepFinalizers } from "./rules/keep-finalizer.ts";
 import { keepKeys } from "./rules/keep-keys.ts";
 import { honourReconcileMode } from "./rules/reconcile-mode.ts";
@@ -29,7 +31,12 @@ import { waitingOf, waitOrSettle } from "./rules/wait.ts";
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
 export const defaultRules: readonly Rule[] = [
   honourReconcileMode,
+<<<<<<< packages/operator/src/controllers/taloscontrolplane/decide.ts
   releaseConfig,
+=======
+  refuseBesideAnother,
+  importCluster,
+>>>>>>> /tmp/modes/packages/operator/src/controllers/taloscontrolplane/decide.ts
   finishDeletion,
   refuseUnsafeSpec,
   keepFinalizers,

@@ -1,4 +1,4 @@
-import { conditionFor, findCondition } from "@talos-operator/api";
+import { conditionFor, findCondition, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { controlPlanesOf, waitsForEtcd, wasEverConfigured } from "./etcd-view.ts";
 import type { EtcdMember } from "../../looking/look.ts";
@@ -193,6 +193,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
         ]),
     ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
     ...upgradePending(seen),
+    ...imported(seen),
   ];
 }
 
@@ -228,6 +229,13 @@ function keptAsMade(seen: Observed): readonly string[] {
   // What is wrong with the spec is said elsewhere, and may be too deep to be read.
   if (facts === undefined || spec === undefined || first === undefined || seen.problems.length > 0) return [];
   return configHashOf(first.declared, spec) === configHashOf(first.declared, asMade(spec, facts)) ? [] : ["spec.cni"];
+}
+
+function imported(seen: Observed): readonly ConditionInput[] {
+  const facts = factsOf(seen);
+  if (facts?.importedAt === undefined) return [];
+  const message = `Taken over at ${rfc3339(facts.importedAt)} with the keys and machines that were there.`;
+  return [conditionFor("Imported", "TakenOver", message, seen.controlPlane.metadata.generation)];
 }
 
 function upgradePending(seen: Observed): readonly ConditionInput[] {

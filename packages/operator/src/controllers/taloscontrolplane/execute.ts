@@ -27,6 +27,7 @@ import { followEndpoint } from "./effects/follow-endpoint.ts";
 import { rebootMachine } from "./effects/reboot-machine.ts";
 import { forfeitLeadership } from "./effects/forfeit-leadership.ts";
 import { removeMember } from "./effects/remove-member.ts";
+import { takeBundle } from "./effects/take-bundle.ts";
 import { resetMachine } from "./effects/reset-machine.ts";
 import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects/tend-nodes.ts";
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
@@ -62,6 +63,8 @@ export interface Effects extends EffectPorts {
   facts(): ClusterFacts;
   /** Reports to people; best effort. */
   event(regarding: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void;
+  /** @throws EffectError `ANOTHER_OPERATOR` while another operator is at work on this cluster */
+  demandAlone(isAdopted: boolean): Promise<void>;
   /** Asks for another pass over this cluster. */
   wake(): void;
   /** Lets the caches catch up with a write of ours. */
@@ -113,6 +116,8 @@ async function execute(action: Action, effects: Effects): Promise<void> {
     }
     case "CreateBundle":
       return createBundle(action.secret, effects);
+    case "TakeBundle":
+      return takeBundle(action, effects);
     case "WriteRecord":
       return writeRecord(action, effects);
     case "ConfigureMachine":

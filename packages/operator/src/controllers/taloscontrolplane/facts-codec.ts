@@ -42,6 +42,7 @@ export function readRecord(record: ClusterRecord): SeenRecord | undefined {
       bootstrapDone: readBootstrapDone(spec),
       intents,
       decisions: (spec.decisions ?? []).map(readDecision),
+      ...(spec.importedAt === undefined ? {} : { importedAt: ms(spec.importedAt) }),
     },
   };
 }
@@ -95,6 +96,7 @@ export function printRecord(
       ...(controlPlaneIntent === undefined ? {} : { openControlPlaneIntent: print(controlPlaneIntent) }),
       ...(workerIntents.length === 0 ? {} : { openWorkerIntents: workerIntents.map(print) }),
       decisions: facts.decisions.map(printDecision),
+      ...(facts.importedAt === undefined ? {} : { importedAt: time(facts.importedAt) }),
     },
   };
 }

@@ -28,6 +28,8 @@ export interface ClusterFacts {
   readonly intents: readonly IntentFact[];
   /** Newest last, at most 50. */
   readonly decisions: readonly DecisionFact[];
+  /** When the running cluster was taken over from others; absent for one that this operator made. */
+  readonly importedAt?: number;
 }
 
 /** The secrets bundle in force. */

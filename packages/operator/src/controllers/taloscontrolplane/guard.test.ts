@@ -10,6 +10,8 @@ import { printRecord } from "./facts-codec.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { createGuard } from "./guard.ts";
 
+const alone = (): Promise<void> => Promise.resolve();
+
 const key = { namespace: "default", name: "demo" };
 
 function leading(over: Partial<Leading> = {}): Leading {
@@ -27,7 +29,7 @@ const holdsIntent = (given: ClusterFacts): boolean => given.bootstrapIntent?.mac
 const withIntent = facts({ bootstrapIntent: intent });
 
 test("guard: an effect under a standing intent gets a deadline below what is left of the lease", async () => {
-  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading());
+  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), alone);
   assert.equal(await guard.check(holdsIntent), 9_500);
 });
 
@@ -55,14 +57,14 @@ const refused: readonly {
 
 for (const { name, stored, leading: over, code } of refused) {
   test(`guard: ${name}`, async () => {
-    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over));
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over), alone);
     await assert.rejects(guard.check(holdsIntent), (thrown) => isEffectError(thrown, code));
   });
 }
 
 test("guard: effects that ask together share one reading, later ones read again", async () => {
   const api = apiWith(withIntent);
-  const guard = createGuard(key, createKubeClient(api.transport()), leading());
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone);
   await Promise.all([guard.check(holdsIntent), guard.check(holdsIntent), guard.check(holdsIntent)]);
   assert.equal(api.requests.length, 1);
   await guard.check(holdsIntent);

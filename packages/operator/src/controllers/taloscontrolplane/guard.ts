@@ -18,12 +18,18 @@ export interface Guard {
    * Reads lease and record live. Effects of one pass that ask at the same time share one reading.
    *
    * @returns the deadline of the effect in milliseconds, below what is left of the lease
-   * @throws EffectError `NOT_LEADING`, `RECORD_CHANGED`
+   * @throws EffectError `NOT_LEADING`, `RECORD_CHANGED`, `ANOTHER_OPERATOR`
    */
   check(holds: (facts: ClusterFacts) => boolean): Promise<number>;
 }
 
-export function createGuard(key: ObjectKey, client: KubeClient, leading: Leading): Guard {
+/** @param demandAlone fails while another operator is at work; asked before what disturbs machines, and before everything on a cluster that others made */
+export function createGuard(
+  key: ObjectKey,
+  client: KubeClient,
+  leading: Leading,
+  demandAlone: (isAdopted: boolean) => Promise<void>,
+): Guard {
   let reading: Promise<ClusterFacts | undefined> | undefined;
   const read = async (): Promise<ClusterFacts | undefined> => {
     const [record, isLeading] = await Promise.all([client.resource<ClusterRecord>(clusterRecordResource).tryGet(key), leading.confirm()]);
@@ -43,6 +49,8 @@ export function createGuard(key: ObjectKey, client: KubeClient, leading: Leading
       const facts = await reading;
       if (facts === undefined || !holds(facts))
         throw new EffectError("RECORD_CHANGED", "the ClusterRecord does not hold the intent of this effect any more");
+      const isAdopted = facts.importedAt !== undefined;
+      if (isAdopted || facts.intents.length > 0) await demandAlone(isAdopted);
       const left = leading.remainingMs() - LEASE_MARGIN_MS;
       if (left < 1_000) throw new EffectError("NOT_LEADING", "the lease ends before the effect could be answered");
       return Math.min(LONGEST_EFFECT_MS, left);

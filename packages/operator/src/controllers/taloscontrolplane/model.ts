@@ -14,6 +14,7 @@ import type { Look } from "../../looking/look.ts";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
 import type { SeenDrain } from "../../workload/seen-drain.ts";
 import type { SeenNodes } from "../../workload/cluster-workload.ts";
+import type { SeenAdoption } from "../../importing/adoption.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { SeenConfig } from "./seen-config.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -120,6 +121,10 @@ export interface Observed {
   readonly configs?: ReadonlyMap<MachineName, SeenConfig>;
   /** What this process saw go wrong on a machine while a configuration was tried on it, in words. */
   readonly troubles?: ReadonlyMap<MachineName, string>;
+  /** A cluster that runs and that no record knows: what it is verified by. Absent for every other. */
+  readonly adoption?: SeenAdoption;
+  /** Another operator that was seen at work on this cluster, in words. */
+  readonly beside?: string;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
 }
@@ -141,6 +146,8 @@ export type Action =
   | { readonly kind: "FollowEndpoint"; readonly name: MachineName; readonly to: string }
   /** Create-only, immutable, without owner. Never executed when the record names a bundle. */
   | { readonly kind: "CreateBundle"; readonly secret: string }
+  /** Copies the keys of a cluster that runs already. Create-only; only keys with this fingerprint. */
+  | { readonly kind: "TakeBundle"; readonly secret: string; readonly ifFingerprint: string }
   /** The whole next record; compare-and-swap on `ifResourceVersion`, `undefined` = create. */
   | { readonly kind: "WriteRecord"; readonly ifResourceVersion: string | undefined; readonly facts: ClusterFacts; readonly why: string }
   /** Only to the key that was written down, and only while the record says so. */

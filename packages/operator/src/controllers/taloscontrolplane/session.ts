@@ -15,6 +15,8 @@ import type { Turnstile } from "../../looking/turnstile.ts";
 import { Watcher } from "../../looking/watcher.ts";
 import { ClusterWorkload } from "../../workload/cluster-workload.ts";
 import type { Pace } from "../../looking/watcher.ts";
+import { AdoptionReadings } from "../../importing/adoption.ts";
+import type { HeldBundle } from "../../importing/adoption.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
 import { LiveConfigs } from "./live-configs.ts";
 import type { MachineName, MachineRole, Seen, SeenAccess, SeenBundle, SentEffect } from "./model.ts";
@@ -81,6 +83,12 @@ export class ClusterSession {
   record: Remembered<ClusterRecord | "absent"> | undefined;
   bundle: Remembered<Seen<SeenBundle>> | undefined;
   kubeconfig: Remembered<Seen<SeenAccess>> | undefined;
+  /** Keys that others left, while the cluster is verified for an import. */
+  heldBundle: HeldBundle | undefined;
+  /** Another operator that was seen at work, in words. */
+  beside: Remembered<string> | undefined;
+  /** Readings of machines that are to be taken over. */
+  readonly adoption = new AdoptionReadings();
   talosconfig: Remembered<Seen<SeenAccess>> | undefined;
   /** When the reader credentials should be replaced, and the bundle they were made from. */
   credentialsFor: { readonly fingerprint: string; readonly renewAt: number } | undefined;
@@ -230,6 +238,7 @@ export class ClusterSession {
     this.#shared?.close();
     this.#shared = undefined;
     this.#credentials = undefined;
+    this.heldBundle = undefined;
     this.configs.close();
     this.#letKeysGo();
     this.#serviceAccount = { key: undefined, isBeingMade: false };

@@ -48,8 +48,11 @@ export function createMachineController(options: MachineControllerOptions): Cont
     return workerRef?.name === undefined ? undefined : workers.store.get({ namespace, name: workerRef.name });
   };
   const isPaused = (pool: TalosControlPlane | TalosWorker | undefined, machine: TalosMachine): boolean =>
-    effectiveMode(machine.metadata, options.talosClusters.store) !== "reconcile" ||
-    (pool !== undefined && effectiveMode(pool.metadata, options.talosClusters.store) !== "reconcile");
+    [machine.metadata, ...(pool === undefined ? [] : [pool.metadata])].some((metadata) => {
+      const mode = effectiveMode(metadata, options.talosClusters.store);
+      // A cluster that was taken over has a record; before that its objects are left to whoever made them.
+      return mode !== "reconcile" && !(mode === "import" && options.brain.machine(machine.metadata)?.hasRecord === true);
+    });
 
   const clusterOf = (key: ObjectKey): string => {
     const { controlPlaneRef, workerRef } = machines.store.get(key)?.spec ?? {};

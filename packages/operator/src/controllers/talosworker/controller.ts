@@ -1,4 +1,4 @@
-import { apiVersionOf, finalizers, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
+import { apiVersionOf, finalizers, findCondition, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
 import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import {
   addFinalizer,
@@ -9,9 +9,18 @@ import {
   removeFinalizer,
   watchOf,
 } from "@talos-operator/kube-runtime";
-import type { Controller, EventRecorder, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
+import type {
+  Controller,
+  Delta,
+  EventRecorder,
+  Informer,
+  KubeClient,
+  MetricsRegistry,
+  ObjectKey,
+  Store,
+} from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
-import { effectiveMode, pausedCondition } from "../shared/mode.ts";
+import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { References } from "../../references/references.ts";
@@ -58,12 +67,13 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const name = worker.spec?.controlPlaneRef?.name ?? "";
     const controlPlane = name === "" ? undefined : controlPlanes.store.get({ namespace: key.namespace, name });
     const clusters = options.talosClusters.store;
-    const mode = effectiveMode(worker.metadata, clusters);
+    const asked = effectiveMode(worker.metadata, clusters);
+    const mode = asked === "import" && isTakenOver(controlPlane) ? "reconcile" : asked;
     if (mode !== "reconcile") {
       await statuses.write(worker, { fields: {}, conditions: [pausedCondition(mode)], keepsOthers: true });
       return undefined;
     }
-    if (controlPlane !== undefined && effectiveMode(controlPlane.metadata, clusters) !== "reconcile") return undefined;
+    if (controlPlane !== undefined && isHeld(controlPlane, clusters)) return undefined;
     const siblings =
       name === ""
         ? []
@@ -111,6 +121,13 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     return { requeueAfterMs: wait };
   };
 
+  /** A pool goes on only with its control plane, and not before a running cluster was taken over. */
+  const isHeld = (controlPlane: TalosControlPlane, clusters: Store<TalosCluster>): boolean => {
+    const mode = effectiveMode(controlPlane.metadata, clusters);
+    if (mode !== "reconcile" && !(mode === "import" && isTakenOver(controlPlane))) return true;
+    return findCondition(controlPlane.status?.conditions, "Imported")?.status === "False";
+  };
+
   const release = async (key: ObjectKey): Promise<void> => {
     const machine = await machineClient.tryGet(key);
     if (machine === undefined) return;
@@ -142,7 +159,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       watchOf({
         informer: controlPlanes,
         why: "the pool waits for its control plane, and must not share its addresses",
-        predicate: specOrMetadataChanged,
+        predicate: (delta) => specOrMetadataChanged(delta) || isTakeover(delta),
         map: (controlPlane) => workers.store.byIndex("controlPlane", keyText(controlPlane.metadata)).map((worker) => worker.metadata),
       }),
       watchOf({
@@ -158,4 +175,10 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     ],
   });
   return controller;
+}
+
+/** The control plane was taken over just now. */
+function isTakeover(delta: Delta<TalosControlPlane>): boolean {
+  const before = delta.type === "updated" ? findCondition(delta.previous.status?.conditions, "Imported")?.status : undefined;
+  return findCondition(delta.object.status?.conditions, "Imported")?.status !== before;
 }

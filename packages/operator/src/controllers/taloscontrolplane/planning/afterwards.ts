@@ -30,10 +30,24 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
         bundle: { kind: "present", value: { fingerprint: "to be made", clusterId: "to be made", isOurs: true, isDeleting: false } },
         sent: new Map([...seen.sent, ["CreateBundle", { at: seen.now, outcome: "answered", detail: "" }]]),
       };
+    case "TakeBundle":
+      return {
+        ...seen,
+        bundle: {
+          kind: "present",
+          value: {
+            fingerprint: action.ifFingerprint,
+            clusterId: seen.adoption?.places?.[0]?.clusterId ?? "",
+            isOurs: true,
+            isDeleting: false,
+          },
+        },
+      };
     case "WriteRecord": {
       const metadata = seen.record.kind === "present" ? seen.record.value.metadata : { name: seen.controlPlane.metadata.name };
       const resourceVersion = `${seen.record.kind === "present" ? seen.record.value.resourceVersion : "0"}+`;
-      return { ...seen, record: { kind: "present", value: { resourceVersion, metadata, facts: action.facts } } };
+      const { adoption: _taken, ...rest } = seen;
+      return { ...rest, record: { kind: "present", value: { resourceVersion, metadata, facts: action.facts } } };
     }
     case "ConfigureMachine":
       return settled(withLook(seen, action.machine.name, configuredLook(seen, action.machine)));

@@ -41,6 +41,8 @@ export function stepOf(action: Action, seen: Observed): StepWords {
       return { ...stored(action.name, (named) => `Remove TalosMachine ${named}.`), machine: action.name };
     case "CreateBundle":
       return stored(action.secret, (named) => `Make the cluster's keys: Secret ${named}.`);
+    case "TakeBundle":
+      return stored(action.secret, (named) => `Copy the keys of the running cluster into Secret ${named}.`);
     case "WriteRecord":
       return stored(newDecisions(action, seen), (named) => `Write down in the ClusterRecord: ${named}.`);
     case "ConfigureMachine": {

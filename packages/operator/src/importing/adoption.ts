@@ -1,0 +1,86 @@
+import type { SecretsBundle } from "@talos-operator/talos";
+import { isConfigError } from "@talos-operator/talos";
+import { isTalosError } from "@talos-operator/talos/client";
+import { isEffectError } from "../errors.ts";
+import type { MachineName } from "../controllers/taloscontrolplane/model.ts";
+import type { FoundBundle } from "./found-bundles.ts";
+import type { MachineReading } from "./read-machine.ts";
+
+/** A cluster that runs and that this operator does not know yet, as the rules see it. Plain data without keys. */
+export interface SeenAdoption {
+  /** True when the annotation asks for it; false when only traces of another operator were found. */
+  readonly isAsked: boolean;
+  /** `undefined` = the places could not be read. */
+  readonly places: readonly FoundBundle[] | undefined;
+  /** Configurations that were read, by machine; one that could not be read is a word why. */
+  readonly readings: ReadonlyMap<MachineName, MachineReading | string>;
+}
+
+/** Readings are made anew after this time. Milliseconds. */
+const READ_AGAIN_MS = 120_000;
+
+/** One that failed. */
+const RETRY_MS = 5_000;
+
+/** Machines that are read at once. */
+const AT_ONCE = 8;
+
+interface Entry {
+  readonly key: string;
+  value: MachineReading | string;
+  dueAt: number;
+}
+
+/** Readings of a cluster that is to be taken over, made beside the passes, in memory only. */
+export class AdoptionReadings {
+  readonly #entries = new Map<MachineName, Entry>();
+  #underWay = 0;
+
+  /** Reads what is due; `wake` is called after each. `key` stands for everything that the comparison depends on. */
+  ask(
+    wanted: readonly { readonly name: MachineName; readonly key: string; readonly read: () => Promise<MachineReading> }[],
+    now: () => number,
+    wake: () => void,
+  ): void {
+    const names = new Set(wanted.map(({ name }) => name));
+    for (const name of this.#entries.keys()) if (!names.has(name)) this.#entries.delete(name);
+    for (const { name, key, read } of wanted) {
+      const known = this.#entries.get(name);
+      const entry = known?.key === key ? known : { key, value: "not read yet", dueAt: 0 };
+      this.#entries.set(name, entry);
+      if (now() < entry.dueAt || this.#underWay >= AT_ONCE) continue;
+      entry.dueAt = Number.POSITIVE_INFINITY;
+      this.#underWay += 1;
+      void this.#read(entry, read, now).then(wake);
+    }
+  }
+
+  seen(): ReadonlyMap<MachineName, MachineReading | string> {
+    return new Map([...this.#entries].map(([name, { value }]) => [name, value]));
+  }
+
+  async #read(entry: Entry, read: () => Promise<MachineReading>, now: () => number): Promise<void> {
+    try {
+      entry.value = await read();
+      entry.dueAt = now() + READ_AGAIN_MS;
+    } catch (thrown) {
+      entry.value = wordsOf(thrown);
+      entry.dueAt = now() + RETRY_MS;
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+}
+
+function wordsOf(thrown: unknown): string {
+  if (isTalosError(thrown)) return `it does not tell its configuration (${thrown.code})`;
+  if (isConfigError(thrown)) return `its configuration cannot be compared (${thrown.code})`;
+  return isEffectError(thrown) ? thrown.detail : "it could not be read";
+}
+
+/** Keys that were found, held while the cluster is verified. */
+export interface HeldBundle {
+  readonly at: number;
+  readonly places: readonly FoundBundle[];
+  readonly bundle: SecretsBundle | undefined;
+}

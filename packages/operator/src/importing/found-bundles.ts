@@ -1,0 +1,93 @@
+import { annotations, bundleSecretName, labels } from "@talos-operator/api";
+import type { TalosControlPlane } from "@talos-operator/api";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import {
+  fingerprintSecretsBundle,
+  isConfigError,
+  parseSecretsBundle,
+  parseSecretsBundleJson,
+  secretsBundleFromMachineConfig,
+} from "@talos-operator/talos";
+import type { SecretsBundle } from "@talos-operator/talos";
+import { secretText, secretType } from "../secrets/secret.ts";
+import type { Secret } from "../secrets/secret.ts";
+
+/** A place where another operator, or a person, left the keys of a cluster. No keys in it. */
+export interface FoundBundle {
+  /** For people: `Secret demo-state`. */
+  readonly source: string;
+  /** Empty when the content is no whole bundle. */
+  readonly fingerprint: string;
+  readonly clusterId: string;
+  /** Why it cannot be used; no part of the content. */
+  readonly problem?: string;
+}
+
+/** All places that were looked at, and the keys of the first usable one. */
+export interface FoundBundles {
+  readonly places: readonly FoundBundle[];
+  /** In memory only. */
+  readonly bundle: SecretsBundle | undefined;
+}
+
+/** Keys under which bundles are known to be left: ours, both published operators', `talosctl gen secrets`, and a control plane's config. */
+const KEYS = ["bundle", "secretBundle", "secrets.bundle", "secrets.yaml", "controlplane.yaml"] as const;
+
+/**
+ * Reads the keys of a cluster where others leave them: the Secret that a person names, `<name>-state`, `status.secretBundle`, and a bundle Secret of ours
+ * that lost its record. Nothing is written.
+ *
+ * @throws KubeApiError when a Secret cannot be read: then nobody knows
+ */
+export async function findBundles(client: KubeClient, controlPlane: TalosControlPlane): Promise<FoundBundles> {
+  const { namespace = "", name, annotations: words } = controlPlane.metadata;
+  const secrets = client.resource<Secret>(secretType);
+  const named = words?.[annotations.importBundle];
+  const names = [...(named === undefined || named === "" ? [] : [named]), `${name}-state`, bundleSecretName(name, 1)];
+  const read: (FoundBundle & { readonly bundle?: SecretsBundle })[] = [];
+  for (const secretName of new Set(names)) {
+    const secret = await secrets.tryGet({ namespace, name: secretName });
+    const source = `Secret ${secretName}`;
+    if (secret === undefined) {
+      if (secretName === named) read.push({ ...nothing(source), problem: "it does not exist" });
+      continue;
+    }
+    const found = inSecret(secret, source, secretName === named);
+    if (found !== undefined) read.push(found);
+  }
+  const told = controlPlane.status?.secretBundle;
+  if (told !== undefined && told !== "") read.push(parsed(told, "status.secretBundle", "secretBundle"));
+  return { places: read.map(({ bundle: _keys, ...place }) => place), bundle: read.find((one) => one.bundle !== undefined)?.bundle };
+}
+
+/** `undefined` for a Secret of that name without any keys in it: it is somebody else's. */
+function inSecret(secret: Secret, source: string, isNamed: boolean): (FoundBundle & { readonly bundle?: SecretsBundle }) | undefined {
+  const key = KEYS.find((one) => (secretText(secret, one) ?? "") !== "");
+  if (key === undefined) return isNamed ? { ...nothing(source), problem: `it has none of the keys ${KEYS.join(", ")}` } : undefined;
+  const marks = secret.metadata.labels ?? {};
+  if (!isNamed && marks[labels.publishedType] !== "state" && marks[labels.secretKind] !== "bundle")
+    return {
+      ...nothing(source),
+      problem: `nothing marks it as the state of this cluster; if it is, annotate ${annotations.importBundle}: ${secret.metadata.name}`,
+    };
+  return parsed(secretText(secret, key) ?? "", source, key);
+}
+
+function parsed(text: string, source: string, key: string): FoundBundle & { readonly bundle?: SecretsBundle } {
+  try {
+    const bundle =
+      key === "controlplane.yaml"
+        ? secretsBundleFromMachineConfig(text)
+        : /^\s*\{/.test(text)
+          ? parseSecretsBundleJson(text)
+          : parseSecretsBundle(text);
+    return { source, fingerprint: fingerprintSecretsBundle(bundle), clusterId: bundle.cluster.id, bundle };
+  } catch (thrown) {
+    // The message of the reader may quote the text.
+    return { ...nothing(source), problem: `its key ${key} is no whole secrets bundle${isConfigError(thrown) ? ` (${thrown.code})` : ""}` };
+  }
+}
+
+function nothing(source: string): FoundBundle {
+  return { source, fingerprint: "", clusterId: "" };
+}
