@@ -33,15 +33,12 @@ export const annotations = {
   drainPolicy: `${OPERATOR_GROUP}/drain-policy`,
   /** A duration such as `30m`, default `10m`: when {@link annotations.drainPolicy} takes effect. */
   drainTimeout: `${OPERATOR_GROUP}/drain-timeout`,
-<<<<<<< packages/api/src/keys.ts
   /** Value: a TalosMachine's name. Sends it once more the settings that it took back or refused, although they did not change. */
   retryConfig: `${OPERATOR_GROUP}/retry-config`,
-=======
   /** Value: the name of a Secret with the secrets bundle of the running cluster that is to be imported. */
   importBundle: `${OPERATOR_GROUP}/import-bundle`,
   /** Value: the hash in the condition Imported. Takes over the running cluster with exactly the differences that it stands for. */
   importApprove: `${OPERATOR_GROUP}/import-approve`,
->>>>>>> /tmp/modes/packages/api/src/keys.ts
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;

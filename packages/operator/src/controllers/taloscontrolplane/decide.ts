@@ -31,12 +31,9 @@ import { waitingOf, waitOrSettle } from "./rules/wait.ts";
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
 export const defaultRules: readonly Rule[] = [
   honourReconcileMode,
-<<<<<<< packages/operator/src/controllers/taloscontrolplane/decide.ts
-  releaseConfig,
-=======
   refuseBesideAnother,
   importCluster,
->>>>>>> /tmp/modes/packages/operator/src/controllers/taloscontrolplane/decide.ts
+  releaseConfig,
   finishDeletion,
   refuseUnsafeSpec,
   keepFinalizers,
