@@ -28,6 +28,7 @@ const wanted: Record<string, string[]> = {
     "replicationcontrollers",
   ],
   "apps/v1": ["deployments", "daemonsets", "statefulsets", "replicasets", "controllerrevisions"],
+  "admissionregistration.k8s.io/v1": ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
   "autoscaling/v2": ["horizontalpodautoscalers"],
   "batch/v1": ["jobs", "cronjobs"],
   "discovery.k8s.io/v1": ["endpointslices"],

@@ -1,5 +1,6 @@
 import type { Clock, KubeTransport, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { systemNamespaces } from "./admission/namespace-lifecycle.ts";
+import { PolicyGate } from "./admission/policy/gate.ts";
 import { aggregateRoles } from "./auth/aggregate-roles.ts";
 import type { AuthenticateToken, Authorize } from "./auth/authorize.ts";
 import { bootstrapPolicy } from "./auth/gen/bootstrap-policy.ts";
@@ -35,6 +36,8 @@ export interface RequestRecord {
   /** As the client gave it; empty when it gave none. */
   readonly userAgent: string;
   readonly status: number;
+  /** What ValidatingAdmissionPolicies wrote down about it; absent when they wrote nothing. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** What a server is made of. */
@@ -89,15 +92,19 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const { clock, random, timers, log } = options;
   const state = new ObjectState(options.store, options.historyLimit ?? 5000);
   const rbac = new RbacAuthorizer(state);
+  const kinds = new KindRegistry(builtinKinds());
+  const authorize: Authorize = options.authorize ?? ((attributes) => rbac.authorize(attributes));
+  const policies = new PolicyGate({ state, kinds, authorize, log });
   const context: ApiContext = {
     state,
-    kinds: new KindRegistry(builtinKinds()),
+    kinds,
     clock,
     timers,
     random,
     log,
-    authorize: options.authorize ?? ((attributes) => rbac.authorize(attributes)),
+    authorize,
     rbac,
+    policies,
     decidesByRbac: options.authorize === undefined,
     authenticateToken: options.authenticateToken,
     accountTokens: new ServiceAccountTokens(state, clock, random),
@@ -116,6 +123,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   let isClosed = false;
 
   const handle = (request: ApiRequest): ApiAnswer | ApiStream => {
+    policies.auditAnnotations.clear();
     const result = answerOrRefuse(context, nonResource, request);
     settleCrds(context, changedCrds);
     roles.settle();
@@ -125,6 +133,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       user: request.user.name,
       userAgent: request.headers["user-agent"] ?? "",
       status: result.status,
+      ...(policies.auditAnnotations.size === 0 ? {} : { annotations: Object.fromEntries(policies.auditAnnotations) }),
     });
     return result;
   };

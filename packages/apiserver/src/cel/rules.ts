@@ -1,4 +1,4 @@
-import { EvaluationError, Optional } from "@marcbachmann/cel-js";
+import { Optional } from "@marcbachmann/cel-js";
 import { equalJson, isObject } from "../json.ts";
 import { fieldError, omitValue } from "../schema/field-error.ts";
 import { indexByKeys, listItemKey } from "../schema/list-keys.ts";
@@ -7,6 +7,7 @@ import type { FieldError, ValidationRule } from "../schema/types.ts";
 import { noOldValue } from "../schema/validate-value.ts";
 import { objectBudget } from "./cost/limits.ts";
 import { meteredProgram, type MeteredProgram } from "./cost/meter.ts";
+import { explainEvaluation } from "./explain.ts";
 import { resolveFieldPath } from "./field-path.ts";
 import { prepareExpression } from "./names.ts";
 import { untypedEnvironment } from "./shared-environments.ts";
@@ -125,7 +126,7 @@ function verdictOf(program: CompiledRule, scope: Record<string, unknown>, site: 
       `'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${which}`,
     );
   }
-  if (outcome.kind === "error") return failed(`${explain(outcome.error)} evaluating rule: ${ownMessage ?? oneLine(rule.rule)}`);
+  if (outcome.kind === "error") return failed(`${explainEvaluation(outcome.error)} evaluating rule: ${ownMessage ?? oneLine(rule.rule)}`);
   const fallback = ownMessage ?? `failed rule: ${oneLine(rule.rule)}`;
   if (outcome.value === true) return undefined;
   const below = rule.fieldPath === undefined ? undefined : resolveFieldPath(rule.fieldPath, site.node);
@@ -154,12 +155,6 @@ function messageOf(program: CompiledRule, scope: Record<string, unknown>, evalua
   // The genuine server falls back to `message` for texts that would not fit into one line.
   if (typeof text !== "string" || text.trim() === "" || text.includes("\n") || text.length > 5_120) return undefined;
   return text.trim();
-}
-
-function explain(error: unknown): string {
-  if (error instanceof EvaluationError)
-    return error.code === "no_such_key" ? error.summary.replace("No such key", "no such key") : error.summary;
-  return error instanceof Error ? error.message : String(error);
 }
 
 function oneLine(text: string): string {

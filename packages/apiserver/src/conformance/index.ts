@@ -10,6 +10,7 @@ import { nameCases } from "./names.ts";
 import { objectCases } from "./objects.ts";
 import { pagingCases } from "./paging.ts";
 import { patchCases } from "./patches.ts";
+import { policyCases } from "./policies.ts";
 import { selectorCases } from "./selectors.ts";
 import { watchingCases } from "./watching.ts";
 import { evictionCases } from "./evictions.ts";
@@ -42,4 +43,5 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   evictions: evictionCases,
   workloads: workloadCases,
   "bad input": badInputCases,
+  policies: policyCases,
 };

@@ -1,3 +1,9 @@
+import {
+  prepareBinding as preparePolicyBinding,
+  preparePolicy,
+  validateBinding as validatePolicyBinding,
+  validatePolicy,
+} from "../admission/policy/policy-rules.ts";
 import { quoteGo } from "../go-print.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
@@ -150,6 +156,12 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "networking.k8s.io/ingressclasses": workload,
   "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy },
   "discovery.k8s.io/endpointslices": { ...workload, prepare: defaultEndpointSlice },
+  "admissionregistration.k8s.io/validatingadmissionpolicies": { ...workload, prepare: preparePolicy, validate: validatePolicy },
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": {
+    ...workload,
+    prepare: preparePolicyBinding,
+    validate: validatePolicyBinding,
+  },
   "scheduling.k8s.io/priorityclasses": { ...workload, prepare: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }) },
   "autoscaling/horizontalpodautoscalers": { ...ordinary, prepare: defaultAutoscaler, validate: validateAutoscaler },
   "batch/cronjobs": { ...workload, prepare: defaultCronJob, validate: validateCronJob },

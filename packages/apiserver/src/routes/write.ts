@@ -1,5 +1,6 @@
 import { metadataWarnings, validateMetadata } from "../admission/metadata.ts";
 import { admitIntoKind, admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
+import { admitByPolicy } from "../admission/policy/admit.ts";
 import { refuseEscalation } from "../auth/escalation.ts";
 import { rbacGroup } from "../auth/rbac.ts";
 import { trackUpdate } from "../apply/index.ts";
@@ -73,6 +74,7 @@ export function finishCreate(
   admitIntoNamespace(context.state, kind, namespace, name);
   admitPermissions(context, call, object, undefined);
   refuseInvalid(call, object, undefined, "", facts);
+  admitByPolicy(context, call, { operation: "CREATE", object, live: undefined, dryRun: options.dryRun });
   const key = keyOf(namespace, name);
   if (context.state.get(kind.resource, key) !== undefined) {
     throw alreadyExists(kind, name);
@@ -127,6 +129,7 @@ export function finishUpdate(
   object = withGeneration(call, live, object);
   admitPermissions(context, call, object, live);
   refuseInvalid(call, object, live, subresource === "status" ? "status" : "", facts);
+  admitByPolicy(context, call, { operation: "UPDATE", object, live, dryRun: options.dryRun });
   const key = keyOf(call.namespace, call.name);
   const isFinished = isReadyToGo(object);
   if (options.dryRun) {

@@ -43,6 +43,13 @@ function claimCells(claim: JsonObject, now: Date): readonly unknown[] {
   ];
 }
 
+function parameterText(binding: JsonObject): string {
+  const param = textAt("", binding, "spec", "paramRef", "name");
+  if (param !== "") return `${textAt("*", binding, "spec", "paramRef", "namespace")}/${param}`;
+  const selector = at(binding, "spec", "paramRef", "selector");
+  return selector === undefined ? unset : labelSelectorText(selector);
+}
+
 function volumeCells(volume: JsonObject, now: Date): readonly unknown[] {
   const claim = at(volume, "spec", "claimRef");
   const isDeleted = at(volume, "metadata", "deletionTimestamp") !== undefined;
@@ -194,4 +201,11 @@ export const clusterCells: Readonly<Record<string, CellWriter>> = {
     at(o, "allowVolumeExpansion") === true,
     age(o, now),
   ],
+  ValidatingAdmissionPolicy: (o, now) => {
+    const kind = at(o, "spec", "paramKind");
+    const paramKind =
+      kind === undefined ? unset : `${textAt("", o, "spec", "paramKind", "apiVersion")}/${textAt("", o, "spec", "paramKind", "kind")}`;
+    return [name(o), listAt(o, "spec", "validations").length, paramKind, age(o, now)];
+  },
+  ValidatingAdmissionPolicyBinding: (o, now) => [name(o), textAt("", o, "spec", "policyName"), parameterText(o), age(o, now)],
 };

@@ -2,6 +2,8 @@
 
 /** Message of a kind, by `<apiVersion>/<kind>`. */
 export const messageOfKind: Readonly<Record<string, string>> = {
+  "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": "k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicy",
+  "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding": "k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding",
   "apps/v1/ControllerRevision": "k8s.io.api.apps.v1.ControllerRevision",
   "apps/v1/DaemonSet": "k8s.io.api.apps.v1.DaemonSet",
   "apps/v1/Deployment": "k8s.io.api.apps.v1.Deployment",
@@ -51,6 +53,23 @@ export const messageOfKind: Readonly<Record<string, string>> = {
 
 /** Fields of a message: number, name in JSON, type; `*` a list, `%` a map by text, `~` its fields belong to the message itself, `!` printed even when zero. */
 export const messageFields: Readonly<Record<string, string>> = {
+  "k8s.io.api.admissionregistration.v1.AuditAnnotation": "1 key !text;2 valueExpression !text",
+  "k8s.io.api.admissionregistration.v1.ExpressionWarning": "2 fieldRef !text;3 warning !text",
+  "k8s.io.api.admissionregistration.v1.MatchCondition": "1 name !text;2 expression !text",
+  "k8s.io.api.admissionregistration.v1.MatchResources": "1 namespaceSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;2 objectSelector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;3 resourceRules *k8s.io.api.admissionregistration.v1.NamedRuleWithOperations;4 excludeResourceRules *k8s.io.api.admissionregistration.v1.NamedRuleWithOperations;7 matchPolicy !text",
+  "k8s.io.api.admissionregistration.v1.NamedRuleWithOperations": "1 resourceNames *text;2 ruleWithOperations ~k8s.io.api.admissionregistration.v1.RuleWithOperations",
+  "k8s.io.api.admissionregistration.v1.ParamKind": "1 apiVersion text;2 kind text",
+  "k8s.io.api.admissionregistration.v1.ParamRef": "1 name text;2 namespace text;3 selector !k8s.io.apimachinery.pkg.apis.meta.v1.LabelSelector;4 parameterNotFoundAction !text",
+  "k8s.io.api.admissionregistration.v1.Rule": "1 apiGroups *text;2 apiVersions *text;3 resources *text;4 scope !text",
+  "k8s.io.api.admissionregistration.v1.RuleWithOperations": "1 operations *text;2 rule ~k8s.io.api.admissionregistration.v1.Rule",
+  "k8s.io.api.admissionregistration.v1.TypeChecking": "1 expressionWarnings *k8s.io.api.admissionregistration.v1.ExpressionWarning",
+  "k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicy": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicySpec;3 status k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicyStatus",
+  "k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec",
+  "k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec": "1 policyName text;2 paramRef !k8s.io.api.admissionregistration.v1.ParamRef;3 matchResources !k8s.io.api.admissionregistration.v1.MatchResources;4 validationActions *text",
+  "k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicySpec": "1 paramKind !k8s.io.api.admissionregistration.v1.ParamKind;2 matchConstraints !k8s.io.api.admissionregistration.v1.MatchResources;3 validations *k8s.io.api.admissionregistration.v1.Validation;4 failurePolicy !text;5 auditAnnotations *k8s.io.api.admissionregistration.v1.AuditAnnotation;6 matchConditions *k8s.io.api.admissionregistration.v1.MatchCondition;7 variables *k8s.io.api.admissionregistration.v1.Variable",
+  "k8s.io.api.admissionregistration.v1.ValidatingAdmissionPolicyStatus": "1 observedGeneration integer;2 typeChecking !k8s.io.api.admissionregistration.v1.TypeChecking;3 conditions *k8s.io.apimachinery.pkg.apis.meta.v1.Condition",
+  "k8s.io.api.admissionregistration.v1.Validation": "1 Expression !text;2 message text;3 reason !text;4 messageExpression text",
+  "k8s.io.api.admissionregistration.v1.Variable": "1 Name !text;2 Expression !text",
   "k8s.io.api.apps.v1.ControllerRevision": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 data json;3 revision !integer",
   "k8s.io.api.apps.v1.DaemonSet": "1 metadata k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta;2 spec k8s.io.api.apps.v1.DaemonSetSpec;3 status k8s.io.api.apps.v1.DaemonSetStatus",
   "k8s.io.api.apps.v1.DaemonSetCondition": "1 type !text;2 status !text;3 lastTransitionTime time;4 reason text;5 message text",

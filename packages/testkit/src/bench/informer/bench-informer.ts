@@ -59,6 +59,7 @@ export async function benchInformer(events: number, options: { readonly nodeOpti
 
 function report(listBy: string, events: number, figures: InformerFigures): string {
   const share = figures.eventsPerSecond / figures.bareParsesPerSecond;
+  const kept = figures.eventsCpuPerSecond / figures.keptParsesCpuPerSecond;
   const cpuShare = figures.eventsCpuPerSecond / figures.bareParsesCpuPerSecond;
   return [
     `informer, ${OBJECTS} objects of 3 KB over TLS, list by ${listBy}, then ${events} events as fast as they are read`,
@@ -71,6 +72,10 @@ function report(listBy: string, events: number, figures: InformerFigures): strin
       `${figures.bareParsesPerSecond.toFixed(0)}/s, ${figures.bareParsesCpuPerSecond.toFixed(0)} per CPU-s`,
     ),
     line("events reach of that", `${share.toFixed(2)}, by processor time ${cpuShare.toFixed(2)}`),
+    line(
+      "JSON.parse of their bytes, each kept for another",
+      `${figures.keptParsesPerSecond.toFixed(0)}/s, ${figures.keptParsesCpuPerSecond.toFixed(0)} per CPU-s; events reach ${kept.toFixed(2)} of that`,
+    ),
     line("connections to the server", String(figures.connections)),
     "",
   ].join("\n");
