@@ -71,8 +71,9 @@ async function change(
     if (!isNodeOf(seenNode(node), owner)) return "other-machine";
     const next = wanted(node);
     if (next === undefined) return "done";
-    const { uid, resourceVersion } = node.metadata ?? {};
-    const value = { metadata: { uid, resourceVersion, annotations: next.annotations }, spec: next.spec };
+    // No two objects ever have the same: this is also the UID.
+    const resourceVersion = node.metadata?.resourceVersion;
+    const value = { metadata: { resourceVersion, annotations: next.annotations }, spec: next.spec };
     try {
       await nodes.patch({ name }, { type: "merge", value }, { ...options, fieldManager: FIELD_MANAGER });
       return "done";
