@@ -1,3 +1,4 @@
+import { classifyConfigEffects } from "@talos-operator/talos";
 import { configFactsOf } from "./config-facts.ts";
 import { activeFacts } from "./identity.ts";
 import type { MachineInput } from "./inputs.ts";
@@ -32,6 +33,7 @@ export function applyConfig(run: Run, input: Apply): void {
       break;
   }
   if (!wasComplete && activeFacts(run.machine) !== undefined) leaveMaintenance(run);
+  else if (wasComplete && config.active !== undefined) restartServices(run, config.active, input.text);
 }
 
 /** The time of a TRY is up. */
@@ -39,6 +41,20 @@ export function revertTry(run: Run): void {
   const { config } = run.machine;
   if (config.revertTo === undefined) return;
   run.set({ config: { ...activate(config, config.revertTo, run.now), revertTo: undefined } });
+  if (config.active !== undefined) restartServices(run, config.active, config.revertTo);
+}
+
+/** Services read their part of the configuration when they start: Talos restarts those whose part changed. */
+function restartServices(run: Run, from: string, to: string): void {
+  if (from === to || run.machine.services["kubelet"]?.state !== "Running") return;
+  if (classifyConfigEffects(from, to, run.machine.hardware.talosVersion).services.includes("kubelet")) restartKubelet(run);
+}
+
+/** Stops the kubelet; it runs again after its time. */
+export function restartKubelet(run: Run): void {
+  run.service("kubelet", "Stopping", "Sending SIGTERM to task");
+  run.service("kubelet", "Finished", "Service finished successfully");
+  run.after("kubelet-restart", run.timings.kubeletMs);
 }
 
 function activate(config: ConfigState, text: string, now: number): ConfigState {

@@ -3,7 +3,7 @@ import { configFactsOf } from "./config-facts.ts";
 import type { MachineInput, MachineOutput } from "./inputs.ts";
 import { bootIdOf, emptyConfig } from "./machine.ts";
 import type { Machine, TimerName } from "./machine.ts";
-import { applyConfig, revertTry } from "./apply-config.ts";
+import { applyConfig, restartKubelet, revertTry } from "./apply-config.ts";
 import { Run } from "./run.ts";
 import type { StepContext } from "./run.ts";
 import { machineStatusOf } from "./status.ts";
@@ -127,9 +127,7 @@ function handle(run: Run, input: MachineInput): void {
       return run.set({ images: input.isThere ? [...others, image] : others });
     }
     case "restart-service":
-      run.service("kubelet", "Stopping", "Sending SIGTERM to task");
-      run.service("kubelet", "Finished", "Service finished successfully");
-      return run.after("kubelet-restart", run.timings.kubeletMs);
+      return restartKubelet(run);
     case "meta": {
       const { [input.key]: _old, ...rest } = machine.meta;
       return run.set({ meta: input.value === undefined ? rest : { ...rest, [input.key]: input.value } });

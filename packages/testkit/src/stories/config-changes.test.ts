@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Condition } from "@talos-operator/api";
-import { demoTimings } from "@talos-operator/simulator";
+import { demoTimings, realisticTimings } from "@talos-operator/simulator";
 import { apply, assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -10,10 +10,10 @@ const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
 const workers = ["10.5.0.4", "10.5.0.5"];
 const demo = { namespace: "default", name: "demo" };
 
-async function settled(world: Story, cluster: unknown = demoCluster(cps, workers)): Promise<void> {
+async function settled(world: Story, cluster: unknown = demoCluster(cps, workers), seconds = 300): Promise<void> {
   await apply(world, kinds.cluster, cluster);
   await world.start();
-  await world.untilReady();
+  await world.untilReady(seconds);
   await world.until("read", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
   await world.time.advance(5_000);
 }
@@ -110,6 +110,26 @@ describe("a change of settings that is in force at once", () => {
     }));
 });
 
+describe("a change that restarts a service", () => {
+  test("is kept only when the node is ready again", () =>
+    tell({ timings: realisticTimings }, async (world) => {
+      await settled(world, demoCluster(["10.5.0.1"], ["10.5.0.2", "10.5.0.3"]), 900);
+      const sent = world.sent.length;
+      await edit(world, patched("worker", { machine: { kubelet: { extraArgs: { v: "4" } } } }));
+      let unready = false;
+      await world.until("kept", async () => {
+        const { services, config } = world.datacenter.machine("10.5.0.2").state;
+        unready ||= services["kubelet"]?.state !== "Running";
+        if (config.persisted?.includes("extraArgs") !== true) return false;
+        assert.equal(services["kubelet"]?.state, "Running");
+        return true;
+      });
+      assert.ok(unready, "the kubelet was never restarted");
+      await untilUpToDate(world);
+      assert.deepEqual(applies(world, sent), [...twice("10.5.0.2"), ...twice("10.5.0.3")]);
+    }));
+});
+
 describe("a change that cuts a machine off", () => {
   test("is taken back by the machine itself, the rollout stops with the reason, and goes on when the settings are corrected", () =>
     tell({}, async (world) => {
@@ -143,6 +163,38 @@ describe("a change that cuts a machine off", () => {
       await world.untilReady();
       await world.time.advance(60_000);
       await assertQuiet(world);
+    }));
+});
+
+describe("a rollout that stopped for another reason", () => {
+  test("is begun anew on a person's word, which acts once", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      await edit(world, patched("worker", label("r1")));
+      await world.until("tried", async () => activeOf(world, "10.5.0.4").includes("rack: r1"));
+      world.datacenter.machine("10.5.0.4").powerOff();
+      await world.until("stopped", async () => (await upToDate(world))?.reason === "RolloutStopped", 600);
+      world.datacenter.machine("10.5.0.4").powerOn();
+      await world.untilReady();
+      const name = /retry-config: (\S+) to send/.exec((await upToDate(world))?.message ?? "")?.[1] ?? "";
+      assert.match(name, /10\.5\.0\.4$/);
+      await world.annotate(kinds.controlPlane, "talos-operator.dev/retry-config", name);
+      await untilUpToDate(world);
+      assert.equal((await world.get(kinds.controlPlane))?.metadata?.annotations?.["talos-operator.dev/retry-config"], undefined);
+      assert.ok(onDisk(world, "10.5.0.4").includes("rack: r1"));
+    }));
+});
+
+describe("a deletion", () => {
+  test("does not wait for the end of a trial", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      await edit(world, patched("controlPlane", label("r1")));
+      await world.until("tried", async () => activeOf(world, "10.5.0.1").includes("rack: r1"));
+      const from = world.time.clock.now();
+      await world.client.resource(kinds.cluster).delete(demo);
+      await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined);
+      assert.ok(world.time.clock.now() - from < 60_000, "it waited");
     }));
 });
 

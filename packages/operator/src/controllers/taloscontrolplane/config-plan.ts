@@ -43,15 +43,26 @@ export interface ConfigPlan {
 
 /** Where every machine of the cluster stands, control planes first. Empty while the cluster is not founded, or its spec cannot be used. */
 export function planConfigs(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
+  const known = made.get(seen);
+  if (known?.facts === facts) return known.plans;
+  const plans = planAll(seen, facts);
+  made.set(seen, { facts, plans });
+  return plans;
+}
+
+/** A pass asks for one answer in several places. */
+const made = new WeakMap<Observed, { readonly facts: ClusterFacts; readonly plans: readonly ConfigPlan[] }>();
+
+function planAll(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
   const { spec } = seen.controlPlane;
   if (spec === undefined || seen.problems.length > 0 || facts.bootstrapDone === undefined) return [];
-  const made = asMade(spec, facts);
+  const asItWasMade = asMade(spec, facts);
   return seen.machines
     .toSorted((a, b) => weight(a) - weight(b))
     .flatMap((machine) => {
       const fact = machineFact(facts, machine.declared.name);
       if (fact?.configuredAt === undefined || fact.releasedAt !== undefined || isOwnerGoing(seen, machine)) return [];
-      const settings = configHashOf(machine.declared, made);
+      const settings = configHashOf(machine.declared, asItWasMade);
       return [{ machine, fact, settings, state: stateOf(seen, facts, machine, fact, settings) }];
     });
 }
