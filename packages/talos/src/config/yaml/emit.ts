@@ -59,8 +59,22 @@ function writeMapping(writer: Writer, mapping: YamlMapping, indent: number, star
     const isSimple = key.length <= 128 && !key.includes("\n");
     if (isSimple) writer.out += `${quoted(writer, key, true)}:`;
     else writer.out += `? ${inline(writer, key, indent)}\n${" ".repeat(indent)}:`;
-    writeValue(writer, value, indent);
+    if (isSimple || !isCollection(value)) writeValue(writer, value, indent);
+    else writeBesideColon(writer, value, indent, startsOnLine);
   }
+}
+
+/** The value of a long key begins behind its colon. */
+function writeBesideColon(writer: Writer, value: readonly YamlValue[] | YamlMapping, indent: number, inItem: boolean): void {
+  const inner = deeper(writer, indent, inItem);
+  writer.out += " ".repeat(inner - indent - 1);
+  if (isMapping(value)) writeMapping(writer, value, inner, true);
+  else writeSequence(writer, value, inner, true);
+}
+
+/** A list or mapping that holds something. */
+function isCollection(value: YamlValue): value is readonly YamlValue[] | YamlMapping {
+  return Array.isArray(value) ? value.length > 0 : isMapping(value) && hasMembers(value);
 }
 
 function writeValue(writer: Writer, value: YamlValue, indent: number): void {

@@ -40,6 +40,12 @@ describe("what is refused", () => {
     { name: "more than 150,000 values", text: `a: [${"b,".repeat(150_001)}]\n`, code: "YAML_LIMIT" },
     { name: "a control character", text: "a: 1\nb: \u0007\n", code: "YAML_ENCODING", line: 2 },
     { name: "tabs as indentation", text: "a:\n\tb: 1\n", code: "YAML_SYNTAX", line: 2 },
+    { name: "a line of nothing but a tab", text: "a:\n\t\n  b: 1\n", code: "YAML_SYNTAX", line: 2 },
+    { name: "a tab after a dash", text: "a:\n- \tb\n", code: "YAML_SYNTAX", line: 2 },
+    { name: "a comment behind a tab", text: "a: b\n\t# c\n", code: "YAML_SYNTAX", line: 2 },
+    { name: "a value without a key", text: "a:\n  : b\n", code: "YAML_SYNTAX" },
+    { name: "a character beyond the last", text: 'a: "\\U00110000"\n', code: "YAML_ENCODING", line: 1 },
+    { name: "a key at the height of a bracket that is still open", text: "a: [b\nc: d\n", code: "YAML_SYNTAX" },
     { name: "a key that is a list", text: "? [a]\n: b\n", code: "WRONG_TYPE", line: 1 },
     { name: "more than 4 MiB", text: `a: ${"x".repeat(4 * 1024 * 1024)}`, code: "YAML_LIMIT" },
     { name: "more than a thousand documents", text: "---\na: 1\n".repeat(1001), code: "YAML_LIMIT" },
@@ -79,6 +85,45 @@ test("aliases repeat what the latest anchor of their name stands at, also in a l
   assert.equal(readAs("a: &x [1, {b: 2}]\nc: *x\n"), "a:\n    - 1\n    - b: 2\nc:\n    - 1\n    - b: 2\n");
   assert.equal(readAs("a: &x b\n---\nc: *x\n"), "c: b\n");
   assert.equal(readAs("&k a: b\nc: *k\n"), "a: b\nc: a\n");
+});
+
+test("brackets, braces and quotes go on in lines of any height", () => {
+  const cases: readonly (readonly [text: string, printed: string])[] = [
+    ["a:\n  b: [\n    c\n  ]\n  d: e\n", "a:\n    b:\n        - c\n    d: e\n"],
+    ["a: {\n  b: c\n}\nd: e\n", "a:\n    b: c\nd: e\n"],
+    ["a:\n  b: [c\n  ,{d:\n# no value ]\n\te}]\nf: |\n  [\n  g\n", "a:\n    b:\n        - c\n        - d: e\nf: |\n    [\n    g\n"],
+    ["a:\n  b: \"c\n  d\"\n  e: 'f\n\n  it''s'\n", "a:\n    b: c d\n    e: |-\n        f\n        it's\n"],
+    ['- a: [\n  b]\n  c: d[\n- {"e": "f#\n]"}\n', "- a:\n    - b\n  c: d[\n- e: f# ]\n"],
+  ];
+  for (const [text, printed] of cases) assert.equal(readAs(text), printed);
+  const root = readYaml("a: [\nb,\n  c]\n")[0]?.root;
+  assert.ok(root?.type === "mapping" && root.entries[0]?.value.type === "sequence");
+  assert.deepEqual(
+    root.entries[0].value.items.map(({ line, column }) => [line, column]),
+    [
+      [2, 1],
+      [3, 3],
+    ],
+  );
+});
+
+test("tabs may stand where nothing begins", () => {
+  assert.equal(
+    readAs("a:\tb\t# c\nd: [e,\n\tf]\ng: |\n  x\n  \ty\nh: i\n  \tj\n"),
+    "a: b\nd:\n    - e\n    - f\ng: |\n    x\n    \ty\nh: i j\n",
+  );
+});
+
+test("all keys that stand twice are named at once", () => {
+  assert.throws(
+    () => readYaml("a: 1\na: 2\na: 3\nb:\n  c: 1\n  c: 2\n"),
+    (error: unknown) =>
+      error instanceof ConfigError &&
+      error.line === 2 &&
+      error.detail.split("\n").slice(1).join() ===
+        '  line 2: mapping key "a" already defined at line 1,  line 3: mapping key "a" already defined at line 1,' +
+          '  line 3: mapping key "a" already defined at line 2,  line 6: mapping key "c" already defined at line 5',
+  );
 });
 
 test("a tag of JSON's types says what a text is", () => {

@@ -1,7 +1,9 @@
-import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException, type Event } from "js-yaml";
+import { COLLECTION_STYLE, EVENT_ID, getScalarValue, SCALAR_STYLE, YAMLException, type Event } from "js-yaml";
 import { ConfigError } from "../errors.ts";
 import { Anchors } from "./anchors.ts";
+import { tabbedLine } from "./continuation-lines.ts";
 import { countValuesAtMost } from "./count-values.ts";
+import { parseYaml, type ParsedYaml } from "./parse.ts";
 import { kindOfPlain, type ScalarKind } from "./resolve.ts";
 import type { ScalarStyle } from "./scalar-style.ts";
 import { isTagOf, kindOfTagged } from "./tags.ts";
@@ -83,13 +85,16 @@ export function readYaml(text: string, limits: ReadLimits = {}): readonly YamlDo
   const source = checkText(text, limits.maxBytes ?? 4 * 1024 * 1024);
   checkValues(source, limits.maxValues ?? 150_000);
   checkVersion(source);
-  let events: Event[];
+  checkTabs(source);
+  return new Composer(tryParse(source, limits.maxDepth ?? 64), limits).documents();
+}
+
+function tryParse(source: string, maxDepth: number): ParsedYaml {
   try {
-    events = parseEvents(source, { maxDepth: limits.maxDepth ?? 64 });
+    return parseYaml(source, maxDepth);
   } catch (error) {
     throw syntaxError(error);
   }
-  return new Composer(source, events, limits).documents();
 }
 
 /** Characters that YAML forbids: they would reach the node as something else. */
@@ -126,6 +131,13 @@ function checkVersion(source: string): void {
   throw new ConfigError("YAML_SYNTAX", "decode error: yaml: found incompatible YAML document", { line });
 }
 
+function checkTabs(source: string): void {
+  const at = source.includes("\t") ? tabbedLine(source) : undefined;
+  if (at === undefined) return;
+  const place = { line: at + 1, column: 1 };
+  throw new ConfigError("YAML_SYNTAX", `decode error: yaml: line ${at + 1}: found a tab character that violates indentation`, place);
+}
+
 function syntaxError(error: unknown): ConfigError {
   if (!(error instanceof YAMLException)) return new ConfigError("YAML_SYNTAX", "the text is not YAML", {}, { cause: error });
   const position = error.mark === undefined ? {} : { line: error.mark.line + 1, column: error.mark.column + 1 };
@@ -143,8 +155,8 @@ const styleNames = {
   [SCALAR_STYLE.FOLDED_BLOCK]: "literal",
 } as const satisfies Record<number, ScalarStyle>;
 
-/** Half a character by its number: Go refuses it, also where two halves would make a whole one. */
-const escapedSurrogate = /(?<!\\)(?:\\\\)*\\(?:u|U0000)[dD][89a-fA-F]/;
+/** Half a character by its number, or a number beyond the last: Go refuses it, also where two halves would make a whole one. */
+const escapedSurrogate = /(?<!\\)(?:\\\\)*\\(?:(?:u|U0000)[dD][89a-fA-F]|U(?!000|0010))/;
 
 /** An escape of JSON that Go's library does not know. */
 const escapedSlash = /(?<!\\)(?:\\\\)*\\\//;
@@ -152,6 +164,7 @@ const escapedSlash = /(?<!\\)(?:\\\\)*\\\//;
 class Composer {
   readonly #source: string;
   readonly #events: readonly Event[];
+  readonly #padOf: (line: number) => number;
   readonly #lineStarts: number[] = [0];
   readonly #maxDocuments: number;
   readonly #anchors: Anchors;
@@ -161,12 +174,15 @@ class Composer {
   /** Where an empty value is said to be: nothing of it is in the text. */
   #last: Placed = { line: 1, column: 1 };
   #documentLine = 0;
+  /** Keys that stood before in their mapping, at that line. */
+  readonly #duplicates: { readonly key: YamlScalarNode; readonly line: number; readonly path: string }[] = [];
   /** Where in the document the composer is: `.key` and `[index]`. */
   readonly #path: string[] = [];
 
-  constructor(source: string, events: readonly Event[], limits: ReadLimits) {
+  constructor({ source, events, padOf }: ParsedYaml, limits: ReadLimits) {
     this.#source = source;
     this.#events = events;
+    this.#padOf = padOf;
     this.#maxDocuments = limits.maxDocuments ?? 1000;
     this.#anchors = new Anchors(limits.maxRepeated ?? 10_000);
     for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
@@ -182,9 +198,20 @@ class Composer {
       const root = this.#isPop() || this.#isNothing() ? undefined : this.#node();
       if (root === undefined && !this.#isPop()) this.#at++; // the empty scalar
       this.#at++; // its end
+      this.#refuseDuplicates();
       out.push({ root, line: root?.line ?? 1 });
     }
     return out;
+  }
+
+  #refuseDuplicates(): void {
+    const [first] = this.#duplicates;
+    if (first === undefined) return;
+    const lines = this.#duplicates.map(
+      ({ key, line }) => `\n  line ${key.line}: mapping key ${JSON.stringify(key.text)} already defined at line ${line}`,
+    );
+    const detail = `error decoding document (line ${this.#documentLine}): yaml: construct errors:${lines.join("")}`;
+    throw new ConfigError("DUPLICATE_KEY", detail, { path: first.path, line: first.key.line, column: first.key.column });
   }
 
   #isPop(): boolean {
@@ -270,21 +297,22 @@ class Composer {
 
   #mapping(start: number, isFlow: boolean): YamlMappingNode {
     const entries: YamlEntry[] = [];
-    const seen = new Map<string, number>();
+    const seen = new Map<string, readonly number[]>();
     while (!this.#isPop()) {
+      const isLeftOut = this.#isNothing();
       const keyNode = this.#node();
       if (keyNode.type !== "scalar" || keyNode.alias !== undefined)
         throw new ConfigError("WRONG_TYPE", "a key must be a scalar", { line: keyNode.line, column: keyNode.column });
+      if (isLeftOut) {
+        const detail = `decode error: yaml: line ${keyNode.line}: did not find expected key`;
+        throw new ConfigError("YAML_SYNTAX", detail, { path: this.#pathText(), line: keyNode.line, column: keyNode.column });
+      }
       this.#path.push(`.${keyNode.text}`);
       const value = this.#node();
-      const earlier = seen.get(keyNode.text);
-      if (earlier !== undefined) {
-        const where = `error decoding document (line ${this.#documentLine}): yaml: construct errors:\n  line ${keyNode.line}`;
-        const detail = `${where}: mapping key ${JSON.stringify(keyNode.text)} already defined at line ${earlier}`;
-        throw new ConfigError("DUPLICATE_KEY", detail, { path: this.#pathText(), line: keyNode.line, column: keyNode.column });
-      }
+      const earlier = seen.get(keyNode.text) ?? [];
+      for (const line of earlier) this.#duplicates.push({ key: keyNode, line, path: this.#pathText() });
       this.#path.pop();
-      seen.set(keyNode.text, keyNode.line);
+      seen.set(keyNode.text, [...earlier, keyNode.line]);
       entries.push({ key: keyNode.text, keyNode, value });
     }
     this.#at++;
@@ -317,7 +345,7 @@ class Composer {
       else high = middle - 1;
     }
     if (this.#documentLine === 0) this.#documentLine = low + 1;
-    this.#last = { line: low + 1, column: offset - (this.#lineStarts[low] as number) + 1 };
+    this.#last = { line: low + 1, column: offset - (this.#lineStarts[low] as number) - this.#padOf(low) + 1 };
     return this.#last;
   }
 }
