@@ -242,6 +242,26 @@ describe("a change that needs a boot", () => {
       await assertQuiet(world);
     }));
 
+  for (const { talos, kubernetes } of [
+    { talos: "v1.12.11", kubernetes: "v1.35.4" },
+    { talos: "v1.14.0", kubernetes: "v1.36.3" },
+  ])
+    test(`goes the same way on Talos ${talos}, and so does one that needs none`, () =>
+      tell({ machines: ["10.5.0.1", "10.5.0.2"].map((address) => ({ address, talosVersion: talos })) }, async (world) => {
+        const cluster = demoCluster(["10.5.0.1"], ["10.5.0.2"], { version: talos, kubeVersion: kubernetes });
+        const worker = { ...cluster.spec?.worker, version: talos, kubeVersion: kubernetes };
+        await settled(world, { ...cluster, spec: { ...cluster.spec, worker } });
+        const sent = world.sent.length;
+        await edit(world, patched("worker", { machine: { env: { NO_PROXY: "example.org" } } }));
+        await untilUpToDate(world, 1_800);
+        assert.deepEqual(applies(world, sent), ["ApplyConfiguration 10.5.0.2", "Reboot 10.5.0.2"]);
+        await edit(world, patched("worker", { machine: { env: { NO_PROXY: "example.org" } } }, label("r1")));
+        await untilUpToDate(world, 1_800);
+        assert.deepEqual(applies(world, sent).slice(2), twice("10.5.0.2"));
+        assert.equal(activeOf(world, "10.5.0.2"), onDisk(world, "10.5.0.2"));
+        await assertQuiet(world);
+      }));
+
   test("waits for its boot while etcd could not bear it, and counts the boot that somebody else makes", () =>
     tell({}, async (world) => {
       await settled(world);
