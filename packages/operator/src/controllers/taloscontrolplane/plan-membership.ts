@@ -243,7 +243,9 @@ function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentFact): R
   }
   const how = isVoter
     ? ({ isGraceful: true, leavesEtcd: true, ifUnlisted: "voter" } as const)
-    : ({ ifUnlisted: facts.bootstrapDone === undefined ? "no-etcd" : "no-voter" } as const);
+    : facts.bootstrapDone === undefined
+      ? ({ ifUnlisted: "no-etcd" } as const)
+      : ({ isGraceful: mayStillJoin(machine, view), ifUnlisted: "no-voter" } as const);
   const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ...how }] : [];
   // What is sent now has its own time to take place: by the old deadline its silence would count as that of a machine that failed.
   if (actions.length > 0 && seen.now >= intent.deadline) {
@@ -251,6 +253,16 @@ function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentFact): R
     return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), facts: renewed, actions };
   }
   return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), actions };
+}
+
+/**
+ * The machine waits for etcd, or is a learner in it: by the time of the wipe it may vote, and only a graceful one takes its vote along. One whose etcd has
+ * failed could not leave and would never be wiped.
+ */
+function mayStillJoin({ look }: SeenMachine, view: ReturnType<typeof etcdQuorum>): boolean {
+  if (look.kind !== "running") return false;
+  const isLearner = view.kind === "known" ? view.learners.some(({ id }) => id === look.etcd?.localMember) : look.etcd?.isHealthy === true;
+  return waitsForEtcd(look.etcd) || isLearner;
 }
 
 /** Removes the member of a machine that is gone, or says why not. */

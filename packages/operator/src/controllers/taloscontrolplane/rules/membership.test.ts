@@ -318,6 +318,11 @@ const cases: readonly {
     does: ["open Reset demo-10.0.0.3", "reset demo-10.0.0.3 no-voter"],
   },
   {
+    name: "resets one that waits for etcd gracefully, for it may have a vote by then",
+    world: { listed: 2, facts: known(3), looks: { ...looks(2), "10.0.0.3": running(preparing) } },
+    does: ["open Reset demo-10.0.0.3", "reset demo-10.0.0.3 gracefully no-voter"],
+  },
+  {
     name: "resets a control plane that left before etcd was founded and holds none",
     world: {
       listed: 2,
