@@ -120,3 +120,45 @@ test("a dry run of a larger pool tells of the new machine alone", () =>
     assert.deepEqual(world.sent.slice(calls), []);
     assert.equal((await world.client.resource(kinds.machine).list()).items.length, 5);
   }));
+
+test("a dry run of a replaced control plane tells who joins and who leaves, with what etcd keeps meanwhile", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.annotate(kinds.cluster, mode, "dryrun");
+    await world.until("settled", async () => (await world.condition(kinds.cluster, "DryRun"))?.reason === "NothingToDo");
+    const before = world.writes.length;
+    const calls = world.sent.length;
+    const patch = { type: "merge", value: { spec: demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.6"], workers).spec } } as const;
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, patch);
+    await world.time.advance(60_000);
+    const plan = await planned(world);
+    const joins = plan.indexOf("[installs]");
+    const leaves = plan.indexOf("[destroys data]");
+    assert.ok(joins > 0 && leaves > joins, plan);
+    assert.match(plan, /\[installs\] [^\n]*demo-10\.5\.0\.6/);
+    assert.match(plan, /\[destroys data\] Wipe demo-10\.5\.0\.3 [^\n]*etcd: 3 healthy of 4 voters would be left, and 3 are needed/);
+    await world.time.advance(120_000);
+    assert.deepEqual(touched(world, before), []);
+    assert.deepEqual(world.sent.slice(calls), []);
+  }));
+
+test("a dry run of a changed setting tells the paths with their effect classes, machine by machine", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.annotate(kinds.cluster, mode, "dryrun");
+    await world.until("settled", async () => (await world.condition(kinds.cluster, "DryRun"))?.reason === "NothingToDo");
+    const before = world.writes.length;
+    const calls = world.sent.length;
+    const { spec } = demoCluster(cps, workers);
+    const machineSpec = { installDisk: "/dev/sda", configPatches: [{ machine: { sysctls: { "net.core.somaxconn": "4096" } } }] };
+    const controlPlane = { ...spec?.controlPlane, metalSpec: { ...spec?.controlPlane?.metalSpec, machineSpec } };
+    const patch = { type: "merge", value: { spec: { ...spec, controlPlane } } } as const;
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, patch);
+    await world.until("planned", async () => /sysctls/.test(await planned(world)), 600);
+    const plan = await planned(world);
+    for (const address of cps)
+      assert.match(plan, new RegExp(`\\[live\\] [^\\n]*demo-${address.replaceAll(".", "\\.")}: machine\\.sysctls[^\\n]*\\(live\\)`), plan);
+    await world.time.advance(120_000);
+    assert.deepEqual(touched(world, before), []);
+    assert.deepEqual(world.sent.slice(calls), []);
+  }));

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { finalizers as ours } from "@talos-operator/api";
 import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../../looking/look.ts";
+import { afterwardsOnMachines } from "./afterwards-machines.ts";
 import { afterwardsOnNodes } from "./afterwards-nodes.ts";
 import { waitsForEtcd } from "../etcd-view.ts";
 import { machineFact } from "../facts.ts";
@@ -13,6 +14,8 @@ const YEAR_MS = 365 * 24 * 3_600_000;
 export function afterwards(seen: Observed, action: Action): Observed | undefined {
   switch (action.kind) {
     case "AddFinalizer":
+      if (action.object.kind === "TalosMachine")
+        return { ...seen, machineObjects: seen.machineObjects.map((object) => guarded(object, action.object.name)) };
       return withFinalizers(seen, (finalizers) => [...finalizers, ...missingFinalizer(finalizers)]);
     case "RemoveFinalizer":
       return action.object.kind === "TalosWorker"
@@ -72,6 +75,21 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
     case "Uncordon":
     case "DeleteNode":
       return afterwardsOnNodes(seen, action);
+    case "ForfeitLeadership":
+    case "RemoveMember":
+    case "ApplyConfig":
+    case "KeepConfig":
+    case "RebootMachine":
+      return afterwardsOnMachines(seen, action);
+    case "FollowEndpoint":
+      return {
+        ...seen,
+        machineObjects: seen.machineObjects.map((object) =>
+          object.metadata.name === action.name && object.spec !== undefined
+            ? { ...object, spec: { ...object.spec, endpoint: action.to } }
+            : object,
+        ),
+      };
     default:
       // An effect whose end depends on what the machine shows then.
       return undefined;
@@ -192,9 +210,14 @@ function objectOf(machine: DeclaredMachine): Observed["machineObjects"][number] 
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosMachine",
-    metadata: { name: machine.name },
+    metadata: { name: machine.name, finalizers: [ours.talosMachine] },
     spec: { endpoint: machine.address, version: machine.version },
   };
+}
+
+function guarded(object: Observed["machineObjects"][number], name: string): Observed["machineObjects"][number] {
+  if (object.metadata.name !== name) return object;
+  return { ...object, metadata: { ...object.metadata, finalizers: [...(object.metadata.finalizers ?? []), ours.talosMachine] } };
 }
 
 function withFinalizers(seen: Observed, change: (finalizers: readonly string[]) => readonly string[]): Observed {

@@ -20,7 +20,7 @@ const effectOf: Readonly<Record<string, PlannedEffect>> = {
   CordonAndDrain: "drains",
   Uncordon: "drains",
   DeleteNode: "drains",
-  ApplyConfig: "live",
+  KeepConfig: "live",
   RebootMachine: "reboot",
 };
 
@@ -81,6 +81,24 @@ export function stepOf(action: Action, seen: Observed): StepWords {
       return stored("ClusterRecord", (named) => `Remove the ${named}.`);
     case "DeleteBundle":
       return stored(action.secret, (named) => `Remove the cluster's keys: Secret ${named}.`);
+    case "ApplyConfig": {
+      const config = seen.configs?.get(action.machine);
+      const changes = config?.kind === "known" ? config.changes : [];
+      const worst = gravest(changes.map(({ effect }) => effect));
+      const paths = changes.slice(0, 8).map(({ document, path, effect }) => `${path === "" ? document : path} (${effect})`);
+      return {
+        effect: worst,
+        action: action.kind,
+        machine: action.machine,
+        named: `${action.machine}: ${paths.length === 0 ? "its settings" : paths.join(", ")}`,
+        says: (named) =>
+          `Send the changed configuration, one node at a time${action.mode === "staged" ? ", in force after its boot" : ""}: ${named}.`,
+      };
+    }
+    case "FollowEndpoint":
+      return { ...stored(action.name, (named) => `Write the new address into TalosMachine ${named}.`), machine: action.name };
+    case "LookAtNodes":
+      return stored("the cluster", (named) => `List the Nodes of ${named}.`);
     default:
       return otherStep(action);
   }
@@ -97,6 +115,14 @@ function otherStep(action: { readonly kind: string; readonly machine?: unknown; 
     named: name ?? "the cluster",
     says: (named) => `${wordsOf(kind)}: ${named}.`,
   };
+}
+
+/** Of several changes the one that costs most. */
+function gravest(effects: readonly string[]): PlannedEffect {
+  if (effects.includes("destroys-data")) return "destroys data";
+  if (effects.includes("reinstall")) return "reinstall";
+  if (effects.some((effect) => effect === "reboot" || effect === "unknown" || effect === "forbidden")) return "reboot";
+  return effects.includes("restarts-service") ? "service restart" : "live";
 }
 
 function nameIn(value: unknown): string | undefined {
