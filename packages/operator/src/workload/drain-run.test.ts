@@ -355,3 +355,16 @@ test("certificates are made anew before they end", () =>
     await world.time.advance(3_600_000);
     assert.ok(opened >= 11 && opened <= 13, String(opened));
   }));
+
+test("of many pods no more than a handful is evicted after the lease was lost", () =>
+  withNode(async (world) => {
+    for (let index = 0; index < 20; index += 1) await world.pod(`web-${index}`);
+    let asked = 0;
+    const demand = (): Promise<number> => {
+      asked += 1;
+      return asked <= 2 ? Promise.resolve(60_000) : Promise.reject(new EffectError("NOT_LEADING", "another process holds the lease"));
+    };
+    await world.begin({ demand });
+    assert.equal(world.writes.filter((write) => write.endsWith("/eviction")).length, 8);
+    assert.equal(world.ended.value, true);
+  }));

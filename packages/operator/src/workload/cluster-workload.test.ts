@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createX509Keys } from "@talos-operator/adapters";
+import { createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
+import type { CertificateRequest, KeyPair, Keys, KubeRequest, KubeResponse, WorkloadTarget } from "@talos-operator/ports";
+import { ClusterWorkload } from "./cluster-workload.ts";
+import type { WorkloadPlace } from "./workload-api.ts";
+
+const request = { machine: "demo-1", address: "10.0.0.1", uuid: "u", why: "demo/demo-1" };
+const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
+const pair: KeyPair = { certificate: "CERTIFICATE", key: "KEY" };
+
+interface World {
+  readonly time: VirtualTime;
+  readonly workload: ClusterWorkload;
+  readonly targets: WorkloadTarget[];
+  readonly signed: CertificateRequest[];
+  readonly sent: KubeRequest[];
+  answer: (request: KubeRequest) => KubeResponse | Error;
+  woken: number;
+  ask(): void;
+  look(): void;
+}
+
+function createWorld(): World {
+  const time = createVirtualTime();
+  const signing = (_: KeyPair, wanted: CertificateRequest): Promise<KeyPair> => {
+    world.signed.push(wanted);
+    return Promise.resolve(pair);
+  };
+  const keys: Keys = { ...createX509Keys(), signCertificate: signing };
+  const place: WorkloadPlace = {
+    addresses: () => ["10.0.0.1", "10.0.0.2"],
+    endpoint: "https://10.0.0.100:6443",
+    authority: () => Promise.resolve({ certificate: "CA", key: "CA KEY" }),
+  };
+  const dialer = {
+    dial: (target: WorkloadTarget) => {
+      world.targets.push(target);
+      return {
+        async send(sent: KubeRequest): Promise<KubeResponse> {
+          await Promise.resolve();
+          world.sent.push(sent);
+          const answer = world.answer(sent);
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+        watch: () => Promise.reject(new Error("not asked for")),
+        close: () => undefined,
+      };
+    },
+  };
+  const workload = new ClusterWorkload({ dialer, keys, clock: time.clock, timers: time.timers }, () => (world.woken += 1));
+  const world: World = {
+    time,
+    workload,
+    targets: [],
+    signed: [],
+    sent: [],
+    answer: () => new Error("connect ECONNREFUSED"),
+    woken: 0,
+    ask: () => workload.ask(request, { nodeName: () => Promise.resolve("node-1"), demand: () => Promise.resolve(60_000), log }, place),
+    look: () => workload.lookAtNodes(place, log),
+  };
+  return world;
+}
+
+const ok = (body: unknown): KubeResponse => ({ status: 200, headers: {}, body });
+const list = (items: readonly object[]): object => ({ apiVersion: "v1", kind: "List", metadata: { resourceVersion: "1" }, items });
+const node = { metadata: { name: "node-1", resourceVersion: "1" }, status: { nodeInfo: { systemUUID: "u" } } };
+
+test("a drain is given up when nobody has asked for it for a minute", async () => {
+  const world = createWorld();
+  world.ask();
+  await world.time.advance(50_000);
+  world.ask();
+  await world.time.advance(50_000);
+  assert.equal(world.workload.drains().get("demo-1")?.state?.kind, "unreachable");
+  await world.time.advance(10_000);
+  assert.equal(world.workload.drains().size, 0);
+  const before = world.sent.length;
+  await world.time.advance(600_000);
+  assert.equal(world.sent.length, before);
+});
+
+test("asking again goes on with the drain that runs, and runs one anew that has ended", async () => {
+  const world = createWorld();
+  world.answer = ({ path }) => ok(path.endsWith("/pods") ? list([]) : node);
+  world.ask();
+  world.ask();
+  await world.time.settle();
+  assert.equal(world.targets.length, 1);
+  assert.equal(world.workload.drains().get("demo-1")?.state?.kind, "drained");
+  assert.deepEqual([...world.workload.nodes().cordoned], [["demo-1", "node-1"]]);
+  assert.ok(world.woken > 0);
+  world.ask();
+  await world.time.settle();
+  assert.equal(world.targets.length, 2);
+  world.workload.released("demo-1");
+  assert.equal(world.workload.nodes().cordoned.size, 0);
+  assert.equal(world.workload.drains().size, 0);
+});
+
+test("a closed session drains nothing and wakes nobody", async () => {
+  const world = createWorld();
+  world.ask();
+  await world.time.settle();
+  world.workload.close();
+  const [sent, woken] = [world.sent.length, world.woken];
+  world.ask();
+  world.look();
+  await world.time.advance(600_000);
+  assert.deepEqual([world.sent.length, world.woken], [sent, woken]);
+});
+
+test("certificates are short-lived and name the least user that can do it", async () => {
+  const world = createWorld();
+  world.answer = ({ path }) => ok(path.endsWith("/pods") || path.endsWith("/nodes") ? list([]) : node);
+  world.ask();
+  world.look();
+  await world.time.settle();
+  const shown = world.signed.map(({ usage, commonName, organizations, notBefore, lifetimeMs }) => ({
+    usage,
+    commonName,
+    organizations,
+    minutes: (notBefore + lifetimeMs - world.time.clock.now()) / 60_000,
+  }));
+  assert.deepEqual(
+    shown.toSorted((a, b) => ((a.commonName ?? "") < (b.commonName ?? "") ? -1 : 1)),
+    [
+      { usage: "client", commonName: "system:node:node-1", organizations: ["system:nodes"], minutes: 10 },
+      {
+        usage: "client",
+        commonName: "system:serviceaccount:kube-system:node-controller",
+        organizations: ["talos-operator.dev"],
+        minutes: 10,
+      },
+    ],
+  );
+  assert.deepEqual(world.targets[0], { addresses: ["10.0.0.1", "10.0.0.2"], endpoint: "https://10.0.0.100:6443", ca: "CA", ...pair });
+});
+
+test("Nodes are listed once at a time, and what was listed last stays when nobody answers", async () => {
+  const world = createWorld();
+  world.answer = () => ok(list([node]));
+  world.look();
+  world.look();
+  assert.equal(world.workload.nodes().isAsking, true);
+  await world.time.settle();
+  assert.equal(world.sent.length, 1);
+  assert.deepEqual(
+    world.workload.nodes().nodes?.map(({ name }) => name),
+    ["node-1"],
+  );
+  assert.equal(world.workload.nodes().isStale, false);
+  world.answer = () => new Error("connect ECONNREFUSED");
+  world.look();
+  await world.time.settle();
+  const { nodes, isStale, isAsking } = world.workload.nodes();
+  assert.deepEqual([nodes?.length, isStale, isAsking], [1, true, false]);
+});
