@@ -68,7 +68,7 @@ export function socketCalls(caller: Caller): SocketCalls {
         },
       });
       const { connectrecord } = await caller.one(NETSTAT, request, READ_TIMEOUT_MS, options);
-      return connectrecord.map((record) => ({
+      return connectrecord.map(({ process: owner, ...record }) => ({
         protocol: record.l4proto,
         localAddress: record.localip,
         localPort: record.localport,
@@ -77,7 +77,7 @@ export function socketCalls(caller: Caller): SocketCalls {
         state: enumWord(State, record.state),
         sendQueueBytes: Number(record.txqueue),
         receiveQueueBytes: Number(record.rxqueue),
-        process: record.process === undefined ? undefined : { pid: record.process.pid, name: record.process.name },
+        process: owner === undefined ? undefined : { pid: owner.pid, name: owner.name },
         namespace: record.netns,
       }));
     },

@@ -72,7 +72,10 @@ export interface NetworkOption {
 
 /** Generates the configs of a case and its talosconfig. */
 export async function runGenconfig(golden: GoldenCase, context: GoldenContext): Promise<GoldenOutcome> {
-  const input = golden.input as unknown as GenconfigInput;
+  const given = golden.input as unknown as GenconfigInput;
+  const isGiven = given.contract !== undefined && given.contract !== "" && given.contract !== "current";
+  // Without one the library takes its own.
+  const input = isGiven ? given : { ...given, contract: /^v1\.\d+/.exec(golden.source)?.[0] ?? "v1.15" };
   const wantedError = golden.expected["error"] ?? golden.expected_newer?.["error"];
   const roles = (["controlplane", "worker", "init"] as const).filter((role) => golden.expected[role] !== undefined);
   try {
@@ -202,9 +205,14 @@ function tlsOf({ registry_ca: authorities = {}, registry_insecure: insecure = []
 function networkOf(options: readonly NetworkOption[]): NonNullable<MachineConfigInput["network"]> {
   const interfaces = new Map<string, NetworkInterfaceInput>();
   let nameservers: readonly string[] = [];
+  let kubeSpan = false;
   for (const { op, iface = "", value, values, enable, mtu } of options) {
     if (op === "nameservers") {
       nameservers = [...nameservers, ...(values ?? [])];
+      continue;
+    }
+    if (op === "kubespan") {
+      kubeSpan = true;
       continue;
     }
     const link: NetworkInterfaceInput = interfaces.get(iface) ?? { name: iface };
@@ -218,7 +226,7 @@ function networkOf(options: readonly NetworkOption[]): NonNullable<MachineConfig
     }[op] ?? { [op]: enable };
     interfaces.set(iface, { ...link, ...change } as NetworkInterfaceInput);
   }
-  return { nameservers, interfaces: [...interfaces.values()] };
+  return { nameservers, interfaces: [...interfaces.values()], ...(kubeSpan ? { kubeSpan } : {}) };
 }
 
 function gigabytes(size: string): number {

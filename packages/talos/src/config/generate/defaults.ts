@@ -12,8 +12,9 @@ export function componentImage(
   input: MachineConfigInput,
   component: "kubelet" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kube-proxy",
 ): string | undefined {
-  if (input.kubernetesVersion === "") return undefined;
-  const tag = `v${input.kubernetesVersion.replace(/^v/, "")}`;
+  const version = input.kubernetesVersion.replace(/^v/, "");
+  if (version === "") return undefined;
+  const tag = `v${version}`;
   return component === "kubelet" ? `${kubeletImage}:${tag}` : `${kubernetesImages}/${component}:${tag}`;
 }
 

@@ -7,6 +7,7 @@ import { describeMachineConfig } from "../describe.ts";
 import { printDocuments } from "../document/print.ts";
 import { ConfigError } from "../errors.ts";
 import { generationOf, loadConfig } from "../patch/patch.ts";
+import { parseEndpoint } from "./check-input.ts";
 import { generateMachineConfig } from "./generate.ts";
 import type { MachineConfigInput } from "./input.ts";
 
@@ -126,17 +127,21 @@ test("a 1.14 control plane is schedulable when its node document has no taint", 
   assert.deepEqual([of(true), of(false)], [true, false]);
 });
 
+test("an endpoint is any URL that Talos reads, and what clients can use where somebody asks for that", () => {
+  for (const endpoint of ["http://a:6443", "https://user:pass@host", "https://host/x", "https://host?x=1", "https://host#x", "192.0.2.1"]) {
+    assert.ok(generateMachineConfig({ ...base, endpoint }).includes(`endpoint: ${endpoint}\n`));
+    assert.throws(() => parseEndpoint(endpoint), { code: "INVALID_INPUT", path: "endpoint" });
+  }
+  for (const endpoint of ["https://host:0", "https://host:70000", "https://", ""])
+    assert.throws(() => parseEndpoint(endpoint), { code: "INVALID_INPUT", path: "endpoint" });
+  assert.deepEqual(parseEndpoint("https://[2001:db8::1]:6443"), { url: "https://[2001:db8::1]:6443", host: "2001:db8::1", isIpv6: true });
+});
+
 describe("input that is refused", () => {
   const cases: readonly (readonly [string, Partial<MachineConfigInput>, string])[] = [
-    ["an endpoint without https", { endpoint: "http://a:6443" }, "endpoint"],
-    ["an endpoint with a user", { endpoint: "https://user:pass@host" }, "endpoint"],
-    ["an endpoint with a path", { endpoint: "https://host/x" }, "endpoint"],
-    ["an endpoint with a query", { endpoint: "https://host?x=1" }, "endpoint"],
-    ["an endpoint with a fragment", { endpoint: "https://host#x" }, "endpoint"],
-    ["port 0", { endpoint: "https://host:0" }, "endpoint"],
-    ["port 70000", { endpoint: "https://host:70000" }, "endpoint"],
-    ["a bare address", { endpoint: "192.0.2.1" }, "endpoint"],
-    ["an empty host", { endpoint: "https://" }, "endpoint"],
+    ["a bare IPv6 address", { endpoint: "2001:db8::1" }, "endpoint"],
+    ["an endpoint with a blank", { endpoint: "https://a b" }, "endpoint"],
+    ["an endpoint without a scheme", { endpoint: "192.0.2.1:6443" }, "endpoint"],
     ["a cluster without a name", { clusterName: "" }, "clusterName"],
     ["manifests for flannel", { cni: { name: "flannel", urls: ["https://x"] } }, "cni.urls"],
     ["no Kubernetes version where one is needed", { contract: "1.14", kubernetesVersion: "" }, "kubernetesVersion"],

@@ -5,7 +5,7 @@ import type { Contract } from "../../versions/contract.ts";
 export interface MachineConfigInput {
   readonly role: MachineRole;
   readonly clusterName: string;
-  /** `https://` URL of the Kubernetes API. */
+  /** URL of the Kubernetes API. Whatever Talos reads as a URL is taken; {@link parseEndpoint} refuses what no client could use. */
   readonly endpoint: string;
   /** Talos minor of the machine, such as `1.13`; see {@link contractFor}. */
   readonly contract: Contract;
@@ -93,6 +93,8 @@ export interface RegistryTlsInput {
 export interface NetworkInput {
   readonly nameservers?: readonly string[];
   readonly interfaces?: readonly NetworkInterfaceInput[];
+  /** WireGuard mesh, inside v1alpha1 whatever the contract has a document for. Default false. */
+  readonly kubeSpan?: boolean;
 }
 
 export interface NetworkInterfaceInput {

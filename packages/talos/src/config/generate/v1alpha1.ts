@@ -67,7 +67,8 @@ function machineSection(context: Context): YamlMapping {
 function networkSection({ input, features, isControlPlane }: Context): YamlMapping | undefined {
   const interfaces = unlessEmpty(interfacesOf(input.network, isControlPlane));
   const nameservers = unlessEmpty(input.network?.nameservers);
-  const kubespan = input.kubeSpan === true && !features.kubeSpanDocument ? { enabled: true } : undefined;
+  const isInside = input.network?.kubeSpan === true || (input.kubeSpan === true && !features.kubeSpanDocument);
+  const kubespan = isInside ? { enabled: true } : undefined;
   const isEmpty = interfaces === undefined && nameservers === undefined && kubespan === undefined;
   return isEmpty && features.kubeSpanDocument && input.network === undefined ? undefined : { interfaces, nameservers, kubespan };
 }

@@ -6,7 +6,7 @@ export interface ParsedYaml {
   readonly events: readonly Event[];
   readonly source: string;
   /** Blanks that were put before a line, counted from 0. */
-  padOf(line: number): number;
+  readonly padOf: (line: number) => number;
 }
 
 /**
