@@ -8,6 +8,10 @@ export type { Action, Decision, Observed, Rule, Verdict } from "./controllers/ta
 export type { ClusterFacts, MachineFact } from "./controllers/taloscontrolplane/facts.ts";
 export { explain } from "./explaining/explain.ts";
 export type { Explained, ExplainInput, Explanation, WaitedFor } from "./explaining/explain.ts";
+export { whatIf } from "./explaining/what-if.ts";
+export type { EditedObject, WhatIf, WhatIfPorts } from "./explaining/what-if.ts";
+export { printPlan } from "./controllers/taloscontrolplane/planning/print-plan.ts";
+export type { Plan, PlanStep, PlannedEffect } from "./controllers/taloscontrolplane/planning/plan.ts";
 export { printExplanation } from "./explaining/print-explanation.ts";
 export { askableKinds, readSubject, resourceOfWord } from "./explaining/subject.ts";
 export { EffectError, isEffectError } from "./errors.ts";

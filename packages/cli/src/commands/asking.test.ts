@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { createLogger, createX509Keys } from "@talos-operator/adapters";
-import { talosControlPlaneResource } from "@talos-operator/api";
+import { talosControlPlaneResource, talosMachineResource } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { CliError } from "../cli-error.ts";
 import { openDataFolder } from "../process/data-folder.ts";
@@ -98,4 +98,48 @@ describe("why", () => {
       assert.equal(error.exitCode, code);
       assert.equal(out, "");
     });
+});
+
+describe("plan", () => {
+  const file = (text: string): string => {
+    const path = join(folder, "edited.yaml");
+    writeFileSync(path, text);
+    return path;
+  };
+  const plan = (text: string, ...words: readonly string[]): ReturnType<typeof run> =>
+    run("plan", "-f", file(text), ...words, "--kubeconfig", api.kubeconfigPath);
+  const edited = `apiVersion: talos.alperen.cloud/v1alpha1
+kind: TalosControlPlane
+metadata: {name: demo}
+spec: {version: v1.13.9, kubeVersion: v1.36.3, mode: metal, metalSpec: {machines: [{address: 10.0.0.7}]}}
+`;
+
+  it("tells the steps in order, and that the machine's state is not known", async () => {
+    const { out, error } = await plan(edited);
+    assert.equal(error, undefined);
+    assert.match(
+      out,
+      /^default\/demo \(new\)\nState unknown, nobody reported it: demo-10\.0\.0\.7\.\nPlan [0-9a-f]{10}, \d+ step\(s\); nothing of it is done\.\n1\. /,
+    );
+    assert.match(out, /\[installs\] [^\n]*demo-10\.0\.0\.7/);
+    const client = createKubeClient(api.transport);
+    assert.deepEqual((await client.resource(talosMachineResource).list()).items, []);
+  });
+
+  it("gives the same as data", async () => {
+    const { out } = await plan(edited, "-o", "json");
+    const [told] = JSON.parse(out) as readonly {
+      readonly cluster: string;
+      readonly plan: { readonly steps: readonly { readonly effect: string }[] };
+    }[];
+    assert.equal(told?.cluster, "default/demo");
+    assert.ok(told.plan.steps.some(({ effect }) => effect === "founds etcd"));
+  });
+
+  it("refuses a file without an object of ours, and one that is not there", async () => {
+    const { error } = await plan("apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n");
+    assert.match(error?.message ?? "", /holds no TalosCluster, TalosControlPlane or TalosWorker/);
+    const missing = await run("plan", "-f", join(folder, "absent.yaml"), "--kubeconfig", api.kubeconfigPath);
+    assert.match(missing.error?.message ?? "", /cannot read the manifest/);
+  });
 });

@@ -7,6 +7,7 @@ import { configPatchCommand } from "./config-patch.ts";
 import { configValidateCommand } from "./config-validate.ts";
 import { demoCommand } from "./demo.ts";
 import { managerCommand } from "./manager.ts";
+import { planCommand } from "./plan.ts";
 import { schematicIdCommand } from "./schematic-id.ts";
 import { secretsFromConfigCommand } from "./secrets-from-config.ts";
 import { secretsGenerateCommand } from "./secrets-generate.ts";
@@ -22,6 +23,7 @@ export const commands: readonly CommandSpec[] = [
   apiserverCommand,
   simulatorCommand,
   whyCommand,
+  planCommand,
   secretsGenerateCommand,
   secretsFromConfigCommand,
   configGenerateCommand,

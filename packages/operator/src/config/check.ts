@@ -5,7 +5,7 @@ import { renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
 
 /** Words in place of keys: the generator copies them and looks into none. */
-const noSecrets: SecretsBundle = {
+export const noSecrets: SecretsBundle = {
   cluster: { id: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", secret: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=" },
   secrets: { bootstrapToken: "aaaaaa.aaaaaaaaaaaaaaaa", secretboxEncryptionSecret: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=" },
   trustdInfo: { token: "aaaaaa.aaaaaaaaaaaaaaaa" },

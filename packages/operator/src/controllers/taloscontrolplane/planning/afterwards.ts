@@ -7,6 +7,9 @@ import { waitsForEtcd } from "../etcd-view.ts";
 import { machineFact } from "../facts.ts";
 import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
 
+/** Stands for the disk that is chosen when the machine lists its disks. */
+const ANY_DISK = "/dev/sd?";
+
 /** How long access Secrets that were written now would last. */
 const YEAR_MS = 365 * 24 * 3_600_000;
 
@@ -98,7 +101,7 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
 
 /** The same world with a machine that was not heard of waiting in maintenance mode, as the plan assumes. */
 export function asIfBooted(seen: Observed, machine: SeenMachine): Observed {
-  const disk = machine.declared.machineSpec.installDisk ?? "(the disk chosen then)";
+  const disk = machine.declared.machineSpec.installDisk ?? ANY_DISK;
   const look: InMaintenance = {
     kind: "maintenance",
     at: seen.now,

@@ -1,0 +1,40 @@
+import { systemClock } from "@talos-operator/adapters";
+import { printPlan, whatIf } from "@talos-operator/operator";
+import type { EditedObject, WhatIf } from "@talos-operator/operator";
+import { CliError } from "../cli-error.ts";
+import { booleanFlag, requiredString, type CommandContext, type FlagValues } from "../command.ts";
+import { withKube } from "../process/kube-of-flags.ts";
+import { readManifest } from "../process/manifest.ts";
+
+const KINDS: ReadonlySet<string> = new Set(["TalosCluster", "TalosControlPlane", "TalosWorker"]);
+
+export async function runPlan(flags: FlagValues, { stdout, stderr }: CommandContext): Promise<void> {
+  const form = requiredString(flags, "output");
+  if (form !== "text" && form !== "json") throw new CliError(`"${form}" is no form of output`, "Use text or json.", { exitCode: 2 });
+  const file = requiredString(flags, "filename");
+  const objects = readManifest(file);
+  const ours = objects.filter(({ kind, apiVersion }) => KINDS.has(kind) && apiVersion.startsWith("talos.alperen.cloud/"));
+  if (ours.length === 0)
+    throw new CliError(`${file} holds no TalosCluster, TalosControlPlane or TalosWorker`, "Give the manifest with the edited objects.");
+  if (ours.length < objects.length) stderr.write(`${objects.length - ours.length} object(s) of other kinds are left out\n`);
+
+  await withKube(flags, async ({ client, namespace }) => {
+    const edited = ours.map((object) => ({
+      ...object,
+      metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
+    }));
+    const hosts = { allowLoopback: booleanFlag(flags, "allow-loopback-machines") };
+    const found = await whatIf(edited as unknown as readonly EditedObject[], { client, now: systemClock.now(), hosts });
+    if (found.length === 0)
+      throw new CliError(
+        "the objects belong to no control plane that exists or stands in the file",
+        "Check controlPlaneRef, and put the TalosControlPlane into the file.",
+      );
+    stdout.write(form === "json" ? `${JSON.stringify(found, undefined, 2)}\n` : found.map(text).join("\n"));
+  });
+}
+
+function text({ cluster, isNew, plan, unknown }: WhatIf): string {
+  const about = unknown.length === 0 ? "" : `State unknown, nobody reported it: ${unknown.join(", ")}.\n`;
+  return `${cluster}${isNew ? " (new)" : ""}\n${about}${printPlan(plan)}\n`;
+}

@@ -1,0 +1,324 @@
+import {
+  clusterRecordResource,
+  findCondition,
+  isConditionTrue,
+  talosClusterResource,
+  talosControlPlaneResource,
+  talosMachineResource,
+  talosWorkerResource,
+} from "@talos-operator/api";
+import type {
+  ClusterRecord,
+  Condition,
+  HostOptions,
+  TalosCluster,
+  TalosControlPlane,
+  TalosMachine,
+  TalosWorker,
+} from "@talos-operator/api";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import { imagine } from "../controllers/taloscluster/imagined.ts";
+import { configHashOf } from "../controllers/taloscontrolplane/config-hash.ts";
+import { machinesOf } from "../controllers/taloscontrolplane/declared.ts";
+import { defaultRules } from "../controllers/taloscontrolplane/decide.ts";
+import { machineFact } from "../controllers/taloscontrolplane/facts.ts";
+import type { ClusterFacts } from "../controllers/taloscontrolplane/facts.ts";
+import { readRecord } from "../controllers/taloscontrolplane/facts-codec.ts";
+import { asMade, fixedPropertyProblems } from "../controllers/taloscontrolplane/fixed-properties.ts";
+import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
+import { foresee } from "../controllers/taloscontrolplane/planning/foresee.ts";
+import type { Plan } from "../controllers/taloscontrolplane/planning/plan.ts";
+import type { SeenConfig } from "../controllers/taloscontrolplane/seen-config.ts";
+import { controlPlaneProblems, workerProblems } from "../controllers/taloscontrolplane/spec-problems.ts";
+import { changesBetween } from "../config/changes-between.ts";
+import type { Look, SeenEtcd } from "../looking/look.ts";
+
+/** Objects of a manifest that say something about clusters. */
+export type EditedObject = TalosCluster | TalosControlPlane | TalosWorker;
+
+/** What an edit would lead to, cluster by cluster. */
+export interface WhatIf {
+  /** `namespace/name` of the control plane. */
+  readonly cluster: string;
+  readonly isNew: boolean;
+  readonly plan: Plan;
+  /** Machines of which the stored objects do not say enough: the plan assumes what it says of them. */
+  readonly unknown: readonly MachineName[];
+}
+
+/** What {@link whatIf} needs beside the objects. */
+export interface WhatIfPorts {
+  readonly client: KubeClient;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly hosts: HostOptions;
+}
+
+/**
+ * The plan of an edit that nobody made: reads what is stored, puts the edited objects in its place, and plays the rules forward. No machine is asked: what is
+ * known of machines is what the operator last reported of them.
+ */
+export async function whatIf(edited: readonly EditedObject[], { client, now, hosts }: WhatIfPorts): Promise<readonly WhatIf[]> {
+  const clusters = new Map<string, { readonly namespace: string; readonly name: string }>();
+  for (const object of edited) {
+    const namespace = object.metadata.namespace ?? "default";
+    const name = clusterOf(object);
+    if (name !== "") clusters.set(`${namespace}/${name}`, { namespace, name });
+  }
+  const results: WhatIf[] = [];
+  for (const { namespace, name } of clusters.values()) {
+    const found = await worldOf(edited, namespace, name, { client, now, hosts });
+    if (found === undefined) continue;
+    results.push({
+      cluster: `${namespace}/${name}`,
+      isNew: found.seen.record.kind === "absent",
+      plan: foresee(found.seen, defaultRules),
+      unknown: found.unknown,
+    });
+  }
+  return results;
+}
+
+/** Name of the control plane that an object is about; empty = none. */
+function clusterOf(object: EditedObject): string {
+  if (object.kind === "TalosControlPlane") return object.metadata.name;
+  if (object.kind === "TalosWorker") return object.spec?.controlPlaneRef?.name ?? "";
+  return object.spec?.controlPlane === undefined ? (object.spec?.controlPlaneRef?.name ?? "") : object.metadata.name;
+}
+
+async function worldOf(
+  edited: readonly EditedObject[],
+  namespace: string,
+  name: string,
+  { client, now, hosts }: WhatIfPorts,
+): Promise<{ readonly seen: Observed; readonly unknown: readonly MachineName[] } | undefined> {
+  const key = { namespace, name };
+  const [stored, storedCluster, allWorkers, allMachines, record] = await Promise.all([
+    client.resource<TalosControlPlane>(talosControlPlaneResource).tryGet(key),
+    client.resource<TalosCluster>(talosClusterResource).tryGet(key),
+    client.resource<TalosWorker>(talosWorkerResource).list({ namespace }),
+    client.resource<TalosMachine>(talosMachineResource).list({ namespace }),
+    client.resource<ClusterRecord>(clusterRecordResource).tryGet(key),
+  ]);
+  const own = edited.filter((object) => (object.metadata.namespace ?? "default") === namespace);
+  const before = allWorkers.items.filter(({ spec }) => spec?.controlPlaneRef?.name === name);
+  const cluster = own.find((object) => object.kind === "TalosCluster" && object.metadata.name === name) as TalosCluster | undefined;
+  const imagined =
+    cluster === undefined
+      ? undefined
+      : imagine(
+          {
+            ...cluster,
+            metadata: { ...storedCluster?.metadata, ...cluster.metadata, namespace, uid: storedCluster?.metadata.uid ?? "to be made" },
+          },
+          { controlPlane: stored, workers: before },
+        );
+  const controlPlane = imagined?.controlPlane ?? merged(own, stored, name, "TalosControlPlane");
+  if (controlPlane === undefined) return undefined;
+  const names = new Set([
+    ...before.map(({ metadata }) => metadata.name),
+    ...own.flatMap((object) => (object.kind === "TalosWorker" ? [object.metadata.name] : [])),
+  ]);
+  const workers =
+    imagined?.workers ??
+    [...names].flatMap((worker) => {
+      const object = merged(
+        own,
+        before.find(({ metadata }) => metadata.name === worker),
+        worker,
+        "TalosWorker",
+      );
+      return object === undefined || object.spec?.controlPlaneRef?.name !== name ? [] : [object];
+    });
+
+  const seenRecord = record === undefined ? undefined : readRecord(record);
+  const facts = seenRecord?.facts;
+  const machineObjects = allMachines.items.filter(
+    ({ spec }) => spec?.controlPlaneRef?.name === name || workers.some(({ metadata }) => metadata.name === spec?.workerRef?.name),
+  );
+  const declared = [...machinesOf(controlPlane), ...workers.flatMap((worker) => machinesOf(worker))];
+  const listed = new Set(declared.map((machine) => machine.name));
+  const former = (facts?.machines ?? []).filter(
+    (fact) => fact.configuredAt !== undefined && fact.releasedAt === undefined && !listed.has(fact.name),
+  );
+  const looks = looksOf([...declared, ...former], machineObjects, stored, facts, now);
+  const see = (machine: DeclaredMachine): SeenMachine => ({ declared: machine, look: looks.get(machine.name) ?? { kind: "not-asked" } });
+  const machines = declared.map(see);
+  const founded = facts?.bootstrapDone !== undefined;
+  const access = founded
+    ? ({ kind: "present", value: { expiresAt: now + 300 * 86_400_000, isOurs: true } } as const)
+    : ({ kind: "absent" } as const);
+  const seen: Observed = {
+    now,
+    watchedSince: now,
+    controlPlane,
+    mode: "reconcile",
+    workers,
+    machineObjects,
+    machines,
+    former: former.map((fact) =>
+      see({
+        name: fact.name,
+        role: fact.role,
+        address: fact.address,
+        owner:
+          fact.role === "controlplane"
+            ? { kind: "TalosControlPlane", name: "" }
+            : { kind: "TalosWorker", name: workerOf(fact.name, machineObjects) },
+        field: `ClusterRecord ${fact.name}`,
+        version: facts?.talosVersion ?? "",
+        machineSpec: {},
+      }),
+    ),
+    problems: [
+      ...controlPlaneProblems(controlPlane, [], hosts),
+      ...fixedPropertyProblems(controlPlane, facts),
+      ...workers.flatMap((worker) => workerProblems(worker, controlPlane, [], hosts)),
+    ],
+    inertFields: [],
+    record: seenRecord === undefined ? { kind: "absent" } : { kind: "present", value: seenRecord },
+    bundle:
+      facts === undefined
+        ? { kind: "absent" }
+        : {
+            kind: "present",
+            value: { fingerprint: facts.bundle.fingerprint, clusterId: facts.clusterId, isOurs: true, isDeleting: false },
+          },
+    kubeconfig: access,
+    talosconfig: access,
+    namespaceIsTerminating: false,
+    sent: new Map(),
+    mayDisturb: true,
+    configs: configsOf(machines, controlPlane, stored, before, facts, now),
+    requireFingerprint: false,
+  };
+  const unknown = [...seen.machines, ...seen.former]
+    .filter(({ look }) => look.kind === "not-asked")
+    .map((machine) => machine.declared.name);
+  return { seen, unknown };
+}
+
+/** The edited object with the metadata of the stored one, or the stored one. */
+function merged<K extends "TalosControlPlane" | "TalosWorker", T extends Extract<EditedObject, { readonly kind: K }>>(
+  edited: readonly EditedObject[],
+  stored: T | undefined,
+  name: string,
+  kind: K,
+): T | undefined {
+  const object = edited.find((one) => one.kind === kind && one.metadata.name === name) as T | undefined;
+  if (object === undefined) return stored;
+  const { annotations } = object.metadata;
+  const metadata = {
+    ...stored?.metadata,
+    ...object.metadata,
+    uid: stored?.metadata.uid ?? "to be made",
+    finalizers: stored?.metadata.finalizers ?? [],
+  };
+  return { ...object, metadata: { ...metadata, ...(annotations === undefined ? {} : { annotations }) } };
+}
+
+function workerOf(machine: MachineName, objects: readonly TalosMachine[]): string {
+  return objects.find(({ metadata }) => metadata.name === machine)?.spec?.workerRef?.name ?? "";
+}
+
+/** What the reports say of machines, as looks. Members of etcd are taken from the record, and only where the control plane reports etcd as healthy. */
+function looksOf(
+  machines: readonly { readonly name: MachineName; readonly role: DeclaredMachine["role"] }[],
+  objects: readonly TalosMachine[],
+  controlPlane: TalosControlPlane | undefined,
+  facts: ClusterFacts | undefined,
+  now: number,
+): ReadonlyMap<MachineName, Look> {
+  const isHealthy = isConditionTrue(controlPlane?.status?.conditions, "EtcdHealthy");
+  const running = machines.filter(({ name }) => isRunning(objects.find(({ metadata }) => metadata.name === name)));
+  const members = running
+    .filter(({ role }) => role === "controlplane")
+    .map(({ name }) => ({ id: machineFact(facts, name)?.memberId ?? name, name, isLearner: false, peerUrls: [] }));
+  const etcdOf = (name: MachineName): SeenEtcd | undefined =>
+    isHealthy
+      ? { service: "Running", isHealthy: true, localMember: machineFact(facts, name)?.memberId ?? name, members, leader: members[0]?.id }
+      : undefined;
+  return new Map(
+    running.map(({ name, role }) => {
+      const object = objects.find(({ metadata }) => metadata.name === name);
+      const ready = isConditionTrue(object?.status?.conditions, "Ready");
+      const look: Look = {
+        kind: "running",
+        at: now,
+        version: object?.status?.observedVersion,
+        platform: machineFact(facts, name)?.platform ?? "metal",
+        stage: "running",
+        ready,
+        unmet: ready ? [] : [{ name: "ready", reason: messageOf(object?.status?.conditions) }],
+        etcd: role === "controlplane" ? etcdOf(name) : undefined,
+      };
+      return [name, look];
+    }),
+  );
+}
+
+function isRunning(object: TalosMachine | undefined): boolean {
+  return object?.status?.state === "Available" && isConditionTrue(object.status.conditions, "Reachable");
+}
+
+function messageOf(conditions: readonly Condition[] | undefined): string {
+  return findCondition(conditions, "Ready")?.message ?? "";
+}
+
+/** What the edit changes in the configuration of each machine: the stored spec against the edited one, both rendered without keys. */
+function configsOf(
+  machines: readonly SeenMachine[],
+  controlPlane: TalosControlPlane,
+  stored: TalosControlPlane | undefined,
+  storedWorkers: readonly TalosWorker[],
+  facts: ClusterFacts | undefined,
+  now: number,
+): ReadonlyMap<MachineName, SeenConfig> {
+  const { spec } = controlPlane;
+  if (facts === undefined || spec === undefined || stored?.spec === undefined) return new Map();
+  const made = asMade(spec, facts);
+  const madeBefore = asMade(stored.spec, facts);
+  const earlier = new Map(
+    [...machinesOf(stored), ...storedWorkers.flatMap((worker) => machinesOf(worker))].map((machine) => [machine.name, machine]),
+  );
+  return new Map(
+    machines.flatMap(({ declared, look }): readonly (readonly [MachineName, SeenConfig])[] => {
+      const old = earlier.get(declared.name);
+      const fact = machineFact(facts, declared.name);
+      if (old === undefined || fact === undefined || look.kind !== "running") return [];
+      const version = look.version ?? declared.version;
+      const input = (machine: DeclaredMachine, of: typeof made): Parameters<typeof changesBetween>[0] => ({
+        role: machine.role,
+        clusterName: controlPlane.metadata.name,
+        endpoint: facts.endpoint,
+        controlPlane: of,
+        machineSpec: machine.machineSpec,
+        version,
+        readBy: undefined,
+        platform: look.platform,
+        installDisk: fact.installDisk,
+        addresses: [machine.address],
+      });
+      const settings = configHashOf(declared, made);
+      // What cannot be rendered stands in the problems of the spec; what stays as it is needs no reading.
+      const changes = changesBetween(input(old, madeBefore), input(declared, made), version);
+      if (changes === undefined || changes.length === 0) return [];
+      const activeHash = fact.appliedHash ?? "(as applied)";
+      return [
+        [
+          declared.name,
+          {
+            kind: "known",
+            at: now,
+            settings,
+            bootId: "(this boot)",
+            version,
+            activeHash,
+            changes,
+            onDisk: "other",
+          },
+        ],
+      ];
+    }),
+  );
+}

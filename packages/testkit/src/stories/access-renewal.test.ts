@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { parseTalosconfig } from "@talos-operator/talos";
+import { createTalosClient } from "@talos-operator/talos/client";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const DAY_MS = 86_400_000;
+const STROKE_DAYS = 10;
+
+interface Secret extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+const textOf = async (world: Story, name: string, key: string): Promise<string> => {
+  const secret = await world.client.resource<Secret>(kinds.secret).tryGet({ namespace: "default", name });
+  return Buffer.from(secret?.data?.[key] ?? "", "base64").toString("utf8");
+};
+const talosconfig = (world: Story): Promise<string> => textOf(world, "demo-talosconfig", "demo.talosconfig");
+const kubeconfig = (world: Story): Promise<string> => textOf(world, "demo-kubeconfig", "kubeconfig");
+
+/** Asks a machine with what stands in the Secret, as a person would. */
+async function isAccepted(world: Story): Promise<boolean> {
+  const { contexts } = parseTalosconfig(await talosconfig(world));
+  const [context] = contexts.values();
+  const decode = (text: string | undefined): string => Buffer.from(text ?? "", "base64").toString("utf8");
+  const [ca, certificate, key] = [context?.ca, context?.crt, context?.key].map(decode) as [string, string, string];
+  const client = createTalosClient(world.datacenter.dialer().dial({ address: "10.5.0.1" }, { kind: "mutual", ca, certificate, key }));
+  try {
+    await client.version({ timeoutMs: 3_000 });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    client.close();
+  }
+}
+
+/** Days pass: some at a stroke, each stroke followed by minutes in which the operator works. Its own certificates end every 12 hours. */
+async function days(world: Story, count: number): Promise<void> {
+  for (let day = 0; day < count; day += STROKE_DAYS) {
+    world.time.setClock(world.time.clock.now() + STROKE_DAYS * DAY_MS);
+    await world.time.advance(150_000);
+  }
+}
+
+test("an idle cluster renews its access Secrets before they end, once a year, and what is renewed works; nothing else is written or sent", () =>
+  tell({}, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    await world.untilReady();
+    await world.time.advance(60_000);
+    const first = { talos: await talosconfig(world), kube: await kubeconfig(world) };
+    const writes = world.writes.length;
+    const sent = world.sent.length;
+
+    await days(world, 330);
+    assert.equal(await talosconfig(world), first.talos, "renewed too early");
+    assert.equal(await kubeconfig(world), first.kube, "renewed too early");
+    await days(world, 10);
+    const second = { talos: await talosconfig(world), kube: await kubeconfig(world) };
+    assert.notEqual(second.talos, first.talos, "not renewed with less than 30 days left");
+    assert.notEqual(second.kube, first.kube, "not renewed with less than 30 days left");
+    await days(world, 60);
+    assert.equal(await isAccepted(world), true);
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
+    await days(world, 330);
+    assert.equal(await isAccepted(world), true);
+    assert.notEqual(await talosconfig(world), second.talos);
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
+
+    assert.deepEqual(world.sent.slice(sent), []);
+    const secrets = world.writes.slice(writes).filter((write) => write.startsWith("PUT") && write.includes("/secrets/"));
+    assert.equal(secrets.length, 4, secrets.join("\n"));
+  }));

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import { printPlan, whatIf } from "@talos-operator/operator";
+import type { WhatIf } from "@talos-operator/operator";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+
+async function plan(world: Story, edited: TalosCluster): Promise<WhatIf> {
+  const before = world.writes.length;
+  const [found] = await whatIf([edited], { client: world.client, now: world.time.now(), hosts: { allowLoopback: false } });
+  assert.ok(found !== undefined);
+  assert.equal(world.writes.length, before);
+  return found;
+}
+
+const ready = async (world: Story): Promise<void> => {
+  await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(cps, workers));
+  await world.start();
+  await world.untilReady();
+};
+
+const effects = ({ plan: { steps } }: WhatIf): readonly string[] =>
+  steps.filter(({ effect }) => effect !== "stored").map(({ effect, machines }) => `${effect} ${machines.join(" ")}`);
+
+test("the plan of a cluster that does not exist yet founds it, and says that nothing is known of its machines", () =>
+  tell({}, async (world) => {
+    const found = await plan(world, demoCluster(cps, workers));
+    assert.equal(found.isNew, true);
+    assert.deepEqual(found.unknown.length, 5);
+    assert.deepEqual(effects(found), [
+      `waits ${[...cps, ...workers].map((address) => `demo-${address}`).join(" ")}`,
+      `installs ${[...cps, ...workers].map((address) => `demo-${address}`).join(" ")}`,
+      "founds etcd demo-10.5.0.1",
+    ]);
+  }));
+
+test("the plan of what stands is empty, also with access Secrets, members and configs in it", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.time.advance(60_000);
+    const found = await plan(world, demoCluster(cps, workers));
+    assert.deepEqual(found.unknown, []);
+    assert.deepEqual(
+      found.plan.steps.map(({ says }) => says),
+      [],
+    );
+    assert.equal(found.plan.waiting, undefined, printPlan(found.plan));
+  }));
+
+test("edits are told with order, effect class and what etcd keeps", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.time.advance(60_000);
+    const { spec } = demoCluster(cps, workers);
+    const machineSpec = { installDisk: "/dev/sda", configPatches: [{ machine: { sysctls: { "net.core.somaxconn": "4096" } } }] };
+    const cluster = demoCluster(cps, workers);
+    const patched = {
+      ...cluster,
+      spec: { ...spec, worker: { ...spec?.worker, metalSpec: { ...spec?.worker?.metalSpec, machineSpec } } },
+    } as TalosCluster;
+    assert.deepEqual(
+      effects(await plan(world, patched)).filter((step) => step.startsWith("live")),
+      ["live demo-10.5.0.4", "live demo-10.5.0.5"],
+    );
+
+    const replaced = await plan(world, demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.6"], workers));
+    assert.deepEqual(replaced.unknown, ["demo-10.5.0.6"]);
+    const steps = effects(replaced).filter((step) => !step.startsWith("drains"));
+    assert.deepEqual(
+      steps.filter((step) => !step.startsWith("membership")),
+      ["waits demo-10.5.0.6", "installs demo-10.5.0.6", "destroys data demo-10.5.0.3"],
+    );
+    assert.match(replaced.plan.steps.find(({ effect }) => effect === "destroys data")?.quorum ?? "", /3 healthy of 4 voters/);
+
+    const even = await plan(world, demoCluster(["10.5.0.1", "10.5.0.2"], workers));
+    assert.deepEqual(effects(even), []);
+    assert.equal(even.plan.waiting?.reason, "UnsupportedReplicas");
+  }));
+
+test("a machine that does not answer is unknown to the plan, and it says so", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    world.datacenter.machine("10.5.0.5").powerOff();
+    await world.until("missed", async () => (await world.condition(kinds.machine, "Reachable", "demo-10.5.0.5"))?.status === "False", 300);
+    const found = await plan(world, demoCluster(cps, workers));
+    assert.deepEqual(found.unknown, ["demo-10.5.0.5"]);
+  }));
