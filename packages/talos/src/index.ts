@@ -13,6 +13,7 @@ export { redactMachineConfig } from "./config/redact.ts";
 export { cidrContains, cidrsOverlap } from "./config/scalars/ip.ts";
 export { generateMachineConfig } from "./config/generate/generate.ts";
 export { parseEndpoint } from "./config/generate/check-input.ts";
+export { refusalOfEndpoint } from "./config/validate/text/url.ts";
 export { generateAdminKubeconfig } from "./kubeconfig/admin-kubeconfig.ts";
 export { communityRefusal, parseSchematic } from "./schematic/parse.ts";
 export { printSchematic, schematicId } from "./schematic/print.ts";

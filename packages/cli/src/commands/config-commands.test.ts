@@ -139,6 +139,8 @@ describe("secrets and configs from the command line", () => {
   const refused: readonly (readonly [words: string, message: string])[] = [
     ["config generate a 192.0.2.1", 'no scheme and port specified for the cluster endpoint URL\ntry: "https://192.0.2.1:6443"'],
     ["config generate a 192.0.2.1:6443", 'no scheme specified for the cluster endpoint URL\ntry: "https://192.0.2.1:6443"'],
+    ["config generate a https://b:70000", "error validating the cluster endpoint URL: port number must be between 1 and 65535"],
+    ["config generate a https://", "error validating the cluster endpoint URL: hostname must not be blank"],
     ["config generate a http://b", 'the control plane endpoint URL should have scheme https://\ntry: "https://b:6443"'],
     ["config generate a https://b -t init", 'invalid output type: "init"'],
     ["config generate a https://b -o -", "can't use multiple output types with stdout"],

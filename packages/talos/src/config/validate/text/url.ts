@@ -25,7 +25,7 @@ export function parseRequestUrl(text: string): { readonly url: Url } | { readonl
   return "why" in parsed ? { refusal: `parse ${quoted(text)}: ${parsed.why}` } : { url: parsed };
 }
 
-/** What Talos says of an endpoint that names no host or a port that cannot be; `undefined` when it takes it. */
+/** What Talos says of an endpoint that is no URL, names no host or a port that cannot be; `undefined` when it takes it. */
 export function refusalOfEndpoint(text: string): string | undefined {
   const parsed = parseUrl(text);
   if ("refusal" in parsed) return parsed.refusal;
