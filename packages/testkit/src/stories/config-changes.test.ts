@@ -172,15 +172,27 @@ describe("a rollout that stopped for another reason", () => {
       await settled(world);
       await edit(world, patched("worker", label("r1")));
       await world.until("tried", async () => activeOf(world, "10.5.0.4").includes("rack: r1"));
-      world.datacenter.machine("10.5.0.4").powerOff();
+      world.datacenter.machine("10.5.0.4").setConnected(false);
       await world.until("stopped", async () => (await upToDate(world))?.reason === "RolloutStopped", 600);
-      world.datacenter.machine("10.5.0.4").powerOn();
+      world.datacenter.machine("10.5.0.4").setConnected(true);
       await world.untilReady();
       const name = /retry-config: (\S+) to send/.exec((await upToDate(world))?.message ?? "")?.[1] ?? "";
       assert.match(name, /10\.5\.0\.4$/);
       await world.annotate(kinds.controlPlane, "talos-operator.dev/retry-config", name);
       await untilUpToDate(world);
       assert.equal((await world.get(kinds.controlPlane))?.metadata?.annotations?.["talos-operator.dev/retry-config"], undefined);
+      assert.ok(onDisk(world, "10.5.0.4").includes("rack: r1"));
+    }));
+});
+
+describe("a machine that loses its power during a trial", () => {
+  test("is tried again when it is back, without anybody's word", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      await edit(world, patched("worker", label("r1")));
+      await world.until("tried", async () => activeOf(world, "10.5.0.4").includes("rack: r1"));
+      world.datacenter.machine("10.5.0.4").powerCycle();
+      await untilUpToDate(world, 1_800);
       assert.ok(onDisk(world, "10.5.0.4").includes("rack: r1"));
     }));
 });

@@ -59,10 +59,15 @@ export function failed(settings: string, why: string): (before: MachineFact) => 
   return (before) => ({ ...before, failed: { configHash: settings, why: why.slice(0, 512) } });
 }
 
-/** Nobody knows why these settings did not come into force: they are sent again, after a longer pause each time. */
-export function unheard(settings: string, why: string): (before: MachineFact) => MachineFact {
+/**
+ * Nobody knows why these settings did not come into force: they are sent again, after a longer pause each time.
+ *
+ * @param most after so many times in a row they are not sent again; default: no end
+ */
+export function unheard(settings: string, why: string, most = Number.POSITIVE_INFINITY): (before: MachineFact) => MachineFact {
   return (before) => {
     const tries = before.failed?.configHash === settings ? (before.failed.tries ?? 0) : 0;
+    if (tries + 1 >= most) return failed(settings, `${why}, ${tries + 1} times`)(before);
     const next: FailedConfigFact = { configHash: settings, why: why.slice(0, 512), tries: tries + 1 };
     return { ...before, failed: next };
   };

@@ -49,14 +49,15 @@ interface Given {
   readonly sent?: Partial<SentEffect> & { readonly at: number };
   readonly others?: Readonly<Record<string, SentEffect>>;
   readonly trouble?: string;
+  readonly fact?: Partial<MachineFact>;
   readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb">>;
 }
 
-function seenOf({ now, intent, config, look, sent, others = {}, trouble, over }: Given): Observed {
+function seenOf({ now, intent, config, look, sent, others = {}, trouble, fact, over }: Given): Observed {
   const known: ClusterFacts = facts({
     bootstrapDone: founded,
     machines: [1, 2, 3].map((index) =>
-      configured(`10.0.0.${index}`, "controlplane", "demo", { configHash: "old", appliedHash: "applied" }),
+      configured(`10.0.0.${index}`, "controlplane", "demo", { configHash: "old", appliedHash: "applied", ...fact }),
     ),
     intents: [intentOf(intent)],
   });
@@ -263,6 +264,22 @@ describe("a trial", () => {
       config: reverted,
       trouble: "gone",
       want: "TakenBack, failed new: while it tried them, gone; it took them back by itself",
+    },
+    {
+      name: "that a boot of the machine ended is begun anew, whatever was seen meanwhile",
+      now: late,
+      sent: { at: AT },
+      config: { ...reverted, bootId: "boot-2" },
+      trouble: "silent",
+      want: "TakenBack, failed new x1: it was booted during the trial, which ended it",
+    },
+    {
+      name: "that ended in the third boot in a row stops the rollout",
+      now: late,
+      sent: { at: AT },
+      fact: { failed: { configHash: "new", why: "it was booted", tries: 2 } },
+      config: { ...reverted, bootId: "boot-2" },
+      want: "TakenBack, failed new: it was booted during the trial, which ended it, 3 times",
     },
     {
       name: "is judged by a reading from after its time only",

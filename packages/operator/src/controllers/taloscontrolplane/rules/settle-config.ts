@@ -18,6 +18,9 @@ import type { ClusterFacts, IntentFact } from "../facts.ts";
 import type { Action, Observed, Rule, SeenMachine } from "../model.ts";
 import type { KnownConfig } from "../seen-config.ts";
 
+/** A machine that boots during so many trials does so because of what it tries. */
+const MOST_BOOTS = 3;
+
 /** A call that was sent under an intent that allows its repetition is repeated no sooner. */
 const AGAIN_MS = 10_000;
 const REBOOT_AGAIN_MS = 120_000;
@@ -149,6 +152,10 @@ function tryStep(
   if (!isOver) return undefined;
   if (config !== undefined && config.at <= intent.deadline) return undefined;
   if (config === undefined && seen.now < intent.deadline + ARRIVES_MS) return undefined;
+  if (config !== undefined && config.bootId !== intent.bootIdBefore) {
+    const why = "it was booted during the trial, which ended it";
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why, MOST_BOOTS) };
+  }
   const trouble = seen.troubles?.get(intent.machine);
   if (trouble !== undefined || sent?.outcome === "answered") {
     const why = trouble === undefined ? "it took the configuration back" : `while it tried them, ${trouble}; it took them back by itself`;
