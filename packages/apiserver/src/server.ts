@@ -25,6 +25,7 @@ import { NonResourceRoutes } from "./routes/non-resource.ts";
 import { ObjectState } from "./store/state.ts";
 import type { Store } from "./store/store.ts";
 import { createInProcessTransport } from "./transport.ts";
+import { WorkloadKeeper } from "./workloads/keeper.ts";
 
 /** What one request was, for counting and audit. Bodies are not in it. */
 export interface RequestRecord {
@@ -59,6 +60,12 @@ export interface ApiServerOptions {
   readonly bookmarkIntervalMs?: number;
   /** Watches open at once, default 2,000; the next is refused with 429. */
   readonly maxWatches?: number;
+  /**
+   * Plays the controllers of Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs, and the scheduler, for a simulated cluster; default:
+   * they are stored and nothing happens. With `controllers` somebody else plays the kubelets; with `controllers and kubelets` pods run
+   * and are ready as soon as they have a Node, without anything being executed.
+   */
+  readonly workloads?: "controllers" | "controllers and kubelets";
   /** Reported by `/version`, default `1.36.3`. */
   readonly kubernetesVersion?: string;
 }
@@ -119,6 +126,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const roles = keepRolesAggregated(context);
   const collector = new GarbageCollector(context);
   const budgets = new BudgetKeeper(context);
+  const workloads = options.workloads === undefined ? undefined : new WorkloadKeeper(context, options.workloads === "controllers");
   const nonResource = new NonResourceRoutes(context);
   let isClosed = false;
 
@@ -151,6 +159,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       isClosed = true;
       collector.close();
       budgets.close();
+      workloads?.close();
       closing.abort();
       options.store.close();
     },

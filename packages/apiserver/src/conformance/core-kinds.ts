@@ -8,6 +8,18 @@ const immutableMessage = "field is immutable when `immutable` is set";
 /** Built-in kinds and the documents of the server itself. */
 export const coreKindCases: readonly ConformanceCase[] = [
   {
+    name: "a Node brings its status along when it registers, a Pod does not",
+    run: async (w) => {
+      const query = { dryRun: "All" };
+      const conditions = [{ type: "Ready", status: "True" }];
+      const node = await w.create("/api/v1/nodes", { metadata: { name: w.namespace }, status: { conditions } }, query);
+      assert.equal(objectsAt(objectAt(node, "status"), "conditions")[0]?.["status"], "True");
+      const spec = { containers: [{ name: "c", image: "i" }] };
+      const pod = await w.create(w.core("pods"), { metadata: { name: "a" }, spec, status: { phase: "Running" } }, query);
+      assert.equal(objectAt(pod, "status")["phase"], "Pending");
+    },
+  },
+  {
     name: "a namespace is Active, finalized by kubernetes and labelled with its name",
     run: async (w) => {
       const namespace = await w.ok(w.get(`/api/v1/namespaces/${w.namespace}`));

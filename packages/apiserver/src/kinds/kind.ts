@@ -26,6 +26,8 @@ export interface Strategy {
   readonly answersDeletedObject: boolean;
   /** A write to `/status` leaves labels, annotations, finalizers and owners alone (custom resources). */
   readonly statusKeepsMetadata: boolean;
+  /** A new object may bring its status along, as kubelets do when they register (Nodes). */
+  readonly keepsStatusOnCreate?: boolean;
   /** What is wrong with a name; empty for a good one. */
   readonly refuseName: (name: string) => readonly string[];
   /** Fields besides `metadata.name` and `metadata.namespace` that field selectors may use. */

@@ -118,7 +118,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     toStored: eventToCoreApi,
   },
   "/serviceaccounts": { ...ordinary, answersDeletedObject: true },
-  "/nodes": { ...ordinary, selectableFields: ["spec.unschedulable"] },
+  "/nodes": { ...ordinary, keepsStatusOnCreate: true, selectableFields: ["spec.unschedulable"] },
   "/pods": {
     ...ordinary,
     hasGeneration: true,

@@ -51,7 +51,7 @@ export function finishCreate(
     deletionGracePeriodSeconds: undefined,
     selfLink: undefined,
   });
-  if (version.subresources.status) {
+  if (version.subresources.status && kind.strategy.keepsStatusOnCreate !== true) {
     object = without(object, "status");
   }
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.

@@ -3,6 +3,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ApiServerOptions } from "../index.ts";
 import { startTestServer } from "./test-server.ts";
 
 const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
@@ -65,9 +66,9 @@ export async function startGenuine(): Promise<RealServer> {
 }
 
 /** The embedded API over HTTPS. */
-export async function startEmbedded(): Promise<RealServer> {
+export async function startEmbedded(options: Partial<ApiServerOptions> = {}): Promise<RealServer> {
   const folder = mkdtempSync(join(tmpdir(), "embedded-"));
-  const server = await startTestServer();
+  const server = await startTestServer(options);
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, server.kubeconfig);
   return {

@@ -7,7 +7,7 @@ import type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest } from "@talo
 /**
  * The Kubernetes APIs inside the simulated clusters: one embedded API each, in memory, served with the cluster's own keys.
  *
- * Contents are made anew after a restart: Nodes register again, as kubelets do.
+ * Deployments and the like get pods and pods get Nodes; the simulated kubelets let them run. Contents are made anew after a restart: Nodes register again, as kubelets do.
  */
 export function createEmbeddedWorkloads(log: Logger): WorkloadApi & { close(): Promise<void> } {
   const open = new Map<string, Promise<WorkloadCluster>>();
@@ -35,6 +35,7 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger): Promis
     random: systemRandom,
     log,
     kubernetesVersion: request.kubernetesVersion,
+    workloads: "controllers",
   });
   const listeners = new Map<string, HttpsFrontEnd>();
   const key = (address: string, port: number): string => `${address}|${port}`;
