@@ -51,8 +51,9 @@ export type {
   RegistryTlsInput,
   UserDiskInput,
 } from "./config/generate/input.ts";
-export type { Hazard, HazardCode } from "./config/validate/hazards/hazards.ts";
-export type { RuntimeMode, ValidateOptions, Validation } from "./config/validate/validate.ts";
+export type { Hazard, HazardCode } from "./config/validate/hazards/hazard.ts";
+export type { RuntimeMode } from "./config/validate/rule-set.ts";
+export type { ValidateOptions, Validation } from "./config/validate/validate.ts";
 export type { ForbiddenPath } from "./config/patch/forbidden-paths.ts";
 export type { RedactOptions } from "./config/redact.ts";
 export type { PatchOptions } from "./config/patch/patch.ts";

@@ -16,6 +16,7 @@ import type { Caller, CallOptions } from "./call.ts";
  */
 export type ApplyMode = "auto" | "no-reboot" | "reboot" | "staged" | "try";
 
+/** A whole config and how it gets into force: a machine does not merge. */
 export interface ApplyConfigurationInput {
   /** The whole machine config as YAML, all documents. It replaces what the machine has. */
   readonly config: string;
@@ -27,6 +28,7 @@ export interface ApplyConfigurationInput {
   readonly tryTimeoutMs?: number;
 }
 
+/** What the machine made of a config. */
 export interface ApplyConfigurationResult {
   /** The mode that the machine resolved to; `undefined` when it does not say (maintenance mode up to 1.12). */
   readonly mode: ApplyMode | undefined;

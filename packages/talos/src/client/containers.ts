@@ -10,6 +10,7 @@ import type { Caller, CallOptions } from "./call.ts";
 /** Whose containers: Talos's own services, or those of Kubernetes. */
 export type ContainerNamespace = "system" | "k8s.io";
 
+/** A container of the machine. */
 export interface ContainerFacts {
   readonly namespace: string;
   /** `kubelet`, or `kube-system/coredns-x:coredns:0123456789ab`. */
@@ -24,6 +25,7 @@ export interface ContainerFacts {
   readonly status: string;
 }
 
+/** What one container uses. */
 export interface ContainerUsageFacts {
   readonly namespace: string;
   readonly id: string;

@@ -17,6 +17,7 @@ import { TalosError } from "./errors.ts";
 /** A member id as etcd prints it: 16 lower-case hex digits, the same form as in the resource `EtcdMembers`. */
 export type EtcdMemberId = string;
 
+/** A member of the cluster, as etcd lists it. */
 export interface EtcdMemberFacts {
   readonly id: EtcdMemberId;
   /** Empty for a member that was added and has not started yet. */

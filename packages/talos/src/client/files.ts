@@ -16,6 +16,7 @@ import { byteStream, collectBytes } from "./byte-stream.ts";
 import { READ_TIMEOUT_MS, refusePartError, STREAM_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 
+/** Which log to read, and from where. */
 export interface LogsInput {
   /** A service id, or for containers of Kubernetes `namespace/pod:container:id`. */
   readonly id: string;
@@ -27,6 +28,7 @@ export interface LogsInput {
   readonly tailLines?: number;
 }
 
+/** Which part of the log of the kernel to read. */
 export interface DmesgInput {
   /** Keep the stream open for new messages. Default false. */
   readonly follow?: boolean;
@@ -34,6 +36,7 @@ export interface DmesgInput {
   readonly tail?: boolean;
 }
 
+/** Which files of the machine to list. */
 export interface ListInput {
   readonly root: string;
   /** Default false: only what is directly below. */
@@ -62,6 +65,7 @@ export interface FileFacts {
   readonly error: string;
 }
 
+/** Which files and folders to measure. */
 export interface DiskUsageInput {
   readonly paths: readonly string[];
   /** Files too, not only folders. Default false. */
@@ -72,6 +76,7 @@ export interface DiskUsageInput {
   readonly thresholdBytes?: number;
 }
 
+/** What one file or folder takes. */
 export interface DiskUsageFacts {
   readonly name: string;
   readonly relativeName: string;

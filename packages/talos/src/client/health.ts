@@ -6,6 +6,7 @@ import { methodOf } from "../method-of.ts";
 import { refusePartError } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 
+/** Whose health is asked, and for how long the machine waits for it. */
 export interface HealthInput {
   /** Default: what the machine has discovered. */
   readonly controlPlanes?: readonly string[];

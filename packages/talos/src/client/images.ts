@@ -47,6 +47,7 @@ export type ImagePullProgress =
     }
   | { readonly kind: "done"; readonly name: string };
 
+/** What the machine's rules say of an image. */
 export interface ImageVerification {
   readonly isVerified: boolean;
   readonly message: string;

@@ -15,6 +15,7 @@ import type { Caller, CallOptions } from "./call.ts";
 /** `default` uses kexec, `powercycle` goes through the firmware, `force` does not stop services first (newest Talos only). */
 export type RebootMode = "default" | "powercycle" | "force";
 
+/** What a reset wipes and what comes after it. Nothing of it can be taken back. */
 export interface ResetInput {
   /** Drain the Kubernetes node and leave etcd first. Always given: `false` leaves a dead member behind. */
   readonly graceful: boolean;

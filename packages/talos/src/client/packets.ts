@@ -5,6 +5,7 @@ import { methodOf } from "../method-of.ts";
 import { byteStream } from "./byte-stream.ts";
 import type { Caller, CallOptions } from "./call.ts";
 
+/** Which packets to record. */
 export interface PacketCaptureInput {
   /** Link, `eth0`. */
   readonly interface: string;

@@ -23,6 +23,7 @@ export interface ServiceFacts {
   readonly events: readonly ServiceEventFacts[];
 }
 
+/** Something that happened to a service. */
 export interface ServiceEventFacts {
   readonly state: string;
   readonly message: string;

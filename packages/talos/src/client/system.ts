@@ -10,6 +10,7 @@ import { READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { enumWord, required } from "./reply.ts";
 
+/** Memory of a machine, as the kernel counts it. */
 export interface MemoryFacts {
   readonly totalBytes: number;
   readonly freeBytes: number;
@@ -20,6 +21,7 @@ export interface MemoryFacts {
   readonly swapFreeBytes: number;
 }
 
+/** A mounted file system. */
 export interface MountFacts {
   readonly filesystem: string;
   readonly mountedOn: string;
@@ -27,6 +29,7 @@ export interface MountFacts {
   readonly availableBytes: number;
 }
 
+/** A process of the machine. */
 export interface ProcessFacts {
   readonly pid: number;
   readonly parentPid: number;
@@ -50,6 +53,7 @@ export interface CpuTimeFacts {
   readonly stealSeconds: number;
 }
 
+/** What processors and processes did since the machine booted. */
 export interface SystemStatFacts {
   /** Milliseconds since the epoch by the machine's clock; resolution one second. */
   readonly bootedAt: number;
@@ -60,6 +64,7 @@ export interface SystemStatFacts {
   readonly processesBlocked: number;
 }
 
+/** A processor, as the kernel describes it. */
 export interface ProcessorFacts {
   readonly modelName: string;
   readonly mhz: number;
@@ -96,6 +101,7 @@ export interface ControllerDependency {
   readonly resourceId: string;
 }
 
+/** What a disk did since the machine booted. */
 export interface DiskActivityFacts {
   /** Device name without `/dev/`. */
   readonly name: string;
@@ -107,6 +113,7 @@ export interface DiskActivityFacts {
   readonly busyMs: number;
 }
 
+/** What went through a link since the machine booted. */
 export interface NetworkActivityFacts {
   readonly name: string;
   readonly receivedBytes: number;
@@ -119,6 +126,7 @@ export interface NetworkActivityFacts {
   readonly sendDropped: number;
 }
 
+/** The clocks of a machine and of a time server, read at the same moment. */
 export interface MachineTimeFacts {
   /** The time server that was asked. */
   readonly server: string;

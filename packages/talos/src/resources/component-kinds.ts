@@ -1,10 +1,12 @@
 import { defineKind } from "./define-kind.ts";
 import type { ResourceKind } from "./resource.ts";
 
+/** What a component of the control plane is to run with. */
 export interface ComponentConfigSpec {
   readonly image: string;
 }
 
+/** What etcd is to run with on this machine. */
 export interface EtcdSpecSpec {
   readonly name: string;
   readonly image: string;

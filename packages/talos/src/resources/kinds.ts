@@ -22,6 +22,7 @@ export type MachineStage =
 
 const STAGES = new Set<string>(["booting", "installing", "maintenance", "running", "rebooting", "shutting down", "resetting", "upgrading"]);
 
+/** How far the machine is, and what it waits for. */
 export interface MachineStatusSpec {
   readonly stage: MachineStage;
   readonly isReady: boolean;
@@ -83,6 +84,7 @@ function machineConfigText(spec: EncodedSpec): string {
   return value;
 }
 
+/** The release that runs. */
 export interface VersionSpec {
   readonly name: string;
   /** `v1.13.9` */
@@ -95,6 +97,7 @@ const talosVersion = defineKind<VersionSpec>("Versions.runtime.talos.dev", "runt
   version: spec.text("version"),
 }));
 
+/** A service that runs. */
 export interface ServiceSpec {
   readonly isRunning: boolean;
   /** `undefined` when the service has no health check or has not been checked yet. */
@@ -112,6 +115,7 @@ const etcdMember = defineKind<{ readonly memberId: string }>("EtcdMembers.etcd.t
   memberId: spec.text("memberID"),
 }));
 
+/** A machine of the cluster, as discovery knows it. */
 export interface MemberSpec {
   readonly nodeId: string;
   readonly addresses: readonly string[];
@@ -136,6 +140,7 @@ const member = defineKind<MemberSpec>("Members.cluster.talos.dev", "cluster", un
   };
 });
 
+/** The name of the machine in force. */
 export interface HostnameStatusSpec {
   readonly hostname: string;
   /** Empty when none is set. */
@@ -153,6 +158,7 @@ const nodeAddress = defineKind<{ readonly addresses: readonly string[] }>("NodeA
   addresses: spec.texts("addresses"),
 }));
 
+/** A network link, as the kernel knows it. */
 export interface LinkStatusSpec {
   /** `ether`, `loopback`, ... */
   readonly type: string;
@@ -182,6 +188,7 @@ const linkStatus = defineKind<LinkStatusSpec>("LinkStatuses.net.talos.dev", "net
   busPath: spec.text("busPath"),
 }));
 
+/** A disk, as the kernel knows it. */
 export interface DiskSpec {
   /** `/dev/sda` */
   readonly devicePath: string;
@@ -221,6 +228,7 @@ const systemDisk = defineKind<{ readonly diskId: string; readonly devicePath: st
   (spec) => ({ diskId: spec.text("diskID"), devicePath: spec.text("devPath") }),
 );
 
+/** What the firmware says of the machine. */
 export interface SystemInformationSpec {
   readonly manufacturer: string;
   readonly productName: string;
@@ -242,6 +250,7 @@ const systemInformation = defineKind<SystemInformationSpec>(
   }),
 );
 
+/** The name under which the machine joins Kubernetes. */
 export interface NodeNameSpec {
   readonly nodeName: string;
   readonly skipsRegistration: boolean;
@@ -253,6 +262,7 @@ const nodeName = defineKind<NodeNameSpec>("Nodenames.kubernetes.talos.dev", "k8s
   skipsRegistration: spec.flag("skipNodeRegistration"),
 }));
 
+/** What the machine sees of its own Kubernetes Node. */
 export interface NodeStatusSpec {
   readonly isReady: boolean;
   readonly isUnschedulable: boolean;
@@ -268,6 +278,7 @@ const nodeStatus = defineKind<NodeStatusSpec>("NodeStatuses.kubernetes.talos.dev
   annotations: spec.textMap("annotations"),
 }));
 
+/** A static pod, as the kubelet reports it. */
 export interface StaticPodStatusSpec {
   readonly isReady: boolean;
   /** `Running`, `Pending`, ... */
@@ -280,6 +291,7 @@ const staticPodStatus = defineKind<StaticPodStatusSpec>("StaticPodStatuses.kuber
   isReady: spec.children("conditions").some((condition) => condition.text("type") === "Ready" && condition.text("status") === "True"),
 }));
 
+/** A system extension of the running image. */
 export interface ExtensionStatusSpec {
   /** `schematic` for the entry whose version is the schematic id. */
   readonly name: string;
@@ -293,6 +305,7 @@ const extensionStatus = defineKind<ExtensionStatusSpec>("ExtensionStatuses.runti
   return { name: metadata.text("name"), version: metadata.text("version"), author: metadata.text("author") };
 });
 
+/** Whether the clock can be trusted. */
 export interface TimeStatusSpec {
   readonly isSynced: boolean;
   readonly isSyncDisabled: boolean;

@@ -1,5 +1,6 @@
 import { defineKind } from "./define-kind.ts";
 
+/** An address that a link has. */
 export interface AddressStatusSpec {
   /** With prefix length, `10.5.0.2/24`. */
   readonly address: string;
@@ -10,6 +11,7 @@ export interface AddressStatusSpec {
   readonly scope: string;
 }
 
+/** A route in the kernel's table. */
 export interface RouteStatusSpec {
   readonly family: string;
   /** Empty for the default route. */
@@ -21,6 +23,7 @@ export interface RouteStatusSpec {
   readonly table: string;
 }
 
+/** How far the network is. */
 export interface NetworkStatusSpec {
   readonly isAddressReady: boolean;
   readonly isConnectivityReady: boolean;

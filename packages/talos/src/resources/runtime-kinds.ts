@@ -1,5 +1,6 @@
 import { defineKind } from "./define-kind.ts";
 
+/** Which protections are in force. */
 export interface SecurityStateSpec {
   readonly isSecureBoot: boolean;
   /** `enforcing`, `permissive`, `disabled`, ...; empty where the machine does not say. */
@@ -7,6 +8,7 @@ export interface SecurityStateSpec {
   readonly isBootedWithUki: boolean;
 }
 
+/** What the platform says of the machine. */
 export interface PlatformMetadataSpec {
   /** `metal`, `container`, `aws`, ... */
   readonly platform: string;

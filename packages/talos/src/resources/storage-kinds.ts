@@ -1,5 +1,6 @@
 import { defineKind } from "./define-kind.ts";
 
+/** A volume that Talos manages. */
 export interface VolumeStatusSpec {
   /** `ready`, `waiting`, `missing`, `failed`, ... */
   readonly phase: string;
@@ -13,6 +14,7 @@ export interface VolumeStatusSpec {
   readonly error: string;
 }
 
+/** What was found on a disk or partition. */
 export interface DiscoveredVolumeSpec {
   /** `/dev/sda1` */
   readonly devicePath: string;

@@ -44,4 +44,5 @@ export interface SchematicCustomization {
 /** Boot loaders that a schematic may ask for. `none` is what asking for none means, and is not written. */
 export const bootloaders = ["dual-boot", "sd-boot", "grub"] as const;
 
+/** Boot loader of the images of a schematic. */
 export type Bootloader = (typeof bootloaders)[number];

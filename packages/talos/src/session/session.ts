@@ -9,6 +9,7 @@ import { SessionLink } from "./session-link.ts";
 /** The certificate of a session: looking needs `os:reader`. */
 export type SessionCredentials = Extract<TalosCredentials, { readonly kind: "mutual" }>;
 
+/** What a session is made of: how it dials, whom, and as whom. */
 export interface TalosSessionOptions {
   readonly dialer: TalosDialer;
   /** Control planes to look through, best first. Workers forward nothing. */

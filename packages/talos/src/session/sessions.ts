@@ -6,6 +6,7 @@ import type { SessionCredentials, TalosSession } from "./session.ts";
 /** Sessions that are kept open at most, unless told otherwise: a connection costs some 0.2 MB. */
 const DEFAULT_LIMIT = 500;
 
+/** What all sessions have in common. */
 export interface TalosSessionsOptions {
   readonly dialer: TalosDialer;
   readonly clock: Clock;
@@ -28,6 +29,7 @@ export interface TalosSessions {
   close(): void;
 }
 
+/** Sessions of many clusters; the ones that were not used for the longest time are closed to make room. Whoever makes it closes it. */
 export function createTalosSessions(options: TalosSessionsOptions): TalosSessions {
   const { limit = DEFAULT_LIMIT, ...ports } = options;
   // A map keeps the order of insertion: the first key is the one that was not used for the longest time.

@@ -11,6 +11,7 @@ export interface Talosconfig {
   readonly contexts: ReadonlyMap<string, TalosconfigContext>;
 }
 
+/** Access to one cluster. Printed or logged it shows a placeholder, because it holds a key. */
 export interface TalosconfigContext {
   /** Where the client connects. */
   readonly endpoints: readonly string[];

@@ -64,6 +64,7 @@ export interface MachineConfigInput {
 /** `init` is a control plane that bootstraps itself: deprecated, kept for old configs. */
 export type MachineRole = "controlplane" | "worker" | "init";
 
+/** How Talos installs itself; what is absent is not written. */
 export interface InstallInput {
   /** Device path. From contract 1.14 on, no disk means no install document. */
   readonly disk?: string;
@@ -77,6 +78,7 @@ export interface InstallInput {
   readonly extraKernelArgs?: readonly string[];
 }
 
+/** Network plugin of the cluster, as the generator names it. */
 export interface CniInput {
   readonly name: "flannel" | "none" | "custom";
   /** Manifests of a `custom` plugin. */
@@ -84,12 +86,14 @@ export interface CniInput {
   readonly flannel?: { readonly extraArgs?: readonly string[] };
 }
 
+/** How the machine meets the TLS of a registry. */
 export interface RegistryTlsInput {
   /** PEM text of the authority. */
   readonly ca?: string;
   readonly insecureSkipVerify?: boolean;
 }
 
+/** Network settings of one machine. */
 export interface NetworkInput {
   readonly nameservers?: readonly string[];
   readonly interfaces?: readonly NetworkInterfaceInput[];
@@ -97,6 +101,7 @@ export interface NetworkInput {
   readonly kubeSpan?: boolean;
 }
 
+/** One interface of a machine; what is absent is not written. */
 export interface NetworkInterfaceInput {
   readonly name: string;
   readonly addresses?: readonly string[];
@@ -109,6 +114,7 @@ export interface NetworkInterfaceInput {
   readonly vip?: string;
 }
 
+/** A disk that Talos partitions and mounts beside its own. */
 export interface UserDiskInput {
   readonly device: string;
   /** `sizeBytes` absent: the rest of the disk. */

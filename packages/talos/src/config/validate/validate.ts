@@ -10,6 +10,7 @@ import { checkV1alpha1 } from "./v1alpha1/check.ts";
 
 export type { RuntimeMode } from "./rule-set.ts";
 
+/** By whose rules a config is judged. */
 export interface ValidateOptions {
   readonly mode: RuntimeMode;
   /** Turns warnings of the v1alpha1 document into errors. Default false. */
