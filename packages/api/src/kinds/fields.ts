@@ -45,15 +45,11 @@ export const objectReferenceField: Field<ObjectReference, false> = objectReferen
 
 const configMapKey = object(
   {
-    key: required(string({ description: "Key in the ConfigMap or Secret whose value is the machine config." })),
-    name: string({ description: "Name of the ConfigMap or Secret. Default: empty, which refers to nothing.", default: "" }),
-    optional: boolean({ description: "True lets the object or key be absent; a config is then generated." }),
-    kind: oneOf(["ConfigMap", "Secret"], {
-      description:
-        'Where the key is. A Secret must carry the label talos-operator.dev/machine-config: "true". Default: ConfigMap, where everyone who may read it reads the cluster\'s keys.',
-    }),
+    key: required(string({ description: "Key in the ConfigMap whose value is the machine config." })),
+    name: string({ description: "Name of the ConfigMap. Default: empty, which refers to nothing.", default: "" }),
+    optional: boolean({ description: "True lets the key be absent; a config is then generated." }),
   },
-  { description: "One key of a ConfigMap or Secret in the same namespace.", mapType: "atomic" },
+  { description: "One key of a ConfigMap in the same namespace.", mapType: "atomic" },
 );
 
 /** A key of a ConfigMap, as `core/v1` ConfigMapKeySelector. */

@@ -176,8 +176,8 @@ async function readRunning(client: TalosLooks, question: LookQuestion, steadyFor
   };
 }
 
-/** What tells this machine from others, as far as it tells. */
-async function hardwareOf(client: TalosLooks, options: CallOptions): Promise<Hardware> {
+/** What tells this machine from others, as far as it tells. What it does not answer is missing in it. */
+export async function hardwareOf(client: TalosLooks, options: CallOptions): Promise<Hardware> {
   const [system, links] = await Promise.all([
     optional(client.resources.get(resourceKinds.systemInformation, undefined, options)),
     optional(client.resources.list(resourceKinds.linkStatus, options)),

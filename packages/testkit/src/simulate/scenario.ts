@@ -13,6 +13,8 @@ export interface Scenario {
   /** As a TalosCluster, or as a TalosControlPlane and a TalosWorker. */
   readonly shape: "cluster" | "pools";
   readonly deletionPolicy: DeletionPolicy;
+  /** Whether each machine has a UUID of its own, all show one as cloned virtual machines do, or all show one that a vendor ships by the thousand. */
+  readonly uuids: "own" | "cloned" | "vendor";
 }
 
 /** What a person wants at one moment of a run. */
@@ -48,7 +50,14 @@ export function chooseScenario(random: RandomSource, choices: ScenarioChoices = 
     deletionPolicy: choices.deletionPolicy ?? "reset",
     shape: pick(["cluster", "pools"], random),
     ...pick(VERSIONS, random),
+    uuids: pick(["own", "own", "own", "own", "own", "own", "cloned", "vendor"], random),
   };
+}
+
+/** The UUID that machines of a scenario share; nothing where each has its own. */
+export function sharedUuid({ uuids }: Scenario): { readonly uuid?: string } {
+  if (uuids === "own") return {};
+  return { uuid: uuids === "cloned" ? "5f1c7a3e-9d20-4c44-8a51-3b7f0e6d2c19" : "03000200-0400-0500-0006-000700080009" };
 }
 
 export const CLUSTER_NAME = "first";

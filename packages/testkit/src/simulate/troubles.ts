@@ -103,6 +103,8 @@ export interface TroubleInput {
   readonly random: RandomSource;
   readonly timers: Timers;
   readonly now: () => number;
+  /** Latest begin of what comes at any time. Milliseconds, counted from the apply or the first edit. */
+  readonly latestMs: number;
   /** Past every fault. */
   readonly client: KubeClient;
   readonly datacenter: Datacenter;
@@ -121,16 +123,15 @@ export interface TroubleInput {
   readonly trace: (line: string) => void;
 }
 
-/** Earliest and latest begin, counted from the apply; creations take about four minutes. */
+/** Earliest begin, counted from the apply or the first edit. */
 const EARLIEST_MS = 2_000;
-const LATEST_MS = 200_000;
 
 /** Lets the trouble happen. Resolves when everything is as it was before. */
 export async function makeTrouble(input: TroubleInput): Promise<void> {
   const { kind, random, timers, trace, stage } = input;
   const lastsMs = 20_000 + Math.floor(random.fraction() * 180_000);
-  const begin = async (latestMs = LATEST_MS): Promise<void> => {
-    await timers.sleep(EARLIEST_MS + Math.floor(random.fraction() * (latestMs - EARLIEST_MS)));
+  const begin = async (latestMs = input.latestMs): Promise<void> => {
+    await timers.sleep(EARLIEST_MS + Math.floor(random.fraction() * (Math.min(latestMs, input.latestMs) - EARLIEST_MS)));
     trace(`trouble ${kind} for ${lastsMs} ms`);
   };
   switch (kind) {
@@ -385,7 +386,12 @@ async function confirmMachine(input: TroubleInput, machine: SimulatedMachine): P
     stage.approved.add(address);
     await client.resource(talosControlPlaneResource).patch(ofCluster, {
       type: "merge",
-      value: { metadata: { annotations: { [annotations.approveReprovision]: machine.state.hardware.uuid } } },
+      // A UUID that others show too would name several machines.
+      value: {
+        metadata: {
+          annotations: { [annotations.approveReprovision]: input.scenario.uuids === "own" ? machine.state.hardware.uuid : known.name },
+        },
+      },
     });
   }
 }

@@ -181,13 +181,13 @@ const refusals: readonly Refusal[] = [
       ["cluster.controlPlane.endpoint", { cluster: { controlPlane: { endpoint: "https://10.9.9.9:6443" } } }],
     ] as const
   ).map(([field, patch]) => ({
-    name: `a patch that changes ${field}`,
+    name: `${field === "machine.type" ? "IN34" : field.endsWith("endpoint") ? "IN35" : "IN33"}: a patch that changes ${field}`,
     cluster: demoCluster([], [], machines(one, { installDisk: "/dev/sda", configPatches: [patch] })),
     reason: "InvalidConfig",
     says: new RegExp(`spec\\.controlPlane\\.metalSpec.*${field.replaceAll(".", "\\.")}`),
   })),
   {
-    name: "a patch that takes the pod network to where the machines are",
+    name: "IN35: a patch that takes the pod network to where the machines are",
     cluster: demoCluster(
       [],
       [],
@@ -196,14 +196,48 @@ const refusals: readonly Refusal[] = [
     reason: "AddressInClusterRange",
     says: /10\.5\.0\.0\/16/,
   },
+  ...(
+    [
+      ["remove of a missing path", [{ op: "remove", path: "/machine/nothing" }], /JSON_PATCH.*\/machine\/nothing/],
+      ["a test that fails", [{ op: "test", path: "/machine/type", value: "worker" }], /JSON_PATCH.*\/machine\/type/],
+      ["an operation that is none", [{ op: "smuggle", path: "/machine/type" }], /JSON_PATCH/],
+    ] as const
+  ).map(([what, configPatches, says]) => ({
+    name: `IN36: ${what} among RFC 6902 operations`,
+    cluster: demoCluster([], [], {
+      version: "v1.11.6",
+      kubeVersion: "v1.33.0",
+      ...machines(one, { installDisk: "/dev/sda", configPatches }),
+    }),
+    reason: "InvalidConfig",
+    says,
+  })),
   {
-    name: "a patch nested deeper than configs are",
+    name: "B049: RFC 6902 operations where the config has several documents",
+    cluster: demoCluster(
+      [],
+      [],
+      machines(one, { installDisk: "/dev/sda", configPatches: [{ op: "add", path: "/machine/sysctls", value: { a: "b" } }] }),
+    ),
+    reason: "InvalidConfig",
+    says: /JSON_PATCH_MULTI_DOCUMENT.*strategic merge/,
+  },
+  ...["ghcr.io/siderolabs/installer:latest", "installer", "ghcr.io/a b:v1", "ghcr.io/a$(reboot):v1", `ghcr.io/${"a".repeat(10_240)}`].map(
+    (image) => ({
+      name: `IN38: the image ${image.slice(0, 40)}`,
+      cluster: demoCluster([], [], machines(one, { installDisk: "/dev/sda", image })),
+      reason: "InvalidConfig",
+      says: /spec\.controlPlane\.metalSpec\.machineSpec\.image/,
+    }),
+  ),
+  {
+    name: "IN26: a patch nested deeper than configs are",
     cluster: demoCluster([], [], machines(one, { installDisk: "/dev/sda", configPatches: [nested(200)] })),
     reason: "Invalid",
     says: /deeper than 64 levels; flatten it/,
   },
   {
-    name: "more than a mebibyte of patches",
+    name: "IN27: more than a mebibyte of patches",
     cluster: demoCluster(
       [],
       [],

@@ -233,7 +233,12 @@ describe("a machine whose reference gives another address", () => {
 });
 
 describe("a reference that gives nothing to connect to", () => {
-  const cases: readonly { readonly name: string; readonly machineRef: object; readonly reason: string; readonly says: RegExp }[] = [
+  const cases: readonly {
+    readonly name: string;
+    readonly machineRef: Record<string, unknown>;
+    readonly reason: string;
+    readonly says: RegExp;
+  }[] = [
     {
       name: "to an object that is not there",
       machineRef: {},

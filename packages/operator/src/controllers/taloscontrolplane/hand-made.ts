@@ -6,7 +6,7 @@ import type { AddressKnowledge } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
 
 /** True for a TalosMachine that no pool made. */
-export function isHandMade({ metadata }: TalosMachine): boolean {
+function isHandMade({ metadata }: TalosMachine): boolean {
   return !(metadata.ownerReferences ?? []).some((reference) => reference.controller === true);
 }
 
@@ -35,6 +35,7 @@ export function handMade(
         address: canonicalAddress(spec.endpoint),
         owner: { kind, name: (kind === "TalosWorker" ? spec.workerRef?.name : spec.controlPlaneRef?.name) ?? "" },
         field,
+        isHandMade: true,
         version: spec.version,
         machineSpec: settingsOf(spec),
         ...(problem === undefined ? {} : { problem }),
@@ -57,6 +58,11 @@ function settingsOf({ machineSpec = {}, hostname, ips, installDisk }: TalosMachi
 function contradictionIn(spec: TalosMachineSpec): AddressProblem | undefined {
   const { type, ips = [], installDisk, machineSpec, controlPlaneRef, workerRef, endpoint } = spec;
   const wrong = (what: string, remedy: string): AddressProblem => ({ reason: "InvalidConfig", message: `${what}. ${remedy}.` });
+  if (spec.configRef !== undefined)
+    return {
+      reason: "FieldNotSupported",
+      message: "spec.configRef: this release does not act on it. Remove it and use machineSpec.configPatches.",
+    };
   if (controlPlaneRef?.name !== undefined && workerRef?.name !== undefined)
     return wrong("spec.controlPlaneRef and spec.workerRef are both set: a machine is one or the other", "Remove one of them");
   const role = controlPlaneRef?.name === undefined ? "worker" : "controlplane";

@@ -33,6 +33,8 @@ export interface DeclaredMachine {
   readonly address: string;
   /** The object that `machineRef` names, as `Kind/name`; `undefined` where the address is given. */
   readonly reference?: string;
+  /** A person made its TalosMachine; no pool lists it. */
+  readonly isHandMade?: true;
   /** Why its address is not known, or not to be used. Nothing is configured there. */
   readonly problem?: AddressProblem;
   /** The TalosControlPlane or TalosWorker that lists it. */

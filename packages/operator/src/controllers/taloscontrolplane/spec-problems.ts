@@ -50,6 +50,7 @@ export function controlPlaneProblems(
     ...validateControlPlaneSpec(spec, { ...options, others }),
     ...refusedFields(spec),
     ...referenceProblems(spec),
+    ...imageProblems(spec),
     ...versionProblems(spec.version, spec.kubeVersion, ""),
   ];
   return problems.length > 0 ? problems : configProblems(machinesOf(controlPlane), spec, metadata.name);
@@ -70,6 +71,7 @@ export function workerProblems(
     ...validateWorkerSpec(spec, { ...options, ...known, others }),
     ...refusedFields(spec),
     ...referenceProblems(spec),
+    ...imageProblems(spec),
     ...versionProblems(spec.version, controlPlane?.spec?.kubeVersion ?? spec.kubeVersion, ""),
   ];
   return problems.length > 0 || controlPlane?.spec === undefined
@@ -131,6 +133,43 @@ function refusedFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly 
     reason: "FieldNotSupported",
   });
   return [...(spec.configRef === undefined ? [] : [refused("spec.configRef", "Remove it and use configPatches")])];
+}
+
+/** Longest image reference that is taken, in characters. */
+const MAX_IMAGE = 512;
+
+/**
+ * `registry/path`, `:tag`, `@sha256:…`, as registries take them: what is none would only be found out on the machine.
+ *
+ * @see distribution/reference `regexp.go`
+ */
+const IMAGE =
+  /^[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)+(?::(?<tag>\w[\w.-]{0,127}))?(?:@sha256:[0-9a-f]{64})?$/;
+
+/** What is wrong with an installer image; `undefined` = nothing that can be told from here. */
+function imageProblem(image: string): readonly [message: string, remedy: string] | undefined {
+  const example = "Write it as ghcr.io/siderolabs/installer:v1.13.9, or with a digest";
+  if (image.length > MAX_IMAGE) return [`it is longer than ${MAX_IMAGE} characters`, example];
+  const match = IMAGE.exec(image);
+  if (match === null) return [`${quote(image)} is no image`, example];
+  if (match.groups?.["tag"] === "latest" && !image.includes("@"))
+    return [
+      `${quote(image)} is another image tomorrow`,
+      "Name a version or a digest: a machine that joins later must get what the others run",
+    ];
+  return undefined;
+}
+
+/** Installer images of the pool and of single machines. */
+function imageProblems(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {
+  const images = [
+    { field: "spec.metalSpec.machineSpec.image", image: spec.metalSpec?.machineSpec?.image },
+    ...(spec.metalSpec?.machines ?? []).map(({ image }, index) => ({ field: `spec.metalSpec.machines[${index}].image`, image })),
+  ];
+  return images.flatMap(({ field, image }): readonly Finding[] => {
+    const problem = image === undefined || image === "" ? undefined : imageProblem(image);
+    return problem === undefined ? [] : [{ field, message: problem[0], remedy: problem[1], reason: "InvalidConfig" }];
+  });
 }
 
 /** References without a name that a machine could be called by, and two that give machines one name. What they lead to is found out later. */

@@ -13,6 +13,7 @@ import type { Action } from "../model.ts";
 import { readConfig } from "../read-config.ts";
 import type { ConfigQuestion, ConfigReading } from "../read-config.ts";
 import { asAdmin } from "./admin.ts";
+import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 
 type Apply = Extract<Action, { readonly kind: "ApplyConfig" }>;
@@ -80,6 +81,7 @@ async function readNow(
   if (question === undefined || question.settings !== action.settings)
     throw new EffectError("PRECONDITION_GONE", "it is not declared with these settings any more");
   const options = { timeoutMs: LOOK_TIMEOUT_MS, signal };
+  await demandMachine(client, action.machine, question.uuid, signal, effects.facts());
   return { ...(await readConfig(client, question, await effects.bundle(), () => clock.now(), options)), question };
 }
 

@@ -23,7 +23,7 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
     await asAdmin(action.address, effects, async (client) => {
       const etcd = await seenEtcd(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
       if (!waitsForEtcd(etcd)) throw new EffectError("PRECONDITION_GONE", `etcd on ${action.machine} does not wait to be founded any more`);
-      await demandMachine(client, action.machine, action.ifUuid, signal);
+      await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
       const bootId = await bootIdOf(client, signal);
       if (action.onlyAfterReboot && (bootId === undefined || bootId === session.bootIdAtBootstrap)) {
         session.noteSent("Bootstrap", "answered", "");

@@ -14,7 +14,7 @@ export async function forfeitLeadership(action: Extract<Action, { readonly kind:
   session.noteSent(effect, "unknown", "no answer");
   try {
     await asAdmin(action.address, effects, async (client) => {
-      await demandMachine(client, machine, action.ifUuid, signal);
+      await demandMachine(client, machine, action.ifUuid, signal, effects.facts());
       const { view, memberId } = await demandQuorum({ machine, how: "leaves" }, effects);
       if (view.leader !== memberId) return;
       const timeoutMs = await effects.guard.check((facts) =>

@@ -16,7 +16,7 @@ import { demandMachine } from "./demand-machine.ts";
 export async function rebootMachine(action: Extract<Action, { readonly kind: "RebootMachine" }>, effects: Effects): Promise<void> {
   const { session, signal } = effects;
   await sending("Reboot", action, effects, async (client) => {
-    await demandMachine(client, action.machine, action.ifUuid, signal);
+    await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
     const bootId = (await client.bootId({ timeoutMs: LOOK_TIMEOUT_MS, signal })).trim();
     if (bootId !== action.ifBootId) throw new EffectError("PRECONDITION_GONE", "it has booted meanwhile");
     if (action.role === "controlplane") await demandQuorum({ machine: action.machine, how: "is-down" }, effects);

@@ -20,7 +20,7 @@ export async function removeMember(action: Extract<Action, { readonly kind: "Rem
   const before = session.sent().get(effect);
   try {
     await asAdmin(via.address, effects, async (client) => {
-      await demandMachine(client, via.machine, via.ifUuid, signal);
+      await demandMachine(client, via.machine, via.ifUuid, signal, effects.facts());
       const { shownBy } = await demandQuorum({ machine, memberId, how: "leaves" }, effects);
       const owner = shownBy.get(memberId);
       if (owner !== undefined) throw new EffectError("PRECONDITION_GONE", `${owner} answers and shows member ${memberId} as its own`);

@@ -22,7 +22,7 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
   const before = session.sent().get(effect);
   try {
     await asAdmin(action.address, effects, async (client) => {
-      await demandMachine(client, action.machine, action.ifUuid, signal);
+      await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
       if (action.leavesEtcd === true) await demandLeave(action, effects);
       if (action.ifUnlisted !== undefined) {
         if (action.ifUnlisted === "no-voter") await demandNoVoter(action.machine, effects);

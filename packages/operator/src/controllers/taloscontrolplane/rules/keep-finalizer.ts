@@ -1,5 +1,4 @@
 import { finalizers } from "@talos-operator/api";
-import { isHandMade } from "../hand-made.ts";
 import type { Action, Rule } from "../model.ts";
 
 /** Before anything outside Kubernetes exists, the objects that guard it carry their finalizers. */
@@ -11,10 +10,9 @@ export const keepFinalizers: Rule = {
       actions.push({ kind: "AddFinalizer", object: { kind: "TalosControlPlane", name: seen.controlPlane.metadata.name } });
     const handMade = seen.machineObjects.filter(
       (object) =>
-        isHandMade(object) &&
         object.metadata.deletionTimestamp === undefined &&
         !(object.metadata.finalizers ?? []).includes(finalizers.talosMachine) &&
-        seen.machines.some(({ declared }) => declared.name === object.metadata.name),
+        seen.machines.some(({ declared }) => declared.isHandMade === true && declared.name === object.metadata.name),
     );
     for (const { metadata } of handMade) actions.push({ kind: "AddFinalizer", object: { kind: "TalosMachine", name: metadata.name } });
     return actions.length === 0
