@@ -1,5 +1,5 @@
 import { canonicalAddress, controllerOf, findCondition, reconcileModeOf, talosControlPlaneResource } from "@talos-operator/api";
-import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { HostOptions, ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type {
   Controller,
@@ -28,6 +28,8 @@ import type { ClusterFacts } from "./facts.ts";
 import { machineFact } from "./facts.ts";
 import type { MachineFact } from "./facts.ts";
 import { readRecord } from "./facts-codec.ts";
+import { withPauses } from "./held.ts";
+import type { Pauses } from "./held.ts";
 import { createGuard } from "./guard.ts";
 import type { DeclaredMachine, Decision, Observed, Rule, SentEffect } from "./model.ts";
 import { identityOf } from "./identity.ts";
@@ -38,7 +40,7 @@ import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { canonicalAddressesOf } from "./spec-problems.ts";
 import { ClusterSession } from "./session.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
-import { effectiveMode, effectiveUnknownMode } from "../shared/mode.ts";
+import { effectiveMode, effectiveUnknownMode, isTakenOver } from "../shared/mode.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
 import { withAdoption } from "../../importing/observe-adoption.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -222,13 +224,14 @@ export function createBrain(options: BrainOptions): Brain {
       clock,
       wake: () => controller.enqueue(key),
     });
-    const seen = withConfigs(await withNeighbours(adopting, session, key), session, {
+    const unpaused = withConfigs(await withNeighbours(adopting, session, key), session, {
       dialer: options.dialer,
       keys: options.keys,
       clock,
       bundle: () => bundleInForce(key, session),
       wake: () => controller.enqueue(key),
     });
+    const seen = withPauses(unpaused, pausesOf(controlPlane, workersOfIt, machineObjects));
     for (const machine of [...seen.machines, ...seen.former]) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));
     for (const { declared } of seen.machines) {
       const before = cluster.machines.get(declared.name);
@@ -263,6 +266,21 @@ export function createBrain(options: BrainOptions): Brain {
         ? undefined
         : Math.round(decision.requeueAfterMs * (isSettled ? 1 + options.random.fraction() / 2 : 1));
     return { requeueAfterMs: wait === undefined ? requeueAfterMs : Math.min(wait, requeueAfterMs ?? wait) };
+  };
+
+  /** What is paused by an annotation of its own, or of a TalosCluster that is not the control plane's. */
+  const pausesOf = (controlPlane: TalosControlPlane, pools: readonly TalosWorker[], objects: readonly TalosMachine[]): Pauses => {
+    const paused = <T extends { readonly metadata: TalosWorker["metadata"] }>(of: readonly T[]): ReadonlyMap<string, ReconcileMode> =>
+      new Map(
+        of.flatMap(({ metadata }): readonly (readonly [string, ReconcileMode])[] => {
+          const mode = effectiveMode(metadata, options.talosClusters.store);
+          return mode === "reconcile" || (mode === "import" && isTakenOver(controlPlane)) ? [] : [[metadata.name, mode]];
+        }),
+      );
+    // A dry run of the whole cluster tells what would be without the word on it.
+    return effectiveMode(controlPlane.metadata, options.talosClusters.store) === "reconcile"
+      ? { pools: paused(pools), machines: paused(objects) }
+      : { pools: new Map(), machines: new Map() };
   };
 
   /** Before anything is begun on a cluster of others it is looked whether those are still at work; later what an effect has found counts for a while. */

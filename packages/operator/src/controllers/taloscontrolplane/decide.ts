@@ -6,6 +6,7 @@ import { describe } from "./describe.ts";
 import { configConditions } from "./describe-config.ts";
 import { removalConditions } from "./describe-removal.ts";
 import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
+import { withoutHeld } from "./held.ts";
 import { signed } from "./journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -70,7 +71,7 @@ const FIRST_LOOKS_MS = 8_000;
 export function decide(seen: Observed, rules: readonly Rule[] = defaultRules): Decision {
   if (seen.mode === "dryrun") return described(seen, rules);
   for (const rule of rules) {
-    const verdict = rule.decide(seen);
+    const verdict = withoutHeld(rule.decide(seen), seen);
     if (verdict !== undefined) return decisionOf(seen, rule.name, signed(verdict, rule.name, seen));
   }
   return decisionOf(seen, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });

@@ -125,6 +125,8 @@ export interface Observed {
   readonly troubles?: ReadonlyMap<MachineName, string>;
   /** A cluster that runs and that no record knows: what it is verified by. Absent for every other. */
   readonly adoption?: SeenAdoption;
+  /** Machines that are paused by themselves or with their pool: nothing is done with them. */
+  readonly held?: ReadonlySet<MachineName>;
   /** Another operator that was seen at work on this cluster, in words. */
   readonly beside?: string;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */

@@ -1,4 +1,5 @@
 import { stateOf } from "../describe.ts";
+import { withoutHeld } from "../held.ts";
 import { machineFact } from "../facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict, Waiting } from "../model.ts";
 import { etcdQuorum, projectWithout } from "../quorum.ts";
@@ -55,7 +56,7 @@ function accessOf({ record, kubeconfig, talosconfig }: Observed): Pick<Observed,
 
 function verdictOn(seen: Observed, rules: readonly Rule[]): Verdict | undefined {
   for (const rule of rules) {
-    const verdict = rule.decide(seen);
+    const verdict = withoutHeld(rule.decide(seen), seen);
     if (verdict !== undefined) return verdict;
   }
   return undefined;

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+const mode = "talos.alperen.cloud/reconcile-mode";
+
+/** A control plane and a pool with a name of its own, each paused or not. */
+async function made(world: Story, poolAnnotations: Record<string, string> = {}): Promise<void> {
+  const { spec } = demoCluster(cps, workers);
+  const object = (kind: string, name: string, of: object, annotations: Record<string, string> = {}): KubeObject =>
+    ({ apiVersion: "talos.alperen.cloud/v1alpha1", kind, metadata: { namespace: "default", name, annotations }, spec: of }) as KubeObject;
+  await world.client.resource(kinds.controlPlane).create(object("TalosControlPlane", "demo", { ...spec?.controlPlane }));
+  await world.client
+    .resource(kinds.worker)
+    .create(object("TalosWorker", "pool", { ...spec?.worker, controlPlaneRef: { name: "demo" } }, poolAnnotations));
+  await world.start();
+}
+
+const pausePool = (world: Story, value: string | null): Promise<unknown> =>
+  world.client
+    .resource(kinds.worker)
+    .patch({ namespace: "default", name: "pool" }, { type: "merge", value: { metadata: { annotations: { [mode]: value } } } });
+
+const isReady = (world: Story) => async (): Promise<boolean> => (await world.condition(kinds.controlPlane, "Ready"))?.status === "True";
+
+for (const word of ["disable", "dryrun"])
+  test(`a pool that says ${word} by itself: its machines get nothing while the control plane is made; without the word they join at once`, () =>
+    tell({}, async (world) => {
+      await made(world, { [mode]: word });
+      await world.until("founded", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.status === "True");
+      await world.time.advance(120_000);
+      assert.deepEqual(
+        world.sent.filter((call) => workers.some((address) => call.endsWith(address))),
+        [],
+      );
+      await pausePool(world, null);
+      await world.until("ready", isReady(world), 120);
+    }));
+
+test("a paused pool that is deleted is not wiped, also when the whole cluster goes; without the word it is", () =>
+  tell({}, async (world) => {
+    await made(world);
+    await world.until("ready", isReady(world));
+    await pausePool(world, "disable");
+    await world.time.advance(5_000);
+    const before = world.sent.length;
+    await world.client.resource(kinds.worker).delete({ namespace: "default", name: "pool" });
+    await world.client.resource(kinds.controlPlane).delete({ namespace: "default", name: "demo" });
+    await world.time.advance(600_000);
+    assert.deepEqual(world.sent.slice(before), []);
+    assert.equal((await world.client.resource(kinds.machine).list()).items.length, 5);
+    assert.equal((await world.condition(kinds.controlPlane, "Deleting"))?.reason, "WaitingForWorkers");
+    await pausePool(world, null);
+    await world.until("gone", async () => (await world.get(kinds.controlPlane)) === undefined, 900);
+  }));
+
+test("a machine that is paused by itself is not wiped with its pool", () =>
+  tell({}, async (world) => {
+    await made(world);
+    await world.until("ready", isReady(world));
+    const patch = { type: "merge", value: { metadata: { annotations: { [mode]: "disable" } } } } as const;
+    await world.client.resource(kinds.machine).patch({ namespace: "default", name: "pool-10.5.0.4" }, patch);
+    await world.time.advance(5_000);
+    await world.client.resource(kinds.worker).delete({ namespace: "default", name: "pool" });
+    await world.until("the other one is wiped", () => Promise.resolve(world.effects.includes("Reset 10.5.0.5")), 300);
+    await world.time.advance(300_000);
+    assert.equal(world.sent.includes("Reset 10.5.0.4"), false);
+  }));
