@@ -303,8 +303,8 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/controller.ts`,
-        find: "mode: effectiveMode(controlPlane.metadata, options.talosClusters.store),",
-        replace: 'mode: "reconcile" as const,',
+        find: "const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);",
+        replace: "const mode = effectiveMode({}, options.talosClusters.store);",
       },
     ],
   },

@@ -37,26 +37,10 @@ export const guards: readonly Mutant[] = [
     ],
   },
   {
-    name: "keys-without-a-live-look",
-    about: "K1: makes keys by what a watch showed, though the record knows some by now",
-    stands: ["guard K1", "INC5", "W1"],
-    trouble: "lying-reads",
-    edits: [
-      { file: `${brain}/execute.ts`, find: "if (record !== undefined) return;", replace: "" },
-      {
-        file: `${brain}/rules/keep-keys.ts`,
-        find: `  if (bundle.kind === "absent")
-    return lost(`,
-        replace: `  if (bundle.kind === "absent") return { actions: [{ kind: "CreateBundle", secret: name }] };
-  if (false as boolean)
-    return lost(`,
-      },
-    ],
-  },
-  {
     name: "machines-under-new-names",
     about: "K5: names TalosMachines anew each time, as by generateName (INC6)",
     stands: ["guard K5", "INC6", "INC7"],
+    tests: [tests.creation],
     edits: [
       {
         file: `${brain}/execute.ts`,
@@ -114,25 +98,12 @@ export const guards: readonly Mutant[] = [
     name: "bootstrap-without-asking",
     about: "T4: founds etcd without asking the other control planes right before",
     stands: ["guard T4", "INC15", "INC16"],
-    trouble: "founded-by-hand",
+    trouble: "founded-and-replaced",
     edits: [
       {
         file: bootstrap,
         find: "await Promise.all(action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)));",
         replace: "if (action.probe.length < 0) await demandNoEtcd(action.probe[0] as ProbeTarget, effects);",
-      },
-    ],
-  },
-  {
-    name: "bootstrap-whoever-stands-there",
-    about: "T4: founds etcd on whatever machine has the address of the recorded one",
-    stands: ["guard T4"],
-    tests: [tests.impostors, tests.identity, tests.creation],
-    edits: [
-      {
-        file: bootstrap,
-        find: "      await demandMachine(client, action.machine, action.ifUuid, signal);\n",
-        replace: `      await demandMachine(client, action.machine, "", signal);\n`,
       },
     ],
   },
@@ -145,23 +116,17 @@ export const guards: readonly Mutant[] = [
       unguardedReset,
       {
         file: `${brain}/rules/deletion.ts`,
-        find: "const actions = [...writes, ...resets, ...removals];",
-        replace: "const actions = [...(resets.length > 0 ? [] : writes), ...resets, ...removals];",
+        find: "const actions = [...writes, ...drains, ...resets, ...removals];",
+        replace: "const actions = [...(resets.length > 0 ? [] : writes), ...drains, ...resets, ...removals];",
       },
     ],
   },
   {
-    name: "wipe-whoever-stands-there",
-    about: "T9: wipes whatever machine has the address of the one that was written down (INC3, W4)",
-    stands: ["guard T9", "INC3", "W4"],
-    tests: [tests.deletion],
-    edits: [
-      {
-        file: reset,
-        find: "await demandMachine(client, action.machine, action.ifUuid, signal);",
-        replace: `await demandMachine(client, action.machine, "", signal);`,
-      },
-    ],
+    name: "whoever-stands-there",
+    about: "T4, T9, T11: takes whatever machine has the address for the one that was written down (INC3, W4)",
+    stands: ["guard T4", "guard T9", "guard T11", "INC3", "INC14", "W2", "W4"],
+    tests: [tests.deletion, tests.identity],
+    edits: [{ file: `${brain}/effects/demand-machine.ts`, find: 'if (uuid === "") return;', replace: 'if (uuid !== "nobody") return;' }],
   },
   {
     name: "all-control-planes-wiped-at-once",
@@ -202,8 +167,8 @@ export const guards: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/rules/deletion.ts`,
-        find: `if ((owner?.spec?.deletionPolicy ?? "reset") === "preserve") return false;`,
-        replace: `if ((owner?.spec?.deletionPolicy as string | undefined) === "never") return false;`,
+        find: `if ((owner.spec?.deletionPolicy ?? "reset") === "preserve") return false;`,
+        replace: `if ((owner.spec?.deletionPolicy as string | undefined) === "never") return false;`,
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
+import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** Every fault that can be planted. */
-export const mutants: readonly Mutant[] = [...founding, ...guards];
+export const mutants: readonly Mutant[] = [...founding, ...guards, ...laterLife];

@@ -41,7 +41,7 @@ export async function play(mutant: Mutant): Promise<Outcome> {
   if (stale !== undefined) return outcome(false, [], `bring the mutant up to date: ${stale}`);
   if (mutant.tests === undefined) {
     const args = ["--seed", "1", "--runs", String(mutant.runs ?? 40), "--mutant", mutant.name, "--until-violation", "--json"];
-    const { stdout, stderr } = await runNode([simulation, ...args], {});
+    const { stdout, stderr } = await runNode(["--max-semi-space-size=64", simulation, ...args], {});
     const report = stdout === "" ? undefined : (JSON.parse(stdout) as Report);
     const by = [...new Set(report?.violations.map(({ invariant }) => invariant))];
     return outcome(by.length > 0, by, report === undefined ? stderr.slice(0, 300) : "");

@@ -24,6 +24,8 @@ export interface FaultyPortOptions {
   readonly onSent: (effect: EffectId, detail: string, address: string | undefined, request: unknown) => Promise<void>;
   /** After an effect took place; a refused call changed nothing. */
   readonly onEffect: (effect: EffectId, detail: string, address: string | undefined, request: unknown) => Promise<void>;
+  /** 1 when an effect is going to take place late, -1 when it did. */
+  readonly onLate: (change: 1 | -1) => void;
   /** After a machine answered a read. */
   readonly onRead: (path: string) => void;
   /** Who holds the lease, each time that this instance reads it. */

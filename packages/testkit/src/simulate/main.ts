@@ -38,6 +38,8 @@ function listMutants(): void {
 }
 
 async function simulate(): Promise<void> {
+  // Errors of machines are made by the thousand and read by code alone; whoever repeats one run wants to know where.
+  if (values.only === undefined) Error.stackTraceLimit = 0;
   const mutant = findMutant();
   // Only now may the product be imported: a mutant is planted while it loads.
   if (mutant !== undefined) plantMutant(mutant);

@@ -47,6 +47,8 @@ export interface Operators {
   replace(): void;
   stop(): void;
   isAlive(): boolean;
+  /** Something that was given up is still going to take place. */
+  hasLateEffects(): boolean;
   /** Writes to the Kubernetes API but the lease, and mutating Talos calls, so far. */
   mutations(): number;
   lastMutation(): string;
@@ -75,6 +77,7 @@ export function createOperators({
   let mutations = 0;
   let lastMutation = "";
   let decisions = 0;
+  let late = 0;
   let isStopped = false;
   let clockSkewMs = 0;
   // Timers of a process go on when somebody sets its clock.
@@ -125,6 +128,9 @@ export function createOperators({
           await invariants.beforeSend(effect, address, request);
         },
         onRead: (path: string) => invariants.afterRead(path),
+        onLate: (change: 1 | -1) => {
+          late += change;
+        },
         onEffect: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
           count(effect).tookEffect += 1;
           invariants.afterEffect(effect, address, request);
@@ -190,6 +196,7 @@ export function createOperators({
       for (const each of lives) each.crash();
     },
     isAlive: () => lives.some((each) => each.isAlive),
+    hasLateEffects: () => late > 0,
     mutations: () => mutations,
     lastMutation: () => lastMutation,
     decisions: () => decisions,

@@ -65,6 +65,11 @@ const birth: Step = {
   isReached: (world) => world.isReady(),
 };
 
+/** What was given up may still come, and must not undo what an edit reached. A creation is too far ahead of it to be undone. */
+function isLate(world: World, step: Step): boolean {
+  return step !== birth && world.hasLateEffects();
+}
+
 /** @returns whether every step was reached; what was not is a violation */
 async function play(world: World, steps: readonly Step[], interruptAfter: number | undefined): Promise<boolean> {
   const faultsEndAt = world.now() + FAULTS_END_MS * Math.max(1, steps.length);
@@ -87,7 +92,7 @@ async function play(world: World, steps: readonly Step[], interruptAfter: number
     }
     world.endFaults();
     await world.time.runUntil(
-      () => world.isBroken() || (step.isReached(world) && world.isOperatorAlive() && world.isTroubleOver()),
+      () => world.isBroken() || (step.isReached(world) && world.isOperatorAlive() && world.isTroubleOver() && !isLate(world, step)),
       GOAL_WITHIN_MS,
     );
     if (world.isBroken()) return false;

@@ -1,0 +1,227 @@
+import { brain, type Mutant } from "./mutant.ts";
+
+const quorum = `${brain}/quorum.ts`;
+const membership = `${brain}/plan-membership.ts`;
+const rollout = `${brain}/rollout.ts`;
+const tables = {
+  quorum: `${brain}/quorum.test.ts`,
+  membership: `${brain}/rules/membership.test.ts`,
+  settleConfig: `${brain}/rules/settle-config.test.ts`,
+  drain: `${brain}/drain.test.ts`,
+  decide: `${brain}/decide.test.ts`,
+  drainRun: "operator/src/workload/drain-run.test.ts",
+  model: "testkit/src/model/model.test.ts",
+} as const;
+const stories = {
+  membership: "testkit/src/stories/membership.test.ts",
+  changes: "testkit/src/stories/config-changes.test.ts",
+  drift: "testkit/src/stories/config-drift.test.ts",
+  drain: "testkit/src/stories/drain.test.ts",
+  drainBoots: "testkit/src/stories/drain-boots.test.ts",
+  anotherOperator: "testkit/src/stories/another-operator.test.ts",
+  import: "testkit/src/stories/import.test.ts",
+  dryRun: "testkit/src/stories/dry-run.test.ts",
+  references: "testkit/src/stories/references.test.ts",
+  handMade: "testkit/src/stories/hand-made.test.ts",
+} as const;
+
+/** Faults of what happens to a cluster that exists: members, wipes of single machines, configuration, drains, takeovers. */
+export const laterLife: readonly Mutant[] = [
+  {
+    name: "healthy-by-being-listed",
+    about: "counts a voter as healthy because it is listed (INC11)",
+    stands: ["INC11", "guard T7", "guard T8", "guard T11"],
+    tests: [tables.quorum, tables.membership],
+    edits: [{ file: quorum, find: "isHealthy: witness !== undefined }", replace: "isHealthy: witness !== undefined || true }" }],
+  },
+  {
+    name: "quorum-is-half",
+    about: "takes half of the voters for a majority",
+    stands: ["INC11", "INC12", "guard T7"],
+    tests: [tables.quorum, tables.membership],
+    edits: [
+      { file: quorum, find: "const needed = Math.floor(votes.length / 2) + 1;", replace: "const needed = Math.floor(votes.length / 2);" },
+    ],
+  },
+  {
+    name: "differing-lists-believed",
+    about: "believes the first member list though another member tells another one (INC1, S15)",
+    stands: ["INC1", "INC10", "guard T8"],
+    tests: [tables.quorum],
+    edits: [{ file: quorum, find: "if (differing !== undefined)", replace: "if (differing !== undefined && telling.length > 99)" }],
+  },
+  {
+    name: "empty-list-believed",
+    about: "takes an empty member list for an etcd without members (S15)",
+    stands: ["INC1", "INC5"],
+    tests: [tables.quorum],
+    edits: [{ file: quorum, find: "if (members.length === 0)", replace: "if (members.length < 0)" }],
+  },
+  {
+    name: "twins-believed",
+    about: "does not see that two machines show one member (INC3)",
+    stands: ["INC3"],
+    tests: [tables.quorum],
+    edits: [{ file: quorum, find: "if (twin !== undefined)", replace: "if (twin !== undefined && own.length > 99)" }],
+  },
+  {
+    name: "learner-does-not-matter",
+    about: "disturbs voters while a member is joining (INC9, INC10, S17)",
+    stands: ["INC9", "INC10"],
+    tests: [tables.quorum, tables.membership, tables.model],
+    edits: [{ file: quorum, find: "if (learner !== undefined)", replace: "if (learner !== undefined && view.learners.length > 99)" }],
+  },
+  {
+    name: "old-one-leaves-first",
+    about: "takes a control plane away before its replacement has joined",
+    stands: ["INC12", "INC13", "V11"],
+    tests: [tables.membership, stories.membership],
+    edits: [{ file: membership, find: "if (missing.length > 0)", replace: "if (missing.length > 99)" }],
+  },
+  {
+    name: "any-dead-member-blocks",
+    about: "waits for every voter before a dead one may be removed (INC4, Li5)",
+    stands: ["INC4", "V20"],
+    tests: [tables.membership, stories.membership],
+    edits: [
+      {
+        file: membership,
+        find: "function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineFact): RemovalStep {",
+        replace: `function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineFact): RemovalStep {
+  const whole = etcdMembership(seen);
+  if (whole.kind === "known" && whole.healthy < whole.voters.length) return { facts, actions: [], removals: [] };`,
+      },
+    ],
+  },
+  {
+    name: "joining-one-wiped-at-once",
+    about: "wipes a machine that is joining without taking along the vote that it may have by then (S10)",
+    stands: ["INC10", "guard T7"],
+    tests: [tables.membership],
+    edits: [
+      { file: membership, find: "return waitsForEtcd(look.etcd) || isLearner;", replace: "return waitsForEtcd(look.etcd) && isLearner;" },
+    ],
+  },
+  {
+    name: "leader-not-asked-to-hand-over",
+    about: "resets the leader without a handover (T6)",
+    stands: ["guard T6"],
+    tests: [tables.membership, stories.membership],
+    edits: [
+      {
+        file: membership,
+        find: "isVoter && view.voters.length > 1 && view.leader === member",
+        replace: "isVoter && view.voters.length > 99",
+      },
+    ],
+  },
+  {
+    name: "removed-while-it-answers",
+    about: "removes the member of a machine that answers (INC2, S12)",
+    stands: ["INC2", "guard T8"],
+    tests: [tables.membership, stories.membership],
+    edits: [
+      {
+        file: membership,
+        find: "if (seen.machines.some(({ declared }) => declared.name === fact.name) || isShown(seen, memberId)) {",
+        replace: "if (seen.machines.some(({ declared }) => declared.name === fact.name && false)) {",
+      },
+    ],
+  },
+  {
+    name: "two-control-planes-at-once",
+    about: "disturbs a control plane while another is in the middle of an effect (S11, W6)",
+    stands: ["W6", "INC10", "guard T11"],
+    tests: [tables.quorum],
+    edits: [
+      {
+        file: quorum,
+        find: 'if (role === "controlplane" && busy !== undefined && busy.machine !== name)',
+        replace: 'if (role === "controlplane" && busy?.machine === "")',
+      },
+    ],
+  },
+  {
+    name: "new-leader-disturbs-at-once",
+    about: "disturbs right after a takeover, when effects of the leader before may still take place (S32)",
+    stands: ["INC8", "V1"],
+    tests: [tables.quorum, tables.membership],
+    edits: [{ file: quorum, find: "  if (!seen.mayDisturb) return wait(", replace: "  if (seen.now < 0) return wait(" }],
+  },
+  {
+    name: "tried-on-another-machine",
+    about: "T3: sends a configuration although the machine runs another one than was decided on",
+    stands: ["guard T3"],
+    tests: [stories.changes, stories.drift],
+    edits: [
+      {
+        file: `${brain}/effects/apply-config.ts`,
+        find: "if (seen.activeHash !== action.ifActiveHash) throw",
+        replace: "if (seen.activeHash === action.ifActiveHash && action.settings === '') throw",
+      },
+    ],
+  },
+  {
+    name: "applied-without-intent",
+    about: "T3: sends a configuration whatever the record says by now",
+    stands: ["guard T3"],
+    tests: [stories.changes, stories.drift],
+    edits: [
+      {
+        file: `${brain}/effects/apply-config.ts`,
+        find: "return intent?.configHash === action.settings && intent.applyMode === action.mode && intent.uuid === action.ifUuid;",
+        replace: "return intent === undefined || intent.uuid !== '';",
+      },
+    ],
+  },
+  {
+    name: "all-machines-at-once",
+    about: "rolls a change out to everybody at once (W6, S24)",
+    stands: ["W6"],
+    tests: [stories.changes, stories.drainBoots],
+    edits: [
+      {
+        file: rollout,
+        find: "return this.next.length > 0 || this.#isDraining;",
+        replace: "return this.next.length > 99 && this.#isDraining;",
+      },
+      { file: rollout, find: 'if (disturbance.kind === "wait") return hold(disturbance.message);', replace: "" },
+    ],
+  },
+  {
+    name: "booted-twice",
+    about: "T11: boots a machine that has booted meanwhile",
+    stands: ["guard T11"],
+    tests: [stories.changes, stories.drainBoots],
+    edits: [
+      {
+        file: `${brain}/effects/reboot-machine.ts`,
+        find: "if (bootId !== action.ifBootId)",
+        replace: "if (bootId === action.ifBootId && action.address === '')",
+      },
+    ],
+  },
+  {
+    name: "budgets-are-hints",
+    about: "WL1: deletes pods that a budget keeps (V13)",
+    stands: ["V13", "guard WL1"],
+    tests: [tables.drainRun, stories.drain],
+    edits: [
+      {
+        file: "operator/src/workload/evict.ts",
+        find: `      return cause === undefined
+        ? { kind: "later", retryAfterMs }
+        : { kind: "blocked", budget: budgetOf(cause.message, namespace), retryAfterMs };`,
+        replace: `      await client.resource<PodObject>(podType).delete({ namespace, name });
+      return cause === undefined ? { kind: "leaves" } : { kind: "leaves" };`,
+      },
+    ],
+  },
+  {
+    name: "disturbed-without-a-drain",
+    about: "WL1: does not wait for the drain before it disturbs a node",
+    stands: ["V11", "V13", "guard WL1"],
+    tests: [tables.drain, stories.drain],
+    edits: [{ file: `${brain}/drain.ts`, find: `if (policy.kind === "Skip" ||`, replace: `if (policy.kind !== "Skip" ||` }],
+  },
+];
