@@ -123,6 +123,15 @@ spec:
     assert.equal(spec.paused, true);
   });
 
+  it("says that a kind is not served, or not allowed, before it says that its body cannot be read", async () => {
+    const protobuf = "application/vnd.kubernetes.protobuf";
+    assert.equal((await post(protobuf, "nonsense", { path: "/api/v1/namespaces/default/resourcequotas" })).status, 404);
+    assert.equal((await post("application/json", "{", { path: "/apis/example.dev/v1/nothings" })).status, 404);
+    const anonymous = { method: "POST", path: configMaps, headers: { "content-type": "text/plain" } };
+    assert.equal((await call(anonymous, "nonsense")).status, 403);
+    assert.equal((await post("text/plain", "nonsense")).status, 415);
+  });
+
   it("refuses protobuf of kinds that it does not know with 415, and broken protobuf with 400", async () => {
     const envelope = (apiVersion: string, kind: string, raw: readonly number[]): Buffer => {
       const type = [0x0a, apiVersion.length, ...Buffer.from(apiVersion), 0x12, kind.length, ...Buffer.from(kind)];

@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 import type { KeyPair } from "@talos-operator/ports";
 import { ApiServerError } from "../api-server-error.ts";
 import type { TokenUser } from "../auth/tokens.ts";
-import type { ApiAnswer, ApiStream } from "../request/request.ts";
+import type { ApiAnswer, ApiRequest, ApiStream } from "../request/request.ts";
 import { internalError, StatusError } from "../request/status.ts";
 import type { ApiServer } from "../server.ts";
 import { answerClientError } from "./client-error.ts";
 import { defaultHttpLimits } from "./http-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { hashTokens, refuseRepeatedHeaders, userOf } from "./peer.ts";
-import { parseBody, readBody } from "./read-body.ts";
+import { parseBody, readBody, type ParsedBody } from "./read-body.ts";
 
 /** Where and how to serve. */
 export interface HttpsOptions {
@@ -170,7 +170,7 @@ async function serveRequest(front: FrontEnd, request: IncomingMessage, response:
       path: (request.url ?? "/").split("?")[0] ?? "/",
       query: Object.fromEntries(url.searchParams),
       headers,
-      ...parseBody(headers["content-type"], body, url.searchParams.get("fieldValidation")),
+      ...bodyOf(headers["content-type"], body, url.searchParams.get("fieldValidation")),
       user,
     });
   } catch (err) {
@@ -181,6 +181,20 @@ async function serveRequest(front: FrontEnd, request: IncomingMessage, response:
     sendAnswer(response, result);
   } else {
     sendStream(response, result, front.watches);
+  }
+}
+
+/** The parsed body, or why there is none: whether the request may be made at all is looked at first. */
+function bodyOf(
+  contentType: string | undefined,
+  body: Buffer,
+  fieldValidation: string | null,
+): ParsedBody & Pick<ApiRequest, "bodyRefusal"> {
+  try {
+    return parseBody(contentType, body, fieldValidation);
+  } catch (err) {
+    if (err instanceof StatusError) return { body: undefined, bodyRefusal: err };
+    throw err;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../json.ts";
+import type { StatusError } from "./status.ts";
 
 /** Who asks. Groups decide what is allowed; `system:masters` may do everything. */
 export interface ApiUser {
@@ -21,6 +22,8 @@ export interface ApiRequest {
   /** Paths of the members that stand more than once in the text of the body; the last of each is in `body`. */
   readonly duplicateFields?: readonly string[];
   readonly user: ApiUser;
+  /** Why the body could not be read: told to those who may make the request, of a kind that is served. */
+  readonly bodyRefusal?: StatusError;
 }
 
 /** A complete answer. `body` may be shared with the store: whoever hands it on copies or serialises it. */

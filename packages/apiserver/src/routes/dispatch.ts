@@ -63,6 +63,7 @@ export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, re
   authorizeRequest(context, request, resolved);
   const { info } = resolved;
   if (info.kind === "other") {
+    if (request.bodyRefusal !== undefined) throw request.bodyRefusal;
     return nonResource.answer(request);
   }
   const kind = context.kinds.find(info.group, info.plural);
@@ -71,6 +72,7 @@ export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, re
   if (kind === undefined || version === undefined || isScopeWrong) {
     throw unknownResource();
   }
+  if (request.bodyRefusal !== undefined) throw request.bodyRefusal;
   const call: ResourceCall = {
     request,
     kind,
