@@ -112,6 +112,22 @@ test("keys that stand twice deep inside, tags and aliases are found by their pat
   }
 });
 
+test("an unknown part is shown as it stands in the text, its comments included", () => {
+  const cases: readonly (readonly [text: string, shown: string])[] = [
+    ["machine:\n  # head\n  bogus: x # c\n  type: worker\n", "machine:\n    bogus: x # c\n"],
+    ['machine:\n  bogus: "x"   # c\n  other: ~\n', 'machine:\n    bogus: "x" # c\n    other: ~\n'],
+    ["machine:\n  bogus:\n  - a # i\n  - b\n", "machine:\n    bogus:\n        - a # i\n        - b\n"],
+    ["machine:\n  bogus: # c\n", "machine:\n    bogus:\n"],
+    ["machine:\n  bogus: &a x\n  type: *a\n", "machine:\n    bogus: &a x\n"],
+    ["machine:\n  type: &a x\n  bogus: *a\n", "machine:\n    bogus: *a\n"],
+  ];
+  for (const [text, shown] of cases)
+    assert.equal(
+      refusalOf(text, "1.13").detail,
+      `error decoding document /v1alpha1/ (line 1): unknown keys found during decoding:\n${shown}`,
+    );
+});
+
 test("the newer library takes a date for a text no more, the older one does", () => {
   const cases: readonly (readonly [text: string, path: string])[] = [
     ["machine:\n  sysctls:\n    a: 2001-01-01\n", "machine.sysctls.a"],

@@ -4,7 +4,7 @@ import { emitYaml, type YamlValue } from "../yaml/emit.ts";
 import { sortedByKey } from "../yaml/key-order.ts";
 import { isMergeKey } from "../yaml/merged-members.ts";
 import { PlainScalar } from "../yaml/plain-scalar.ts";
-import type { YamlNode } from "../yaml/read.ts";
+import type { YamlNode, YamlScalarNode } from "../yaml/read.ts";
 
 /**
  * Refuses keys that the type does not have. The detail shows the unknown part of the tree, as Talos does.
@@ -54,15 +54,19 @@ function checkMerged(memberType: Type, { type, line, column }: YamlNode): void {
 function asWritten(node: YamlNode): YamlValue {
   if (node.alias !== undefined) return new PlainScalar(`*${node.alias}`);
   if (node.anchor !== undefined && node.type === "scalar" && node.style !== "literal")
-    return new PlainScalar(`&${node.anchor} ${scalarText(node.text, node.style)}`);
+    return new PlainScalar(`&${node.anchor} ${scalarText(node.text, node.style)}${commentOf(node)}`);
   switch (node.type) {
     case "scalar":
-      return node.style === "literal" ? node.text : new PlainScalar(scalarText(node.text, node.style));
+      return node.style === "literal" ? node.text : new PlainScalar(`${scalarText(node.text, node.style)}${commentOf(node)}`);
     case "sequence":
       return node.isFlow ? new PlainScalar(flowText(node)) : node.items.map(asWritten);
     case "mapping":
       return node.isFlow ? new PlainScalar(flowText(node)) : new Map(node.entries.map(({ key, value }) => [key, asWritten(value)]));
   }
+}
+
+function commentOf({ comment }: YamlScalarNode): string {
+  return comment === undefined ? "" : ` ${comment}`;
 }
 
 function flowText(node: YamlNode): string {

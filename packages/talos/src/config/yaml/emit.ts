@@ -85,7 +85,8 @@ function writeValue(writer: Writer, value: YamlValue, indent: number): void {
     writer.out += "\n";
     writeMapping(writer, value, deeper(writer, indent, false), false);
   } else {
-    writer.out += ` ${inline(writer, value, deeper(writer, indent, false))}\n`;
+    const text = inline(writer, value, deeper(writer, indent, false));
+    writer.out += text === "" ? "\n" : ` ${text}\n`;
   }
 }
 

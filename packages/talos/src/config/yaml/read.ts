@@ -30,6 +30,8 @@ export interface YamlScalarNode extends Placed, Named {
   /** What Go reads it as. Quoted and block scalars are strings. */
   readonly kind: ScalarKind;
   readonly style: ScalarStyle;
+  /** What stands behind it on its line, `# ` included. */
+  readonly comment?: string;
 }
 
 export interface YamlSequenceNode extends Placed, Named {
@@ -161,10 +163,13 @@ const escapedSurrogate = /(?<!\\)(?:\\\\)*\\(?:(?:u|U0000)[dD][89a-fA-F]|U(?!000
 /** An escape of JSON that Go's library does not know. */
 const escapedSlash = /(?<!\\)(?:\\\\)*\\\//;
 
+const behindScalar = /[ \t]+(#[^\r\n]*)/y;
+
 class Composer {
   readonly #source: string;
   readonly #events: readonly Event[];
   readonly #padOf: (line: number) => number;
+  readonly #hasComments: boolean;
   readonly #lineStarts: number[] = [0];
   readonly #maxDocuments: number;
   readonly #anchors: Anchors;
@@ -183,6 +188,7 @@ class Composer {
     this.#source = source;
     this.#events = events;
     this.#padOf = padOf;
+    this.#hasComments = source.includes("#");
     this.#maxDocuments = limits.maxDocuments ?? 1000;
     this.#anchors = new Anchors(limits.maxRepeated ?? 10_000);
     for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
@@ -202,6 +208,12 @@ class Composer {
       out.push({ root, line: root?.line ?? 1 });
     }
     return out;
+  }
+
+  #commentBehind({ style, valueStart, valueEnd }: Extract<Event, { type: typeof EVENT_ID.SCALAR }>): string | undefined {
+    if (valueStart < 0 || style === SCALAR_STYLE.LITERAL_BLOCK || style === SCALAR_STYLE.FOLDED_BLOCK) return undefined;
+    behindScalar.lastIndex = style === SCALAR_STYLE.PLAIN ? valueEnd : valueEnd + 1;
+    return behindScalar.exec(this.#source)?.[1];
   }
 
   #refuseDuplicates(): void {
@@ -270,7 +282,9 @@ class Composer {
           throw new ConfigError("YAML_SYNTAX", "yaml: found unknown escape character", place);
         const text = event.valueStart < 0 ? "" : getScalarValue(this.#source, event);
         const isPlain = event.style === SCALAR_STYLE.PLAIN;
+        const comment = this.#hasComments ? this.#commentBehind(event) : undefined;
         return {
+          ...(comment === undefined ? {} : { comment }),
           type: "scalar",
           text,
           kind: isPlain ? kindOfPlain(text) : "str",
