@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFakeApi, createMemoryLog, createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
-import type { Keys, TalosDialer } from "@talos-operator/ports";
+import type { Keys, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createOperator } from "./index.ts";
 
 test("the example of the README runs, says how it is, and gives the lease back", async () => {
@@ -12,9 +12,15 @@ test("the example of the README runs, says how it is, and gives the lease back",
       throw new Error("there is no machine to dial");
     },
   };
+  const workloads: WorkloadDialer = {
+    dial: () => {
+      throw new Error("there is no cluster to dial");
+    },
+  };
   const operator = createOperator({
     kube: api.transport(),
     talos,
+    workloads,
     clock: time.clock,
     timers: time.timers,
     random: createSeededRandom(1),
