@@ -69,7 +69,8 @@ export class TlsCredentials extends ChannelCredentials {
     this.#secureContext = secureContextFor(credentials);
     this.#connectOptions = {
       rejectUnauthorized: isMutual,
-      checkServerIdentity: (_host: string, certificate: PeerCertificate) => checkServerIdentity(target.serverName ?? target.address, certificate),
+      checkServerIdentity: (_host: string, certificate: PeerCertificate) =>
+        checkServerIdentity(target.serverName ?? target.address, certificate),
       // SNI names DNS names only (RFC 6066 section 3).
       ...(isDnsName(target.serverName ?? target.address) ? { servername: target.serverName ?? target.address } : {}),
     };
