@@ -11,7 +11,7 @@ export function pathsOf(changes: readonly ConfigChange[]): string {
 }
 
 /** One changed place: the path inside v1alpha1, or the document's name before it. */
-export function pathOf({ document, path }: ConfigChange): string {
+function pathOf({ document, path }: ConfigChange): string {
   const [, kind = "", name = ""] = document.split("/");
   const where = kind === "v1alpha1" || kind === "" ? "" : name === "" ? kind : `${kind}/${name}`;
   return [where, path].filter((part) => part !== "").join(" ");

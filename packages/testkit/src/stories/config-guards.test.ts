@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { TalosDialer } from "@talos-operator/ports";
+import { apply } from "./quiet.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const demo = { namespace: "default", name: "demo" };
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+
+interface Intent {
+  readonly what: string;
+  readonly machine: { readonly name: string; readonly address: string };
+}
+
+interface Record {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    openControlPlaneIntent?: Intent;
+    openWorkerIntents?: readonly Intent[];
+    readonly decisions?: readonly { readonly reason: string }[];
+  };
+}
+
+const recordOf = (world: Story): Promise<Record> => world.client.resource<Record>(kinds.record).get(demo);
+
+/** Calls `before` ahead of every call that a machine gets. */
+function hooked(real: TalosDialer, before: (address: string, method: string) => Promise<void>): TalosDialer {
+  return {
+    dial(target, credentials) {
+      const channel = real.dial(target, credentials);
+      return {
+        target,
+        unary: async (method, request, options) => {
+          await before(target.address, method.path.slice(method.path.lastIndexOf("/") + 1));
+          return channel.unary(method, request, options);
+        },
+        serverStream: (method, request, options) => channel.serverStream(method, request, options),
+        upload: (method, requests, options) => channel.upload(method, requests, options),
+        peerSpki: () => channel.peerSpki(),
+        close: () => channel.close(),
+      };
+    },
+  };
+}
+
+/**
+ * A settled cluster, whose settings are then changed. Once, at the first call to a machine on which the wanted effect is open and not yet sent, `meanwhile`
+ * happens: between the decision and the send.
+ */
+async function between(
+  given: {
+    readonly what: "ApplyConfig" | "Reboot";
+    readonly pool: "worker" | "controlPlane";
+    readonly patch: object;
+    readonly seconds: number;
+  },
+  meanwhile: (world: Story, address: string) => Promise<void>,
+  check: (world: Story, sent: readonly string[], unbacked: readonly string[]) => Promise<void> | void,
+): Promise<void> {
+  let world: Story | undefined;
+  let isArmed = false;
+  const unbacked: string[] = [];
+  const before = async (address: string, method: string): Promise<void> => {
+    if (world === undefined || !isArmed) return;
+    const { spec } = await recordOf(world);
+    const open = [spec.openControlPlaneIntent, ...(spec.openWorkerIntents ?? [])].find((intent) => intent?.machine.address === address);
+    if ((method === "ApplyConfiguration" || method === "Reboot") && open === undefined) unbacked.push(`${method} ${address}`);
+    if (open?.what !== given.what || hasHappened) return;
+    hasHappened = true;
+    await meanwhile(world, address);
+  };
+  let hasHappened = false;
+  await tell({ dialer: (real) => hooked(real, before) }, async (told) => {
+    await apply(told, kinds.cluster, demoCluster(cps, ["10.5.0.4"]));
+    await told.start();
+    await told.untilReady();
+    await told.until("read", async () => (await told.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
+    await told.time.advance(5_000);
+    world = told;
+    isArmed = true;
+    const sent = told.sent.length;
+    await told.client.resource(kinds.cluster).patch(demo, {
+      type: "merge",
+      value: { spec: { [given.pool]: { metalSpec: { machineSpec: { configPatches: [given.patch] } } } } },
+    });
+    await told.time.advance(given.seconds * 1_000);
+    assert.ok(hasHappened, "nothing was about to be sent");
+    isArmed = false;
+    await check(told, told.sent.slice(sent), unbacked);
+  });
+}
+
+const label = { machine: { nodeLabels: { "example.org/rack": "r1" } } };
+const needsBoot = { machine: { env: { NO_PROXY: "example.org" } } };
+
+/** As another process would that took over. */
+async function closeIntent(world: Story): Promise<void> {
+  const { openControlPlaneIntent: _one, openWorkerIntents: _many, ...spec } = (await recordOf(world)).spec;
+  await world.client.resource<Record>(kinds.record).update({ ...(await recordOf(world)), spec });
+}
+
+describe("between the decision and the send", () => {
+  for (const what of ["ApplyConfig", "Reboot"] as const)
+    test(`an intent that is gone from the record: ${what} is not sent`, () =>
+      between(
+        { what, pool: "worker", patch: what === "Reboot" ? needsBoot : label, seconds: 400 },
+        closeIntent,
+        (_world, sent, unbacked) => {
+          assert.deepEqual(unbacked, []);
+          assert.ok(sent.length > 0, "it went on under another intent");
+        },
+      ));
+
+  test("another configuration on the machine: nothing is sent on the old reading", () =>
+    between(
+      { what: "ApplyConfig", pool: "worker", patch: label, seconds: 60 },
+      async (world, address) => {
+        const cell = world.datacenter.machine(address) as unknown as { dispatch(input: object): void };
+        const { active = "" } = world.datacenter.machine(address).state.config;
+        cell.dispatch({ kind: "apply", text: `# by hand\n${active}`, how: "live", tryMs: 0 });
+        return Promise.resolve();
+      },
+      async (world) => {
+        const { decisions = [] } = (await recordOf(world)).spec;
+        assert.ok(
+          decisions.some(({ reason }) => reason === "HeldBack"),
+          JSON.stringify(decisions.slice(-4)),
+        );
+      },
+    ));
+
+  for (const what of ["ApplyConfig", "Reboot"] as const)
+    test(`another control plane that is gone: ${what} is not sent`, () =>
+      between(
+        { what, pool: "controlPlane", patch: what === "Reboot" ? needsBoot : label, seconds: 90 },
+        async (world, address) => world.datacenter.machine(cps.find((one) => one !== address) ?? "").setConnected(false),
+        (_world, sent) => {
+          const call = what === "Reboot" ? "Reboot" : "ApplyConfiguration";
+          assert.deepEqual(
+            sent.filter((one) => one.startsWith(call)),
+            [],
+          );
+        },
+      ));
+
+  test("a machine that has booted: it is not booted a second time", () =>
+    between(
+      { what: "Reboot", pool: "worker", patch: needsBoot, seconds: 120 },
+      async (world, address) => {
+        world.datacenter.machine(address).powerCycle();
+        await world.until("back", async () => world.datacenter.machine(address).state.stage === "running");
+      },
+      (world, sent) => {
+        assert.deepEqual(sent, ["ApplyConfiguration 10.5.0.4"]);
+        assert.match(world.datacenter.machine("10.5.0.4").state.config.active ?? "", /NO_PROXY/);
+      },
+    ));
+});
