@@ -50,7 +50,6 @@ interface Place {
 
 function visit(node: ValidationNode, place: Place, survey: Survey): void {
   if (!node.rulesBelow) return;
-  checkRules(node, place, survey);
   const { path } = place;
   const isAtomic = node.type === "object" && node.mapType === "atomic" && !place.isRoot;
   const factor = mostBelow(node);
@@ -64,6 +63,7 @@ function visit(node: ValidationNode, place: Place, survey: Survey): void {
   for (const [name, child] of node.properties) visit(child, below(`properties[${name}]`, isAtomic), survey);
   if (node.additional !== undefined && node.additional !== true) visit(node.additional, below("additionalProperties", isAtomic), survey);
   if (node.items !== undefined) visit(node.items, below("items", node.listType !== "map"), survey);
+  checkRules(node, place, survey);
 }
 
 /** How many of its children a value may have of one kind: `undefined` for lists and maps without limit. */

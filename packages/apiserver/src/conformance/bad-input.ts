@@ -130,6 +130,19 @@ export const badInputCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "the Scale of a custom object that says no replicas cannot be read, and can be set",
+    run: async (w) => {
+      await w.create(w.widgets(), w.widget("a"));
+      await w.refused(w.get(w.widgets("a/scale")), {
+        status: 500,
+        reason: "InternalError",
+        message: 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist',
+      });
+      await w.ok(w.patch(w.widgets("a/scale"), "merge", { spec: { replicas: 2 } }));
+      assert.equal(objectAt(await w.ok(w.get(w.widgets("a/scale"))), "spec")["replicas"], 2);
+    },
+  },
+  {
     name: "IN18: a list longer than its maxItems is refused whole, with its path",
     run: async (w) => {
       const path = await served(w, "fleets", object({ machines: { type: "array", maxItems: 1000, items: { type: "string" } } }));

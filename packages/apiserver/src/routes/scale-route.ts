@@ -6,7 +6,7 @@ import { badRequest, methodNotAllowed, unsupportedMediaType } from "../request/s
 import type { ApiContext, ResourceCall } from "./context.ts";
 import { parseWriteOptions } from "./options.ts";
 import { readLive } from "./resource-routes.ts";
-import { fromScale, toScale } from "./scale.ts";
+import { fromScale, refuseUnscaled, toScale } from "./scale.ts";
 import { finishUpdate } from "./write.ts";
 
 /** GET, PUT and PATCH of `/scale`. */
@@ -14,6 +14,7 @@ export function scaleRoute(context: ApiContext, call: ResourceCall, verb: string
   const live = readLive(context, call);
   const before = toScale(call, live);
   if (verb === "get") {
+    refuseUnscaled(call, live);
     return before;
   }
   const { body } = call.request;

@@ -1,7 +1,7 @@
 import { isObject, setOwn } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
-import { invalid, unknownResource } from "../request/status.ts";
+import { internalError, invalid, unknownResource } from "../request/status.ts";
 import type { ResourceCall } from "./context.ts";
 
 /** The `Scale` view of an object. @throws 404 when its kind has none */
@@ -27,6 +27,14 @@ export function toScale(call: ResourceCall, object: JsonObject): JsonObject {
       ...(typeof selector === "string" && selector !== "" ? { selector } : {}),
     },
   };
+}
+
+/** Who reads the Scale of a custom object that says no replicas is told so. @throws 500 */
+export function refuseUnscaled(call: ResourceCall, object: JsonObject): void {
+  const { specReplicasPath } = scalePathsOf(call);
+  if (call.kind.custom && valueAt(object, specReplicasPath) === undefined) {
+    throw internalError(`the spec replicas field "${specReplicasPath}" does not exist`);
+  }
 }
 
 /** The object with the replicas of a `Scale`. @throws 404, 422 */
