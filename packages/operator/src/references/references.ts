@@ -133,7 +133,7 @@ export function createReferences(options: ReferencesOptions): References {
   const watch = (type: ResourceType, reference: UsableReference): void => {
     const id = watchId(reference);
     if (watches.has(id)) return;
-    const informer = createInformer<KubeObject>({
+    const informer = createInformer({
       client,
       type,
       timers: options.timers,

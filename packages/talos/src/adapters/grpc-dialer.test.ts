@@ -40,27 +40,27 @@ describe("mutual TLS", () => {
     readonly tls: string;
   }[] = [
     {
-      name: "refuses a server of another cluster's CA",
+      name: "IN57: refuses a server of another cluster's CA",
       server: async () => ({ certificate: await pki.server({}, pki.foreignAuthority) }),
       tls: "untrusted-server",
     },
     {
-      name: "refuses a server whose certificate has expired",
+      name: "IN58: refuses a server whose certificate has expired",
       server: async () => ({ certificate: await pki.server({ notBefore: Date.now() - 7_200_000, lifetimeMs: 3_600_000 }) }),
       tls: "untrusted-server",
     },
     {
-      name: "refuses a server whose certificate is not valid yet",
+      name: "IN58: refuses a server whose certificate is not valid yet",
       server: async () => ({ certificate: await pki.server({ notBefore: Date.now() + 3_600_000 }) }),
       tls: "untrusted-server",
     },
     {
-      name: "refuses a server that shows a client's certificate",
+      name: "IN58: refuses a server that shows a client's certificate",
       server: async () => ({ certificate: await pki.client({ ipAddresses: ["127.0.0.1"] }) }),
       tls: "untrusted-server",
     },
     {
-      name: "refuses a server whose certificate names another address",
+      name: "IN58: refuses a server whose certificate names another address",
       server: async () => ({ certificate: await pki.server({ ipAddresses: ["127.0.0.2"] }) }),
       tls: "unexpected-identity",
     },
@@ -99,7 +99,7 @@ describe("maintenance TLS", () => {
     assert.equal(await version(channel), "v1.13.9");
   });
 
-  test("sends nothing to a machine that presents another key than the pinned one", async () => {
+  test("IN56: sends nothing to a machine that presents another key than the pinned one", async () => {
     const expected = pki.spkiOf((await pki.server()).certificate);
     const server = await serve({ certificate: await pki.server() });
     const channel = dial(server.port, { kind: "maintenance", expectedSpki: expected });

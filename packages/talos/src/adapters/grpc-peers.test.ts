@@ -81,7 +81,7 @@ test("a server that closes after the handshake is unavailable and says nothing a
   assert.deepEqual({ code: seen.code, tls: seen.tls, peer: seen.peer }, { code: 14, tls: undefined, peer: undefined }, seen.message);
 });
 
-test("a server that offers only TLS 1.1 is not trusted", async () => {
+test("IN60: a server that offers only TLS 1.1 is not trusted", async () => {
   const keys = createX509Keys();
   const notBefore = Date.now() - 3_600_000;
   const authority = await keys.createAuthority({ kind: "p256", notBefore });
@@ -114,7 +114,7 @@ test("an HTTP/2 server without gRPC is not gRPC", async () => {
   assert.equal(seen.peer, "not-grpc", seen.message);
 });
 
-test("an answer of text read as a length is not gRPC, and nothing of that size is allocated", async () => {
+test("IN65: an answer of text read as a length is not gRPC, and nothing of that size is allocated", async () => {
   const port = await listenHttp2(answerGrpc(Buffer.from("\x00404 page not found")));
   const before = process.memoryUsage().arrayBuffers;
   const seen = await failure(version(dial(port)));
@@ -122,7 +122,7 @@ test("an answer of text read as a length is not gRPC, and nothing of that size i
   assert.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024);
 });
 
-test("a message of 33 MiB is refused by its announced size", async () => {
+test("IN66: a message of 33 MiB is refused by its announced size", async () => {
   const header = Buffer.alloc(5);
   header.writeUInt32BE(33 * 1024 * 1024, 1);
   const port = await listenHttp2(answerGrpc(header));
@@ -130,7 +130,7 @@ test("a message of 33 MiB is refused by its announced size", async () => {
   assert.deepEqual({ code: seen.code, peer: seen.peer }, { code: 8, peer: undefined }, seen.message);
 });
 
-test("a compressed message that grows beyond 32 MiB is refused", async () => {
+test("IN67: a compressed message that grows beyond 32 MiB is refused", async () => {
   const body = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   const header = Buffer.alloc(5);
   header[0] = 1;
@@ -140,7 +140,7 @@ test("a compressed message that grows beyond 32 MiB is refused", async () => {
   assert.equal(seen.code, 8, seen.message);
 });
 
-test("a server that accepts and never answers runs into the deadline", async () => {
+test("IN69: a server that accepts and never answers runs into the deadline", async () => {
   const port = await listen(createTcpServer());
   const seen = await failure(version(dial(port), { timeoutMs: 100 }));
   assert.deepEqual({ code: seen.code, tls: seen.tls }, { code: 4, tls: undefined });

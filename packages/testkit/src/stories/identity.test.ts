@@ -33,7 +33,7 @@ async function wipe(world: Story, address: string): Promise<void> {
   channel.close();
 }
 
-test("a wiped machine is not configured again without a word, and is with one that names it, once", () =>
+test("IN61: a wiped machine is not configured again without a word, and is with one that names it, once", () =>
   tell({}, async (world) => {
     await ready(world);
     await wipe(world, "10.5.0.4");
@@ -58,7 +58,7 @@ test("a wiped machine is not configured again without a word, and is with one th
     assert.equal((await world.get(kinds.controlPlane))?.metadata?.annotations?.["talos-operator.dev/approve-reprovision"], undefined);
   }));
 
-test("a machine belongs to the cluster that had it first; the later one hears it and sends nothing", () =>
+test("IN54: a machine belongs to the cluster that had it first; the later one hears it and sends nothing", () =>
   tell({}, async (world) => {
     await ready(world);
     await world.time.advance(2_000);
@@ -76,7 +76,7 @@ test("a machine belongs to the cluster that had it first; the later one hears it
     assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "True");
   }));
 
-test("a machine that is configured for a cluster nobody here knows is left alone and named", () =>
+test("IN57: a machine that is configured for a cluster nobody here knows is left alone and named", () =>
   tell({}, async (world) => {
     await ready(world);
     await world.stop();

@@ -31,7 +31,7 @@ describe("what answers in the place of a configured machine", () => {
     { role: "control plane", address: "10.5.0.2" },
     { role: "worker", address: worker },
   ]) {
-    test(`presents a foreign certificate as ${role}: never a weaker connection, nothing sent, and well again when it is gone`, () =>
+    test(`IN57: presents a foreign certificate as ${role}: never a weaker connection, nothing sent, and well again when it is gone`, () =>
       tell({}, async (world) => {
         await ready(world);
         await configureForeign(world, stranger);
@@ -54,7 +54,7 @@ describe("what answers in the place of a configured machine", () => {
         assert.equal(world.sent.length, sent);
       }));
 
-    test(`waits in maintenance mode as ${role}: nothing sent without a person's word, and well again when it is gone`, () =>
+    test(`IN61: waits in maintenance mode as ${role}: nothing sent without a person's word, and well again when it is gone`, () =>
       tell({}, async (world) => {
         await ready(world);
         const record = await recordOf(world);
@@ -94,7 +94,7 @@ describe("the key that was written down", () => {
     });
   }
 
-  test("is demanded at the send: a machine that took the address meanwhile gets no byte of the configuration", () => {
+  test("IN56: is demanded at the send: a machine that took the address meanwhile gets no byte of the configuration", () => {
     let isSwapped = false;
     let world: Story | undefined;
     const swap = (): void => {
@@ -117,7 +117,7 @@ describe("the key that was written down", () => {
     });
   });
 
-  test("of one machine at two addresses is noticed: neither entry is taken for a second machine", () =>
+  test("IN54: of one machine at two addresses is noticed: neither entry is taken for a second machine", () =>
     tell({}, async (world) => {
       world.reroute("10.5.0.3", "10.5.0.2");
       await begin(world);

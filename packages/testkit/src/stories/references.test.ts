@@ -61,7 +61,7 @@ function cluster(controlPlanes: readonly object[], workers: readonly object[] = 
 }
 
 async function install(world: Story): Promise<void> {
-  await world.client.resource(crdType).create(hostCrd as KubeObject);
+  await world.client.resource(crdType).create(hostCrd);
 }
 
 async function host(world: Story, name: string, ...addresses: readonly string[]): Promise<void> {

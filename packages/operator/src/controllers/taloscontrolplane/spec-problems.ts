@@ -132,7 +132,7 @@ function refusedFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly 
     remedy,
     reason: "FieldNotSupported",
   });
-  return [...(spec.configRef === undefined ? [] : [refused("spec.configRef", "Remove it and use configPatches")])];
+  return spec.configRef === undefined ? [] : [refused("spec.configRef", "Remove it and use configPatches")];
 }
 
 /** Longest image reference that is taken, in characters. */
