@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import { ConfigRefusal } from "../../config/refusal.ts";
 import { EffectError } from "../../errors.ts";
 import { Turnstile } from "../../looking/turnstile.ts";
 import { LiveConfigs } from "./live-configs.ts";
@@ -94,6 +95,11 @@ describe("when a configuration is read", () => {
     assert.ok(state.reads >= 6 && state.reads <= 14, String(state.reads));
     assert.deepEqual(configs.seen().get("m"), { kind: "unknown", detail: "another machine answers" });
     assert.equal(state.wakes, 1);
+  });
+  test("in words when what is wanted cannot be made", async () => {
+    const { passes, configs } = world(() => Promise.reject(new ConfigRefusal("a patch changes cluster.id")));
+    await passes(2);
+    assert.deepEqual(configs.seen().get("m"), { kind: "unknown", detail: "a patch changes cluster.id" });
   });
   test("not after the cluster was let go, and an answer that comes then is dropped", async () => {
     const { state, ask, configs, time } = world();

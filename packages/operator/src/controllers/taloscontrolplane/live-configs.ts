@@ -1,6 +1,7 @@
 import { isConfigError } from "@talos-operator/talos";
 import { isTalosError } from "@talos-operator/talos/client";
 import type { Clock, RandomSource } from "@talos-operator/ports";
+import { ConfigRefusal } from "../../config/refusal.ts";
 import { isEffectError } from "../../errors.ts";
 import type { Turnstile } from "../../looking/turnstile.ts";
 import type { MachineName } from "./model.ts";
@@ -127,6 +128,7 @@ export class LiveConfigs {
     } catch (thrown) {
       if (isTalosError(thrown)) return { kind: "unknown", detail: `it does not tell its configuration (${thrown.code})` };
       if (isConfigError(thrown)) return { kind: "unknown", detail: `its configuration cannot be compared (${thrown.code})` };
+      if (thrown instanceof ConfigRefusal) return { kind: "unknown", detail: thrown.message };
       if (isEffectError(thrown)) return { kind: "unknown", detail: thrown.detail };
       return { kind: "unknown", detail: "it could not be read" };
     }
