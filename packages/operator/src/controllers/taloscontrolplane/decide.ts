@@ -1,5 +1,6 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ControlPlaneState, ReasonOf } from "@talos-operator/api";
+import { withOutlook } from "../shared/outlook.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import { isChangingConfig } from "./config-intents.ts";
 import { describe } from "./describe.ts";
@@ -110,9 +111,10 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
   const waiting = verdict.waiting ?? waitingOf(seen);
   const isReady = waiting === undefined;
   const isBusy = isChangingConfig(seen);
+  const requeueAfterMs = verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready = isReady
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
-    : conditionFor("Ready", waiting.reason, waiting.message, generation);
+    : conditionFor("Ready", waiting.reason, withOutlook(waiting.reason, waiting.message, requeueAfterMs), generation);
   const conditions: readonly ConditionInput[] = [
     ready,
     progressing(waiting, seen, generation),
@@ -126,7 +128,7 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
     actions: verdict.actions,
     conditions,
     state: stateWord(seen, isReady ? "Ready" : undefined),
-    requeueAfterMs: verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady ? SETTLED_LOOK_MS : WAITING_LOOK_MS),
+    requeueAfterMs,
     isBusy,
   };
 }
