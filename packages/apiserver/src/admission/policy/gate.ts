@@ -17,7 +17,7 @@ import { checkExpression, compileExpression } from "./expressions.ts";
 import { matchesResources, type AdmissionRequest } from "./match.ts";
 
 /** Where policies and their bindings are stored. */
-export const policyGroup = "admissionregistration.k8s.io";
+const policyGroup = "admissionregistration.k8s.io";
 
 /** Who asks, and with which options. */
 export interface Asking {
