@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { resourceKinds } from "@talos-operator/talos/client";
+import type { TalosClient } from "@talos-operator/talos/client";
+import { isEffectError } from "../../../errors.ts";
+import { configured, facts } from "../../../testing/builders.ts";
+import { demandMachine } from "./demand-machine.ts";
+
+/** A machine that answers with this hardware, on the connection of an effect. */
+function showing(uuid: string, mac: string): TalosClient {
+  const resources = {
+    get: async (kind: unknown) => (kind === resourceKinds.systemInformation ? { spec: { uuid } } : undefined),
+    list: async () => [{ spec: { type: "ether", kind: "", permanentAddress: mac, hardwareAddress: mac } }],
+  };
+  return { resources } as unknown as TalosClient;
+}
+
+const one = configured("10.0.0.1", "worker");
+const two = configured("10.0.0.2", "worker");
+const own = facts({ machines: [one, two] });
+const cloned = facts({ machines: [one, { ...two, uuid: one.uuid }] });
+const signal = new AbortController().signal;
+
+describe("the machine on the connection of an effect", () => {
+  test("is taken by its own UUID, whatever its network card", async () => {
+    await demandMachine(showing(one.uuid, "new"), one.name, one.uuid, signal, own);
+  });
+
+  test("is refused with another UUID", async () => {
+    const call = demandMachine(showing(two.uuid, "mac-10.0.0.1"), one.name, one.uuid, signal, own);
+    await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
+  });
+
+  test("IN62: is taken among clones by a hardware address that was written down, and refused by any other", async () => {
+    await demandMachine(showing(one.uuid, "mac-10.0.0.1"), one.name, one.uuid, signal, cloned);
+    const call = demandMachine(showing(one.uuid, "mac-10.0.0.2"), one.name, one.uuid, signal, cloned);
+    await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
+  });
+});
