@@ -6,7 +6,7 @@ import { demoCluster, kinds } from "./story.ts";
 import type { Story } from "./story.ts";
 
 /** Control planes of the cluster that is left behind. */
-export const leftControlPlanes: readonly string[] = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const leftControlPlanes: readonly string[] = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
 const worker = "10.5.0.4";
 
 interface Secret extends KubeObject {
