@@ -29,14 +29,14 @@ export class Anchors {
   }
 
   /**
-   * The node that an alias repeats, and how many values it has.
+   * The node that an alias repeats, and how many values it has. Refusals do not name it: a key that begins with an asterisk by mistake looks like one.
    *
    * @throws ConfigError `YAML_ALIAS`
    */
   repeat(name: string, place: { readonly line: number; readonly column: number; readonly path: string }): { node: YamlNode; size: number } {
-    if (this.#open.has(name)) throw new ConfigError("YAML_ALIAS", `yaml: anchor '${name}' value contains itself`, place);
+    if (this.#open.has(name)) throw new ConfigError("YAML_ALIAS", "yaml: the value of the anchor contains itself", place);
     const known = this.#known.get(name);
-    if (known === undefined) throw new ConfigError("YAML_ALIAS", `yaml: unknown anchor '${name}' referenced`, place);
+    if (known === undefined) throw new ConfigError("YAML_ALIAS", "yaml: unknown anchor referenced", place);
     this.#repeated += known.size;
     if (this.#repeated > this.#maxRepeated)
       throw new ConfigError("YAML_ALIAS", `the aliases up to here repeat more than ${this.#maxRepeated} values`, place);

@@ -262,7 +262,7 @@ class Composer {
     if (isStandard && node.type !== "scalar" && isTagOf(tag, node.type)) return node;
     const kind = isStandard && node.type === "scalar" ? kindOfTagged(tag, node.text) : undefined;
     if (kind === undefined || node.type !== "scalar")
-      throw new ConfigError("YAML_TAG", `the tag ${tag.slice(0, 40)} is not allowed here`, {
+      throw new ConfigError("YAML_TAG", "the tag is not allowed here", {
         path: this.#pathText(),
         ...this.#place(event.tagStart),
       });
