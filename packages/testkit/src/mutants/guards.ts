@@ -37,19 +37,6 @@ export const guards: readonly Mutant[] = [
     ],
   },
   {
-    name: "machines-under-new-names",
-    about: "K5: names TalosMachines anew each time, as by generateName (INC6)",
-    stands: ["guard K5", "INC6", "INC7"],
-    tests: [tests.creation],
-    edits: [
-      {
-        file: `${brain}/execute.ts`,
-        find: "      name: machine.name,\n",
-        replace: "      name: `${machine.name}-${Date.now() % 100000}`,\n",
-      },
-    ],
-  },
-  {
     name: "any-key-will-do",
     about: "T1: connects to whatever key answers, not to the one that was written down",
     stands: ["guard T1", "guard T2"],

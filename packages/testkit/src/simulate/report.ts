@@ -84,6 +84,33 @@ export function createReport(subject: ReportSubject, results: readonly RunResult
   };
 }
 
+/** One report of several processes' parts, in this order. */
+export function joinReports(subject: ReportSubject, parts: readonly Report[]): Report {
+  const hash = createHash("sha256");
+  const effects: Record<string, EffectCounts> = {};
+  const faults: Record<string, number> = {};
+  for (const part of parts) {
+    hash.update(part.traceHash);
+    for (const [fault, count] of Object.entries(part.faults)) faults[fault] = (faults[fault] ?? 0) + count;
+    for (const [effect, counts] of Object.entries(part.effects)) {
+      const sum = (effects[effect] ??= emptyCounts());
+      for (const key of Object.keys(counts) as (keyof EffectCounts)[]) sum[key] += counts[key];
+    }
+  }
+  const total = (of: (part: Report) => number): number => parts.reduce((sum, part) => sum + of(part), 0);
+  return {
+    ...subject,
+    runs: total(({ runs }) => runs),
+    violations: parts.flatMap(({ violations }) => violations),
+    traceHash: hash.digest("hex"),
+    reachedGoal: total(({ reachedGoal }) => reachedGoal),
+    virtualSeconds: total(({ virtualSeconds }) => virtualSeconds),
+    decisions: total(({ decisions }) => decisions),
+    faults: sorted(faults),
+    effects: sorted(effects),
+  };
+}
+
 function sorted<T>(record: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true })));
 }
