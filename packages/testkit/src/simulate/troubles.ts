@@ -306,7 +306,14 @@ async function takeAway({ client, stage, now }: TroubleInput, kind: "Secret" | "
 async function putBack({ client }: TroubleInput, object: KubeObject): Promise<void> {
   const { name = "", labels = {}, finalizers = [] } = object.metadata ?? {};
   const type = object.kind === "ClusterRecord" ? clusterRecordResource : secretType;
-  await client.resource(type).create({ ...object, metadata: { namespace: NAMESPACE, name, labels, finalizers } });
+  const restored = { ...object, metadata: { namespace: NAMESPACE, name, labels, finalizers } };
+  // What was made there meanwhile gives way to the backup.
+  const there = await client.resource(type).tryGet({ namespace: NAMESPACE, name });
+  if (there === undefined) await client.resource(type).create(restored);
+  else
+    await client
+      .resource(type)
+      .update({ ...restored, metadata: { ...restored.metadata, resourceVersion: there.metadata?.resourceVersion ?? "" } });
 }
 
 async function loseAll(input: TroubleInput, lastsMs: number): Promise<void> {

@@ -302,6 +302,7 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
   const records = client.resource<ClusterRecord>(clusterRecordResource);
   const before = session.record?.value;
   const writer = { identity: leading.identity, fencingToken: leading.fencingToken };
+  if (action.ifResourceVersion === undefined) await demandBundle(action.facts.bundle, effects);
   try {
     const record = printRecord({ namespace, name }, action.facts, before === "absent" ? undefined : before, writer);
     const stored = action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);
@@ -320,6 +321,20 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
       effects.log.debug({ action: "WriteRecord", reason: action.why }, "The record changed meanwhile; deciding anew");
     throw thrown;
   }
+}
+
+/**
+ * A first record names keys that are there now. Keys that this process did not make were seen a while ago: record and Secret may have been taken away
+ * together, and a record made from memory would stand in the way of whoever restores them.
+ *
+ * @throws EffectError `PRECONDITION_GONE`
+ */
+async function demandBundle(expected: ClusterFacts["bundle"], { seen, session, bundles }: Effects): Promise<void> {
+  if (session.sent().get("CreateBundle")?.outcome === "answered") return;
+  const stored = await bundles.read({ namespace: seen.controlPlane.metadata.namespace ?? "", name: expected.secretName });
+  if (stored?.fingerprint === expected.fingerprint) return;
+  session.bundle = undefined;
+  throw new EffectError("PRECONDITION_GONE", `the Secret ${expected.secretName} does not hold the keys any more that were seen in it`);
 }
 
 async function ignoreMissing(call: Promise<unknown>): Promise<void> {
