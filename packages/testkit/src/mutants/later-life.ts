@@ -149,19 +149,6 @@ export const laterLife: readonly Mutant[] = [
     edits: [{ file: quorum, find: "  if (!seen.mayDisturb) return wait(", replace: "  if (seen.now < 0) return wait(" }],
   },
   {
-    name: "tried-on-another-machine",
-    about: "T3: sends a configuration although the machine runs another one than was decided on",
-    stands: ["guard T3"],
-    tests: [stories.changes, stories.drift],
-    edits: [
-      {
-        file: `${brain}/effects/apply-config.ts`,
-        find: "if (seen.activeHash !== action.ifActiveHash) throw",
-        replace: "if (seen.activeHash === action.ifActiveHash && action.settings === '') throw",
-      },
-    ],
-  },
-  {
     name: "applied-without-intent",
     about: "T3: sends a configuration whatever the record says by now",
     stands: ["guard T3"],
