@@ -23,7 +23,8 @@ export const connectionFailure = {
   broken: (): CallFailure => unavailable("error reading from server: EOF"),
   deadline: (): CallFailure => new CallFailure(grpcStatus.deadlineExceeded, "context deadline exceeded"),
   cancelled: (): CallFailure => new CallFailure(grpcStatus.cancelled, "context canceled"),
-  alert: (alert: string): CallFailure => unavailable(`error reading server preface: remote error: tls: ${alert}`, "client-refused", alert === "expired certificate"),
+  alert: (alert: string): CallFailure =>
+    unavailable(`error reading server preface: remote error: tls: ${alert}`, "client-refused", alert === "expired certificate"),
   untrusted: (): CallFailure =>
     unavailable(
       "transport: authentication handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority",

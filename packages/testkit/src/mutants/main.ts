@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { mutants } from "./index.ts";
 import type { Mutant } from "./mutant.ts";
-import { play, type Outcome } from "./play.ts";
+import { play, type Outcome } from "./adapters/play.ts";
 import { readTable, tableOf } from "./table.ts";
 
 const HELP = `npm run mutants -- [NAME...] [--list] [--slice I/N|auto] [--write] [-o json]

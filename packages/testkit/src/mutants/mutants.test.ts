@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { mutants } from "./index.ts";
-import { play, staleEdits } from "./play.ts";
+import { play, staleEdits } from "./adapters/play.ts";
 import { required } from "./required.ts";
 import { readTable } from "./table.ts";
 

@@ -35,7 +35,7 @@ const GOAL_WITHIN_MS = 60 * 60_000;
 const INTERRUPT_MS = 5 * 60_000;
 
 /** The scenario of a run. */
-export function scenarioOf({ seed, workload, scenario }: Pick<RunOptions, "seed" | "workload" | "scenario">): Scenario {
+function scenarioOf({ seed, workload, scenario }: Pick<RunOptions, "seed" | "workload" | "scenario">): Scenario {
   return scenario ?? workload.choose(createSeededRandom((seed * 16) >>> 0));
 }
 

@@ -385,20 +385,19 @@ async function confirmMachine(input: TroubleInput, machine: SimulatedMachine): P
   for (let n = 0; n < 40 && machine.state.config.active === undefined; n += 1) {
     await timers.sleep(15_000);
     const record = await readRecord(input);
-    const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])].find((one) => one.address === address);
+    const all = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])];
+    const known = all.find((one) => one.address === address);
     if (known === undefined || machine.state.stage !== "maintenance" || stage.approved.has(address)) continue;
     // Not before the operator had the time to do the wrong thing.
     if (n < 4) continue;
     trace(`a person allows ${address}`);
     stage.approved.add(address);
+    const { uuid } = machine.state.hardware;
+    // A UUID that others show too would name several machines.
+    const isShared = input.scenario.uuids === "vendor" || all.some((other) => other.name !== known.name && other.uuid === uuid);
     await client.resource(talosControlPlaneResource).patch(ofCluster, {
       type: "merge",
-      // A UUID that others show too would name several machines.
-      value: {
-        metadata: {
-          annotations: { [annotations.approveReprovision]: input.scenario.uuids === "own" ? machine.state.hardware.uuid : known.name },
-        },
-      },
+      value: { metadata: { annotations: { [annotations.approveReprovision]: isShared ? known.name : uuid } } },
     });
   }
 }
@@ -430,7 +429,7 @@ async function foundAndReplace(input: TroubleInput, lastsMs: number): Promise<vo
   stage.routes.clear();
 }
 
-/** Resolves when the intent to found etcd was written, the last thing before the call, with a control plane that is not the target. */
+/** Resolves when the intent to found etcd was written, the last thing before the call, with a control plane that waits for etcd and is not the target. */
 async function anotherThanTheTarget(input: TroubleInput): Promise<string | undefined> {
   let record: ClusterRecord | undefined;
   for (let n = 1; record?.spec.bootstrap?.intent === undefined; n += 1) {
@@ -438,7 +437,8 @@ async function anotherThanTheTarget(input: TroubleInput): Promise<string | undef
     record = await readRecord(input);
   }
   const target = record.spec.bootstrap.intent.machine.address;
-  return addressesOf(input.scenario).controlPlanes.find((address) => address !== target);
+  const waits = (address: string): boolean => input.datacenter.machine(address).state.services["etcd"]?.state === "Preparing";
+  return addressesOf(input.scenario).controlPlanes.find((address) => address !== target && waits(address));
 }
 
 async function found({ client, datacenter, keys, now }: TroubleInput, address: string): Promise<void> {

@@ -307,10 +307,7 @@ test("a dead worker that leaves the list holds up nobody, and waits for its wipe
     await world.until("said", async () => (await removing(world))?.reason === "MachineUnreachable");
     await world.until("ready without it", async () => (await world.condition(kinds.cluster, "Ready"))?.status === "True");
     world.datacenter.machine("10.5.0.3").powerOn();
-    await world.until(
-      "wiped",
-      async () => (await removing(world)) === undefined && !(await objects(world)).includes("demo-10.5.0.3"),
-    );
+    await world.until("wiped", async () => (await removing(world)) === undefined && !(await objects(world)).includes("demo-10.5.0.3"));
     assert.deepEqual(resets(world), at(3));
   }));
 

@@ -1,4 +1,4 @@
-import { annotations } from "@talos-operator/api";
+import { annotations, rfc3339 } from "@talos-operator/api";
 import { stateOf } from "./describe.ts";
 import { readyToDisturb } from "./drain.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
@@ -10,6 +10,7 @@ import { planWorkerRemovals } from "./plan-worker-removals.ts";
 import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
 import type { EtcdQuorum } from "./quorum.ts";
 import {
+  configMayArriveUntil,
   isAbandoned,
   isShownBy,
   isWiped,
@@ -87,7 +88,9 @@ function planControlPlane(seen: Observed, facts: ClusterFacts): RemovalStep {
 
 /** Nothing is under way: who leaves next, and what keeps the others. */
 function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[]): RemovalStep {
-  const wiped = leavers.find((leaver) => isWiped(leaver) && memberListed(seen, facts, leaver.fact) === false);
+  const wiped = leavers.find(
+    (leaver) => isWiped(leaver) && memberListed(seen, facts, leaver.fact) === false && configMayArriveUntil(seen, leaver) === undefined,
+  );
   if (wiped !== undefined)
     return {
       facts: released(
@@ -114,9 +117,18 @@ function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[])
   const removals: Removal[] = leavers
     .filter((leaver) => isGone(seen, leaver) && memberListed(seen, facts, leaver.fact) === false)
     .map(({ machine, fact }) => unreachable(facts, machine, fact));
+  for (const leaver of leavers) {
+    const until = configMayArriveUntil(seen, leaver);
+    if (until === undefined) continue;
+    const { name } = leaver.fact;
+    const message = `${name} waits in maintenance mode with the key that a configuration was sent to, which may still arrive; it is let go at ${rfc3339(until)}, or wiped when it takes it.`;
+    removals.push(waits(leaver.fact, "Resetting", message));
+  }
   for (const step of steps) {
     const { facts: next, actions, removals: said } = step();
     removals.push(...said);
+    // One node is drained at a time.
+    if (actions.length === 0 && said.some(({ reason }) => reason === "Draining")) break;
     // The first that can be done is done; what is in the way of one is often in the way of all.
     if (next !== facts || actions.length > 0) return { facts: next, actions, removals };
   }
@@ -175,7 +187,7 @@ function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver): Remova
 function resetHindrance(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver): string | undefined {
   if (facts.bootstrapDone === undefined) {
     const isIdle = machine.look.kind === "running" && waitsForEtcd(machine.look.etcd);
-    if (isIdle && facts.bootstrapIntent?.machine !== fact.name) return undefined;
+    if (isIdle && facts.bootstrapIntent === undefined) return undefined;
     return `${fact.name} leaves once it is known that it holds no etcd data: etcd is not founded yet.`;
   }
   const member = machine.look.kind === "running" ? machine.look.etcd?.localMember : undefined;
@@ -249,7 +261,7 @@ function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentFact): R
   const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ...how }] : [];
   // What is sent now has its own time to take place: by the old deadline its silence would count as that of a machine that failed.
   if (actions.length > 0 && seen.now >= intent.deadline) {
-    const renewed = withIntent(withoutIntent(facts, fact.name), resetIntent(seen, leaver, intent.why));
+    const renewed = withIntent(withoutIntent(facts, fact.name), { ...intent, deadline: resetIntent(seen, leaver, intent.why).deadline });
     return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), facts: renewed, actions };
   }
   return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), actions };

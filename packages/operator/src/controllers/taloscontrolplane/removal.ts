@@ -2,7 +2,7 @@ import { annotations } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf, RolloutStrategy, TalosWorker } from "@talos-operator/api";
 import type { EtcdMember, Look } from "../../looking/look.ts";
 import { elapsedMs } from "../../elapsed.ts";
-import { intentOn, machineFact, withDecisions, withMachine, withoutIntent } from "./facts.ts";
+import { machineFact, withDecisions, withMachine, withoutIntent } from "./facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "./facts.ts";
 import { stateOf } from "./describe.ts";
 import { isOtherMachine, wordFor } from "./identity.ts";
@@ -19,6 +19,9 @@ const WIPE_TAKES_MS = 10 * 60_000;
 
 /** How long a call may take effect after nobody waits for it any more. Milliseconds. */
 export const LATE_MS = 10 * 60_000;
+
+/** For clocks that do not agree. Milliseconds. */
+const LATE_MARGIN_MS = 60_000;
 
 /** A machine that is on its way out, and where it stands: for people. */
 export interface Removal {
@@ -59,6 +62,18 @@ export function poolOf(seen: Observed, { declared }: SeenMachine): TalosWorker |
 /** The machine answers in maintenance mode: nothing is left on it. Another machine at its address proves nothing about it. */
 export function isWiped({ machine: { look }, fact }: Leaver): boolean {
   return look.kind === "maintenance" && !isOtherMachine(fact.uuid, look.uuid);
+}
+
+/**
+ * Until when a configuration that was sent may still reach a machine that waits with the very key it was sent to, `undefined` when none can: a machine
+ * that was wiped shows another key, and refuses what was meant for the one before. Milliseconds since the epoch.
+ */
+export function configMayArriveUntil(seen: Observed, { machine: { declared, look }, fact }: Leaver): number | undefined {
+  if (look.kind !== "maintenance" || look.spki !== fact.spki) return undefined;
+  // An earlier process stopped sending when this one began at the latest.
+  const sentAt = Math.max(fact.configuredAt ?? 0, seen.sent.get(`Configure/${declared.name}`)?.at ?? seen.watchedSince);
+  const until = sentAt + LATE_MS + LATE_MARGIN_MS;
+  return seen.now < until ? until : undefined;
 }
 
 /** A person gave this machine up by name. */
@@ -125,12 +140,6 @@ export function policyOf(spec: { readonly deletionPolicy?: DeletionPolicy } | un
 export function mayAskAgain(seen: Observed, effect: string): boolean {
   const sent = seen.sent.get(effect);
   return sent === undefined || elapsedMs(sent.at, seen.now) >= (sent.outcome === "answered" ? RESEND_AFTER_MS : LOOK_AGAIN_MS);
-}
-
-/** True while a reset that was sent may be at work: the machine says so, or is silent since. */
-export function isResetting(facts: ClusterFacts, { declared, look }: SeenMachine): boolean {
-  if (intentOn(facts, declared.name, "Reset") === undefined) return false;
-  return look.kind !== "running" || look.stage === "resetting";
 }
 
 /**

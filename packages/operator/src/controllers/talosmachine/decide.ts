@@ -130,7 +130,10 @@ function readyOf({ machine, look, fact, hasOwner, declared }: MachineSeen): Find
       return { reason: "NotTalos", message: `What answers is not Talos: ${look.detail}. Correct the address, or boot Talos there.` };
     case "foreign":
       if (look.isByTime === true)
-        return { reason: "ClockSkewed", message: `Certificates are refused for their dates: ${look.detail}. Set the clocks of this operator's host and of the machine.` };
+        return {
+          reason: "ClockSkewed",
+          message: `Certificates are refused for their dates: ${look.detail}. Set the clocks of this operator's host and of the machine.`,
+        };
       return wasConfigured
         ? {
             reason: "IdentityMismatch",

@@ -93,7 +93,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     addFinalizer: !hasFinalizer,
     removeFinalizer: false,
     state: summary.isReady ? "Ready" : "Pending",
-    conditions: [...summary.conditions, ...addressConditions(seen.declared, generation), ...inert],
+    conditions: [...summary.conditions, ...removing(seen), ...addressConditions(seen.declared, generation), ...inert],
   };
 }
 

@@ -2,7 +2,7 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { withDecisions } from "../facts.ts";
 import type { BootstrapIntentFact, ClusterFacts } from "../facts.ts";
-import { machineFact } from "../facts.ts";
+import { controlPlaneIntent, machineFact } from "../facts.ts";
 import { controlPlanesOf, foundedBy, probeTargets, waitsForEtcd, wasEverConfigured } from "../etcd-view.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
@@ -49,6 +49,8 @@ export const bootstrapOnce: Rule = {
       );
       return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "Bootstrapped" }] };
     }
+    // A wipe that may still take place must not meet a machine that has joined what is founded meanwhile.
+    if (controlPlaneIntent(facts) !== undefined) return undefined;
     return facts.bootstrapIntent === undefined ? choose(seen, facts, resourceVersion) : pursue(seen, facts, facts.bootstrapIntent);
   },
 };

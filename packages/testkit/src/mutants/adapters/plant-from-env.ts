@@ -1,6 +1,6 @@
 /** For `node --import`: plants the mutant that the environment names before a test loads the product. */
-import { mutants } from "./index.ts";
-import { plantMutant } from "./plant.ts";
+import { mutants } from "../index.ts";
+import { plantMutant } from "../plant.ts";
 
 const name = process.env["TALOS_OPERATOR_MUTANT"];
 const found = mutants.find((mutant) => mutant.name === name);

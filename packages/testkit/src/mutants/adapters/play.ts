@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Report } from "../simulate/report.ts";
-import type { Mutant } from "./mutant.ts";
+import type { Report } from "../../simulate/report.ts";
+import type { Mutant } from "../mutant.ts";
 
 /** What became of one planted fault. */
 export interface Outcome {
@@ -15,8 +15,8 @@ export interface Outcome {
   readonly seconds: number;
 }
 
-const packages = fileURLToPath(new URL("../../../", import.meta.url));
-const simulation = fileURLToPath(new URL("../simulate/main.ts", import.meta.url));
+const packages = fileURLToPath(new URL("../../../../", import.meta.url));
+const simulation = fileURLToPath(new URL("../../simulate/main.ts", import.meta.url));
 const planter = new URL("plant-from-env.ts", import.meta.url).href;
 
 /** Edits whose text does not occur exactly once any more. */
