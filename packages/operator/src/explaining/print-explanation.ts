@@ -19,10 +19,11 @@ export function printExplanation(explanation: Explanation, now: number): string 
   ]);
   const told = decisions
     .slice(0, SHOWN_DECISIONS)
-    .flatMap(({ at, action, reason, rule, machine, message, releasedBy }) => [
+    .flatMap(({ at, action, reason, rule, machine, message, releasedBy }, index) => [
       `  ${at}  ${action}${machine === undefined ? "" : ` ${machine}`}  ${reason}${rule === undefined ? "" : `  (rule ${rule})`}`,
       ...(message === undefined || message === "" ? [] : [`    ${message}`]),
-      ...(releasedBy === undefined ? [] : [`    Released by: ${releasedBy}`]),
+      // What older decisions waited for came, or a newer one says it.
+      ...(releasedBy === undefined || index > 0 || isSettled ? [] : [`    Released by: ${releasedBy}`]),
     ]);
   return [
     head,
