@@ -17,14 +17,12 @@ export function printExplanation(explanation: Explanation, now: number): string 
     `  ${what} ${machine.name} (${machine.address}), written ${at}, over at ${deadline}`,
     `    ${why}`,
   ]);
-  const told = decisions
-    .slice(0, SHOWN_DECISIONS)
-    .flatMap(({ at, action, reason, rule, machine, message, releasedBy }, index) => [
-      `  ${at}  ${action}${machine === undefined ? "" : ` ${machine}`}  ${reason}${rule === undefined ? "" : `  (rule ${rule})`}`,
-      ...(message === undefined || message === "" ? [] : [`    ${message}`]),
-      // What older decisions waited for came, or a newer one says it.
-      ...(releasedBy === undefined || index > 0 || isSettled ? [] : [`    Released by: ${releasedBy}`]),
-    ]);
+  const told = decisions.slice(0, SHOWN_DECISIONS).flatMap(({ at, action, reason, rule, machine, message, releasedBy }, index) => [
+    `  ${at}  ${action}${machine === undefined ? "" : ` ${machine}`}  ${reason}${rule === undefined ? "" : `  (rule ${rule})`}`,
+    ...(message === undefined || message === "" ? [] : [`    ${message}`]),
+    // What older decisions waited for came, or a newer one says it.
+    ...(releasedBy === undefined || index > 0 || isSettled ? [] : [`    Released by: ${releasedBy}`]),
+  ]);
   return [
     head,
     ...(isSettled && waitingFor.length === 0
