@@ -54,7 +54,7 @@ export const guards: readonly Mutant[] = [
     name: "configure-without-a-live-look",
     about: "T2: sends a configuration without seeing that the machine still waits for one",
     stands: ["guard T2"],
-    tests: [tests.impostors, tests.identity, tests.creation, tests.edits],
+    tests: ["testkit/src/stories/last-looks.test.ts"],
     edits: [
       {
         file: configure,

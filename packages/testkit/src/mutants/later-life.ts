@@ -179,7 +179,7 @@ export const laterLife: readonly Mutant[] = [
     name: "booted-twice",
     about: "T11: boots a machine that has booted meanwhile",
     stands: ["guard T11"],
-    tests: [stories.changes, stories.drainBoots],
+    tests: ["testkit/src/stories/last-looks.test.ts"],
     edits: [
       {
         file: `${brain}/effects/reboot-machine.ts`,
