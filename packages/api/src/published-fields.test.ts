@@ -137,7 +137,7 @@ describe("the published kinds", () => {
         const { [known.rule]: published, ...others } = keywords;
         assert.deepEqual(rest, others, `${want.kind} ${path}`);
         assert.notDeepEqual(own, published, `${want.kind} ${path} is as published: take it off the list of differences`);
-        known.used += 1;
+        for (const one of widenings) if (one.rule === known.rule && one.covers(want.kind, path)) one.used += 1;
       }
       const added = [...ours.keys()].filter((path) => !theirs.some((field) => field.path === path));
       for (const path of added) {

@@ -232,7 +232,7 @@ export const founding: readonly Mutant[] = [
     name: "reprovision-in-silence",
     stands: ["guard T1"],
     about: "configures a machine again that came back with another key (S22)",
-    trouble: "rebooted-waiting",
+    tests: ["testkit/src/stories/identity.test.ts"],
     edits: [
       {
         file: `${brain}/plan-machines.ts`,

@@ -152,7 +152,7 @@ export const laterLife: readonly Mutant[] = [
     name: "applied-without-intent",
     about: "T3: sends a configuration whatever the record says by now",
     stands: ["guard T3"],
-    tests: [stories.changes, stories.drift],
+    tests: ["testkit/src/stories/config-guards.test.ts"],
     edits: [
       {
         file: `${brain}/effects/apply-config.ts`,
