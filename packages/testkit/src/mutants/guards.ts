@@ -220,7 +220,7 @@ export const guards: readonly Mutant[] = [
     name: "machine-comes-back",
     about: "configures the machines of a pool again that were just wiped (INC29)",
     stands: ["INC29"],
-    tests: [tests.deletion, tests.deletionTable, tests.decide],
+    tests: [tests.decide, tests.deletionTable],
     edits: [
       {
         file: `${brain}/plan-machines.ts`,

@@ -636,3 +636,20 @@ function wordFor(action: Action): string {
       return action.kind;
   }
 }
+
+test("machines of a pool that goes are not configured again when they wait, wiped, in maintenance mode (INC29)", () => {
+  const wiped = { ...configured("10.0.1.1", "worker", "demo-workers"), releasedAt: NOW - 1_000 };
+  const decision = decide(
+    observed({
+      workers: [worker(1, { deletionTimestamp: "2026-01-01T11:59:00Z", finalizers: ["x"] })],
+      facts: facts({ machines: [...allConfigured, wiped], bootstrapDone: founded }),
+      looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1") },
+      machineObjects: cps.map((address) => composed(address)),
+      namespaceIsTerminating: false,
+    }),
+  );
+  assert.ok(
+    decision.actions.every(({ kind }) => kind !== "ConfigureMachine"),
+    JSON.stringify(decision.actions.map(({ kind }) => kind)),
+  );
+});
