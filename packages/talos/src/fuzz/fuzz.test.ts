@@ -15,7 +15,7 @@ import { bombs } from "./bombs.ts";
 import { mutatedTexts } from "./adapters/mutations.ts";
 import { readers } from "./readers.ts";
 
-const RUNS = 90;
+const RUNS = 50;
 
 /** What was read, or `undefined` when the text was refused; anything but a refusal is a fault. */
 function outcomeOf<T>(read: () => T): T | undefined {

@@ -20,18 +20,10 @@ async function simulate(...args: string[]): Promise<{ readonly report: Report; r
 
 describe("simulated lives", () => {
   it("keep every invariant and reach Ready, whatever crashes, and leave the same trace for the same seed", async () => {
-    const [first, second] = await Promise.all([simulate("--seed", "3", "--runs", "24"), simulate("--seed", "3", "--runs", "24")]);
+    const [first, second] = await Promise.all([simulate("--seed", "3", "--runs", "12"), simulate("--seed", "3", "--runs", "12")]);
     assert.deepEqual(first.report.violations, []);
-    assert.equal(first.report.reachedGoal, 24);
+    assert.equal(first.report.reachedGoal, 12);
     assert.equal(first.code, 0);
     assert.equal(second.report.traceHash, first.report.traceHash);
   });
-
-  for (const workload of ["delete", "pause"])
-    it(`keep every invariant while a cluster lives on: ${workload}`, async () => {
-      const { report, code } = await simulate("--seed", "3", "--runs", "3", "--workload", workload);
-      assert.deepEqual(report.violations, []);
-      assert.equal(report.reachedGoal, 3);
-      assert.equal(code, 0);
-    });
 });
