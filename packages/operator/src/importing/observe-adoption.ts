@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { createTalosClient } from "@talos-operator/talos/client";
 import type { Clock, Keys, TalosDialer } from "@talos-operator/ports";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../elapsed.ts";
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
-import { mintCredentials } from "../controllers/taloscontrolplane/credentials.ts";
+import { withAdminClient } from "../controllers/taloscontrolplane/admin-client.ts";
 import type { Observed } from "../controllers/taloscontrolplane/model.ts";
 import { equip } from "../controllers/taloscontrolplane/observe.ts";
 import type { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
@@ -59,7 +58,7 @@ export async function withAdoption(seen: Observed, isAsked: boolean, session: Cl
 function ask(seen: Observed, session: ClusterSession, ports: AdoptionPorts, fingerprint: string): void {
   const { spec, metadata } = seen.controlPlane;
   if (spec === undefined) return;
-  const { clock, keys } = ports;
+  const { clock } = ports;
   const addresses = seen.machines.filter(({ declared }) => declared.role === "controlplane").map(({ declared }) => declared.address);
   const wanted = seen.machines.flatMap(({ declared, look }) => {
     if (look.kind !== "running" || look.version === undefined) return [];
@@ -70,15 +69,10 @@ function ask(seen: Observed, session: ClusterSession, ports: AdoptionPorts, fing
     const read = async (): ReturnType<typeof readMachine> => {
       const bundle = session.heldBundle?.bundle;
       if (bundle === undefined) throw new EffectError("KEYS_UNUSABLE", "the keys are not there any more");
-      const client = createTalosClient(
-        ports.dialer.dial({ address: declared.address }, await mintCredentials(bundle, "os:admin", keys, clock)),
+      const question = { machine: declared, clusterName: metadata.name, spec, version, platform, addresses };
+      return withAdminClient(declared.address, bundle, ports, (client) =>
+        readMachine(client, question, bundle, () => clock.now(), { timeoutMs: LOOK_TIMEOUT_MS }),
       );
-      try {
-        const question = { machine: declared, clusterName: metadata.name, spec, version, platform, addresses };
-        return await readMachine(client, question, bundle, () => clock.now(), { timeoutMs: LOOK_TIMEOUT_MS });
-      } finally {
-        client.close();
-      }
     };
     return [{ name: declared.name, key, read }];
   });

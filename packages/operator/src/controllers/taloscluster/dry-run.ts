@@ -1,9 +1,9 @@
-import { conditionFor, finalizers } from "@talos-operator/api";
+import { finalizers } from "@talos-operator/api";
 import type { ConditionInput } from "@talos-operator/api";
 import type { Decision } from "../taloscontrolplane/model.ts";
 import { hashOfSteps } from "../taloscontrolplane/planning/plan.ts";
 import type { Plan, PlanStep } from "../taloscontrolplane/planning/plan.ts";
-import { printPlan } from "../taloscontrolplane/planning/print-plan.ts";
+import { dryRunCondition, notLookedYet } from "../taloscontrolplane/planning/dry-run-condition.ts";
 import { decideCluster } from "./decide.ts";
 import type { ClusterSeen } from "./decide.ts";
 
@@ -25,15 +25,14 @@ export function foreseenBy(decision: Decision | undefined): ForeseenCluster | un
 /** The plan of a TalosCluster that is only tried: what becomes of its children, then what the brain would do with them. */
 export function describeDryRun(seen: ClusterSeen, foreseen: ForeseenCluster | undefined): ConditionInput {
   const own = ownSteps(seen);
-  if (seen.cluster.spec?.controlPlane !== undefined && seen.problems.length === 0 && foreseen?.hasLooked !== true)
-    return conditionFor("DryRun", "NotLookedYet", "The machines are being looked at; the plan follows.");
+  if (seen.cluster.spec?.controlPlane !== undefined && seen.problems.length === 0 && foreseen?.hasLooked !== true) return notLookedYet;
   const children = seen.cluster.spec?.controlPlane === undefined ? undefined : foreseen?.plan;
   const isGoing = seen.cluster.metadata.deletionTimestamp !== undefined;
   const steps = isGoing ? [...(children?.steps ?? []), ...own] : [...own, ...(children?.steps ?? [])];
   const plan: Plan = { steps, waiting: children?.waiting, isWhole: children?.isWhole ?? true, hash: hashOfSteps(steps) };
   const stopped = decideCluster(withFinalizer(seen), finalizers.talosCluster).conditions.find(({ type }) => type === "Ready");
   const why = seen.problems.length > 0 && stopped !== undefined ? `\n${stopped.reason}: ${stopped.message}` : "";
-  return conditionFor("DryRun", steps.length === 0 ? "NothingToDo" : "ActionsPlanned", `${printPlan(plan)}${why}`);
+  return dryRunCondition(plan, why);
 }
 
 /** What the cluster's own controller would store. */

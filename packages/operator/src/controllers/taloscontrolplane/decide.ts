@@ -11,7 +11,7 @@ import { withoutHeld } from "./held.ts";
 import { signed } from "./journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import type { Plan } from "./planning/plan.ts";
-import { printPlan } from "./planning/print-plan.ts";
+import { dryRunCondition, notLookedYet } from "./planning/dry-run-condition.ts";
 import { answerAnnotations } from "./rules/answer-annotations.ts";
 import { keepAccess } from "./rules/access.ts";
 import { refuseBesideAnother } from "./rules/beside-another.ts";
@@ -84,7 +84,7 @@ function described(seen: Observed, rules: readonly Rule[]): Decision {
   return {
     rule: "dryRun",
     actions: [],
-    conditions: [pausedCondition("dryrun"), dryRunCondition(plan, seen)],
+    conditions: [pausedCondition("dryrun"), describePlan(plan, seen)],
     state: stateWord(seen, undefined),
     requeueAfterMs: DRY_RUN_LOOK_MS,
     plan,
@@ -92,14 +92,14 @@ function described(seen: Observed, rules: readonly Rule[]): Decision {
 }
 
 /** The plan under its type. It carries no generation: it is about the world as much as about the spec. */
-function dryRunCondition(plan: Plan, seen: Observed): ConditionInput {
+function describePlan(plan: Plan, seen: Observed): ConditionInput {
   // The first looks take a moment; a plan made before them would be told twice.
   if (
     seen.machines.some(({ look }) => look.kind === "not-asked" || look.kind === "silent") &&
     seen.now - seen.watchedSince < FIRST_LOOKS_MS
   )
-    return conditionFor("DryRun", "NotLookedYet", "The machines are being looked at; the plan follows.");
-  return conditionFor("DryRun", plan.steps.length === 0 ? "NothingToDo" : "ActionsPlanned", printPlan(plan));
+    return notLookedYet;
+  return dryRunCondition(plan);
 }
 
 function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {

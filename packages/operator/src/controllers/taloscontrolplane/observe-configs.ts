@@ -1,13 +1,12 @@
 import type { SecretsBundle } from "@talos-operator/talos";
-import { createTalosClient } from "@talos-operator/talos/client";
-import type { Clock, Keys, TalosDialer } from "@talos-operator/ports";
 import { EffectError } from "../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../looking/look-at.ts";
+import { withAdminClient } from "./admin-client.ts";
+import type { AdminPorts } from "./admin-client.ts";
 import { configQuestion, configWish } from "./config-questions.ts";
 import { configIntents } from "./config-intents.ts";
 import { sentUnder, troubleOf } from "./config-probe.ts";
 import type { Before } from "./config-probe.ts";
-import { mintCredentials } from "./credentials.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Observed } from "./model.ts";
 import { readConfig } from "./read-config.ts";
@@ -16,10 +15,7 @@ import type { KnownConfig } from "./seen-config.ts";
 import type { ClusterSession } from "./session.ts";
 
 /** What reading configurations needs. */
-export interface ConfigReaderPorts {
-  readonly dialer: TalosDialer;
-  readonly keys: Keys;
-  readonly clock: Clock;
+export interface ConfigReaderPorts extends AdminPorts {
   /** The bundle that the record names. */
   readonly bundle: () => Promise<SecretsBundle>;
   readonly wake: () => void;
@@ -50,16 +46,11 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
 
 async function read(question: ConfigQuestion | undefined, ports: ConfigReaderPorts): Promise<KnownConfig> {
   if (question === undefined) throw new EffectError("PRECONDITION_GONE", "it does not run");
-  const { keys, clock } = ports;
   const secrets = await ports.bundle();
-  const client = createTalosClient(
-    ports.dialer.dial({ address: question.address }, await mintCredentials(secrets, "os:admin", keys, clock)),
-  );
-  try {
-    return (await readConfig(client, question, secrets, () => clock.now(), { timeoutMs: LOOK_TIMEOUT_MS })).seen;
-  } finally {
-    client.close();
-  }
+  return withAdminClient(question.address, secrets, ports, async (client) => {
+    const { seen } = await readConfig(client, question, secrets, () => ports.clock.now(), { timeoutMs: LOOK_TIMEOUT_MS });
+    return seen;
+  });
 }
 
 /** Remembers what goes wrong while a configuration is tried: when the machine has taken it back, nothing shows it any more. */
