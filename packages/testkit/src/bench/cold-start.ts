@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { talosClusterResource } from "@talos-operator/api";
 import { clusterObject, watchReady } from "./clusters.ts";
+import { createProgress } from "./progress.ts";
 import { callLines, costText, line, requestLines } from "./report.ts";
 import { startBenchWorld } from "./world.ts";
 
@@ -25,14 +26,15 @@ export async function benchColdStart(
     if (due > performance.now()) await delay(due - performance.now());
   }
   const elapsed = (): number => (performance.now() - begunAt) / 1000;
+  const progress = createProgress();
   while (ready.size < count && elapsed() * 1000 < GIVE_UP_MS) {
     await delay(100);
-    process.stderr.write(`\r${ready.size}/${count} Ready, ${elapsed().toFixed(0)} s`);
+    progress.show(`${ready.size}/${count} Ready, ${elapsed().toFixed(0)} s`);
   }
   const wall = elapsed();
   stop.abort();
   const { api, machines } = world.otherCost();
-  process.stderr.write("\n");
+  progress.end();
   process.stdout.write(
     [
       `cold start of ${count} clusters (3 + 2), applied at ${APPLIED_PER_SECOND}/s`,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { talosClusterResource } from "@talos-operator/api";
 import { clusterObject, watchReady } from "./clusters.ts";
 import { figuresOf, inSeconds } from "./figures.ts";
+import { createProgress } from "./progress.ts";
 import { callLines, costText, line, requestLines } from "./report.ts";
 import { startBenchWorld } from "./world.ts";
 import type { BenchWorld } from "./world.ts";
@@ -35,6 +36,7 @@ async function measure(world: BenchWorld, repeats: number, rsaPool: number): Pro
   await watchReady(world.client, (name) => waiting.get(name)?.(performance.now()), stop.signal);
   const clusters = world.client.resource(talosClusterResource);
   const times: number[] = [];
+  const progress = createProgress();
   for (let index = 0; index <= repeats; index += 1) {
     await quiet(world);
     const ready = new Promise<number>((resolve) => waiting.set(`bench-${index}`, resolve));
@@ -42,9 +44,9 @@ async function measure(world: BenchWorld, repeats: number, rsaPool: number): Pro
     const begunAt = performance.now();
     const time = (await Promise.race([ready, delay(120_000, Number.NaN)])) - begunAt;
     if (index > 0) times.push(time);
-    process.stderr.write(`\r${rsaPool > 0 ? "pooled" : "unpooled"} ${index}/${repeats}`);
+    progress.show(`${rsaPool > 0 ? "pooled" : "unpooled"} ${index}/${repeats}`);
   }
-  process.stderr.write("\n");
+  progress.end();
   stop.abort();
   return times;
 }
