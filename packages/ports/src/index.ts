@@ -5,4 +5,5 @@ export type { TalosCallFailure, TalosCallOptions, TalosChannel, TalosCredentials
 export type { WorkloadDialer, WorkloadTarget } from "./workload.ts";
 export type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "./keys.ts";
 export type { NameResolver } from "./names.ts";
+export type { FileTree, FileTreeFailure } from "./files.ts";
 export type { Logger, LogFields } from "./log.ts";

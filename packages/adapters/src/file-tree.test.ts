@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, test } from "node:test";
+import { createFileTree } from "./file-tree.ts";
+
+let root = "";
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "file-tree-"));
+});
+afterEach(() => {
+  chmodSync(root, 0o755);
+  rmSync(root, { recursive: true });
+});
+
+describe("files below a root", () => {
+  test("are written whole, read, listed and removed; the folder goes when it is empty", async () => {
+    const tree = createFileTree(join(root, "hack", "results"));
+    assert.equal(await tree.list("demo"), undefined);
+    assert.equal(await tree.read("demo", "a.yaml"), undefined);
+    await tree.write("demo", "b.yaml", "b\n");
+    await tree.write("demo", "a.yaml", "first\n");
+    await tree.write("demo", "a.yaml", "a\n");
+    assert.deepEqual(await tree.list("demo"), ["a.yaml", "b.yaml"]);
+    assert.equal(readFileSync(join(root, "hack/results/demo/a.yaml"), "utf8"), "a\n");
+    await tree.remove("demo", "a.yaml");
+    await tree.remove("demo", "a.yaml");
+    await tree.removeFolder("demo");
+    assert.deepEqual(await tree.list("demo"), ["b.yaml"], "a folder with something in it stays");
+    await tree.remove("demo", "b.yaml");
+    await tree.removeFolder("demo");
+    await tree.removeFolder("demo");
+    assert.deepEqual(readdirSync(join(root, "hack/results")), []);
+  });
+
+  test("a leftover of a killed process does not stand in the way", async () => {
+    const tree = createFileTree(root);
+    mkdirSync(join(root, "demo"));
+    writeFileSync(join(root, "demo", "a.yaml.tmp"), "half");
+    await tree.write("demo", "a.yaml", "whole");
+    assert.deepEqual(await tree.list("demo"), ["a.yaml"]);
+  });
+
+  for (const name of ["", ".", "..", "../up", "/etc", "a/b", "a\\b", "a\0b", "x".repeat(256)])
+    test(`the name ${JSON.stringify(name.slice(0, 12))} leaves the root and is refused`, async () => {
+      const tree = createFileTree(root);
+      const outside = { code: "OUTSIDE" };
+      await assert.rejects(tree.list(name), outside);
+      await assert.rejects(tree.read("demo", name), outside);
+      await assert.rejects(tree.write("demo", name, ""), outside);
+      await assert.rejects(tree.write(name, "a.yaml", ""), outside);
+      await assert.rejects(tree.remove("demo", name), outside);
+      await assert.rejects(tree.removeFolder(name), outside);
+      assert.deepEqual(readdirSync(root), []);
+    });
+
+  test("a link in place of a folder or a file is not followed", async () => {
+    const tree = createFileTree(join(root, "results"));
+    mkdirSync(join(root, "elsewhere"));
+    writeFileSync(join(root, "elsewhere", "secret"), "secret");
+    mkdirSync(join(root, "results"));
+    symlinkSync(join(root, "elsewhere"), join(root, "results", "linked"));
+    await assert.rejects(tree.write("linked", "a.yaml", ""), { code: "OUTSIDE" });
+    await assert.rejects(tree.list("linked"), { code: "OUTSIDE" });
+    await tree.write("demo", "a.yaml", "a");
+    symlinkSync(join(root, "elsewhere", "secret"), join(root, "results", "demo", "b.yaml"));
+    await assert.rejects(tree.read("demo", "b.yaml"), { code: "ELOOP" });
+    await tree.write("demo", "b.yaml", "b");
+    assert.equal(readFileSync(join(root, "elsewhere", "secret"), "utf8"), "secret");
+    assert.equal(statSync(join(root, "results", "demo", "b.yaml")).isFile(), true);
+  });
+
+  test("where the root cannot be written, the failure carries the system's code", async () => {
+    writeFileSync(join(root, "file"), "");
+    await assert.rejects(createFileTree(join(root, "file", "results")).write("demo", "a.yaml", ""), { code: "ENOTDIR" });
+  });
+});

@@ -1,0 +1,49 @@
+import type { FileTree } from "@talos-operator/ports";
+
+/** Files in memory, and the failures that a test wants. */
+export interface MemoryFiles extends FileTree {
+  /** Texts by `folder/file`. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Writes and removals so far, in order: `write demo/a.yaml`. */
+  readonly log: readonly string[];
+  /** From now on every write fails with this code; `undefined` ends it. */
+  failWith(code: string | undefined): void;
+  /** Puts a file there as a person would. */
+  put(path: string, text: string): void;
+}
+
+export function createMemoryFiles(): MemoryFiles {
+  const texts = new Map<string, string>();
+  const log: string[] = [];
+  let failure: string | undefined;
+  const change = (what: string): void => {
+    if (failure !== undefined) throw Object.assign(new Error(`${failure}: ${what}`), { code: failure });
+    log.push(what);
+  };
+  const inside = (folder: string): readonly string[] => [...texts.keys()].filter((path) => path.startsWith(`${folder}/`));
+  return {
+    texts,
+    log,
+    failWith: (code) => {
+      failure = code;
+    },
+    put: (path, text) => void texts.set(path, text),
+    async list(folder) {
+      const files = inside(folder);
+      return files.length === 0 ? undefined : files.map((path) => path.slice(folder.length + 1)).toSorted();
+    },
+    read: async (folder, file) => texts.get(`${folder}/${file}`),
+    async write(folder, file, text) {
+      change(`write ${folder}/${file}`);
+      texts.set(`${folder}/${file}`, text);
+    },
+    async remove(folder, file) {
+      if (!texts.has(`${folder}/${file}`)) return;
+      change(`remove ${folder}/${file}`);
+      texts.delete(`${folder}/${file}`);
+    },
+    async removeFolder() {
+      // A folder without files is none.
+    },
+  };
+}
