@@ -72,6 +72,10 @@ const knownMachine = object(
     ),
     releasedAt: time("When the machine was proved wiped, or given up by a person. It no longer counts as configured."),
     memberId: string({ description: "The etcd member that the machine last showed as its own, 16 hex digits.", maxLength: 32 }),
+    metaHash: string({
+      description: "Hash of the static network settings that were last written to its META partition; none = none were.",
+      maxLength: 128,
+    }),
   },
   { description: "A machine that belongs, or ever belonged, to the cluster." },
 );

@@ -13,8 +13,8 @@ export const additionalConfigField = list(rawObject({ description: "A config doc
 
 const meta = object(
   {
-    hostname: string({ description: "Host name. Shared by every machine of the object." }),
-    interface: string({ description: "Network interface the address is set on." }),
+    hostname: string({ description: "Host name of the machine. Without effect where the object lists several: each needs its own." }),
+    interface: string({ description: "Network interface that gets the machine's address." }),
     subnet: integer({ description: "Prefix length of the address, for example 24." }),
     gateway: string({ description: "Default gateway." }),
     dnsServers: list(string({ description: "Address of a resolver." }), { description: "Resolvers, in order." }),

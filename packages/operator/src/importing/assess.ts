@@ -4,6 +4,7 @@ import { withDecisions } from "../controllers/taloscontrolplane/facts.ts";
 import type { ClusterFacts, MachineFact } from "../controllers/taloscontrolplane/facts.ts";
 import { networksOf } from "../controllers/taloscontrolplane/fixed-properties.ts";
 import { stateOf } from "../controllers/taloscontrolplane/describe.ts";
+import { wantedMeta } from "../controllers/taloscontrolplane/meta-plan.ts";
 import type { Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 import { etcdQuorum } from "../controllers/taloscontrolplane/quorum.ts";
 import type { SeenAdoption } from "./adoption.ts";
@@ -259,5 +260,7 @@ function machineFactOf(seen: Observed, { machine: { declared, look }, reading }:
     vouchedAt: undefined,
     configuredAt: seen.now,
     releasedAt: undefined,
+    // What stands in META stays; only a later change of the spec is written.
+    metaHash: wantedMeta(declared, look.kind === "running" ? look.platform : undefined).hash,
   };
 }

@@ -35,6 +35,9 @@ export function talosEffect(path: string, isMaintenance: boolean): EffectId | un
   switch (path.slice(path.lastIndexOf("/") + 1)) {
     case "ApplyConfiguration":
       return isMaintenance ? "T2" : "T3";
+    case "MetaWrite":
+    case "MetaDelete":
+      return isMaintenance ? "T2" : "T3";
     case "Bootstrap":
       return "T4";
     case "EtcdForfeitLeadership":

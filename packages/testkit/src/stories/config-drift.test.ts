@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Condition } from "@talos-operator/api";
-import { createTalosClient } from "@talos-operator/talos/client";
-import type { KubeObject } from "@talos-operator/kube-runtime";
-import { parseTalosconfig, patchMachineConfig } from "@talos-operator/talos";
+import { patchMachineConfig } from "@talos-operator/talos";
+import { asPerson } from "./as-person.ts";
 import { apply, assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -38,23 +37,8 @@ const configOf = (world: Story, address: string): { readonly active: string; rea
 /** What a person does with talosctl, past the operator. */
 async function byHand(world: Story, address: string, patch: object, mode: "no-reboot" | "staged" | "try" = "no-reboot"): Promise<void> {
   const { active } = configOf(world, address);
-  const secret = await world.client.resource<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(kinds.secret).get({
-    namespace: "default",
-    name: "demo-talosconfig",
-  });
-  const [text = ""] = Object.values(secret.data ?? {}).map((value) => Buffer.from(value, "base64").toString());
-  const context = parseTalosconfig(text).contexts.get("demo");
-  const pem = (encoded = ""): string => Buffer.from(encoded, "base64").toString();
-  const credentials = { kind: "mutual", ca: pem(context?.ca), certificate: pem(context?.crt), key: pem(context?.key) } as const;
-  const client = createTalosClient(world.datacenter.dialer().dial({ address }, credentials));
-  try {
-    await client.applyConfiguration(
-      { config: patchMachineConfig(active, [JSON.stringify(patch)]), mode, tryTimeoutMs: 60_000 },
-      { timeoutMs: 10_000 },
-    );
-  } finally {
-    client.close();
-  }
+  const config = patchMachineConfig(active, [JSON.stringify(patch)]);
+  await asPerson(world, address, (client) => client.applyConfiguration({ config, mode, tryTimeoutMs: 60_000 }, { timeoutMs: 10_000 }));
 }
 
 describe("an operator that is killed", () => {

@@ -18,9 +18,12 @@ export const ARRIVES_MS = 60_000;
 /** A machine that reboots is back within this time; firmware of large machines takes minutes. */
 export const REBOOT_MS = 15 * 60_000;
 
-/** Open effects on the configuration of machines, their boots included. */
+/** A machine that follows new network settings is to be seen again by then. */
+export const META_MS = 180_000;
+
+/** Open effects on the configuration of machines, their META and boots included. */
 export function configIntents(facts: ClusterFacts): readonly IntentFact[] {
-  return facts.intents.filter((intent) => intent.what === "ApplyConfig" || intent.what === "Reboot");
+  return facts.intents.filter((intent) => intent.what === "ApplyConfig" || intent.what === "Reboot" || intent.what === "WriteMeta");
 }
 
 /** True while the configuration of a running machine is being changed, its boot included. */
@@ -71,4 +74,9 @@ export function unheard(settings: string, why: string, most = Number.POSITIVE_IN
     const next: FailedConfigFact = { configHash: settings, why: why.slice(0, 512), tries: tries + 1 };
     return { ...before, failed: next };
   };
+}
+
+/** META holds the settings with this hash. */
+export function metaWritten(hash: string): (before: MachineFact) => MachineFact {
+  return ({ failed: _failed, ...rest }) => ({ ...rest, metaHash: hash });
 }

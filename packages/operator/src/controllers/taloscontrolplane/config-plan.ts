@@ -5,6 +5,7 @@ import { isReadyNode } from "./describe.ts";
 import { intentOn, machineFact } from "./facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
+import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
 import type { Observed, SeenMachine } from "./model.ts";
 import type { KnownConfig } from "./seen-config.ts";
 
@@ -14,8 +15,8 @@ export type ConfigState =
   | { readonly kind: "unknown"; readonly detail: string }
   /** It runs what was last applied, for these settings. `otherwise`: what this release of the operator would write differently; nobody asked for it. */
   | { readonly kind: "settled"; readonly otherwise: readonly ConfigChange[] }
-  /** The settings stand, and somebody else changed the machine, in force or for the next boot. */
-  | { readonly kind: "drifted"; readonly config: KnownConfig }
+  /** The settings stand, and somebody else changed the machine, in force or for the next boot. `part`: it is its META. */
+  | { readonly kind: "drifted"; readonly config: KnownConfig; readonly part?: "meta" }
   /** Nothing is sent: what was read is written down. */
   | { readonly kind: "learn"; readonly next: MachineFact; readonly why: string }
   /** The settings changed. */
@@ -29,14 +30,14 @@ export type ConfigState =
   /** An effect is open; what it shows ends it. */
   | { readonly kind: "under-way"; readonly intent: IntentFact };
 
-/** How settings get onto a machine: `rewrite` brings the disk back to what is in force already. */
-export type ChangeRoute = "guarded" | "reboot" | "rewrite";
+/** How settings get onto a machine: `rewrite` brings the disk back to what is in force already, `meta` writes its META. */
+export type ChangeRoute = "guarded" | "reboot" | "rewrite" | "meta";
 
 /** One machine with its state. */
 export interface ConfigPlan {
   readonly machine: SeenMachine;
   readonly fact: MachineFact;
-  /** Hash of the settings that are wanted. */
+  /** Hash of the settings that are wanted: of the configuration, or of META where that is what the state is about. */
   readonly settings: string;
   readonly state: ConfigState;
 }
@@ -63,8 +64,26 @@ function planAll(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
       const fact = machineFact(facts, machine.declared.name);
       if (fact?.configuredAt === undefined || fact.releasedAt !== undefined || isOwnerGoing(seen, machine)) return [];
       const settings = configHashOf(machine.declared, asItWasMade);
-      return [{ machine, fact, settings, state: stateOf(seen, facts, machine, fact, settings) }];
+      const state = stateOf(seen, facts, machine, fact, settings);
+      const meta = state.kind === "settled" || state.kind === "unknown" ? metaStateOf(seen, machine, fact, state) : undefined;
+      return [{ machine, fact, settings: meta === undefined ? settings : metaSettings(meta.wanted), state: meta?.state ?? state }];
     });
+}
+
+/** What is to be done about the META of a machine whose configuration is settled, or unknown. */
+function metaStateOf(
+  seen: Observed,
+  { declared, look }: SeenMachine,
+  fact: MachineFact,
+  { kind }: ConfigState,
+): { readonly wanted: string; readonly state: ConfigState } | undefined {
+  const wanted = wantedMeta(declared, (look.kind === "running" ? look.platform : undefined) ?? fact.platform);
+  const config = seen.configs?.get(declared.name);
+  const state =
+    declared.problem === undefined
+      ? metaState(fact, wanted, kind === "settled" && config?.kind === "known" ? config : undefined)
+      : undefined;
+  return state === undefined ? undefined : { wanted: wanted.hash, state };
 }
 
 function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact: MachineFact, settings: string): ConfigState {
@@ -114,6 +133,7 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
 export function routeOfState(state: ConfigState): ChangeRoute | undefined {
   if (state.kind === "change") return state.route;
   if (state.kind !== "drifted") return undefined;
+  if (state.part === "meta") return "meta";
   const route = routeOf(state.config.changes);
   return route === "none" ? "rewrite" : route === "never" ? undefined : route;
 }

@@ -6,6 +6,7 @@ import { intentOn, machineFact } from "./facts.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
 import type { ConfigWish } from "./live-configs.ts";
+import { concernsMeta, wantedMeta } from "./meta-plan.ts";
 import type { SeenMachine } from "./model.ts";
 import type { ConfigQuestion } from "./read-config.ts";
 
@@ -39,12 +40,14 @@ export function configQuestion(
   const known = facts.machines.filter((one) => one.role === "controlplane").map((one) => one.address);
   const hosts = host === undefined ? [] : [host];
   const made = asMade(spec, facts);
+  const meta = wantedMeta(declared, look.platform ?? fact.platform);
   return {
     machine: declared.name,
     address: declared.address,
     uuid: fact.uuid,
     settings: configHashOf(declared, made),
     contract: fact.contract,
+    ...(concernsMeta(fact, meta) || intentOn(facts, declared.name, "WriteMeta") !== undefined ? { meta } : {}),
     addresses: new Set([...named, ...known, ...hosts, declared.address]),
     input: {
       role: declared.role,
@@ -64,14 +67,20 @@ export function configQuestion(
 export function configWish(question: ConfigQuestion, facts: ClusterFacts): ConfigWish {
   const fact = machineFact(facts, question.machine);
   const intent = intentOn(facts, question.machine);
-  const isUnderWay = intent?.what === "ApplyConfig" || intent?.what === "Reboot";
+  const isUnderWay = intent?.what === "ApplyConfig" || intent?.what === "Reboot" || intent?.what === "WriteMeta";
   const { addresses, ...rest } = question;
   return {
     machine: question.machine,
+    question,
     key: createHash("sha256")
       .update(JSON.stringify([rest, [...addresses].toSorted()]))
       .digest("base64"),
     everyMs: isUnderWay ? WATCHED_MS : fact?.staged === undefined ? SETTLED_MS : STAGED_MS,
-    isUrgent: isUnderWay || fact?.staged !== undefined || fact?.configHash !== question.settings || fact.appliedHash === undefined,
+    isUrgent:
+      isUnderWay ||
+      (question.meta !== undefined && fact?.metaHash !== question.meta.hash) ||
+      fact?.staged !== undefined ||
+      fact?.configHash !== question.settings ||
+      fact.appliedHash === undefined,
   };
 }

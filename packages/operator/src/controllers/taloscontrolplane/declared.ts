@@ -25,7 +25,7 @@ export interface AddressKnowledge {
  */
 export function machinesOf(pool: TalosControlPlane | TalosWorker, knowledge: AddressKnowledge = {}): readonly DeclaredMachine[] {
   const owner = { kind: pool.kind, name: pool.metadata.name };
-  const shared = pool.spec?.metalSpec?.machineSpec ?? {};
+  const shared = sharedSettings(pool);
   const seen = new Set<string>();
   return (pool.spec?.metalSpec?.machines ?? []).flatMap((machine, index) => {
     const field = `spec.metalSpec.machines[${index}]`;
@@ -70,6 +70,14 @@ function placeOf(
 /** True for a name that an object can have, and that so can become part of another's. */
 export function isObjectName(name: string | undefined): name is string {
   return name !== undefined && /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name);
+}
+
+/** A host name is one machine's: several that shared it would be one node to Kubernetes. */
+function sharedSettings({ spec }: TalosControlPlane | TalosWorker): MachineSpec {
+  const shared = spec?.metalSpec?.machineSpec ?? {};
+  if (shared.meta === undefined || (spec?.metalSpec?.machines ?? []).length < 2) return shared;
+  const { hostname: _hostname, ...meta } = shared.meta;
+  return { ...shared, meta };
 }
 
 /** Shared settings with those of one machine: image replaces, patches and documents are appended. */

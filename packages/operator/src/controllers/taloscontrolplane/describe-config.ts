@@ -96,6 +96,7 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
 
 function wordFor(intent: ReturnType<typeof configIntents>[number]): string {
   if (intent.what === "Reboot") return "boots";
+  if (intent.what === "WriteMeta") return "gets its static network settings";
   return intent.applyMode === "try" ? "tries it" : "takes it to its disk";
 }
 
@@ -111,6 +112,8 @@ function drift(seen: Observed, plans: readonly ConfigPlan[], generation: number 
   const reason = !isToBeReverted(seen) ? "DriftReported" : mustStay ? "DriftStays" : "DriftReverting";
   const told = drifted.map(({ plan, config }) => {
     const { name } = plan.machine.declared;
+    if (plan.state.kind === "drifted" && plan.state.part === "meta")
+      return `${name}: META key 0x0a does not hold the static network settings that meta asks for`;
     if (config.changes.length === 0) return `${name}: another configuration waits on its disk for the next boot`;
     const more = config.changes.length - MOST_CHANGES;
     const texts = config.changes
@@ -118,7 +121,9 @@ function drift(seen: Observed, plans: readonly ConfigPlan[], generation: number 
       .map((change) => changeText({ ...change, before: change.after, after: change.before }));
     return `${name}: ${texts.join("; ")}${more > 0 ? ` and ${more} more` : ""}`;
   });
-  const patch = adoptingPatch(drifted.flatMap(({ config }) => config.changes));
+  const patch = adoptingPatch(
+    drifted.flatMap(({ plan, config }) => (plan.state.kind === "drifted" && plan.state.part === "meta" ? [] : config.changes)),
+  );
   const message = `Changed by somebody else: ${named(told)}.${patch === undefined ? "" : ` To keep it, add to configPatches: ${patch}`}`;
   return [conditionFor("ConfigDrift", reason, message, generation)];
 }

@@ -6,6 +6,7 @@ import { addressConditions } from "../shared/address-conditions.ts";
 import { configHashOf } from "./config-hash.ts";
 import { identityOf } from "./identity.ts";
 import { machineFact } from "./facts.ts";
+import { wantedMeta } from "./meta-plan.ts";
 import { asMade } from "./fixed-properties.ts";
 import { drainsState } from "./drain.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -168,6 +169,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
   const nodes = nodesState(seen, own);
   const changed = keptAsMade(seen);
   const drains = drainsState(seen);
+  const inert = [...seen.inertFields, ...metaOfContainers(seen)];
   return [
     conditionFor("MachinesReady", machines.reason, machines.message, generation),
     conditionFor("Bootstrapped", bootstrap.reason, bootstrap.message, generation),
@@ -178,14 +180,14 @@ export function describe(seen: Observed): readonly ConditionInput[] {
       generation,
     ),
     ...sharedIdentities(seen, generation),
-    ...(seen.inertFields.length === 0 && changed.length === 0
+    ...(inert.length === 0 && changed.length === 0
       ? []
       : [
           conditionFor(
             "FieldNotSupported",
             "FieldNotSupported",
             [
-              ...(seen.inertFields.length === 0 ? [] : [`Set and without effect in this release: ${seen.inertFields.join(", ")}.`]),
+              ...(inert.length === 0 ? [] : [`Set and without effect in this release: ${inert.join(", ")}.`]),
               ...(changed.length === 0 ? [] : [`Changed after the cluster was made, and kept as it was made: ${changed.join(", ")}.`]),
             ].join(" "),
             generation,
@@ -219,6 +221,17 @@ function sharedIdentities(seen: Observed, generation: number | undefined): reado
   if (vendor.length === 0) return [];
   const message = `A UUID that vendors ship by the thousand: ${listed(vendor)}. Hardware addresses tell machines apart. Have the firmware set one.`;
   return [conditionFor("IdentityUnique", "UuidOfVendor", message, generation)];
+}
+
+/** Static network settings for machines that turned out to be containers. */
+function metaOfContainers(seen: Observed): readonly string[] {
+  const facts = factsOf(seen);
+  const names = seen.machines.flatMap(({ declared, look }) => {
+    const told = look.kind === "running" || look.kind === "maintenance" ? look.platform : undefined;
+    const platform = told ?? machineFact(facts, declared.name)?.platform;
+    return platform === "container" && wantedMeta(declared, undefined).text !== undefined ? [declared.name] : [];
+  });
+  return names.length === 0 ? [] : [`spec.metalSpec.machineSpec.meta of ${names.slice(0, 8).join(", ")} (a container has no META)`];
 }
 
 /** Fields that were chosen when the cluster was made, and say something else by now. */

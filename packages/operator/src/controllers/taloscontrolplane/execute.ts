@@ -29,6 +29,7 @@ import { forfeitLeadership } from "./effects/forfeit-leadership.ts";
 import { removeMember } from "./effects/remove-member.ts";
 import { takeBundle } from "./effects/take-bundle.ts";
 import { resetMachine } from "./effects/reset-machine.ts";
+import { writeMeta } from "./effects/write-meta.ts";
 import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects/tend-nodes.ts";
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
 import { printRecord, readRecord } from "./facts-codec.ts";
@@ -148,6 +149,8 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return keepConfig(action, effects);
     case "RebootMachine":
       return rebootMachine(action, effects);
+    case "WriteMeta":
+      return writeMeta(action, effects);
     case "AnswerAnnotation": {
       const { name } = seen.controlPlane.metadata;
       // Only the value that was acted on: a newer word of the person stays.

@@ -121,6 +121,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     configuredAt: optionalMs(machine.configuredAt),
     releasedAt: optionalMs(machine.releasedAt),
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
+    ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
   };
 }
 
@@ -143,6 +144,7 @@ function printMachine(machine: MachineFact): KnownMachine {
     ...(machine.configuredAt === undefined ? {} : { configuredAt: time(machine.configuredAt) }),
     ...(machine.releasedAt === undefined ? {} : { releasedAt: time(machine.releasedAt) }),
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
+    ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
   };
 }
 
@@ -185,7 +187,7 @@ function printBootstrapDone(fact: BootstrapDoneFact): NonNullable<NonNullable<Cl
   return { at: time(fact.at), machine: identity(fact), evidence: fact.evidence };
 }
 
-const intentKinds: readonly IntentKind[] = ["Reset", "RemoveMember", "ApplyConfig", "Reboot"];
+const intentKinds: readonly IntentKind[] = ["Reset", "RemoveMember", "ApplyConfig", "Reboot", "WriteMeta"];
 
 /** `undefined` for a kind of intent that this release does not know: a newer one wrote it, and nothing may be done beside it. */
 function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefined {

@@ -71,6 +71,11 @@ export interface MachineFact {
   readonly configuredAt: number | undefined;
   /** When the machine was proved wiped, or given up by a person. */
   readonly releasedAt: number | undefined;
+  /**
+   * Hash of the static network settings that were last written to its META, or counted as written when it was met running; `none` = none were. Absent where
+   * nobody looked (containers, records of before this field): what stands in the spec then counts as written.
+   */
+  readonly metaHash?: string;
   /** The etcd member that it last showed as its own: 16 hex digits. Absent: none was seen, or the record is older than this field. */
   readonly memberId?: string;
 }
@@ -114,9 +119,9 @@ export interface BootstrapDoneFact {
 
 /**
  * What an intent is about: `Reset` wipes a machine, `RemoveMember` takes a dead member out of etcd's list, `ApplyConfig` changes the configuration of a
- * running machine, `Reboot` boots it anew.
+ * running machine, `Reboot` boots it anew, `WriteMeta` changes the static network settings in its META.
  */
-export type IntentKind = "Reset" | "RemoveMember" | "ApplyConfig" | "Reboot";
+export type IntentKind = "Reset" | "RemoveMember" | "ApplyConfig" | "Reboot" | "WriteMeta";
 
 /** An effect that cannot be repeated blindly, written down before it is sent, until what the machine shows ends it. */
 export interface IntentFact {

@@ -121,6 +121,8 @@ export interface Observed {
   readonly nodes?: SeenNodes;
   /** Configurations of running machines as last read back; absent = nobody reads them. */
   readonly configs?: ReadonlyMap<MachineName, SeenConfig>;
+  /** More of them are being read: another pass follows when they are. */
+  readonly isReadingConfigs?: boolean;
   /** What this process saw go wrong on a machine while a configuration was tried on it, in words. */
   readonly troubles?: ReadonlyMap<MachineName, string>;
   /** A cluster that runs and that no record knows: what it is verified by. Absent for every other. */
@@ -138,6 +140,8 @@ export interface SentEffect {
   readonly at: number;
   readonly outcome: "answered" | "unknown" | "refused";
   readonly detail: string;
+  /** SHA-256 of the configuration text that was sent. */
+  readonly configHash?: string;
 }
 
 /** One effect, with the precondition that keeps it safe when the observation was stale. */
@@ -219,6 +223,19 @@ export type Action =
       readonly ifUuid: string;
       readonly settings: string;
       readonly ifActiveHash: string;
+    }
+  /** Changes the static network settings in the machine's META. Only while META holds what the decision was made on, and the record this very intent. */
+  | {
+      readonly kind: "WriteMeta";
+      readonly machine: MachineName;
+      /** etcd must bear the loss of a control plane: the machine follows the settings at once. */
+      readonly role: MachineRole;
+      readonly address: string;
+      readonly ifUuid: string;
+      /** Hash of the settings that are wanted; `none` = the key is removed. */
+      readonly settings: string;
+      /** Hash of what META held. */
+      readonly ifLive: string;
     }
   /** Only while the machine runs the boot that was written down. */
   | {

@@ -9,6 +9,7 @@ import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
 import { wordFor } from "./identity.ts";
+import { NO_META, wantedMeta } from "./meta-plan.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
 import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
 
@@ -283,6 +284,7 @@ function factOf(
     vouchedAt: isVouchedFor(seen, look) ? now : undefined,
     configuredAt: now,
     releasedAt: undefined,
+    ...(look.platform === "container" ? {} : { metaHash: NO_META }),
   };
 }
 
@@ -313,6 +315,7 @@ function metRunning(now: number, declared: DeclaredMachine, { platform, hardware
     vouchedAt: undefined,
     configuredAt: now,
     releasedAt: undefined,
+    metaHash: wantedMeta(declared, platform).hash,
   };
 }
 

@@ -1,14 +1,16 @@
 import { createHash } from "node:crypto";
 import { compareContracts, describeMachineConfig } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
-import { resourceKinds } from "@talos-operator/talos/client";
+import { META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../config/compare.ts";
 import { contractOf, renderMachineConfig } from "../../config/render.ts";
 import type { RenderInput } from "../../config/render.ts";
 import { EffectError } from "../../errors.ts";
+import { metaHashOf } from "./meta-plan.ts";
+import type { WantedMeta } from "./meta-plan.ts";
 import { MAX_CHANGES } from "./seen-config.ts";
-import type { KnownConfig } from "./seen-config.ts";
+import type { KnownConfig, SeenMeta } from "./seen-config.ts";
 
 /** Whose configuration is read, and what it is compared with. Holds no secrets. */
 export interface ConfigQuestion {
@@ -20,6 +22,8 @@ export interface ConfigQuestion {
   readonly settings: string;
   /** Contract that was written down; `undefined` = to be told from the configuration itself. */
   readonly contract: string | undefined;
+  /** What is to stand in its META; absent = META is of no interest. */
+  readonly meta?: WantedMeta;
   /** `version` is the one that runs. */
   readonly input: Omit<RenderInput, "secrets" | "contract" | "readBy">;
   /** Control planes, now or before, and the host of the endpoint. */
@@ -45,11 +49,12 @@ export async function readConfig(
   now: () => number,
   options: CallOptions,
 ): Promise<ConfigReading> {
-  const [active, persisted, system, bootId] = await Promise.all([
+  const [active, persisted, system, bootId, meta] = await Promise.all([
     client.resources.get(resourceKinds.machineConfig, undefined, options),
     client.resources.get(resourceKinds.machineConfig, "persistent", options),
     question.uuid === "" ? undefined : client.resources.get(resourceKinds.systemInformation, undefined, options),
     client.bootId(options),
+    question.meta === undefined ? undefined : metaOf(client, question.meta, options),
   ]);
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
     throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
@@ -78,13 +83,26 @@ export async function readConfig(
       version,
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
+      ...(meta === undefined ? {} : { meta }),
       onDisk: onDisk === undefined ? "unknown" : isWantedOnDisk() ? "wanted" : "other",
     },
   };
 }
 
+async function metaOf(client: TalosClient, wanted: WantedMeta, options: CallOptions): Promise<SeenMeta> {
+  return { wanted: wanted.hash, live: metaHashOf(await readMeta(client, options)) };
+}
+
+/** The static network settings in a machine's META; `undefined` = the key is not set. */
+export async function readMeta(client: TalosClient, options: CallOptions): Promise<string | undefined> {
+  return (await client.resources.get(resourceKinds.metaKey, METAL_NETWORK_ID, options))?.spec.value;
+}
+
+/** Resources of META keys are named by the key in hex. */
+const METAL_NETWORK_ID = `0x${META_KEYS.metalNetwork.toString(16).padStart(2, "0")}`;
+
 /** SHA-256 of a configuration text, in hex. */
-function hashOf(text: string): string {
+export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 

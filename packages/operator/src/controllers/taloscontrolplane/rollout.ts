@@ -96,10 +96,11 @@ function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginn
   const { name } = plan.machine.declared;
   const hold = (message: string): Beginning => ({ kind: "hold", message });
   if (wasJustSent(seen, "HeldBack", name, HELD_BACK_MS)) return hold("it could not be asked a moment ago");
-  if (plan.state.kind === "drifted" && wasJustSent(seen, "ApplyConfig", name, REVERT_AGAIN_MS))
+  const sentAs = routeOfState(plan.state) === "meta" ? "WriteMeta" : "ApplyConfig";
+  if (plan.state.kind === "drifted" && wasJustSent(seen, sentAs, name, REVERT_AGAIN_MS))
     return hold("it was brought back a short while ago and changed again");
   const tries = plan.fact.failed?.configHash === plan.settings ? (plan.fact.failed.tries ?? 0) : 0;
-  if (tries > 0 && wasJustSent(seen, "ApplyConfig", name, Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS)))
+  if (tries > 0 && wasJustSent(seen, sentAs, name, Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS)))
     return hold("what was sent before did not come into force; it is sent again after a while");
   const disturbance = mayDisturb(seen, facts, plan.machine);
   if (disturbance.kind === "wait") return hold(disturbance.message);

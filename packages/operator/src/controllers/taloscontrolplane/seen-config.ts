@@ -22,8 +22,18 @@ export interface KnownConfig {
   readonly activeHash: string;
   /** What the wanted configuration changes on the one in force; empty = the same by meaning. */
   readonly changes: readonly ConfigChange[];
+  /** Static network settings in its META; absent where the spec asks for none and none were written. */
+  readonly meta?: SeenMeta;
   /** The one on disk, in force after the next boot: whether it is the wanted one. `unknown` = not told (Talos up to 1.9). */
   readonly onDisk: "wanted" | "other" | "unknown";
+}
+
+/** META key 0x0a as it was read, compared with what was wanted then. */
+export interface SeenMeta {
+  /** Hash of what was wanted; `none` = nothing. */
+  readonly wanted: string;
+  /** Hash of what is there; `none` = the key is not set. */
+  readonly live: string;
 }
 
 /** Most changes that are kept of one machine. */

@@ -19,6 +19,7 @@ import type {
 import { compareContracts, contractFor, isKnownTalos, supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
 import { checkConfig } from "../../config/check.ts";
 import type { ConfigCheck } from "../../config/check.ts";
+import { hasUnusedAddressSettings, metaProblems } from "../../config/meta-network.ts";
 import { unknownModeField } from "../shared/mode.ts";
 import { isObjectName, machinesOf } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
@@ -51,6 +52,7 @@ export function controlPlaneProblems(
     ...refusedFields(spec),
     ...referenceProblems(spec),
     ...imageProblems(spec),
+    ...poolMetaProblems(spec),
     ...versionProblems(spec.version, spec.kubeVersion, ""),
   ];
   return problems.length > 0 ? problems : configProblems(machinesOf(controlPlane), spec, metadata.name);
@@ -72,6 +74,7 @@ export function workerProblems(
     ...refusedFields(spec),
     ...referenceProblems(spec),
     ...imageProblems(spec),
+    ...poolMetaProblems(spec),
     ...versionProblems(spec.version, controlPlane?.spec?.kubeVersion ?? spec.kubeVersion, ""),
   ];
   return problems.length > 0 || controlPlane?.spec === undefined
@@ -85,6 +88,8 @@ export function handMadeProblems(machine: DeclaredMachine, { spec, metadata }: T
   const field = `TalosMachine/${machine.name} spec.machineSpec`;
   if (isTooDeep(machine.machineSpec)) return [{ ...TOO_DEEP, field }];
   const versions = versionProblems(machine.version, spec.kubeVersion, `TalosMachine/${machine.name} `);
+  const meta = metaProblems(machine.machineSpec.meta, `${field}.meta`, [machine.address]);
+  if (meta.length > 0) return meta;
   return versions.length > 0 ? versions : configProblems([{ ...machine, field }], spec, metadata.name);
 }
 
@@ -112,12 +117,24 @@ export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly s
   if (spec.replicas !== undefined && (pool.kind === "TalosControlPlane" || spec.replicas !== 1)) inert.push("spec.replicas");
   if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");
   if (spec.metalSpec?.machineSpec?.imageCache === true && isBefore19(spec.version)) inert.push("spec.metalSpec.machineSpec.imageCache");
-  if (spec.metalSpec?.machineSpec?.meta !== undefined) inert.push("spec.metalSpec.machineSpec.meta");
+  inert.push(...inertMeta(spec));
   (spec.metalSpec?.machines ?? []).forEach((machine, index) => {
     if (machine.pxeClientSpec !== undefined) inert.push(`spec.metalSpec.machines[${index}].pxeClientSpec`);
   });
   if ("cni" in spec && spec.cni?.name !== "custom" && (spec.cni?.urls?.length ?? 0) > 0) inert.push("spec.cni.urls");
   return inert;
+}
+
+/** Settings for META that no machine can have: a host name for several, and an address where there is only a name. */
+function inertMeta(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly string[] {
+  const { machines = [], machineSpec: { meta } = {} } = spec.metalSpec ?? {};
+  if (meta === undefined) return [];
+  const field = "spec.metalSpec.machineSpec.meta";
+  const isNamed = machines.some(({ address }) => address !== undefined && hasUnusedAddressSettings(meta, address));
+  return [
+    ...(machines.length > 1 && meta.hostname !== undefined && meta.hostname !== "" ? [`${field}.hostname (of one machine only)`] : []),
+    ...(isNamed ? [`${field}.interface, subnet and gateway of machines that are named by DNS`] : []),
+  ];
 }
 
 /** Talos has an image cache from 1.9 on. */
@@ -133,6 +150,11 @@ function refusedFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly 
     reason: "FieldNotSupported",
   });
   return spec.configRef === undefined ? [] : [refused("spec.configRef", "Remove it and use configPatches")];
+}
+
+function poolMetaProblems({ metalSpec }: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {
+  const addresses = (metalSpec?.machines ?? []).flatMap(({ address }) => address ?? []);
+  return metaProblems(metalSpec?.machineSpec?.meta, "spec.metalSpec.machineSpec.meta", addresses);
 }
 
 /** Longest image reference that is taken, in characters. */

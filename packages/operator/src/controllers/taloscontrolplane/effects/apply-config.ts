@@ -65,7 +65,7 @@ export async function keepConfig(action: Keep, effects: Effects): Promise<void> 
 }
 
 /** Keeps what is known about how the machine was before with what is sent to it. */
-function note(effects: Effects, effect: string, machine: string, outcome: "unknown" | "answered"): void {
+export function note(effects: Effects, effect: string, machine: string, outcome: "unknown" | "answered"): void {
   const before = effects.seen.machines.find((one) => one.declared.name === machine);
   effects.session.noteSent(`${effect}/${machine}`, outcome, howBefore(before));
 }
@@ -87,7 +87,7 @@ async function readNow(
 
 /** The part that all effects on a running machine's configuration share: connection, words, and what is remembered of a failure. */
 export async function sending(
-  effect: "ApplyConfig" | "KeepConfig" | "Reboot",
+  effect: "ApplyConfig" | "KeepConfig" | "Reboot" | "WriteMeta",
   action: { readonly machine: string; readonly address: string },
   effects: Effects,
   use: (client: TalosClient) => Promise<void>,

@@ -5,9 +5,14 @@ import { EffectError, isEffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";
 import { machineFact } from "../facts.ts";
+import type { ClusterFacts } from "../facts.ts";
 import { asMade } from "../fixed-properties.ts";
 import { installedVersion } from "../plan-machines.ts";
-import type { Action } from "../model.ts";
+import { hashOf } from "../read-config.ts";
+import { wantedMeta } from "../meta-plan.ts";
+import type { WantedMeta } from "../meta-plan.ts";
+import type { Action, DeclaredMachine, Observed } from "../model.ts";
+import { writeMetaInMaintenance } from "./write-meta.ts";
 
 /**
  * Sends a machine its configuration, in maintenance mode, to exactly the key that the record names.
@@ -25,14 +30,17 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
     const status = await client.resources.get(resourceKinds.machineStatus, undefined, { timeoutMs: LOOK_TIMEOUT_MS, signal });
     if (status?.spec.stage !== "maintenance" || client.peerSpki() !== ifSpki)
       throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
-    const timeoutMs = await effects.guard.check((facts) => {
+    const isPinned = (facts: ClusterFacts): boolean => {
       const fact = machineFact(facts, machine.name);
       return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;
-    });
+    };
+    const meta = metaOf(machine, seen);
+    if (meta.text !== undefined) await writeMetaInMaintenance(client, meta, { timeoutMs: await effects.guard.check(isPinned), signal });
+    const timeoutMs = await effects.guard.check(isPinned);
     log.info({ action: "ConfigureMachine", machine: machine.name, endpoint: machine.address }, "Sending machine config");
     session.noteSent(effect, "unknown", "no answer");
     await client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal });
-    session.noteSent(effect, "answered", "");
+    session.noteSent(effect, "answered", "", hashOf(config));
     log.info({ action: "ConfigureMachine", machine: machine.name }, "Sent machine config");
   } catch (thrown) {
     if (isTalosError(thrown, "INVALID_ARGUMENT", "NODE_FAILED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "PERMISSION_DENIED")) {
@@ -60,6 +68,11 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
     session.connections(machine.name)?.closeMaintenance();
     session.nudge(machine.name);
   }
+}
+
+function metaOf(machine: DeclaredMachine, { machines }: Observed): WantedMeta {
+  const look = machines.find((one) => one.declared.name === machine.name)?.look;
+  return wantedMeta(machine, look?.kind === "maintenance" ? look.platform : undefined);
 }
 
 async function render(action: Extract<Action, { readonly kind: "ConfigureMachine" }>, effects: Effects): Promise<string> {

@@ -7,7 +7,7 @@ import type { KnownConfig } from "../seen-config.ts";
 /** An action on a running machine, or on etcd's list of members. */
 export type MachineAction = Extract<
   Action,
-  { readonly kind: "ForfeitLeadership" | "RemoveMember" | "ApplyConfig" | "KeepConfig" | "RebootMachine" }
+  { readonly kind: "ForfeitLeadership" | "RemoveMember" | "ApplyConfig" | "KeepConfig" | "RebootMachine" | "WriteMeta" }
 >;
 
 /** What a machine would show after a boot that a plan foresees. */
@@ -43,6 +43,11 @@ export function afterwardsOnMachines(seen: Observed, action: MachineAction): Obs
           ? { ...rest, staged: { configHash: action.settings, bootId: config.bootId } }
           : { ...rest, configHash: action.settings, appliedHash: action.settings };
       });
+    }
+    case "WriteMeta": {
+      const config = known(seen, action.machine);
+      const next = withConfig(seen, action.machine, { ...config, meta: { wanted: action.settings, live: action.settings } });
+      return withFact(next, action.machine, (fact) => ({ ...fact, metaHash: action.settings }));
     }
     case "RebootMachine": {
       const config = known(seen, action.machine);

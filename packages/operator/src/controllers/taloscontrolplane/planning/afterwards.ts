@@ -83,6 +83,7 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
     case "ApplyConfig":
     case "KeepConfig":
     case "RebootMachine":
+    case "WriteMeta":
       return afterwardsOnMachines(seen, action);
     case "FollowEndpoint":
       return {

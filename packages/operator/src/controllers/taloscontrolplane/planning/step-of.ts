@@ -22,6 +22,7 @@ const effectOf: Readonly<Record<string, PlannedEffect>> = {
   DeleteNode: "drains",
   KeepConfig: "live",
   RebootMachine: "reboot",
+  WriteMeta: "live",
 };
 
 /** What an action would do, in words. */

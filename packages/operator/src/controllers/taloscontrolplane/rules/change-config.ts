@@ -1,7 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import { planConfigs, routeOfState } from "../config-plan.ts";
 import type { ConfigPlan } from "../config-plan.ts";
-import { ARRIVES_MS, REBOOT_MS, TRY_MS } from "../config-intents.ts";
+import { ARRIVES_MS, META_MS, REBOOT_MS, TRY_MS } from "../config-intents.ts";
 import { pathsOf } from "../config-words.ts";
 import { machineFact, withDecisions, withIntent, withMachine } from "../facts.ts";
 import type { ClusterFacts, IntentFact } from "../facts.ts";
@@ -28,7 +28,8 @@ export const changeConfig: Rule = {
     const retry = retried(seen, facts);
     if (retry !== undefined) return { actions: [write(retry.facts, "ConfigRetry"), retry.answer] };
     const learned = learn(seen, facts, plans);
-    if (learned !== facts) return { actions: [write(learned, "ConfigLearned")] };
+    // Machines are read together, and what was read is written down together, before anything is sent because of it.
+    if (learned !== facts) return seen.isReadingConfigs === true ? undefined : { actions: [write(learned, "ConfigLearned")] };
     const rollout = chooseNext(seen, facts, plans);
     if (rollout.next.length === 0 && rollout.actions.length === 0) return undefined;
     const begun = rollout.next.flatMap((plan) => begin(seen, plan) ?? []);
@@ -105,6 +106,21 @@ function begin(seen: Observed, { machine, fact, settings, state }: ConfigPlan): 
   const route = routeOfState(state);
   if (route === undefined || (state.kind !== "change" && state.kind !== "drifted")) return undefined;
   const { config } = state;
+  if (route === "meta") {
+    const wanted = config.meta?.wanted ?? "";
+    return {
+      intent: {
+        ...common,
+        what: "WriteMeta",
+        configHash: wanted,
+        deadline: seen.now + ARRIVES_MS + META_MS,
+        bootIdBefore: config.bootId,
+        why: `${state.kind === "drifted" ? "Somebody else changed" : "The spec changed"} the static network settings in META.`,
+      },
+      reason: state.kind === "drifted" ? "Drift" : "SettingsChanged",
+      action: { kind: "WriteMeta", ...target, role, settings: wanted, ifLive: config.meta?.live ?? "" },
+    };
+  }
   const mode = route === "guarded" ? "try" : route === "reboot" ? "staged" : "no-reboot";
   return {
     intent: {

@@ -6,6 +6,7 @@ import {
   endIntent,
   failed,
   KEEP_BEFORE_MS,
+  metaWritten,
   SOAK_MS,
   staged,
   TRY_MS,
@@ -15,6 +16,7 @@ import type { Ending } from "../config-intents.ts";
 import { sentUnder, troubleOf, wasJustSent } from "../config-probe.ts";
 import type { Before } from "../config-probe.ts";
 import type { ClusterFacts, IntentFact } from "../facts.ts";
+import { metaSettings } from "../meta-plan.ts";
 import type { Action, Observed, Rule, SeenMachine } from "../model.ts";
 import type { KnownConfig } from "../seen-config.ts";
 
@@ -95,6 +97,7 @@ function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined
   const known = seen.configs?.get(intent.machine);
   const config = known?.kind === "known" ? known : undefined;
   if (intent.what === "Reboot") return rebootStep(seen, intent, machine, config, isOver);
+  if (intent.what === "WriteMeta") return metaStep(seen, intent, machine, config, isOver);
   const settings = intent.configHash ?? "";
   const sent = sentUnder(seen, "ApplyConfig", intent);
   if (sent?.outcome === "refused")
@@ -217,4 +220,40 @@ function rebootStep(
     ifUuid: intent.uuid,
     ifBootId: before ?? "",
   };
+}
+
+/** New network settings are in force at once: they are done when the machine shows them and is still as well as before. */
+function metaStep(
+  seen: Observed,
+  intent: IntentFact,
+  machine: SeenMachine,
+  config: KnownConfig | undefined,
+  isOver: boolean,
+): Ending | undefined {
+  const wanted = intent.configHash ?? "";
+  const sent = sentUnder(seen, "WriteMeta", intent);
+  const settings = metaSettings(wanted);
+  if (sent?.outcome === "refused")
+    return {
+      reason: "Refused",
+      message: `${intent.machine} refused the static network settings for its META: ${sent.detail}`,
+      fact: failed(settings, `it refused them: ${sent.detail}`),
+    };
+  const heldBack = sentUnder(seen, "HeldBack", intent);
+  if (sent === undefined && heldBack !== undefined)
+    return { reason: "HeldBack", message: `Nothing was written to META of ${intent.machine}: ${heldBack.detail}.` };
+  const meta = config !== undefined && config.at > intent.at ? config.meta : undefined;
+  const trouble = troubleOf(machine, (sent?.detail === "not ready" ? "not ready" : "ready") satisfies Before);
+  // A machine that loses its network by them says so only after a while. Who did not send them cannot know when they arrived.
+  const since = (sent?.at ?? intent.at + ARRIVES_MS) + SOAK_MS;
+  const isLookedAt = machine.look.kind === "running" && machine.look.at >= since;
+  if (meta?.live === wanted && trouble === undefined && isLookedAt)
+    return { reason: "Applied", message: `${intent.machine} has the static network settings in its META.`, fact: metaWritten(wanted) };
+  if (!isOver || (config !== undefined && config.at <= intent.deadline && trouble === undefined)) return undefined;
+  if (trouble !== undefined) {
+    const why = `its META may hold the new static network settings, and ${trouble}`;
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+  }
+  const why = "nobody knows whether the static network settings arrived; they are not in META";
+  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why) };
 }
