@@ -1,5 +1,6 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import { addressResolved, identityUnique } from "./address.ts";
+import { filesGenerated, machinesCreated, topologyValid } from "./composition.ts";
 import type { ConditionEntry } from "./entry.ts";
 import { configDrift, configUpToDate } from "./config.ts";
 import { draining } from "./draining.ts";
@@ -27,6 +28,9 @@ export const conditionCatalogue = {
   Ready: ready,
   Progressing: progressing,
   MachinesReady: machinesReady,
+  TopologyValid: topologyValid,
+  FilesGenerated: filesGenerated,
+  MachinesCreated: machinesCreated,
   Bootstrapped: bootstrapped,
   EtcdHealthy: etcdHealthy,
   NodesReady: nodesReady,

@@ -7,7 +7,7 @@ export interface ConditionEntry {
 }
 
 /** A kind that carries conditions. */
-export type ConditionKind = "TalosCluster" | "TalosControlPlane" | "TalosWorker" | "TalosMachine" | "ClusterRecord";
+export type ConditionKind = "KubernetesCluster" | "TalosCluster" | "TalosControlPlane" | "TalosWorker" | "TalosMachine" | "ClusterRecord";
 
 /** One reason: the status it goes with, when it appears, and what releases it. */
 export interface ReasonEntry {

@@ -3,7 +3,7 @@ import type { ConditionEntry } from "./entry.ts";
 /** Whether the operator is at work on the object. */
 export const progressing = {
   meaning: "The operator is changing something, or waits for a change it began.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
     Composing: { status: "True", when: "Objects the cluster consists of are being made.", next: "-" },
     WaitingForMachines: {
@@ -34,7 +34,7 @@ export const progressing = {
 /** Whether etcd was founded: once in the life of a cluster. */
 export const bootstrapped = {
   meaning: "Etcd of this cluster was founded; it is never founded again.",
-  kinds: ["TalosCluster", "TalosControlPlane"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane"],
   reasons: {
     Bootstrapped: { status: "True", when: "A machine showed etcd running with members of this cluster.", next: "-" },
     WaitingForControlPlanes: {
@@ -63,7 +63,7 @@ export const bootstrapped = {
 /** Whether etcd serves with all its members. */
 export const etcdHealthy = {
   meaning: "Every control plane is a started voter of etcd, and they agree on members and leader.",
-  kinds: ["TalosCluster", "TalosControlPlane"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane"],
   reasons: {
     AllMembersHealthy: { status: "True", when: "Every control plane is a healthy voter.", next: "-" },
     NotBootstrapped: { status: "False", when: "Etcd is not founded yet.", next: "See the condition Bootstrapped." },

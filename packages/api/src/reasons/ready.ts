@@ -56,6 +56,11 @@ const authorReasons = {
     next: "Create it, or correct controlPlaneRef.",
   },
   WorkerNotFound: { status: "False", when: "The referenced TalosWorker does not exist.", next: "Create it, or correct workerRef." },
+  DuplicateCluster: {
+    status: "False",
+    when: "An older KubernetesCluster of the namespace has the same clusterId or clusterName.",
+    next: "Delete one of the two, and make it anew with an id of its own.",
+  },
   NameConflict: {
     status: "False",
     when: "An object of the name needed exists and belongs to another owner or role.",
@@ -141,6 +146,16 @@ const worldReasons = {
     when: "Kubernetes nodes are missing or not ready; the message names each with its unmet condition.",
     next: "Often a network plugin to install, or an image that cannot be pulled; look at the nodes named.",
   },
+  WaitingForProvider: {
+    status: "False",
+    when: "Machines have no address yet: whoever provides them has not fulfilled them.",
+    next: "See the Machines that the message names, and the operator that provides them.",
+  },
+  MachinesNotCreated: {
+    status: "False",
+    when: "Machines could not be made, or are not to be made yet.",
+    next: "See the condition MachinesCreated.",
+  },
   ControlPlaneNotReady: {
     status: "False",
     when: "The control plane is not ready.",
@@ -179,7 +194,7 @@ const worldReasons = {
 /** The summary that `kubectl wait --for=condition=Ready` waits for. */
 export const ready = {
   meaning: "The object does what its spec asks for: machines configured, etcd healthy, nodes ready.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
   reasons: {
     AllReady: { status: "True", when: "Everything asked for was observed.", next: "-" },
     ...authorReasons,

@@ -3,7 +3,7 @@ import type { ConditionEntry } from "./entry.ts";
 /** Fields that are set and do nothing. */
 export const fieldNotSupported = {
   meaning: "A field is set that this release does not act on; the message names it.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
     FieldNotSupported: { status: "True", when: "Such a field is set.", next: "Remove it, or accept that it has no effect." },
   },
@@ -63,7 +63,7 @@ export const secretsLost = {
 /** Deletion on its way. */
 export const deleting = {
   meaning: "The object is being deleted; the message says what is waited for.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
   reasons: {
     WaitingForChildren: { status: "True", when: "Objects made for this one are still there.", next: "-" },
     WaitingForWorkers: { status: "True", when: "Workers go before the control plane.", next: "-" },
@@ -123,7 +123,7 @@ export const removing = {
 /** An object that is left alone. */
 export const paused = {
   meaning: "The annotation reconcile-mode keeps the operator from acting on the object.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
     ReconcileModeDisable: { status: "True", when: "The annotation says disable.", next: "Remove the annotation." },
     ReconcileModeDryRun: { status: "True", when: "The annotation says dryrun.", next: "Remove the annotation." },
