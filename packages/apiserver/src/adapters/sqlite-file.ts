@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ApiServerError } from "../api-server-error.ts";
@@ -26,6 +26,10 @@ export interface SqliteStoreOptions {
 const layoutVersion = 2;
 /** "TalA": marks the file as ours. */
 const applicationId = 0x54616c41;
+/** Makes the two tables where they are not there. */
+export const tables =
+  "CREATE TABLE IF NOT EXISTS objects (resource TEXT, key TEXT, revision INTEGER NOT NULL, object TEXT NOT NULL, PRIMARY KEY (resource, key)) WITHOUT ROWID;" +
+  "CREATE TABLE IF NOT EXISTS counter (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL)";
 
 /** `api.db` → 0, `api.3.db` → 3; `undefined` for other names. */
 function generationOf(path: string, name: string): number | undefined {
@@ -40,9 +44,10 @@ export function fileOf(path: string, generation: number): string {
   return generation === 0 ? path : join(dirname(path), `${basename(path).replace(/\.db$/, "")}.${generation}.db`);
 }
 
-/** The newest generation in the folder; 0 for a new one. */
-export function newestGeneration(path: string): number {
-  return Math.max(0, ...readdirSync(dirname(path)).map((name) => generationOf(path, name) ?? 0));
+/** Generations whose files are in the folder, the newest first. */
+function generationsIn(path: string): readonly number[] {
+  const found = readdirSync(dirname(path)).map((name) => generationOf(path, name));
+  return found.filter((number) => number !== undefined).toSorted((left, right) => right - left);
 }
 
 /** Removes the files of generations before this one, and what was left half made. */
@@ -54,25 +59,61 @@ export function removeOlder(path: string, generation: number): void {
   }
 }
 
-/** Opens or creates one file, its tables and its lock. */
-export function openFile(file: string, options: SqliteStoreOptions): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: 0 });
+/**
+ * Opens one file, its tables and its lock. A file without our mark gets it in one transaction with what `fill` writes.
+ *
+ * @throws Error as SQLite says it, or ApiServerError
+ */
+export function openFile(file: string, options: SqliteStoreOptions, fill?: (database: DatabaseSync) => void): DatabaseSync {
+  const database = connect(file, options);
+  closedOnFailure(database, () => prepareFile(database, file, options, fill));
+  return database;
+}
+
+/**
+ * Opens the newest generation of the folder that is complete, or a new first one. What was left half made is removed.
+ *
+ * @throws Error as SQLite says it, or ApiServerError
+ */
+export function openNewest(path: string, options: SqliteStoreOptions): { readonly number: number; readonly database: DatabaseSync } {
+  const newest = generationsIn(path)[0] ?? 0;
+  const file = fileOf(path, newest);
+  const database = connect(file, options);
+  if (newest === 0 || closedOnFailure(database, isMarked)) {
+    closedOnFailure(database, () => prepareFile(database, file, options));
+    return { number: newest, database };
+  }
+  // A later generation counts from the moment in which its log says so; this one never came to it, and the one before has everything.
+  database.close();
+  for (const name of [file, `${file}-wal`]) rmSync(name, { force: true });
+  return openNewest(path, options);
+}
+
+const isMarked = (database: DatabaseSync): boolean => pragmaNumber(database, "user_version") !== 0;
+
+function closedOnFailure<T>(database: DatabaseSync, work: (database: DatabaseSync) => T): T {
   try {
-    prepareFile(database, file, options);
-    return database;
+    return work(database);
   } catch (err) {
     database.close();
     throw err;
   }
 }
 
-function prepareFile(database: DatabaseSync, file: string, options: SqliteStoreOptions): void {
-  // Before the first access: then WAL needs no shared-memory file and the lock is held from the start.
-  database.exec("PRAGMA locking_mode=EXCLUSIVE");
-  database.exec("PRAGMA journal_mode=WAL");
-  database.exec(`PRAGMA synchronous=${options.durability === "power-loss" ? "FULL" : "NORMAL"}`);
-  // The file itself is never written while it serves, so that file and log together are a good copy at any moment; see `sqlite-store.ts`.
-  database.exec("PRAGMA wal_autocheckpoint=0");
+function connect(file: string, options: SqliteStoreOptions): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  closedOnFailure(database, () => {
+    // Before the first access: then WAL needs no shared-memory file and the lock is held from the start.
+    database.exec("PRAGMA locking_mode=EXCLUSIVE");
+    database.exec("PRAGMA journal_mode=WAL");
+    database.exec(`PRAGMA synchronous=${options.durability === "power-loss" ? "FULL" : "NORMAL"}`);
+    // The file itself is never written while it serves, so that file and log together are a good copy at any moment; see `sqlite-store.ts`.
+    database.exec("PRAGMA wal_autocheckpoint=0");
+  });
+  return database;
+}
+
+function prepareFile(database: DatabaseSync, file: string, options: SqliteStoreOptions, fill?: (database: DatabaseSync) => void): void {
   // An exclusive transaction takes the lock now rather than with the first write.
   database.exec("BEGIN EXCLUSIVE");
   const found = pragmaNumber(database, "user_version");
@@ -87,11 +128,8 @@ function prepareFile(database: DatabaseSync, file: string, options: SqliteStoreO
     throw new ApiServerError("DATA_FILE_DAMAGED", `${file} is an SQLite file of another program; name another data folder`);
   }
   if (found < layoutVersion) {
-    database.exec(
-      "CREATE TABLE IF NOT EXISTS objects (resource TEXT, key TEXT, revision INTEGER NOT NULL, object TEXT NOT NULL, PRIMARY KEY (resource, key)) WITHOUT ROWID",
-    );
-    database.exec("CREATE TABLE IF NOT EXISTS counter (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL)");
-    database.exec("INSERT OR IGNORE INTO counter (id, revision) VALUES (1, 0)");
+    database.exec(`${tables}; INSERT OR IGNORE INTO counter (id, revision) VALUES (1, 0)`);
+    fill?.(database);
     database.exec(`PRAGMA application_id=${applicationId}`);
     database.exec(`PRAGMA user_version=${layoutVersion}`);
   }
@@ -101,27 +139,4 @@ function prepareFile(database: DatabaseSync, file: string, options: SqliteStoreO
 
 function pragmaNumber(database: DatabaseSync, name: string): number {
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
-}
-
-/** Writes all that `database` holds into a new file, which appears under its name when it is complete and on the disk. */
-export function writeGeneration(database: DatabaseSync, file: string): void {
-  const unfinished = `${file}.tmp`;
-  rmSync(unfinished, { force: true });
-  database.prepare("VACUUM INTO ?").run(unfinished);
-  // The switch to a log changes the file's header: before anybody can copy it.
-  const made = new DatabaseSync(unfinished);
-  made.exec("PRAGMA journal_mode=WAL");
-  made.close();
-  syncToDisk(unfinished);
-  renameSync(unfinished, file);
-  syncToDisk(dirname(file));
-}
-
-function syncToDisk(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

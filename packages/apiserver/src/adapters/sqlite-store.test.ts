@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import { ApiServerError } from "../api-server-error.ts";
 import { createApiServer } from "../index.ts";
@@ -78,6 +79,12 @@ function copyFolder(from: string, to: string): void {
   }
 }
 
+/** Some file of a later generation, below ten the newest; `api.db` while there is none. */
+function newestFile(path: string): string {
+  const files = readdirSync(dirname(path)).filter((name) => /^api(\.\d+)?\.db$/.test(name));
+  return files.toSorted().findLast((name) => name !== "api.db") ?? "api.db";
+}
+
 /** What the writer leaves after so many writes: every third deletes what the one before it wrote. */
 function revisionsLeftBy(revision: number): readonly number[] {
   return Array.from({ length: revision }, (_, index) => index + 1).filter((n) => n % 3 === 1 || (n % 3 === 2 && n === revision));
@@ -123,8 +130,14 @@ describe("the SQLite store", () => {
 
   it("has every acknowledged write after kill -9", async () => {
     const path = newFile();
-    for (let round = 0; round < 3; round++) {
-      const writer = await startWriter(path, "write", 50);
+    // With a log so short the file is written anew all the time, so that death meets each stage of that.
+    for (const [lines, maxLogBytes] of [
+      [50, 0],
+      [700, 100_000],
+      [1100, 100_000],
+      [1900, 100_000],
+    ] as const) {
+      const writer = await startWriter(path, "write", lines, maxLogBytes);
       await killHard(writer.child);
       const acknowledged = writer.acknowledged();
       assert.ok(acknowledged > 0);
@@ -258,18 +271,57 @@ describe("the SQLite store", () => {
       server.close();
       await writer.printed(writer.acknowledged() + 300);
     }
+    // However long the disk takes for it, a new generation comes.
+    while (newestFile(path) === "api.db") await writer.printed(writer.acknowledged() + 300);
     await killHard(writer.child);
     // What the killed writer left behind opens with its newest generation, and only that stays.
-    const generations = readdirSync(dirname(path)).filter((name) => name.endsWith(".db"));
-    assert.ok(
-      generations.some((name) => name !== "api.db"),
-      generations.join(),
-    );
     const acknowledged = writer.acknowledged();
     const store = createSqliteStore(path);
     assert.ok(store.load().revision >= acknowledged);
     store.close();
     assert.equal(readdirSync(dirname(path)).filter((name) => name.endsWith(".db")).length, 1);
+  });
+
+  it("passes over a generation that never came to count, and removes it", () => {
+    const path = newFile();
+    const store = createSqliteStore(path);
+    store.commit({ resource: "/configmaps", key: "default/a", revision: 5, object: { metadata: {} } });
+    store.close();
+    const half = new DatabaseSync(join(dirname(path), "api.1.db"));
+    half.exec("PRAGMA journal_mode=WAL; CREATE TABLE objects (resource TEXT)");
+    half.close();
+    const again = createSqliteStore(path);
+    assert.deepEqual([again.load().revision, again.load().entries.length], [5, 1]);
+    assert.deepEqual(
+      readdirSync(dirname(path)).filter((name) => name.startsWith("api.1")),
+      [],
+    );
+    again.close();
+  });
+
+  it("takes writes and deletions of every moment into the next generation", async () => {
+    const path = newFile();
+    const store = createSqliteStore(path, { maxLogBytes: 200_000 });
+    const held = new Map<string, number>();
+    let random = 1;
+    const below = (limit: number): number => (random = (random * 48_271) % 2_147_483_647) % limit;
+    let revision = 1;
+    for (; newestFile(path) !== "api.3.db"; revision++) {
+      const key = `default/c-${below(400)}`;
+      const isRemoved = below(3) === 0 && held.delete(key);
+      if (!isRemoved) held.set(key, revision);
+      const object = { metadata: {}, data: { x: "y".repeat(below(700)) } };
+      store.commit({ resource: "/configmaps", key, revision, ...(isRemoved ? {} : { object }) });
+      if (revision % 10 === 0) await setImmediate();
+    }
+    const [last = ""] = held.keys();
+    held.delete(last);
+    store.commit({ resource: "/configmaps", key: last, revision });
+    store.close();
+    const again = createSqliteStore(path);
+    assert.equal(again.load().revision, revision);
+    assert.deepEqual(new Map(again.load().entries.map((entry) => [entry.key, entry.revision])), held);
+    again.close();
   });
 
   it("goes on in the old file where there is no room for a new generation", () => {

@@ -1,13 +1,15 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { StatementSync } from "node:sqlite";
 import { ApiServerError } from "../api-server-error.ts";
 import type { JsonObject } from "../json.ts";
 import type { Store, StoreContent, StoreWrite } from "../store/store.ts";
 import { damaged, openingFailed } from "./sqlite-errors.ts";
-import { fileOf, newestGeneration, openFile, removeOlder, writeGeneration } from "./sqlite-file.ts";
+import { fileOf, openNewest, removeOlder } from "./sqlite-file.ts";
 import type { SqliteStoreOptions } from "./sqlite-file.ts";
+import { NextGeneration } from "./sqlite-next.ts";
+import { SqliteTables } from "./sqlite-tables.ts";
+import type { TextWrite } from "./sqlite-tables.ts";
 
 const defaultMaxLogBytes = 64 * 1024 * 1024;
 /** How many writes pass between two looks at the size of the log. */
@@ -18,7 +20,7 @@ const writesPerLook = 256;
  *
  * ```
  * api.db  + api.db-wal     the file stands still, every write goes to the end of the log
- *   │ the log is long: all of it is written anew as api.1.db, which appears when it is complete
+ *   │ the log is long: all of it is written anew beside it as api.1.db, which counts from the moment in which it has every write
  *   ▼
  * api.1.db + api.1.db-wal  serves from now on; api.db stays as it was until the next such moment
  * ```
@@ -36,10 +38,9 @@ export function createSqliteStore(path: string, options: SqliteStoreOptions = {}
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     lock = new DatabaseSync(`${path}.lock`, { timeout: 0 });
     lock.exec("BEGIN EXCLUSIVE");
-    const generation = newestGeneration(path);
-    const database = openFile(fileOf(path, generation), options);
-    removeOlder(path, generation);
-    return new SqliteStore(path, options, lock, generation, database);
+    const { number, database } = openNewest(path, options);
+    removeOlder(path, number);
+    return new SqliteStore(path, options, lock, number, database);
   } catch (cause) {
     lock?.close();
     throw openingFailed(path, cause);
@@ -50,27 +51,7 @@ export function createSqliteStore(path: string, options: SqliteStoreOptions = {}
 interface Generation {
   readonly number: number;
   readonly file: string;
-  readonly database: DatabaseSync;
-  readonly put: StatementSync;
-  readonly remove: StatementSync;
-  readonly count: StatementSync;
-  readonly begin: StatementSync;
-  readonly commit: StatementSync;
-}
-
-function generation(number: number, file: string, database: DatabaseSync): Generation {
-  return {
-    number,
-    file,
-    database,
-    put: database.prepare(
-      "INSERT INTO objects (resource, key, revision, object) VALUES (?, ?, ?, ?) ON CONFLICT (resource, key) DO UPDATE SET revision = excluded.revision, object = excluded.object",
-    ),
-    remove: database.prepare("DELETE FROM objects WHERE resource = ? AND key = ?"),
-    count: database.prepare("UPDATE counter SET revision = ? WHERE id = 1"),
-    begin: database.prepare("BEGIN"),
-    commit: database.prepare("COMMIT"),
-  };
+  readonly tables: SqliteTables;
 }
 
 class SqliteStore implements Store {
@@ -80,6 +61,7 @@ class SqliteStore implements Store {
   #current: Generation;
   /** The one before, still open: closing it would write into its file, which somebody may be copying. */
   #previous: Generation | undefined;
+  #next: NextGeneration | undefined;
   #writesSinceLook = 0;
   #maxLogBytes: number;
   #isClosed = false;
@@ -88,12 +70,13 @@ class SqliteStore implements Store {
     this.#path = path;
     this.#options = options;
     this.#lock = lock;
-    this.#current = generation(number, fileOf(path, number), database);
+    this.#current = { number, file: fileOf(path, number), tables: new SqliteTables(database) };
     this.#maxLogBytes = options.maxLogBytes ?? defaultMaxLogBytes;
   }
 
   load(): StoreContent {
-    const { database, file } = this.#current;
+    const { file } = this.#current;
+    const { database } = this.#current.tables;
     try {
       const [check] = database.prepare("PRAGMA quick_check(1)").all();
       if (check?.["quick_check"] !== "ok") throw damaged(file, new Error(String(check?.["quick_check"])));
@@ -115,20 +98,11 @@ class SqliteStore implements Store {
     }
   }
 
-  commit(write: StoreWrite): void {
-    const { database, put, remove, count, begin, commit } = this.#current;
+  commit({ resource, key, revision, object }: StoreWrite): void {
+    const write = { resource, key, revision, text: object === undefined ? undefined : JSON.stringify(object) };
     try {
-      if (write.object === undefined) {
-        begin.run();
-        remove.run(write.resource, write.key);
-        count.run(write.revision);
-        commit.run();
-      } else {
-        // One statement is a transaction of its own; its row carries the revision.
-        put.run(write.resource, write.key, write.revision, JSON.stringify(write.object));
-      }
+      this.#current.tables.write(write);
     } catch (cause) {
-      if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new ApiServerError(
         "STORE_WRITE_FAILED",
@@ -136,40 +110,61 @@ class SqliteStore implements Store {
         { cause, retry: "backoff" },
       );
     }
-    if (++this.#writesSinceLook >= writesPerLook) this.#rotateIfLong();
+    if (this.#next !== undefined) this.#advance(this.#next, write);
+    else if (++this.#writesSinceLook >= writesPerLook) this.#beginNextIfLong();
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#current.database.close();
+    this.#next?.drop();
+    this.#current.tables.database.close();
     this.#drop(this.#previous);
     this.#lock.close();
   }
 
-  #rotateIfLong(): void {
+  #beginNextIfLong(): void {
     this.#writesSinceLook = 0;
-    const { file, database, number } = this.#current;
+    const { file, tables, number } = this.#current;
     const log = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (log < this.#maxLogBytes) return;
-    const nextFile = fileOf(this.#path, number + 1);
     try {
-      writeGeneration(database, nextFile);
-      const next = generation(number + 1, nextFile, openFile(nextFile, this.#options));
+      this.#next = new NextGeneration(tables.database, fileOf(this.#path, number + 1), this.#options);
+    } catch {
+      this.#goOnAlone();
+    }
+  }
+
+  #advance(next: NextGeneration, write: TextWrite): void {
+    next.follow(write);
+    if (next.state === "failed") this.#goOnAlone();
+    if (next.state !== "ready") return;
+    try {
+      const number = this.#current.number + 1;
+      const file = fileOf(this.#path, number);
+      const opened = { number, file, tables: new SqliteTables(next.serve()) };
       this.#drop(this.#previous);
       this.#previous = this.#current;
-      this.#current = next;
-      this.#maxLogBytes = Math.max(this.#options.maxLogBytes ?? defaultMaxLogBytes, 2 * statSync(nextFile).size);
+      this.#current = opened;
+      this.#next = undefined;
+      this.#maxLogBytes = Math.max(this.#options.maxLogBytes ?? defaultMaxLogBytes, 2 * statSync(file).size);
     } catch {
-      // No room for a second file, for one: the write itself is stored, the log just goes on growing, and the next look is further away.
-      rmSync(nextFile, { force: true });
-      this.#maxLogBytes *= 2;
+      next.drop();
+      this.#goOnAlone();
     }
+  }
+
+  /** No room for a second file, for one: every write is stored, the log just goes on growing, and the next attempt is further away. */
+  #goOnAlone(): void {
+    this.#next = undefined;
+    this.#maxLogBytes *= 2;
   }
 
   #drop(dropped: Generation | undefined): void {
     if (dropped === undefined) return;
-    dropped.database.close();
+    // In this order: closing a file that is still there would first write all of its log into it.
     rmSync(dropped.file, { force: true });
+    dropped.tables.database.close();
+    rmSync(`${dropped.file}-wal`, { force: true });
   }
 }
