@@ -2,6 +2,9 @@ export { createOperator } from "./operator.ts";
 export type { Operator, OperatorHealth } from "./operator.ts";
 export type { LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
 
+export { permissions, policyRuleOf } from "./permissions.ts";
+export type { Permission, PermissionFeature, PolicyRule } from "./permissions.ts";
+
 // For tests that replace a rule, and for tools that print decisions.
 export { decide, defaultRules } from "./controllers/taloscontrolplane/decide.ts";
 export type { Action, Decision, Observed, Rule, Verdict } from "./controllers/taloscontrolplane/model.ts";

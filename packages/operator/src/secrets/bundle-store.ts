@@ -1,5 +1,5 @@
 import { finalizers, labels } from "@talos-operator/api";
-import { isAlreadyExists, isNotFound, removeFinalizer } from "@talos-operator/kube-runtime";
+import { isAlreadyExists, isNotFound } from "@talos-operator/kube-runtime";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import { fingerprintSecretsBundle, parseSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
@@ -62,7 +62,11 @@ export function createBundleStore(client: KubeClient): BundleStore {
     async delete(key) {
       const secret = await secrets.tryGet(key);
       if (secret === undefined) return;
-      await removeFinalizer(secrets, secret, finalizers.bundle);
+      // Written as a whole: the right to patch Secrets would be one more to give.
+      await secrets.update({
+        ...secret,
+        metadata: { ...secret.metadata, finalizers: (secret.metadata.finalizers ?? []).filter((one) => one !== finalizers.bundle) },
+      });
       try {
         await secrets.delete(key);
       } catch (thrown) {

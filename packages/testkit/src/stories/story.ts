@@ -6,13 +6,16 @@ import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { OperatorOptions } from "@talos-operator/operator";
+import type { OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
 import type { Clock, Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
 import { createLife, never } from "../simulate/life.ts";
 import type { Life } from "../simulate/life.ts";
+import { recorded } from "../world/accesses.ts";
+import type { Access } from "../world/accesses.ts";
+import { grantPermissions, operatorAccount } from "../world/operator-account.ts";
 import { rerouted } from "../world/rerouted.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
@@ -36,6 +39,9 @@ const crdType = {
   namespaced: false,
 };
 
+/** Other people's kind that stories let `machineRef` lead to, as the chart's `machineRefRules` would open it. */
+const hostRules: PolicyRule = { apiGroups: ["hosts.example.dev"], resources: ["hosts"], verbs: ["get", "list", "watch"] };
+
 /** What a story begins with. */
 export interface StoryOptions {
   /** Machines by address. Default: six at 10.5.0.1 and following. */
@@ -47,6 +53,10 @@ export interface StoryOptions {
   /** The operator's clock. Default: the world's. */
   readonly operatorClock?: (real: Clock) => Clock;
   readonly dialer?: (real: TalosDialer) => TalosDialer;
+  /** What the operator may do. Default: the whole table, as the chart gives it. */
+  readonly permissions?: readonly Permission[];
+  /** The operator's transport. Default: the embedded API's own. */
+  readonly kube?: (real: KubeTransport) => KubeTransport;
 }
 
 /** An object with conditions. */
@@ -67,6 +77,8 @@ export interface Story {
   readonly sent: readonly string[];
   /** Writes of the operator to the Kubernetes API but those of its lease, in order: `PATCH /apis/...`. */
   readonly writes: readonly string[];
+  /** What the operator needed rights for, each once. */
+  readonly accesses: ReadonlyMap<string, Access>;
   /** Writes of the operator to the API of the cluster itself, in order: `PATCH /api/v1/nodes/...`. */
   readonly workloadWrites: readonly string[];
   /** The API of the cluster itself, past the network. */
@@ -119,16 +131,19 @@ export function demoCluster(
   };
 }
 
-async function createStory(options: StoryOptions): Promise<Story> {
+/** A simulated world with its operator not yet started; whoever makes one ends it. */
+export async function createStory(options: StoryOptions): Promise<Story> {
   const time = createVirtualTime();
   const ports = { clock: time.clock, timers: time.timers };
   const keys = createValueKeys(createSeededRandom(1));
   const api = await createApiServer({ store: createMemoryStore(), ...ports, random: createSeededRandom(2) });
-  const kube = api.transport({ name: "story", groups: ["system:masters"] });
-  const client = createKubeClient(kube);
+  const client = createKubeClient(api.transport({ name: "story", groups: ["system:masters"] }));
+  const kube = api.transport(operatorAccount);
+  await grantPermissions(client, "default", [hostRules], options.permissions);
   const effects: string[] = [];
   const sent: string[] = [];
   const writes: string[] = [];
+  const accesses = new Map<string, Access>();
   const workloadWrites: string[] = [];
   const routes = new Map<string, string>();
   const isConnected = (address: string): boolean =>
@@ -184,6 +199,7 @@ async function createStory(options: StoryOptions): Promise<Story> {
     effects,
     sent,
     writes,
+    accesses,
     workloadWrites,
     workload() {
       const transport = workloads.transport();
@@ -200,7 +216,10 @@ async function createStory(options: StoryOptions): Promise<Story> {
       const real = rerouted(datacenter.dialer(clock), routes);
       const dialer = options.dialer?.(real) ?? real;
       const operator = createOperator({
-        kube: counted(mortalKube(kube, life), writes),
+        kube: recorded(
+          counted(mortalKube(options.kube?.(kube) ?? kube, life), writes),
+          (access) => void accesses.set(Object.values(access).join(" "), access),
+        ),
         talos: mortalTalos(dialer, life),
         workloads: mortalWorkloads(workloads.dialer, life, workloadWrites),
         names: { resolve: async (name) => options.names?.get(name) ?? [] },

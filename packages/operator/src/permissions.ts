@@ -1,0 +1,122 @@
+/** What rights are grouped by: a feature that is switched off takes its rights along. */
+export type PermissionFeature = "clusters" | "secrets" | "events" | "wipe-guard" | "neighbours" | "leader-election";
+
+/** One rule of RBAC, and why the operator needs it. */
+export interface Permission {
+  readonly feature: PermissionFeature;
+  /** For whoever reads the role: what would not work without it. */
+  readonly why: string;
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** These objects alone. */
+  readonly resourceNames?: readonly string[];
+  /** In the namespace that the operator runs in alone; otherwise wherever its objects are. */
+  readonly inOwnNamespace?: true;
+}
+
+const talos = "talos.alperen.cloud";
+const own = "talos-operator.dev";
+
+/**
+ * Every right of the operator. The chart's roles and `config/rbac` are generated from it; a test holds it to the calls that are really made, both
+ * ways: one rule less and a story fails, one too many and nothing uses it.
+ *
+ * Beside it the operator reads discovery, open to everyone, and the kinds that `machineRef` leads to, which the chart's value `machineRefRules` names.
+ * `list` of kinds that are watched is for API servers that cannot stream a list (`sendInitialEvents`).
+ */
+export const permissions: readonly Permission[] = [
+  {
+    feature: "clusters",
+    why: "what people ask for; TalosClusters are theirs, and only annotations and finalizers are written",
+    group: talos,
+    resources: ["talosclusters"],
+    verbs: ["list", "patch", "watch"],
+  },
+  {
+    feature: "clusters",
+    why: "pools and machines are composed from a TalosCluster and go with it",
+    group: talos,
+    resources: ["taloscontrolplanes", "talosworkers", "talosmachines"],
+    verbs: ["create", "delete", "get", "list", "patch", "watch"],
+  },
+  {
+    feature: "clusters",
+    why: "what is seen is told in the status",
+    group: talos,
+    resources: ["talosclusters/status", "taloscontrolplanes/status", "talosworkers/status", "talosmachines/status"],
+    verbs: ["patch"],
+  },
+  {
+    feature: "clusters",
+    why: "what is composed holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for",
+    group: talos,
+    resources: ["talosclusters/finalizers", "taloscontrolplanes/finalizers", "talosworkers/finalizers"],
+    verbs: ["update"],
+  },
+  {
+    feature: "clusters",
+    why: "the memory of a cluster: intents before they are sent, facts that must not be forgotten",
+    group: own,
+    resources: ["clusterrecords"],
+    verbs: ["create", "delete", "get", "patch", "update"],
+  },
+  {
+    feature: "secrets",
+    why: "the secrets bundle, kubeconfig and talosconfig of clusters, by name; never listed or watched",
+    group: "",
+    resources: ["secrets"],
+    verbs: ["create", "delete", "get", "update"],
+  },
+  { feature: "events", why: "what happened, for people", group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
+  {
+    feature: "wipe-guard",
+    why: "nothing is wiped when it goes only because its namespace goes",
+    group: "",
+    resources: ["namespaces"],
+    verbs: ["get"],
+  },
+  {
+    feature: "wipe-guard",
+    why: "nothing is wiped when it goes only because its kind is uninstalled",
+    group: "apiextensions.k8s.io",
+    resources: ["customresourcedefinitions"],
+    verbs: ["get"],
+    resourceNames: [`taloscontrolplanes.${talos}`, `talosmachines.${talos}`, `talosworkers.${talos}`],
+  },
+  {
+    feature: "neighbours",
+    why: "a cluster is not taken over while the operator that made it holds its lease",
+    group: "coordination.k8s.io",
+    resources: ["leases"],
+    verbs: ["list"],
+  },
+  {
+    feature: "neighbours",
+    why: "a cluster is not taken over while the operator that made it is deployed",
+    group: "apps",
+    resources: ["deployments"],
+    verbs: ["list"],
+  },
+  {
+    feature: "leader-election",
+    why: "one process acts at a time",
+    group: "coordination.k8s.io",
+    resources: ["leases"],
+    verbs: ["create", "get", "list", "update", "watch"],
+    inOwnNamespace: true,
+  },
+];
+
+/** A rule as a Role or ClusterRole holds it. */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** A right in the words of RBAC. */
+export function policyRuleOf({ group, resources, verbs, resourceNames }: Permission): PolicyRule {
+  return { apiGroups: [group], resources, verbs, ...(resourceNames === undefined ? {} : { resourceNames }) };
+}

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, describe, it } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import { leaseType } from "@talos-operator/kube-runtime";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { permissions } from "@talos-operator/operator";
+import type { Permission } from "@talos-operator/operator";
+import type { KubeTransport } from "@talos-operator/ports";
+import type { Access } from "../world/accesses.ts";
+import { leaveBehind, leaveObjects } from "./left-behind.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story, StoryOptions } from "./story.ts";
+
+/*
+ * Every story of this folder runs as the service account of the published manifests, so a right that is missing shows wherever it is needed.
+ * These few use every right that is given, so one that nothing needs shows here.
+ */
+
+const used = new Map<string, Access>();
+
+function tellAndNote(options: StoryOptions, story: (world: Story) => Promise<void>): Promise<void> {
+  return tell(options, async (world) => {
+    await story(world);
+    for (const [key, access] of world.accesses) used.set(key, access);
+  });
+}
+
+describe("the rights of the operator", () => {
+  it("are enough for a cluster from its creation to its end, under a lease and with a server that streams no lists", () =>
+    tellAndNote({ kube: withoutStreamedLists, operator: { leaderElection: {} } }, async (world) => {
+      // Somebody else held the lease a moment ago: it is watched until it is free.
+      await world.client
+        .resource(leaseType)
+        .create({ metadata: { namespace: "default", name: "ffa5cb32.alperen.cloud" }, spec: heldAt(world.time.now()) } as KubeObject);
+      const { spec, ...rest } = demoCluster(["10.5.0.1"], ["10.5.0.2", "10.5.0.3"]);
+      await world.client.resource<TalosCluster>(kinds.cluster).create({ ...rest, spec: spec ?? {} });
+      await world.start();
+      await world.untilReady();
+      // An answer that is given twice within minutes is one event with a count.
+      for (let round = 0; round < 2; round += 1) {
+        await world.annotate(kinds.controlPlane, "talos-operator.dev/approve-reprovision", "demo-10.5.0.1");
+        await world.time.advance(90_000);
+      }
+      const [kept] = spec?.worker?.metalSpec?.machines ?? [];
+      const fewer = { spec: { worker: { ...spec?.worker, metalSpec: { ...spec?.worker?.metalSpec, machines: [kept] } } } };
+      await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: fewer });
+      await world.until("one worker less", async () => (await world.get(kinds.machine, "demo-10.5.0.3")) === undefined);
+      await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+      await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined, 600);
+    }));
+
+  it("are enough to take a cluster over, and to see who else is at work", () =>
+    tellAndNote({ operator: { leaderElection: {} } }, async (world) => {
+      const bundle = await leaveBehind(world);
+      await leaveObjects(world, readFileSync(new URL("../../testdata/peers/talos-alperen-cloud.yaml", import.meta.url), "utf8"), bundle);
+      await world.time.advance(11 * 60_000);
+      await world.start();
+      await world.until("taken over", async () => (await world.condition(kinds.controlPlane, "Imported"))?.status === "True", 120);
+      // Its kubeconfig and talosconfig are renewed.
+      world.time.setClock(world.time.clock.now() + 340 * 86_400_000);
+      await world.time.advance(150_000);
+    }));
+
+  after(() => {
+    const wanted = new Set([...used.values()].flatMap(rightsFor));
+    const granted = new Set(permissions.flatMap(rightsOf));
+    assert.deepEqual(
+      granted.difference(wanted),
+      new Set(),
+      "rights that nothing uses: take them out of packages/operator/src/permissions.ts",
+    );
+    assert.deepEqual(wanted.difference(granted), new Set(), "rights that are missing in packages/operator/src/permissions.ts");
+  });
+});
+
+/** A lease that ends 15 s from now unless it is renewed. */
+function heldAt(now: number): object {
+  const at = new Date(now).toISOString().replace("Z", "000Z");
+  return { holderIdentity: "the-one-before", leaseDurationSeconds: 15, acquireTime: at, renewTime: at, leaseTransitions: 0 };
+}
+
+/** One line per verb, resource, and name where the right is for names alone. */
+function rightsOf({ group, resources, verbs, resourceNames, inOwnNamespace }: Permission): readonly string[] {
+  const where = inOwnNamespace === true ? " in the own namespace" : "";
+  return resources.flatMap((resource) =>
+    verbs.flatMap((verb) => (resourceNames ?? [""]).map((name) => `${verb} ${resource}.${group}${name === "" ? "" : ` ${name}`}${where}`)),
+  );
+}
+
+/** The right that an access needs; names and places count where the table makes them count. */
+function rightsFor({ verb, group, resource, namespace, name }: Access): readonly string[] {
+  const rules = permissions.filter((rule) => rule.group === group && rule.resources.includes(resource));
+  const isNamed = rules.some(({ resourceNames }) => resourceNames !== undefined);
+  // Leases across all namespaces are a neighbour's, one in a namespace is its own.
+  const isOwn = namespace !== "" && rules.some(({ inOwnNamespace }) => inOwnNamespace === true);
+  return [`${verb} ${resource}.${group}${isNamed ? ` ${name}` : ""}${isOwn ? " in the own namespace" : ""}`];
+}
+
+/** As a server that cannot give a list as a stream of events. */
+function withoutStreamedLists(kube: KubeTransport): KubeTransport {
+  const refusal = { kind: "Status", status: "Failure", code: 422, reason: "Invalid", message: "sendInitialEvents: Forbidden" };
+  return {
+    ...kube,
+    watch: async (request, options) =>
+      request.query?.["sendInitialEvents"] === undefined
+        ? kube.watch(request, options)
+        : { status: 422, headers: {}, body: refusal, events: (async function* () {})() },
+  };
+}
