@@ -1,17 +1,16 @@
 import type { SecretsBundle } from "@talos-operator/talos";
-import { EffectError } from "../../errors.ts";
+import { createTalosClient } from "@talos-operator/talos/client";
 import { LOOK_TIMEOUT_MS } from "../../looking/look-at.ts";
-import { withAdminClient } from "./admin-client.ts";
 import type { AdminPorts } from "./admin-client.ts";
 import { configQuestion, configWish } from "./config-questions.ts";
 import { configIntents } from "./config-intents.ts";
 import { sentUnder, troubleOf } from "./config-probe.ts";
 import type { Before } from "./config-probe.ts";
+import { mintCredentials } from "./credentials.ts";
 import type { ClusterFacts } from "./facts.ts";
+import type { ConfigReader } from "./live-configs.ts";
 import type { Observed } from "./model.ts";
 import { readConfig } from "./read-config.ts";
-import type { ConfigQuestion } from "./read-config.ts";
-import type { KnownConfig } from "./seen-config.ts";
 import type { ClusterSession } from "./session.ts";
 
 /** What reading configurations needs. */
@@ -22,7 +21,7 @@ export interface ConfigReaderPorts extends AdminPorts {
 }
 
 /**
- * What is known of the configurations of running machines. What is due is read beside the passes, each with an `os:admin` certificate made for it.
+ * What is known of the configurations of running machines. What is due is read beside the passes, with an `os:admin` certificate made for it.
  *
  * Nothing is read of a cluster that is paused, going, or whose spec cannot be used.
  */
@@ -30,27 +29,34 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
   if (seen.mode === "disable" || seen.record.kind !== "present" || seen.controlPlane.metadata.deletionTimestamp !== undefined) return seen;
   const { facts } = seen.record.value;
   if (seen.problems.length > 0) return { ...seen, configs: session.configs.seen() };
-  const questions = new Map(
-    seen.machines.flatMap((machine) => {
-      const question = configQuestion(machine, seen.machines, seen.controlPlane, facts);
-      return question === undefined ? [] : [[question.machine, question] as const];
-    }),
-  );
+  const questions = seen.machines.flatMap((machine) => configQuestion(machine, seen.machines, seen.controlPlane, facts) ?? []);
   session.configs.ask(
-    [...questions.values()].map((question) => configWish(question, facts)),
-    (machine) => read(questions.get(machine), ports),
+    questions.map((question) => configWish(question, facts)),
+    () => openReader(ports),
     ports.wake,
   );
-  return { ...seen, configs: session.configs.seen(), troubles: troublesOf(seen, facts, session) };
+  return {
+    ...seen,
+    configs: session.configs.seen(),
+    isReadingConfigs: session.configs.isReading(),
+    troubles: troublesOf(seen, facts, session),
+  };
 }
 
-async function read(question: ConfigQuestion | undefined, ports: ConfigReaderPorts): Promise<KnownConfig> {
-  if (question === undefined) throw new EffectError("PRECONDITION_GONE", "it does not run");
+async function openReader(ports: ConfigReaderPorts): Promise<ConfigReader> {
   const secrets = await ports.bundle();
-  return withAdminClient(question.address, secrets, ports, async (client) => {
-    const { seen } = await readConfig(client, question, secrets, () => ports.clock.now(), { timeoutMs: LOOK_TIMEOUT_MS });
-    return seen;
-  });
+  const credentials = await mintCredentials(secrets, "os:admin", ports.keys, ports.clock);
+  return {
+    async read(question) {
+      const client = createTalosClient(ports.dialer.dial({ address: question.address }, credentials));
+      try {
+        const { seen } = await readConfig(client, question, secrets, () => ports.clock.now(), { timeoutMs: LOOK_TIMEOUT_MS });
+        return seen;
+      } finally {
+        client.close();
+      }
+    },
+  };
 }
 
 /** Remembers what goes wrong while a configuration is tried: when the machine has taken it back, nothing shows it any more. */

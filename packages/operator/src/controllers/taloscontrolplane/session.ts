@@ -222,8 +222,8 @@ export class ClusterSession {
     return this.#sent;
   }
 
-  noteSent(effect: string, outcome: SentEffect["outcome"], detail: string): void {
-    this.#sent.set(effect, { at: this.#ports.clock.now(), outcome, detail });
+  noteSent(effect: string, outcome: SentEffect["outcome"], detail: string, configHash?: string): void {
+    this.#sent.set(effect, { at: this.#ports.clock.now(), outcome, detail, ...(configHash === undefined ? {} : { configHash }) });
   }
 
   forgetSent(effect: string): void {

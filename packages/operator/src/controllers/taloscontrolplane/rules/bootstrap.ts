@@ -1,4 +1,5 @@
 import { elapsedMs } from "../../../elapsed.ts";
+import { withAnsweredConfigs } from "../answered-configs.ts";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { withDecisions } from "../facts.ts";
 import type { BootstrapIntentFact, ClusterFacts } from "../facts.ts";
@@ -44,7 +45,7 @@ export const bootstrapOnce: Rule = {
       const evidence = `The member list of ${founded.machine} has ${founded.members.length} member(s), itself among them.`;
       const done = { machine: target.machine, address: target.address, uuid: target.uuid, at: seen.now, evidence };
       const next = withDecisions(
-        { ...facts, bootstrapDone: done },
+        { ...withAnsweredConfigs(facts, seen), bootstrapDone: done },
         { at: seen.now, action: "Bootstrap", reason: "Founded", machine: target.machine, message: evidence },
       );
       return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "Bootstrapped" }] };
