@@ -1,8 +1,16 @@
 /** The brain without its body, for tests that explore it: rules, and observations to ask them about. */
 export { decide, defaultRules } from "../controllers/taloscontrolplane/decide.ts";
 export { controlPlane, facts, inMaintenance, NOW, observed, preparing, running, silent } from "./builders.ts";
+export { configured, member } from "./builders.ts";
+export { decidedPass } from "./effects.ts";
+export { configQuestion } from "../controllers/taloscontrolplane/config-questions.ts";
+export { machinesOf } from "../controllers/taloscontrolplane/declared.ts";
+export { printRecord, readRecord } from "../controllers/taloscontrolplane/facts-codec.ts";
 export { quorumOf, projectWithout, settled } from "../controllers/taloscontrolplane/quorum.ts";
 
+export type { DecidedPass } from "./effects.ts";
+export type { IntentFact } from "../controllers/taloscontrolplane/facts.ts";
+export type { Leading } from "../leading.ts";
 export type { ClusterFacts } from "../controllers/taloscontrolplane/facts.ts";
 export type { Action, Observed, Rule, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 export type { EtcdMember, SeenEtcd } from "../looking/look.ts";

@@ -1,0 +1,120 @@
+import { clusterRecordResource } from "@talos-operator/api";
+import type { ClusterRecord } from "@talos-operator/api";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
+import { mintCredentials } from "../controllers/taloscontrolplane/credentials.ts";
+import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
+import type { Effects } from "../controllers/taloscontrolplane/execute.ts";
+import { readRecord } from "../controllers/taloscontrolplane/facts-codec.ts";
+import { createGuard } from "../controllers/taloscontrolplane/guard.ts";
+import type { Action, Observed } from "../controllers/taloscontrolplane/model.ts";
+import { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
+import { isEffectError } from "../errors.ts";
+import type { Leading } from "../leading.ts";
+import { LookGate } from "../looking/look-gate.ts";
+import { Turnstile } from "../looking/turnstile.ts";
+import { createAccessStore } from "../secrets/access-store.ts";
+import { createBundleStore, usableBundle } from "../secrets/bundle-store.ts";
+
+/** Where effects act. */
+export interface EffectPlace {
+  readonly client: KubeClient;
+  readonly dialer: TalosDialer;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly workloads?: WorkloadDialer;
+}
+
+/** A pass that has decided, and has carried out nothing yet. */
+export interface DecidedPass {
+  /** The effects, for tests that change one of them. */
+  readonly effects: Effects;
+  /** @returns what was thrown; a look at the last moment that held an effect back is in the session's notes, or here */
+  carryOut(actions: readonly Action[]): Promise<unknown>;
+  close(): void;
+}
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+/** One process that leads and is not in anybody's way. */
+const undisturbed: Leading = {
+  identity: "one",
+  fencingToken: "1/1",
+  mayDisturb: true,
+  remainingMs: () => 15_000,
+  confirm: () => Promise.resolve(true),
+};
+
+/**
+ * A pass over one cluster between its decision and its effects: the record was read, machines are known, and whatever changes from here on only the last
+ * looks of the effects can tell.
+ */
+export async function decidedPass(
+  place: EffectPlace,
+  seen: Observed,
+  given: { readonly leading?: Leading; readonly other?: string } = {},
+): Promise<DecidedPass> {
+  const { client, clock, timers, keys } = place;
+  const { namespace = "", name } = seen.controlPlane.metadata;
+  const key = { namespace, name };
+  const leading = given.leading ?? undisturbed;
+  const bundles = createBundleStore(client);
+  const workload = place.workloads === undefined ? undefined : { dialer: place.workloads, keys, wake: () => undefined };
+  const session = new ClusterSession({ ...place, gate: new LookGate(timers), turnstile: new Turnstile(4), workload }, () => undefined);
+  const record = await client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
+  session.record = { at: clock.now(), value: record ?? "absent" };
+  const facts: Effects["facts"] = () => {
+    const now = session.record?.value;
+    const read = now === undefined || now === "absent" ? undefined : readRecord(now);
+    if (read === undefined) throw new TypeError("an effect needs a record, and there is none");
+    return read.facts;
+  };
+  const bundle: Effects["bundle"] = async () =>
+    usableBundle(await bundles.read({ namespace, name: facts().bundle.secretName }), facts().bundle);
+  if (record !== undefined) session.setCredentials(await mintCredentials(await bundle(), "os:reader", keys, clock));
+  session.watch(
+    [...seen.machines, ...seen.former].map(({ declared }) => ({
+      ...declared,
+      mayBeConfigured: record !== undefined && facts().machines.find((fact) => fact.name === declared.name)?.configuredAt !== undefined,
+    })),
+  );
+  const demandAlone: Effects["demandAlone"] = async () => {
+    if (given.other !== undefined) throw Object.assign(new Error(given.other), { name: "AnotherOperator" });
+  };
+  const abort = new AbortController();
+  const effects: Effects = {
+    ...place,
+    bundles,
+    access: createAccessStore(client, keys, "talos-operator"),
+    seen: { ...seen, sent: session.sent() },
+    session,
+    guard: createGuard(key, client, leading, demandAlone),
+    demandAlone,
+    leading,
+    log: silent,
+    signal: abort.signal,
+    facts,
+    bundle,
+    event: () => undefined,
+    wake: () => undefined,
+    caughtUp: async () => undefined,
+  };
+  return {
+    effects,
+    async carryOut(actions) {
+      try {
+        await executeAll(actions, effects);
+        return undefined;
+      } catch (thrown) {
+        if (isEffectError(thrown) || thrown instanceof Error) return thrown;
+        throw thrown;
+      }
+    },
+    close() {
+      abort.abort();
+      session.close();
+    },
+  };
+}

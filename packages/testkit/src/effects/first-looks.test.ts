@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { inMaintenance, machinesOf } from "@talos-operator/operator/testing";
+import type { Action, ClusterFacts, Observed } from "@talos-operator/operator/testing";
+import { createEffectWorld } from "./effect-world.ts";
+import type { EffectWorld, Lie, Meanwhile } from "./effect-world.ts";
+
+type Row = Meanwhile & { readonly action?: Action; readonly seen?: Observed };
+
+const factOf = (known: ClusterFacts, address: string): ClusterFacts["machines"][number] => {
+  const found = known.machines.find((one) => one.address === address);
+  assert.ok(found !== undefined);
+  return found;
+};
+
+/** The record with one machine as it is by then. */
+const machine =
+  (address: string, over: Partial<ClusterFacts["machines"][number]>) =>
+  (facts: ClusterFacts): ClusterFacts => ({
+    ...facts,
+    machines: facts.machines.map((one) => (one.address === address ? { ...one, ...over } : one)),
+  });
+
+describe("a first configuration", () => {
+  let world: EffectWorld;
+  let known: ClusterFacts;
+  let seen: Observed;
+  let action: Extract<Action, { readonly kind: "ConfigureMachine" }>;
+
+  before(async () => {
+    world = await createEffectWorld("configured");
+    known = await world.facts();
+    const looks = Object.fromEntries(known.machines.map(({ address, spki = "" }) => [address, inMaintenance(address, { spki })]));
+    seen = await world.seen({ looks });
+    const [declared] = machinesOf(seen.controlPlane);
+    assert.ok(declared !== undefined);
+    action = { kind: "ConfigureMachine", machine: declared, ifSpki: factOf(known, declared.address).spki ?? "", installDisk: "/dev/sda" };
+  });
+  after(() => world.end());
+
+  test("is sent when nothing is in its way", async () => {
+    assert.deepEqual(await world.send(action, seen, (facts) => facts), ["ApplyConfiguration 10.0.0.1"]);
+  });
+
+  const heldBackBy: Readonly<Record<string, () => Row>> = {
+    "another key at the address, which is told nothing": () => ({ moved: ["10.0.0.1", "10.0.0.9"], key: action.ifSpki }),
+    "another key that a connection lets through": () => ({ key: "another" }),
+    "a machine that does not say that it waits": () => ({
+      lies: [
+        {
+          method: "Get",
+          credentials: "maintenance",
+          tell: () => {
+            throw Object.assign(new Error("not found"), { name: "TalosCallFailure" as const, code: 5 });
+          },
+        },
+      ],
+    }),
+    "a machine that was not seen waiting": () => ({ seen: { ...seen, machines: seen.machines.slice(1) } }),
+    "a record without its intent": () => ({ record: machine("10.0.0.1", { configuredAt: undefined }) }),
+    "a record with another key": () => ({ record: machine("10.0.0.1", { spki: "another" }) }),
+    "a record in which it was let go": () => ({ record: machine("10.0.0.1", { releasedAt: 5_000 }) }),
+    "a record with another address": () => ({ record: machine("10.0.0.1", { address: "10.0.0.8" }) }),
+  };
+  for (const [what, row] of Object.entries(heldBackBy))
+    test(`is held back by ${what}`, async () => {
+      const { seen: other = seen, ...meanwhile } = row();
+      assert.deepEqual(await world.send(action, other, (facts) => facts, meanwhile), []);
+    });
+});
+
+describe("the founding of etcd", () => {
+  let world: EffectWorld;
+  let known: ClusterFacts;
+  let seen: Observed;
+  let action: Extract<Action, { readonly kind: "BootstrapEtcd" }>;
+
+  before(async () => {
+    world = await createEffectWorld("founded");
+    // The operator may have been stopped while a control plane was still on its way.
+    await world.story.time.advance(60_000);
+    known = await world.facts();
+    seen = await world.seen();
+    const target = factOf(known, known.bootstrapIntent?.address ?? "");
+    assert.equal(target.address, "10.0.0.1");
+    action = {
+      kind: "BootstrapEtcd",
+      machine: target.name,
+      address: target.address,
+      ifUuid: target.uuid,
+      onlyAfterReboot: false,
+      probe: known.machines
+        .filter(({ role }) => role === "controlplane")
+        .map(({ name, address, spki, uuid }) => ({ machine: name, address, wasConfigured: true, spki, uuid })),
+    };
+  });
+  after(() => world.end());
+
+  const probing = (over: object): Action => ({
+    ...action,
+    probe: action.probe.map((target) => (target.address === "10.0.0.2" ? { ...target, ...over } : target)),
+  });
+  const runs = (address: string): Lie => ({
+    method: "ServiceList",
+    address,
+    tell: (reply: { readonly messages: readonly { readonly services: readonly { readonly id: string; state: string }[] }[] }) => {
+      for (const { services } of reply.messages) for (const service of services) if (service.id === "etcd") service.state = "Running";
+      return reply;
+    },
+  });
+
+  test("is sent when nothing is in its way", async () => {
+    assert.deepEqual(await world.send(action, seen, (facts) => facts), ["Bootstrap 10.0.0.1"]);
+  });
+
+  for (const [what, probe] of Object.entries({
+    "is silent": {},
+    "is no Talos machine": { address: "10.0.0.2" },
+  }))
+    test(`does not wait for a machine that was never configured and ${what}`, async () => {
+      const sent = await world.send(probing({ ...probe, wasConfigured: false, spki: undefined, uuid: "" }), seen, (facts) => facts, {
+        cut: ["10.0.0.2"],
+      });
+      assert.deepEqual(sent, ["Bootstrap 10.0.0.1"]);
+    });
+
+  const heldBackBy: Readonly<Record<string, () => Row>> = {
+    "etcd that runs on the target": () => ({ lies: [runs("10.0.0.1")] }),
+    "another machine at the address of the target": () => ({ moved: ["10.0.0.1", "10.0.0.3"] }),
+    "a target that did not lose the request in a boot": () => ({
+      action: { ...action, onlyAfterReboot: true },
+      prepare: ({ effects }) => {
+        effects.session.bootIdAtBootstrap = world.story.datacenter.machine("10.0.0.1").state.bootId;
+      },
+    }),
+    "an intent on another machine": () => ({ action: { ...action, ...targetOf("10.0.0.2") } }),
+    "a control plane that is silent and was configured": () => ({ cut: ["10.0.0.2"] }),
+    "a control plane on which etcd runs": () => ({ lies: [runs("10.0.0.2")] }),
+    "a control plane with another machine in its place": () => ({ moved: ["10.0.0.2", "10.0.0.3"] }),
+    "a control plane with a machine in its place that waits with another key": () => ({ moved: ["10.0.0.2", "10.0.0.9"] }),
+    "a control plane without an address that was configured": () => ({ action: probing({ address: "" }), cut: ["10.0.0.2"] }),
+    "a control plane that nobody looks at": () => ({
+      seen: { ...seen, machines: seen.machines.filter(({ declared }) => declared.address !== "10.0.0.2") },
+    }),
+    "a founding that is recorded": () => ({
+      isForGood: true,
+      record: (facts) => ({
+        ...facts,
+        bootstrapDone: { machine: action.machine, address: action.address, uuid: action.ifUuid, at: 5_000, evidence: "seen" },
+      }),
+    }),
+  };
+  const targetOf = (address: string): object => {
+    const { name, uuid } = factOf(known, address);
+    return { machine: name, address, ifUuid: uuid };
+  };
+  for (const [what, row] of Object.entries(heldBackBy))
+    test(`is held back by ${what}`, async () => {
+      const { action: otherAction = action, seen: other = seen, ...meanwhile } = row();
+      assert.deepEqual(await world.send(otherAction, other, (facts) => facts, meanwhile), []);
+    });
+});
