@@ -62,7 +62,8 @@ function sameStructure(a: JsonSchema, b: JsonSchema): boolean {
 
 function typeOf(schema: JsonSchema): string {
   if (schema["x-kubernetes-int-or-string"]) return "integer or string";
-  if (schema["x-kubernetes-preserve-unknown-fields"]) return "object, free form";
+  if (schema["x-kubernetes-preserve-unknown-fields"]) return schema.items === undefined ? "object, free form" : "list or object";
+  if (schema.additionalProperties) return `map of ${schema.additionalProperties.type}`;
   if (schema.type === "array")
     return `list of ${schema.items?.["x-kubernetes-preserve-unknown-fields"] ? "object, free form" : (schema.items?.type ?? "any")}`;
   return schema.format === undefined ? (schema.type ?? "any") : `${schema.type} (${schema.format})`;

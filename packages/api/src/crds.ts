@@ -5,6 +5,8 @@ import { talosClusterKind } from "./kinds/talos-cluster.ts";
 import { talosControlPlaneKind } from "./kinds/talos-control-plane.ts";
 import { talosMachineKind } from "./kinds/talos-machine.ts";
 import { talosWorkerKind } from "./kinds/talos-worker.ts";
+import { kubernetesClusterKind } from "./vitistack/kubernetes-cluster.ts";
+import { vitistackMachineKind } from "./vitistack/machine.ts";
 
 /** Every kind with a controller, in the order in which documentation presents them. */
 export const kinds: readonly KindDefinition[] = [
@@ -12,6 +14,8 @@ export const kinds: readonly KindDefinition[] = [
   talosControlPlaneKind,
   talosWorkerKind,
   talosMachineKind,
+  kubernetesClusterKind,
+  vitistackMachineKind,
   clusterRecordKind,
 ];
 

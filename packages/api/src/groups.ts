@@ -4,5 +4,8 @@ export const TALOS_GROUP = "talos.alperen.cloud";
 /** Group of the kinds that are ours alone: ClusterRecord. Annotations and finalizers of ours carry it too. */
 export const OPERATOR_GROUP = "talos-operator.dev";
 
-/** The only version of either group. */
+/** Group of the kinds that describe a cluster by its topology and machines that any provider fulfils: KubernetesCluster, Machine. */
+export const VITISTACK_GROUP = "vitistack.io";
+
+/** The only version of each group. */
 export const API_VERSION = "v1alpha1";

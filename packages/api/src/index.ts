@@ -1,4 +1,4 @@
-export { API_VERSION, OPERATOR_GROUP, TALOS_GROUP } from "./groups.ts";
+export { API_VERSION, OPERATOR_GROUP, TALOS_GROUP, VITISTACK_GROUP } from "./groups.ts";
 export { annotations, finalizers, labels, reconcileModeOf, unknownReconcileMode } from "./keys.ts";
 export type { ReconcileMode } from "./keys.ts";
 export {
@@ -40,6 +40,15 @@ export type { ConfigMapKeySelector, DeletionPolicy, LocalObjectReference, Mode, 
 export type { Machine, MetalSpec } from "./kinds/metal-spec.ts";
 export type { MachineMeta, MachineSpec, PxeClientSpec } from "./kinds/machine-spec.ts";
 export type { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+
+export { kubernetesClusterResource } from "./vitistack/kubernetes-cluster.ts";
+export type { ClusterData, KubernetesCluster, KubernetesClusterSpec, WorkerGroup } from "./vitistack/kubernetes-cluster.ts";
+export type { ClusterState, KubernetesClusterStatus } from "./vitistack/cluster-status.ts";
+export type { Topology, TopologyGroup } from "./vitistack/topology.ts";
+export type { TalosOptionsSpec } from "./vitistack/talos-options.ts";
+export { vitistackMachineResource } from "./vitistack/machine.ts";
+export type { VitistackMachine, VitistackMachineStatus } from "./vitistack/machine.ts";
+export type { MachineDisk, MachineTemplateSpec, VitistackMachineSpec } from "./vitistack/machine-spec.ts";
 
 export { findCondition, isConditionTrue, removeCondition, rfc3339, setCondition } from "./meta/condition.ts";
 export type { Condition, ConditionInput } from "./meta/condition.ts";

@@ -6,7 +6,7 @@ import { loadManifestCorpus, runManifestCorpus, widenedManifests } from "./testi
 import { startRealApiServer } from "./testing/real-api-server.ts";
 import type { RealApiServer } from "./testing/real-api-server.ts";
 
-const publishedKinds = ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"];
+const publishedKinds = ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", "KubernetesCluster", "Machine"];
 const pluralOf = (kind: string) => crds.find((crd) => crd.spec.names.kind === kind)?.spec.names.plural ?? kind.toLowerCase();
 
 describe("the CRDs on a genuine kube-apiserver", () => {

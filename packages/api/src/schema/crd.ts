@@ -37,6 +37,8 @@ export interface PrinterColumn {
   readonly name: string;
   readonly type: "string" | "date" | "integer" | "boolean";
   readonly jsonPath: string;
+  /** 1 shows the column with `-o wide` only. */
+  readonly priority?: number;
 }
 
 /** The Age column, last in every table. */

@@ -34,6 +34,8 @@ interface Common {
   readonly description: string;
   readonly default?: unknown;
   readonly rules?: readonly ValidationRule[];
+  /** True stores an explicit `null`; without it a create drops the null and a server-side apply refuses it. */
+  readonly nullable?: true;
 }
 
 interface StringKeywords extends Common {
@@ -58,6 +60,8 @@ interface ListKeywords extends Common {
 
 interface ObjectKeywords extends Common {
   readonly mapType?: "atomic";
+  /** The object must satisfy one of these beside its own fields. */
+  readonly anyOf?: readonly JsonSchema[];
 }
 
 /** Any string within the given keywords. */
@@ -84,6 +88,43 @@ export function boolean(keywords: Common): Field<boolean, false> {
 export function intOrString(keywords: Common): Field<number | string, false> {
   return optional({ ...wire(keywords), anyOf: [{ type: "integer" }, { type: "string" }], "x-kubernetes-int-or-string": true });
 }
+
+/** A quantity as Kubernetes writes it: `4`, `"512Mi"`, `"1.5"`. */
+export function quantity(keywords: Common): Field<number | string, false> {
+  const field = intOrString(keywords);
+  return { ...field, schema: { ...field.schema, pattern: QUANTITY_PATTERN } };
+}
+
+/** Texts by key. Keys are stored as written. */
+export function stringMap(keywords: Common): Field<Readonly<Record<string, string>>, false> {
+  return optional({ type: "object", ...wire(keywords), additionalProperties: { type: "string" } });
+}
+
+/**
+ * A value that is either a list of `item` or an object like `form`: one node that names no type, with the fields of both.
+ *
+ * Servers check, default and compare each form as if it stood alone. What is neither is refused by keywords that no text, number or
+ * truth value satisfies. CEL rules of the schema cannot see the value.
+ */
+export function listOrObject<T, O>(item: Field<T>, form: Field<O>, keywords: Common): Field<readonly T[] | O, false> {
+  const { properties, required: names } = form.schema;
+  return optional({
+    ...wire(keywords),
+    "x-kubernetes-preserve-unknown-fields": true,
+    ...(names && { required: names }),
+    ...(properties && { properties }),
+    items: item.schema,
+    ...NEITHER_TEXT_NOR_NUMBER,
+    not: { enum: [true, false] },
+  });
+}
+
+/** Keywords that speak of texts and numbers only, and that none of them satisfies. */
+const NEITHER_TEXT_NOR_NUMBER = { minLength: 1, maxLength: 0, minimum: 1, maximum: 0 } as const;
+
+/** Pattern of a quantity, as `resource.Quantity` has it in published schemas. */
+export const QUANTITY_PATTERN =
+  "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
 /** An object of free form whose keys are stored as written: a machine config patch, a registries section. */
 export function rawObject(keywords: Common): Field<Readonly<Record<string, unknown>>, false> {
@@ -131,5 +172,5 @@ function optional<T>(schema: JsonSchema): Field<T, false> {
 }
 
 function wire<K extends Common>({ rules, ...rest }: K): Omit<K, "rules"> & JsonSchema {
-  return { ...rest, ...(rules && { "x-kubernetes-validations": rules }) };
+  return { ...rest, ...(rules && { "x-kubernetes-validations": rules }) } as Omit<K, "rules"> & JsonSchema;
 }

@@ -10,7 +10,8 @@ export interface JsonSchema {
   readonly description?: string;
   readonly format?: string;
   readonly default?: unknown;
-  readonly enum?: readonly string[];
+  readonly enum?: readonly (string | boolean)[];
+  readonly nullable?: true;
   /** RE2 on the real server. Patterns of ours stay inside what RE2 and JavaScript read alike. */
   readonly pattern?: string;
   readonly minLength?: number;
@@ -25,6 +26,7 @@ export interface JsonSchema {
   readonly additionalProperties?: JsonSchema;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
+  readonly not?: JsonSchema;
   readonly "x-kubernetes-int-or-string"?: true;
   readonly "x-kubernetes-preserve-unknown-fields"?: true;
   readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";

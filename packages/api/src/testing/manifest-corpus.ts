@@ -24,7 +24,8 @@ export type Verdict = "accept" | "reject";
 export interface KubeManifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  /** Absent in manifests that are to be refused for it. */
+  readonly metadata?: { readonly name: string; readonly namespace?: string };
   readonly spec?: unknown;
   readonly status?: unknown;
 }
@@ -86,9 +87,12 @@ async function writeOver(subject: CorpusSubject, manifest: ManifestCase, before:
   try {
     return await send(subject, {
       method: "PUT",
-      path: `${collection(subject, before)}/${before.metadata.name}${manifest.isStatusWrite ? "/status" : ""}`,
+      path: `${collection(subject, before)}/${before.metadata?.name}${manifest.isStatusWrite ? "/status" : ""}`,
       query: { dryRun: "All", fieldValidation: "Warn" },
-      body: inNamespace(subject, { ...manifest.object, metadata: { ...manifest.object.metadata, ...versionOf(stored.resourceVersion) } }),
+      body: inNamespace(subject, {
+        ...manifest.object,
+        metadata: { name: "", ...manifest.object.metadata, ...versionOf(stored.resourceVersion) },
+      }),
     });
   } finally {
     await remove(subject, before);
@@ -114,7 +118,8 @@ function create(subject: CorpusSubject, object: KubeManifest, isDryRun: boolean)
 function apply(subject: CorpusSubject, object: KubeManifest, isDryRun: boolean): Promise<Answer> {
   return send(subject, {
     method: "PATCH",
-    path: `${collection(subject, object)}/${object.metadata.name}`,
+    // Without a name the server has something to say too.
+    path: `${collection(subject, object)}/${object.metadata?.name ?? ""}`,
     query: { fieldManager: "manifest-corpus", fieldValidation: "Strict", ...(isDryRun && { dryRun: "All" }) },
     headers: { "content-type": "application/apply-patch+yaml" },
     body: inNamespace(subject, object),
@@ -122,8 +127,8 @@ function apply(subject: CorpusSubject, object: KubeManifest, isDryRun: boolean):
 }
 
 async function remove(subject: CorpusSubject, object: KubeManifest): Promise<void> {
-  const gone = await send(subject, { method: "DELETE", path: `${collection(subject, object)}/${object.metadata.name}` });
-  if (gone.verdict === "reject") throw new Error(`${object.kind}/${object.metadata.name} could not be deleted: ${gone.message}`);
+  const gone = await send(subject, { method: "DELETE", path: `${collection(subject, object)}/${object.metadata?.name}` });
+  if (gone.verdict === "reject") throw new Error(`${object.kind}/${object.metadata?.name} could not be deleted: ${gone.message}`);
 }
 
 async function send({ transport }: CorpusSubject, request: KubeRequest): Promise<Answer> {
@@ -145,12 +150,12 @@ function collection({ namespace, pluralOf }: CorpusSubject, { apiVersion, kind }
   return `/apis/${apiVersion}/namespaces/${namespace}/${pluralOf(kind)}`;
 }
 
-function inNamespace({ namespace }: CorpusSubject, object: KubeManifest): KubeManifest {
+function inNamespace({ namespace }: CorpusSubject, object: KubeManifest): unknown {
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-function withoutStatus({ apiVersion, kind, metadata, spec }: KubeManifest): KubeManifest {
-  return { apiVersion, kind, metadata, spec };
+function withoutStatus({ status: _, ...rest }: KubeManifest): KubeManifest {
+  return rest;
 }
 
 function versionOf(resourceVersion: string | undefined): { readonly resourceVersion?: string } {

@@ -1,0 +1,79 @@
+import { boolean, list, object, required, string, stringMap } from "../schema/field.ts";
+import type { Field, Infer } from "../schema/field.ts";
+
+const text = (description: string) => string({ description });
+const texts = (description: string, item: string) => list(text(item), { description });
+
+const machine = object(
+  {
+    type: required(text("controlplane. The role of a machine follows from its group; another word is answered by a condition.")),
+    token: text("Token that machines join with, instead of a generated one."),
+    ca: object(
+      {
+        crt: required(text("Certificate of the authority of the Talos API, base64 of its PEM.")),
+        key: required(text("Private key of that authority, base64 of its PEM.")),
+      },
+      { description: "Authority of the Talos API, instead of a generated one." },
+    ),
+    secretRef: object(
+      { name: required(text("Name of the Secret.")) },
+      { description: "Secret in the same namespace with the keys token, ca.crt and ca.key, instead of writing them here." },
+    ),
+    certSANs: texts("Further names and addresses in the certificates of the Talos API and the Kubernetes API.", "A name or an address."),
+    kubelet: object(
+      {
+        image: text("Image of the kubelet; a tag must be the Kubernetes version."),
+        extraArgs: stringMap({ description: "Further arguments of the kubelet." }),
+      },
+      { description: "The kubelet of each machine." },
+    ),
+  },
+  {
+    description: "Secrets and settings of the machines. With it type, and token and ca or secretRef, are given too.",
+    rules: [
+      {
+        rule: "has(self.secretRef) ? !has(self.token) && !has(self.ca) : has(self.token) && has(self.ca)",
+        message: "give token and ca, or secretRef, and not both: machines trust each other by all of them together",
+      },
+    ],
+  },
+);
+
+const talosConfig = object(
+  {
+    machine,
+    cluster: object(
+      {
+        name: text("Name of the Talos cluster; the same as clusterName, or data.clusterId."),
+        controlPlane: object(
+          { endpoint: text("URL of the Kubernetes API; the same as clusterEndpoint.") },
+          { description: "How the control plane is reached." },
+        ),
+        network: object(
+          {
+            dnsDomain: text("DNS domain of the cluster. Default: cluster.local."),
+            podSubnets: texts("Networks of pods; the same as podSubnets. Default: 10.244.0.0/16.", "A network."),
+            serviceSubnets: texts("Networks of services; the same as serviceSubnets. Default: 10.96.0.0/12.", "A network."),
+          },
+          { description: "Networks of the cluster." },
+        ),
+      },
+      { description: "The cluster." },
+    ),
+    install: object(
+      {
+        disk: text("Disk that Talos is installed on. Default: /dev/sda."),
+        image: text("Installer image. Default: that of the Talos version."),
+        bootloader: boolean({ description: "False installs no boot loader. Default: true." }),
+        wipe: boolean({ description: "True wipes the disk before the installation. Default: false." }),
+        extraKernelArgs: texts("Further kernel arguments. They take effect with an installation or an upgrade.", "An argument."),
+      },
+      { description: "The installation." },
+    ),
+  },
+  { description: "Talos settings of all machines. Default: generated secrets, /dev/sda, cluster.local." },
+);
+
+/** `spec.talosConfig` of a KubernetesCluster. */
+export interface TalosOptionsSpec extends Infer<typeof talosConfig> {}
+export const talosConfigField: Field<TalosOptionsSpec, false> = talosConfig;
