@@ -51,6 +51,8 @@ export const labels = {
   role: `${OPERATOR_GROUP}/role`,
   /** What a Secret holds: `bundle`, `kubeconfig`, `talosconfig` or `applied-template`. */
   secretKind: `${OPERATOR_GROUP}/secret`,
+  /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had. */
+  component: `${OPERATOR_GROUP}/component`,
   /** `state` on the state Secrets of the operator that published these kinds. */
   publishedType: `${TALOS_GROUP}/type`,
 } as const;

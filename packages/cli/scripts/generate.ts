@@ -1,6 +1,8 @@
-// Writes docs/reference/cli.md from the declared commands.
+// Writes docs/reference/cli.md from the declared commands, and what the chart and config/ take from the code.
 import { writeFileSync } from "node:fs";
 import { commands } from "../src/commands/index.ts";
 import { commandReference } from "../src/reference.ts";
+import { writeInstallManifests } from "./install-manifests.ts";
 
 writeFileSync(new URL("../../../docs/reference/cli.md", import.meta.url), commandReference(commands));
+writeInstallManifests();

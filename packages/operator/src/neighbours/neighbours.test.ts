@@ -37,6 +37,12 @@ function deployment(image: string, replicas?: number): KubeObject {
   } as KubeObject;
 }
 
+/** As the chart and config/manager label it. */
+function ours(image: string): KubeObject {
+  const { metadata, ...rest } = deployment(image);
+  return { metadata: { name: "operator", ...metadata, labels: { "talos-operator.dev/component": "manager" } }, ...rest };
+}
+
 describe("a Deployment of another operator", () => {
   const find = async (object: KubeObject, isAdopted = true): Promise<string | undefined> => {
     const api = createFakeApi();
@@ -52,6 +58,7 @@ describe("a Deployment of another operator", () => {
     it(`${image} is seen`, async () => assert.match((await find(deployment(image))) ?? "", /Deployment ops\/operator/));
   const unseen: readonly (readonly [string, KubeObject, boolean])[] = [
     ["scaled to nothing", deployment("alperencelik/talos-operator:v0.5.4", 0), true],
+    ["of this operator", ours("ghcr.io/vitistack/talos-operator:0.1.0"), true],
     ["of another image", deployment("example.com/alperencelik/talos-operator-ui:1"), true],
     ["beside a cluster that this operator made", deployment("alperencelik/talos-operator:v0.5.4"), false],
   ];

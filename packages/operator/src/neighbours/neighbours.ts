@@ -1,4 +1,4 @@
-import { talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
+import { labels, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import type { TalosWorker } from "@talos-operator/api";
 import { isForbidden, isNotFound, isNotServed, leaseType } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject, ObjectKey } from "@talos-operator/kube-runtime";
@@ -65,7 +65,10 @@ export function createNeighbours(client: KubeClient, clock: Clock, identity: str
         client.resource<DeploymentObject>(deploymentType).listPage({ limit: PAGE, ...(from === undefined ? {} : { continue: from }) }),
       );
       const found = (page?.items ?? []).find(
-        ({ spec }) => (spec?.replicas ?? 1) > 0 && (spec?.template?.spec?.containers ?? []).some(({ image = "" }) => IMAGES.test(image)),
+        ({ metadata, spec }) =>
+          metadata?.labels?.[labels.component] !== "manager" &&
+          (spec?.replicas ?? 1) > 0 &&
+          (spec?.template?.spec?.containers ?? []).some(({ image = "" }) => IMAGES.test(image)),
       );
       if (found !== undefined)
         return `the Deployment ${found.metadata?.namespace ?? ""}/${found.metadata?.name ?? ""} runs another operator for these clusters`;

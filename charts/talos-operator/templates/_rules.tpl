@@ -1,0 +1,59 @@
+{{- /* Generated from packages/operator/src/permissions.ts by `npm run generate`. Do not edit. */ -}}
+{{- define "talos-operator.clusterRules" -}}
+# what people ask for; TalosClusters are theirs, and only annotations and finalizers are written
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosclusters]
+  verbs: [list, patch, watch]
+# pools and machines are composed from a TalosCluster and go with it
+- apiGroups: [talos.alperen.cloud]
+  resources: [taloscontrolplanes, talosworkers, talosmachines]
+  verbs: [create, delete, get, list, patch, watch]
+# what is seen is told in the status
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosclusters/status, taloscontrolplanes/status, talosworkers/status, talosmachines/status]
+  verbs: [patch]
+# what is composed holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosclusters/finalizers, taloscontrolplanes/finalizers, talosworkers/finalizers]
+  verbs: [update]
+# the memory of a cluster: intents before they are sent, facts that must not be forgotten
+- apiGroups: [talos-operator.dev]
+  resources: [clusterrecords]
+  verbs: [create, delete, get, patch, update]
+# the secrets bundle, kubeconfig and talosconfig of clusters, by name; never listed or watched
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [create, delete, get, update]
+# what happened, for people
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+# nothing is wiped when it goes only because its namespace goes
+- apiGroups: ['']
+  resources: [namespaces]
+  verbs: [get]
+# nothing is wiped when it goes only because its kind is uninstalled
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
+  verbs: [get]
+  resourceNames: [taloscontrolplanes.talos.alperen.cloud, talosmachines.talos.alperen.cloud, talosworkers.talos.alperen.cloud]
+{{- if .Values.rbac.detectOtherOperators }}
+# a cluster is not taken over while the operator that made it holds its lease
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [list]
+{{- end }}
+{{- if .Values.rbac.detectOtherOperators }}
+# a cluster is not taken over while the operator that made it is deployed
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [list]
+{{- end }}
+{{- end }}
+
+{{- define "talos-operator.ownNamespaceRules" -}}
+# one process acts at a time
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create, get, list, update, watch]
+{{- end }}
