@@ -12,6 +12,7 @@ export async function runSimulator(flags: FlagValues, context: CommandContext): 
   const pace = requiredString(flags, "pace");
   if (pace !== "demo" && pace !== "instant") throw new CliError(`"${pace}" is no pace`, "Use demo or instant.", { exitCode: 2 });
   const count = numberFlag(flags, "machines") ?? 8;
+  const bootSeconds = numberFlag(flags, "boot-seconds");
   const callLogPath = stringFlag(flags, "call-log");
   const calls = callLogPath === undefined ? undefined : await openLineLog(callLogPath);
   const machines = await startSimulatedMachines({
@@ -19,6 +20,7 @@ export async function runSimulator(flags: FlagValues, context: CommandContext): 
     addresses: Array.from({ length: count }, (_, index) => simulatedAddress(index + 1)),
     talosVersion: requiredString(flags, "talos-version"),
     pace,
+    ...(bootSeconds === undefined ? {} : { bootMs: bootSeconds * 1000 }),
     keys: createX509Keys(),
     log: createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) }),
     onCall: ({ phase, at, machine, path, mutating, code }) => {

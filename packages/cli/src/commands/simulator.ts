@@ -15,6 +15,14 @@ export const simulatorCommand: CommandSpec = {
     { name: "talos-version", kind: "string", value: "version", summary: "Talos on the boot media", default: "v1.13.9" },
     { name: "pace", kind: "string", value: "demo|instant", summary: "demo: slow enough to watch; instant: no waiting", default: "demo" },
     {
+      name: "boot-seconds",
+      kind: "number",
+      value: "seconds",
+      summary: "how long a machine takes from power to an answer; default is that of the pace",
+      min: 0,
+      max: 3600,
+    },
+    {
       name: "call-log",
       kind: "string",
       value: "file",

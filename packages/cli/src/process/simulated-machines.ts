@@ -29,6 +29,8 @@ export interface SimulatedMachinesOptions {
   readonly talosVersion: string;
   /** `demo` can be watched, `instant` answers at once (benchmarks). */
   readonly pace: "demo" | "instant";
+  /** Power on until the API answers; default that of the pace. */
+  readonly bootMs?: number;
   readonly keys: Keys;
   readonly log: Logger;
   /** Every call, when it arrives and when it was answered. */
@@ -45,6 +47,7 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
   await requireBindable(options.addresses);
   const workload = createEmbeddedWorkloads(options.log);
   const { folder } = options;
+  const pace = options.pace === "demo" ? demoTimings : instantTimings;
   const snapshot = folder === undefined ? undefined : readSnapshot(folder);
   const datacenter = createDatacenter({
     clock: systemClock,
@@ -52,7 +55,7 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     random: systemRandom,
     keys: options.keys,
     machines: options.addresses.map((address): MachineSpec => ({ address, talosVersion: options.talosVersion })),
-    timings: options.pace === "demo" ? demoTimings : instantTimings,
+    timings: { ...pace, bootMs: options.bootMs ?? pace.bootMs },
     workload,
     ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
     ...(snapshot === undefined ? {} : { snapshot }),
