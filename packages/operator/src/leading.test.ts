@@ -28,6 +28,16 @@ describe("the right to disturb machines", () => {
     assert.equal(leading.mayDisturb, true);
   });
 
+  it("is told once, so that what waited for it goes on", async () => {
+    const time = createVirtualTime();
+    const told: number[] = [];
+    const leading = leadingBy(term(), 5_000, time.timers, () => told.push(time.now()));
+    const begun = time.now();
+    await time.advance(120_000);
+    assert.deepEqual(told, [begun + 25_000]);
+    assert.equal(leading.mayDisturb, true);
+  });
+
   it("leaves no timer behind when the term ends before", () => {
     const time = createVirtualTime();
     const over = new AbortController();

@@ -20,12 +20,22 @@ export interface Leading {
 /** Longest that an effect of an earlier leader may still be on its way. */
 const LONGEST_EFFECT_MS = 20_000;
 
-/** The right that comes with a lease. */
-export function leadingBy(leadership: Leadership, leaseDurationMs: number, timers: Timers): Leading {
+/**
+ * The right that comes with a lease.
+ *
+ * @param onMayDisturb called once when this process may disturb machines: what waited for that need not wait for its next look
+ */
+export function leadingBy(
+  leadership: Leadership,
+  leaseDurationMs: number,
+  timers: Timers,
+  onMayDisturb: () => void = () => undefined,
+): Leading {
   // Also the first of a lease: somebody may have deleted the one before.
   let mayDisturb = false;
   const timer = timers.schedule(leaseDurationMs + LONGEST_EFFECT_MS, () => {
     mayDisturb = true;
+    onMayDisturb();
   });
   leadership.signal.addEventListener("abort", () => timer.cancel(), { once: true });
   return {

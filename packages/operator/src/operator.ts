@@ -18,6 +18,7 @@ import { createMachineController, reportAfterMs } from "./controllers/talosmachi
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
 import { createCheckedDialer } from "./looking/checked-dialer.ts";
+import { createConfigReferences } from "./references/config-references.ts";
 import { createReferences } from "./references/references.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import type { OperatorDependencies } from "./options.ts";
@@ -79,11 +80,15 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   /** One turn of leadership: fresh controllers, nothing remembered from an earlier turn. */
   const term = (leadership: Leadership): Term => {
     const leading =
-      options.leaderElection === false ? leadingAlone(identity) : leadingBy(leadership, timing.leaseDurationMs ?? 15_000, timers);
+      options.leaderElection === false
+        ? leadingAlone(identity)
+        : leadingBy(leadership, timing.leaseDurationMs ?? 15_000, timers, () => brain.lookAgain());
     const references = createReferences({ client, clock, timers, random, log });
+    const configs = createConfigReferences(client, clock);
     const brain = createBrain({
       ...shared,
       references,
+      configs,
       dialer: createCheckedDialer(talos, names, hosts),
       ...(workloads === undefined ? {} : { workloads }),
       keys,
@@ -100,7 +105,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
     current = brain;
     return {
-      controllers: [brain.controller, composer, createWorkerController({ ...shared, events, references }), reporter],
+      controllers: [brain.controller, composer, createWorkerController({ ...shared, events, references, configs }), reporter],
       close: () => {
         brain.close();
         references.close();

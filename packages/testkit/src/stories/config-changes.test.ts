@@ -289,3 +289,16 @@ describe("a change that needs a boot", () => {
       await untilUpToDate(world, 1_800);
     }));
 });
+
+test("a rollout that waits for what an earlier leader may still have under way begins in the moment that is over, not at the next look", () =>
+  tell({ operator: { leaderElection: { leaseDurationMs: 5_000, renewDeadlineMs: 3_500, retryPeriodMs: 1_000 } } }, async (world) => {
+    await settled(world);
+    await world.kill();
+    await world.start();
+    const sent = world.sent.length;
+    await world.until("a new leader looks", async () => (await upToDate(world))?.reason === "UpToDate", 30);
+    await edit(world, patched("worker", label("r1")));
+    // A lease of five seconds, and the longest effect, twenty; then no more than the turns of the passes.
+    await world.time.advance(31_000);
+    assert.deepEqual(applies(world, sent), ["ApplyConfiguration 10.5.0.4"]);
+  }));

@@ -19,6 +19,7 @@ import { LookGate } from "../../looking/look-gate.ts";
 import type { Look } from "../../looking/look.ts";
 import { Turnstile } from "../../looking/turnstile.ts";
 import { createAccessStore } from "../../secrets/access-store.ts";
+import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
 import { decide, defaultRules } from "./decide.ts";
@@ -80,6 +81,7 @@ export interface BrainOptions {
   readonly machines: Informer<TalosMachine>;
   readonly hosts: HostOptions;
   readonly references: References;
+  readonly configs: ConfigReferences;
   readonly requireFingerprint: boolean;
   readonly neighbours: Neighbours;
   readonly rules?: readonly Rule[];
@@ -112,10 +114,13 @@ export interface Brain {
   machine(key: ObjectKey): KnownMachine | undefined;
   /** Decisions of each cluster's last pass, for people and tests. */
   lastDecision(key: ObjectKey): Decision | undefined;
+  /** Decides anew about every cluster: something changed that no watch tells. */
+  lookAgain(): void;
   close(): void;
 }
 
 interface Cluster {
+  readonly key: ObjectKey;
   readonly session: ClusterSession;
   /** By name, as last observed. */
   machines: ReadonlyMap<string, DeclaredMachine>;
@@ -166,7 +171,7 @@ export function createBrain(options: BrainOptions): Brain {
         options.onLook({ namespace: key.namespace, name }, look);
       },
     );
-    const made: Cluster = { session, uid, machines: new Map(), decision: undefined, facts: undefined };
+    const made: Cluster = { key, session, uid, machines: new Map(), decision: undefined, facts: undefined };
     clusters.set(text, made);
     return made;
   };
@@ -213,6 +218,7 @@ export function createBrain(options: BrainOptions): Brain {
       clock,
       hosts: options.hosts,
       references: options.references,
+      configs: options.configs,
       wake: () => controller.enqueue(key),
       mayDisturb: options.leading.mayDisturb,
       requireFingerprint: options.requireFingerprint,
@@ -492,6 +498,9 @@ export function createBrain(options: BrainOptions): Brain {
       };
     },
     lastDecision: (key) => clusters.get(keyText(key))?.decision,
+    lookAgain: () => {
+      for (const { key } of clusters.values()) controller.enqueue(key);
+    },
     close: () => {
       for (const cluster of clusters.values()) cluster.session.close();
       clusters.clear();
