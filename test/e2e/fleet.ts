@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { clusterRecordResource } from "@talos-operator/api";
+import type { ClusterRecord } from "@talos-operator/api";
+import { createKubeClient, leaseType, type KubeClient, type KubeObject } from "@talos-operator/kube-runtime";
+import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
+import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
+
+/** A machine as the simulator keeps it on disk, as far as stories ask. */
+export interface MachineFile {
+  readonly hardware: { readonly address: string };
+  readonly power: string;
+  readonly stage: string;
+  readonly bootCount: number;
+  readonly isInstalled: boolean;
+  readonly config: { readonly active?: string; readonly persisted?: string };
+  readonly services: Readonly<Record<string, { readonly state: string }>>;
+  readonly etcd: { readonly data?: { readonly cluster: string; readonly memberId: string } };
+  readonly kubernetes: { readonly isNodeReady: boolean };
+}
+
+/** An etcd as the simulator keeps it on disk. */
+export interface EtcdFile {
+  readonly key: string;
+  readonly members: readonly { readonly id: string; readonly peerUrl: string; readonly isLearner: boolean }[];
+}
+
+/** A genuine Kubernetes API, simulated machines, and two replicas of the operator. */
+export interface Fleet extends AsyncDisposable {
+  readonly folder: string;
+  readonly client: KubeClient;
+  kubectl(...args: string[]): Promise<string>;
+  apply(...objects: readonly object[]): Promise<void>;
+  record(name: string): Promise<ClusterRecord["spec"] | undefined>;
+  machine(address: string): MachineFile;
+  /** One for each founding. */
+  etcds(): readonly EtcdFile[];
+  /** Effects that machines accepted so far: `Reset 127.1.0.7`, in their order. */
+  effects(...addresses: readonly string[]): readonly string[];
+  /** Ends the replica that holds the lease as the kernel would, and returns once the other one holds it. */
+  killLeader(): Promise<void>;
+  /** What the replicas logged, for a story that fails. */
+  logs(): string;
+}
+
+/** @param bootSeconds long enough that effects of several stories are under way at one moment */
+export async function startFleet(machines: number, bootSeconds: number): Promise<Fleet> {
+  const folder = temporaryFolder();
+  const api = join(folder.path, "api");
+  const data = join(folder.path, "machines");
+  const kubeconfig = join(api, "kubeconfig");
+  const callLog = join(folder.path, "calls.jsonl");
+  mkdirSync(api, { recursive: true });
+  const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
+  const kubectl = (...args: string[]): Promise<string> =>
+    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 60_000 });
+  const simulator = startOurs(
+    ...["simulator", "--data-dir", data, "--machines", String(machines), "--boot-seconds", String(bootSeconds)],
+    ...["--call-log", callLog, "--log-level", "warn"],
+  );
+  // Only owners' garbage is collected: the one part of a Kubernetes that deletion leans on.
+  const env = { ...scripts, KCM: "1", KCM_CONTROLLERS: "garbage-collector-controller" };
+  await must("bash", ["hack/tools/start-apiserver.sh", api], { env, timeoutMs: 120_000 });
+  await kubectl("apply", "--server-side", "-f", "config/crd");
+  await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+  await simulator.says(/machines wait/);
+  const startReplica = (): Running =>
+    startOurs(
+      ...["manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--fast-failover", "--log-level", "info"],
+      ...["--health-probe-bind-address", "0", "--metrics-bind-address", "0"],
+    );
+  const replicas = [startReplica(), startReplica()];
+  const { config } = await loadKubeconfig({ path: kubeconfig });
+  const transport = createHttpsTransport({ ...config, userAgent: "stories" });
+  const client = createKubeClient(transport);
+  const json = <T>(...path: readonly string[]): T => JSON.parse(readFileSync(join(data, ...path), "utf8")) as T;
+
+  const leader = async (): Promise<Running | undefined> => {
+    const lease = await client.resource<Lease>(leaseType).tryGet({ namespace: "default", name: "ffa5cb32.alperen.cloud" });
+    const holder = lease?.spec?.holderIdentity ?? "";
+    return replicas.find(({ pid }) => holder.includes(`-${pid}-`));
+  };
+
+  return {
+    folder: folder.path,
+    client,
+    kubectl,
+    async apply(...objects) {
+      const file = join(folder.path, `apply-${performance.now()}.json`);
+      writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+      await kubectl("apply", "-f", file);
+    },
+    record: async (name) => (await client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace: "default", name }))?.spec,
+    machine: (address) => json("machines", `${address}.json`),
+    etcds: () =>
+      readdirSync(join(data, "etcd"))
+        .filter((name) => name.endsWith(".json"))
+        .map((name) => json("etcd", name)),
+    effects: (...addresses) =>
+      readFileSync(callLog, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as Call)
+        .filter(({ machine, mutating, code }) => mutating && code === 0 && addresses.includes(machine))
+        .map(({ path, machine }) => `${path.slice(path.lastIndexOf("/") + 1)} ${machine}`),
+    async killLeader() {
+      const old = await leader();
+      assert.ok(old !== undefined, "nobody leads");
+      await old.end("SIGKILL");
+      await until("the other replica leads", async () => {
+        const now = await leader();
+        return now !== undefined && now !== old;
+      });
+    },
+    logs: () => replicas.map((replica) => replica.output().slice(-20_000)).join("\n=== the other replica\n"),
+    async [Symbol.asyncDispose]() {
+      transport.close();
+      await Promise.all([...replicas, simulator].map((one) => one.end("SIGKILL")));
+      await run("bash", ["hack/tools/stop-apiserver.sh", api], { env: scripts });
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+interface Lease extends KubeObject {
+  readonly spec?: { readonly holderIdentity?: string };
+}
+
+interface Call {
+  readonly machine: string;
+  readonly path: string;
+  readonly mutating: boolean;
+  readonly code: number;
+}
+
+const LOOK_EVERY_MS = 150;
+
+/** Waits for a state of the world. @throws after `timeoutMs`, naming what was waited for */
+export async function until(what: string, holds: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
+  const latest = performance.now() + timeoutMs;
+  while (!(await holds())) {
+    if (performance.now() > latest) throw new Error(`still waiting after ${timeoutMs / 1000} s: ${what}`);
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+/** Looks at the etcds with these machines again and again: a majority of the voters runs at every moment. `end` says when it did not. */
+export function watchQuorum(fleet: Fleet, addresses: readonly string[]): { end(): void } {
+  const losses = new Set<string>();
+  const look = (): void => {
+    const before = JSON.stringify(fleet.etcds());
+    const machines = addresses.map((address) => fleet.machine(address));
+    // What changed while the files were read says nothing.
+    if (before !== JSON.stringify(fleet.etcds())) return;
+    for (const { key, members } of JSON.parse(before) as readonly EtcdFile[]) {
+      const voters = members.filter(({ isLearner }) => !isLearner);
+      if (!voters.some(({ peerUrl }) => addresses.some((address) => peerUrl.includes(`//${address}:`)))) continue;
+      const running = machines.filter(
+        ({ power, services, etcd }) =>
+          power === "on" &&
+          services["etcd"]?.state === "Running" &&
+          etcd.data?.cluster === key &&
+          voters.some(({ id }) => id === etcd.data?.memberId),
+      );
+      if (running.length * 2 <= voters.length) losses.add(`${key}: ${running.length} of ${voters.length} voters run`);
+    }
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return {
+    end() {
+      clearInterval(timer);
+      assert.deepEqual([...losses], []);
+    },
+  };
+}
