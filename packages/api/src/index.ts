@@ -49,6 +49,23 @@ export type { TalosOptionsSpec } from "./vitistack/talos-options.ts";
 export { vitistackMachineResource } from "./vitistack/machine.ts";
 export type { VitistackMachine, VitistackMachineStatus } from "./vitistack/machine.ts";
 export type { MachineDisk, MachineTemplateSpec, VitistackMachineSpec } from "./vitistack/machine-spec.ts";
+export { DEFAULT_MACHINE_PROVIDER, normaliseCluster } from "./vitistack/normalise-cluster.ts";
+export { DEFAULT_DNS_DOMAIN, DEFAULT_INSTALL_DISK } from "./vitistack/shared-options.ts";
+export { CONTROL_PLANE_GROUP, clusterMachineIndex, clusterMachineName } from "./vitistack/cluster-names.ts";
+export type {
+  ClusterDefaults,
+  ClusterEndpoint,
+  ClusterGroup,
+  ClusterModel,
+  GivenSecrets,
+  InertField,
+  InstallOptions,
+  Inventory,
+  KubeletOptions,
+  NodeTaint,
+  NormalisedCluster,
+  ResolvedVersion,
+} from "./vitistack/cluster-model.ts";
 
 export { findCondition, isConditionTrue, removeCondition, rfc3339, setCondition } from "./meta/condition.ts";
 export type { Condition, ConditionInput } from "./meta/condition.ts";

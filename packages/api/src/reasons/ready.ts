@@ -29,10 +29,15 @@ const authorReasons = {
     when: "podCIDR or serviceCIDR holds something that is no network, two that overlap, or one too small.",
     next: "Correct the network the message names.",
   },
+  InvalidTopology: {
+    status: "False",
+    when: "A KubernetesCluster says something that no cluster can be made of: a name, a size, a taint, two fields that differ.",
+    next: "Correct the field the message names.",
+  },
   UnsupportedReplicas: {
     status: "False",
-    when: "The number of control planes is even, zero or above seven.",
-    next: "List 1, 3, 5 or 7 control planes.",
+    when: "The number of control planes is even, zero or above seven, or the number of workers is negative or more than this release holds.",
+    next: "Ask for 1, 3, 5 or 7 control planes, and for no more workers than the message says.",
   },
   VersionUnsupported: {
     status: "False",

@@ -42,7 +42,7 @@ const autoscaling = object(
 );
 
 const architecture = oneOf(["amd64", "arm64", "x86_64"], {
-  description: "Processor architecture of the machines; x86_64 is amd64.",
+  description: "Processor architecture of the machines.",
   default: "amd64",
 });
 

@@ -1,0 +1,161 @@
+import { parseEndpoint } from "../validation/endpoint.ts";
+import { parseHost, quote } from "../validation/host.ts";
+import { DEFAULT_POD_NETWORKS, DEFAULT_SERVICE_NETWORKS, clusterNetworks, holdsAddress, validateNetworks } from "../validation/networks.ts";
+import { inert, wrong } from "./cluster-draft.ts";
+import type { Draft, Notes, Told } from "./cluster-draft.ts";
+import type { ClusterDefaults, ClusterEndpoint, ClusterModel, GivenSecrets } from "./cluster-model.ts";
+import type { KubernetesClusterSpec } from "./kubernetes-cluster.ts";
+
+/** What Talos installs on when nobody says otherwise. */
+export const DEFAULT_INSTALL_DISK = "/dev/sda";
+
+/** Domain of services and pods when nobody says otherwise. */
+export const DEFAULT_DNS_DOMAIN = "cluster.local";
+
+const DISK = /^\/dev\/(sd[a-z][0-9]*|vd[a-z][0-9]*|nvme[0-9]+n[0-9]+(p[0-9]+)?)$/;
+const DOMAIN = /^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\.)+[a-z]{2,}$/;
+
+/** The part of the model that both shapes write in the same places. */
+export type SharedOptions = Pick<
+  ClusterModel,
+  "endpoint" | "certSANs" | "podSubnets" | "serviceSubnets" | "dnsDomain" | "install" | "kubelet" | "secrets"
+>;
+
+/** Reads talosConfig and the fields beside it; what stands in two places must agree. */
+export function readSharedOptions(spec: KubernetesClusterSpec, draft: Draft, defaults: ClusterDefaults, notes: Notes): SharedOptions {
+  const { machine, cluster, install } = spec.talosConfig ?? {};
+  const inConfig = "spec.talosConfig.cluster";
+  agree(notes, draft.clusterId, told(`${inConfig}.name`, cluster?.name));
+  const podSubnets = networksOf(notes, "podSubnets", spec.podSubnets, cluster?.network?.podSubnets);
+  const serviceSubnets = networksOf(notes, "serviceSubnets", spec.serviceSubnets, cluster?.network?.serviceSubnets);
+  checkNetworks(notes, podSubnets, serviceSubnets);
+  const dnsDomain = cluster?.network?.dnsDomain ?? DEFAULT_DNS_DOMAIN;
+  if (!DOMAIN.test(dnsDomain) || dnsDomain.length > 253)
+    wrong(notes, `${inConfig}.network.dnsDomain`, `${quote(dnsDomain)} is no DNS domain`, "Write it as cluster.local");
+  if (install?.disk !== undefined && !DISK.test(install.disk))
+    wrong(
+      notes,
+      "spec.talosConfig.install.disk",
+      `${quote(install.disk)} is no disk that can be named here`,
+      "Write it as /dev/sda, /dev/vda or /dev/nvme0n1",
+    );
+  if (machine !== undefined && machine.type !== "controlplane")
+    inert(notes, "spec.talosConfig.machine.type", "the role of a machine follows from its group");
+  const { endpoint, names } = endpointOf(spec, defaults, notes, podSubnets.value, serviceSubnets.value);
+  const secrets = secretsOf(machine);
+  return {
+    endpoint,
+    certSANs: [...new Set([...names, ...sansOf(notes, machine?.certSANs ?? [])])],
+    podSubnets: podSubnets.value,
+    serviceSubnets: serviceSubnets.value,
+    dnsDomain,
+    install: {
+      disk: install?.disk ?? DEFAULT_INSTALL_DISK,
+      isDefaultDisk: install?.disk === undefined,
+      ...(install?.image !== undefined && { image: install.image }),
+      bootloader: install?.bootloader ?? true,
+      wipe: install?.wipe ?? false,
+      extraKernelArgs: install?.extraKernelArgs ?? [],
+    },
+    kubelet: {
+      ...(machine?.kubelet?.image !== undefined && { image: machine.kubelet.image }),
+      extraArgs: machine?.kubelet?.extraArgs ?? {},
+    },
+    ...(secrets !== undefined && { secrets }),
+  };
+}
+
+function told(field: string, value: string | undefined): Told | undefined {
+  return value === undefined ? undefined : { field, value };
+}
+
+/** One fact in two places: both paths are named when they differ. */
+function agree(notes: Notes, one: Told | undefined, other: Told | undefined): void {
+  if (one === undefined || other === undefined || one.value === other.value) return;
+  wrong(notes, other.field, `${quote(other.value)} differs from ${quote(one.value)} in ${one.field}`, "Write it once, or the same twice");
+}
+
+function networksOf(
+  notes: Notes,
+  name: "podSubnets" | "serviceSubnets",
+  beside: readonly string[] | undefined,
+  inside: readonly string[] | undefined,
+): Told<readonly string[]> {
+  const flat = { field: `spec.${name}`, value: beside ?? [] };
+  const nested = { field: `spec.talosConfig.cluster.network.${name}`, value: inside ?? [] };
+  if (flat.value.length > 0 && nested.value.length > 0)
+    agree(notes, { ...flat, value: flat.value.join(", ") }, { ...nested, value: nested.value.join(", ") });
+  if (flat.value.length > 0) return flat;
+  if (nested.value.length > 0) return nested;
+  return { ...flat, value: name === "podSubnets" ? DEFAULT_POD_NETWORKS : DEFAULT_SERVICE_NETWORKS };
+}
+
+function checkNetworks(notes: Notes, pods: Told<readonly string[]>, services: Told<readonly string[]>): void {
+  for (const finding of validateNetworks({ podCIDR: pods.value, serviceCIDR: services.value }, ""))
+    notes.problems.push({
+      ...finding,
+      field: finding.field.replace(".podCIDR", pods.field).replace(".serviceCIDR", services.field),
+      message: finding.message,
+      remedy: finding.remedy.replaceAll("podCIDR", "podSubnets").replaceAll("serviceCIDR", "serviceSubnets"),
+    });
+}
+
+function endpointOf(
+  spec: KubernetesClusterSpec,
+  defaults: ClusterDefaults,
+  notes: Notes,
+  podCIDR: readonly string[],
+  serviceCIDR: readonly string[],
+): { readonly endpoint: ClusterEndpoint; readonly names: readonly string[] } {
+  const beside = told("spec.clusterEndpoint", spec.clusterEndpoint);
+  const inside = told("spec.talosConfig.cluster.controlPlane.endpoint", spec.talosConfig?.cluster?.controlPlane?.endpoint);
+  agree(notes, beside, inside);
+  const given = beside ?? inside;
+  const mode = spec.endpointMode ?? defaults.endpointMode ?? "networkconfiguration";
+  if (given !== undefined) {
+    if (spec.endpointMode !== undefined && spec.endpointMode !== "custom")
+      inert(notes, "spec.endpointMode", `${given.field} says where the endpoint is`);
+    const parsed = parseEndpoint(given.value, given.field, { allowLoopback: defaults.allowLoopback ?? false });
+    if (!("host" in parsed)) notes.problems.push(parsed);
+    else {
+      const hit = clusterNetworks({ podCIDR, serviceCIDR }).find((network) => holdsAddress(network, parsed.host));
+      if (hit !== undefined)
+        wrong(
+          notes,
+          given.field,
+          `${parsed.host} lies in ${hit.text}, the network of ${hit.use}`,
+          "Use an address of the machines' network, or other networks",
+          "AddressInClusterRange",
+        );
+    }
+    return { endpoint: { mode: "given", url: given.value }, names: [] };
+  }
+  if (mode !== "custom") return { endpoint: { mode }, names: [] };
+  const [first, ...others] = defaults.customEndpoint ?? [];
+  if (first === undefined) {
+    wrong(
+      notes,
+      "spec.clusterEndpoint",
+      "endpoint mode custom has no address: neither the cluster nor the operator names one",
+      "Write clusterEndpoint, or set CUSTOM_ENDPOINT",
+      "InvalidEndpoint",
+    );
+    return { endpoint: { mode: "none" }, names: [] };
+  }
+  return { endpoint: { mode: "given", url: `https://${first.includes(":") ? `[${first}]` : first}:6443` }, names: [first, ...others] };
+}
+
+function sansOf(notes: Notes, sans: readonly string[]): readonly string[] {
+  return sans.flatMap((san, index) => {
+    const host = parseHost(san);
+    if ("kind" in host) return [host.text];
+    wrong(notes, `spec.talosConfig.machine.certSANs[${index}]`, host.message, host.remedy);
+    return [];
+  });
+}
+
+function secretsOf(machine: NonNullable<KubernetesClusterSpec["talosConfig"]>["machine"]): GivenSecrets | undefined {
+  if (machine?.secretRef !== undefined) return { kind: "secret", name: machine.secretRef.name };
+  if (machine?.token === undefined || machine.ca === undefined) return undefined;
+  return { kind: "inline", token: machine.token, ca: machine.ca };
+}
