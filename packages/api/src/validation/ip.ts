@@ -21,6 +21,21 @@ export interface IpNetwork {
  * @see RFC 4291 section 2.2, RFC 6943 section 3.1.1
  */
 export function tryParseIp(text: string): IpAddress | undefined {
+  if (kept.has(text)) return kept.get(text);
+  const ip = parseIp(text);
+  // Nobody's long nonsense is kept.
+  if (text.length > LONGEST_KEPT) return ip;
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(text, ip);
+  return ip;
+}
+
+/** Texts that were read last: every pass asks for the same addresses again. */
+const MOST_KEPT = 20_000;
+const LONGEST_KEPT = 45;
+const kept = new Map<string, IpAddress | undefined>();
+
+function parseIp(text: string): IpAddress | undefined {
   const four = tryParseIpv4(text);
   if (four !== undefined) return { family: 4, value: four };
   const six = tryParseIpv6(text);

@@ -118,7 +118,7 @@ export function establishCrd(kinds: KindRegistry, crd: JsonObject, now: string):
       { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
     ]);
   }
-  const outcome = compileCrd(crd);
+  const outcome = compiledOf(crd, spec);
   if (!outcome.ok) {
     return withConditions(status, now, [
       {
@@ -138,6 +138,18 @@ export function establishCrd(kinds: KindRegistry, crd: JsonObject, now: string):
       { type: "Established", status: "True", reason: "InitialNamesAccepted", message: "the initial names have been accepted" },
     ],
   );
+}
+
+/** What specs were compiled to: servers of one process that begin with the same objects compile them once. */
+const compiled = new WeakMap<JsonObject, { readonly name: string; readonly outcome: ReturnType<typeof compileCrd> }>();
+
+function compiledOf(crd: JsonObject, spec: JsonObject): ReturnType<typeof compileCrd> {
+  const name = stringAt(metadataOf(crd), "name") ?? "";
+  const known = compiled.get(spec);
+  if (known?.name === name) return known.outcome;
+  const outcome = compileCrd(crd);
+  compiled.set(spec, { name, outcome });
+  return outcome;
 }
 
 function storageVersions(spec: JsonObject): readonly string[] {

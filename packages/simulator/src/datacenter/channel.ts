@@ -94,10 +94,10 @@ class InProcessChannel implements TalosChannel {
     await this.#latency();
     const cell = await this.#reach(path, options, attempt);
     attempt.follow(cell);
-    return this.#handle(cell, path, request, options, attempt.signal);
+    return this.#handle(cell, path, request, options, attempt);
   }
 
-  #handle(cell: Cell, path: string, request: unknown, options: TalosCallOptions, signal: AbortSignal): Promise<Reply> {
+  #handle(cell: Cell, path: string, request: unknown, options: TalosCallOptions, attempt: Attempt): Promise<Reply> {
     const session =
       this.#session?.epoch === cell.state.api.epoch
         ? this.#session
@@ -109,7 +109,9 @@ class InProcessChannel implements TalosChannel {
       request,
       metadata: { ...(options as RoutedCallOptions).metadata, ...(options.node === undefined ? {} : { node: [options.node] }) },
       clientCertificate: session.clientCertificate,
-      signal,
+      get signal() {
+        return attempt.signal;
+      },
     });
   }
 
@@ -146,7 +148,9 @@ class InProcessChannel implements TalosChannel {
 
 /** One call in flight: ends at its deadline, when the caller gives up, or when the machine drops its connections. */
 class Attempt {
-  readonly #controller = new AbortController();
+  /** Made when somebody asks for the signal: most handlers answer at once. */
+  #controller: AbortController | undefined;
+  #isOver = false;
   readonly #ends: (() => void)[] = [];
   readonly #failed: Promise<never>;
   #reject: (failure: CallFailure) => void = () => undefined;
@@ -167,6 +171,10 @@ class Attempt {
   }
 
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#isOver) this.#controller.abort(callIsOver);
+    }
     return this.#controller.signal;
   }
 
@@ -177,7 +185,8 @@ class Attempt {
 
   fail(failure: CallFailure): void {
     this.#reject(failure);
-    this.#controller.abort(failure);
+    this.#isOver = true;
+    this.#controller?.abort(failure);
   }
 
   race<T>(work: Promise<T>): Promise<T> {
@@ -186,9 +195,13 @@ class Attempt {
 
   end(): void {
     for (const end of this.#ends) end();
-    this.#controller.abort();
+    this.#isOver = true;
+    this.#controller?.abort(callIsOver);
   }
 }
+
+/** Why the signal of a call aborts that has its answer. */
+const callIsOver = new CallFailure(1, "the call is over");
 
 function silence(): Promise<never> {
   return new Promise(() => undefined);

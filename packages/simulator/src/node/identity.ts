@@ -20,9 +20,7 @@ export function hostnameOf(machine: Machine): string {
   const configured = machine.config.active === undefined ? undefined : configFactsOf(machine.config.active).hostname;
   if (configured !== undefined) return configured;
   if (machine.hardware.platform === "container") return machine.hardware.name;
-  // Not from the UUID: clones share that, and would share the name of their etcd member.
-  const digits = BigInt(`0x${createHash("sha256").update(nodeIdOf(machine)).digest("hex").slice(0, 16)}`).toString(36);
-  return `talos-${digits.slice(0, 3)}-${digits.slice(3, 6)}`;
+  return namesOf(machine).hostname;
 }
 
 /** Name of the Kubernetes Node. */
@@ -36,7 +34,34 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** Talos node identity: random, kept on the STATE partition, new after a wipe. */
 export function nodeIdOf(machine: Machine): string {
-  let rest = BigInt(`0x${createHash("sha256").update(`${machine.nonce}/identity/${machine.wipes}`).digest("hex")}`);
+  return namesOf(machine).nodeId;
+}
+
+/** Names that follow from a machine's identity. */
+interface Names {
+  readonly nodeId: string;
+  readonly hostname: string;
+}
+
+/** Machines whose names are remembered: all of a large datacenter. Every look at one asks. */
+const MOST_REMEMBERED = 16_384;
+const remembered = new Map<string, Names>();
+
+function namesOf({ nonce, wipes }: Machine): Names {
+  const key = `${nonce}/identity/${wipes}`;
+  const known = remembered.get(key);
+  if (known !== undefined) return known;
+  const nodeId = base62Of(BigInt(`0x${createHash("sha256").update(key).digest("hex")}`));
+  // Not from the UUID: clones share that, and would share the name of their etcd member.
+  const digits = BigInt(`0x${createHash("sha256").update(nodeId).digest("hex").slice(0, 16)}`).toString(36);
+  const names = { nodeId, hostname: `talos-${digits.slice(0, 3)}-${digits.slice(3, 6)}` };
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+  remembered.set(key, names);
+  return names;
+}
+
+function base62Of(number: bigint): string {
+  let rest = number;
   let text = "";
   while (rest > 0n) {
     text = base62.charAt(Number(rest % 62n)) + text;

@@ -81,6 +81,15 @@ function enumNumber(schema: DescEnum, text: string): number {
   return found?.number ?? 0;
 }
 
+/** Names that came before: those of fields and enums, and the keys of specs. */
+const MOST_NAMES = 10_000;
+const plainNames = new Map<string, string>();
+
 function plainName(name: string): string {
-  return name.toLowerCase().replaceAll(/[_\s-]/g, "");
+  const known = plainNames.get(name);
+  if (known !== undefined) return known;
+  const plain = name.toLowerCase().replaceAll(/[_\s-]/g, "");
+  if (plainNames.size >= MOST_NAMES) plainNames.clear();
+  plainNames.set(name, plain);
+  return plain;
 }

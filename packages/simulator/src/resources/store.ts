@@ -18,9 +18,7 @@ export interface StoredResource {
 }
 
 interface Memory {
-  readonly version: number;
-  readonly created: number;
-  readonly updated: number;
+  readonly resource: StoredResource;
   readonly fingerprint: string;
 }
 
@@ -33,9 +31,8 @@ export const namespaceType = "Namespaces.meta.cosi.dev";
 /** Resources of one type and namespace, in order of id. A namespace that is not the type's own holds none of it. */
 export function listResources(world: World, cell: Cell, type: string, namespace: string): readonly StoredResource[] {
   const found = project(world, cell, type, namespace);
-  return found
-    .map((projected) => remember(world, cell, type, namespace, projected))
-    .toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const resources = found.map((projected) => remember(world, cell, type, namespace, projected));
+  return resources.length < 2 ? resources : resources.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
 
 function project(world: World, cell: Cell, type: string, namespace: string): readonly Projected[] {
@@ -55,31 +52,22 @@ function project(world: World, cell: Cell, type: string, namespace: string): rea
 }
 
 function remember(world: World, cell: Cell, type: string, namespace: string, projected: Projected): StoredResource {
-  const base = {
-    namespace,
-    type,
-    id: projected.id,
-    owner: projected.owner ?? "",
-    annotations: projected.annotations ?? {},
-    spec: projected.spec,
-  };
-  if (projected.counted !== undefined) return { ...base, ...projected.counted };
+  const { id, owner = "", annotations = {}, spec } = projected;
+  if (projected.counted !== undefined) return { namespace, type, id, owner, annotations, spec, ...projected.counted };
   const { bootId } = cell.state;
   let memory = memories.get(cell);
   if (memory?.bootId !== bootId) {
     memory = { bootId, entries: new Map() };
     memories.set(cell, memory);
   }
-  const key = `${type}/${projected.id}`;
-  const fingerprint = JSON.stringify(projected.spec) ?? "";
+  const key = `${type}/${id}`;
+  const fingerprint = JSON.stringify(spec) ?? "";
   const old = memory.entries.get(key);
+  // The same object while nothing changes, so that whoever prints it need not print it again.
+  if (old?.fingerprint === fingerprint) return old.resource;
   const now = world.clock.now();
-  const next: Memory =
-    old === undefined
-      ? { version: 1, created: now, updated: now, fingerprint }
-      : old.fingerprint === fingerprint
-        ? old
-        : { version: old.version + 1, created: old.created, updated: now, fingerprint };
-  memory.entries.set(key, next);
-  return { ...base, version: next.version, created: next.created, updated: next.updated };
+  const { version, created } = old?.resource ?? { version: 0, created: now };
+  const resource = { namespace, type, id, owner, annotations, spec, version: version + 1, created, updated: now };
+  memory.entries.set(key, { resource, fingerprint });
+  return resource;
 }

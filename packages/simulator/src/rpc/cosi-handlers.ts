@@ -133,7 +133,18 @@ function responseOf(event: cosi.Event): cosi.WatchResponse {
   return create(cosi.WatchResponseSchema, { event: [event] });
 }
 
+/** Resources as messages: the store gives the same object while nothing changes. */
+const messages = new WeakMap<StoredResource, cosi.Resource>();
+
 function messageOf(resource: StoredResource): cosi.Resource {
+  const known = messages.get(resource);
+  if (known !== undefined) return known;
+  const message = printed(resource);
+  messages.set(resource, message);
+  return message;
+}
+
+function printed(resource: StoredResource): cosi.Resource {
   return create(cosi.ResourceSchema, {
     metadata: {
       namespace: resource.namespace,

@@ -223,7 +223,15 @@ async function perform(
   } else if (!rule.roles.some((role) => roles.has(role))) {
     throw new RpcError(grpcStatus.permissionDenied, "not authorized");
   }
-  const context: HandlerContext = { world, cell, roles, isMaintenance, signal: call.signal };
+  const context: HandlerContext = {
+    world,
+    cell,
+    roles,
+    isMaintenance,
+    get signal() {
+      return call.signal;
+    },
+  };
   const unary = unaryHandlers[call.path];
   if (unary !== undefined) {
     const result = unary(context, call.request as never);

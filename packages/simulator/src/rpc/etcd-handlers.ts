@@ -146,10 +146,10 @@ export async function etcdRemoveMemberById(
 
 /** The etcd of this machine once its process runs; until then the call hangs, as the etcd client of a genuine node does. */
 async function runningEtcd(context: HandlerContext): Promise<EtcdCluster> {
-  const { cell, world, signal } = context;
+  const { cell, world } = context;
   while (!etcdRuns(cell.state)) {
     const changed = changeOf(context);
-    await Promise.race([changed, forever(signal)]);
+    await Promise.race([changed, forever(context.signal)]);
   }
   const cluster = world.etcd.of(cell);
   if (cluster === undefined) throw connectionFailure.broken();

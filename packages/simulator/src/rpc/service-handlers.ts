@@ -2,18 +2,31 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { machine } from "@talos-operator/talos/protocol";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
+import type { Machine } from "../node/machine.ts";
 import { restartable } from "../node/stages.ts";
 import type { HandlerContext } from "./context.ts";
 
 /** Go's zero time, as a health that never changed carries it. */
 const never = create(machine.ServiceHealthSchema, {}).lastChange;
 
+/** Answers to ServiceList, by the services that they tell of: a machine is asked far more often than it changes. */
+const answers = new WeakMap<Machine["services"], machine.ServiceListResponse>();
+
 /** MachineService/ServiceList. */
 export function serviceList({ cell }: HandlerContext): machine.ServiceListResponse {
+  const { services } = cell.state;
+  const known = answers.get(services);
+  if (known !== undefined) return known;
+  const answer = serviceListOf(services);
+  answers.set(services, answer);
+  return answer;
+}
+
+function serviceListOf(services: Machine["services"]): machine.ServiceListResponse {
   return create(machine.ServiceListResponseSchema, {
     messages: [
       {
-        services: Object.entries(cell.state.services)
+        services: Object.entries(services)
           .toSorted(([a], [b]) => (a < b ? -1 : 1))
           .map(([id, service]) => ({
             id,

@@ -39,9 +39,20 @@ export function parseSpecYaml(yaml: string): unknown {
   }
 }
 
+/** Specs that were read last, by their text: machines are asked far more often than they change. Longer texts, as of configs, are not kept. */
+const MOST_KEPT = 1_024;
+const LONGEST_KEPT = 2_048;
+const kept = new Map<string, SpecReader>();
+
 /** @throws SpecFault when the spec is not a mapping */
 export function readSpec(yaml: string): SpecReader {
-  return readerOf(parseSpecYaml(yaml), "");
+  const known = kept.get(yaml);
+  if (known !== undefined) return known;
+  const reader = readerOf(parseSpecYaml(yaml), "");
+  if (yaml.length > LONGEST_KEPT) return reader;
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(yaml, reader);
+  return reader;
 }
 
 function readerOf(value: unknown, path: string): SpecReader {

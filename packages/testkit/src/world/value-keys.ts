@@ -86,8 +86,17 @@ function unarmour(text: string): unknown {
   return JSON.parse(Buffer.from(match[1].replaceAll("\n", ""), "base64").toString("utf8"));
 }
 
+/** Certificates that were read last: each handshake reads the same ones. */
+const MOST_READ = 2_000;
+const read = new Map<string, CertificateToken>();
+
 function readCertificate(text: string): CertificateToken {
-  return unarmour(text) as CertificateToken;
+  const known = read.get(text);
+  if (known !== undefined) return known;
+  const token = unarmour(text) as CertificateToken;
+  if (read.size >= MOST_READ) read.clear();
+  read.set(text, token);
+  return token;
 }
 
 function readKey(text: string): { readonly id: string } {
