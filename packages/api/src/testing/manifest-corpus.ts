@@ -154,8 +154,9 @@ function inNamespace({ namespace }: CorpusSubject, object: KubeManifest): unknow
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-function withoutStatus({ status: _, ...rest }: KubeManifest): KubeManifest {
-  return rest;
+function withoutStatus(manifest: KubeManifest): KubeManifest {
+  const { apiVersion, kind, metadata, spec } = manifest;
+  return { apiVersion, kind, ...(metadata && { metadata }), spec };
 }
 
 function versionOf(resourceVersion: string | undefined): { readonly resourceVersion?: string } {

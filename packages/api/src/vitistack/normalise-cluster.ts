@@ -21,8 +21,7 @@ const KUBELET_SKEW = 3;
  * Understands a KubernetesCluster, whichever shape it was written in.
  *
  * Equal wishes give equal models in both shapes. Nothing is guessed: what cannot be understood is a problem with its field and what to write
- * instead, and then there is no model. What is set and does nothing is listed. Never throws, whatever a server without our schema let through
- * in the fields that the schemas leave open.
+ * instead, and then there is no model. What is set and does nothing is listed. Never throws for an object that the schema takes.
  */
 export function normaliseCluster(cluster: Pick<KubernetesCluster, "metadata" | "spec">, defaults: ClusterDefaults): NormalisedCluster {
   const spec = cluster.spec ?? {};
