@@ -33,6 +33,30 @@ describe("the log", () => {
   it("writes errors with their kind and message", () => {
     const line = lineOf((logger) => logger.error({ err: new TypeError("no") }, "failed"));
     assert.deepEqual((({ type, message }) => [type, message])(line["err"] as Record<string, unknown>), ["TypeError", "no"]);
-    assert.deepEqual([line["level"], line["msg"]], ["error", "failed"]);
+    assert.deepEqual([line["level"], line["message"]], ["error", "failed"]);
+  });
+
+  it("has the keys level in lower case, timestamp, controller, cluster, namespace and message, with values of their own types", () => {
+    const { timestamp, ...line } = lineOf((logger) =>
+      logger.child({ controller: "KubernetesCluster", cluster: "demo", namespace: "default" }).warn({ machines: 3 }, "Machine exists"),
+    );
+    assert.match(String(timestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.deepEqual(line, {
+      level: "warn",
+      controller: "KubernetesCluster",
+      cluster: "demo",
+      namespace: "default",
+      machines: 3,
+      message: "Machine exists",
+    });
+  });
+
+  it("writes lines for people when it is asked to", () => {
+    let text = "";
+    createLogger({ format: "text", destination: { write: (line) => void (text += line) } }).info(
+      { machine: "cp-1", left: ["a b"], why: "x y" },
+      "Sent",
+    );
+    assert.match(text, /^\S+Z INFO  Sent machine=cp-1 left=\["a b"\] why="x y"\n$/);
   });
 });

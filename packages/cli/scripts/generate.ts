@@ -2,7 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { commands } from "../src/commands/index.ts";
 import { commandReference } from "../src/reference.ts";
+import { environmentReference } from "../src/settings/reference.ts";
 import { writeInstallManifests } from "./install-manifests.ts";
 
 writeFileSync(new URL("../../../docs/reference/cli.md", import.meta.url), commandReference(commands));
+writeFileSync(new URL("../../../docs/reference/environment.md", import.meta.url), environmentReference());
 writeInstallManifests();

@@ -1,11 +1,13 @@
 import type { CommandSpec } from "../command.ts";
 import { keepMemorySmall } from "../process/small-memory.ts";
-import { logLevelFlag } from "./shared-flags.ts";
+import { peerFlags, zapFlags } from "../settings/peer-flags.ts";
+import { operatorLogLevelFlag } from "./shared-flags.ts";
 
 export const managerCommand: CommandSpec = {
   name: "manager",
   summary: "The operator against a Kubernetes API, in-cluster by default.",
-  description: "The custom resource definitions must be installed (kubectl apply -f config/crd).",
+  description:
+    "The custom resource definitions must be installed (kubectl apply -f config/crd). Settings are also read from the environment: docs/reference/environment.md.",
   flags: [
     {
       name: "kubeconfig",
@@ -43,7 +45,9 @@ export const managerCommand: CommandSpec = {
       value: "address",
       summary: "where /metrics is served; 0 switches it off; default is METRICS_BIND_ADDRESS, else :8080",
     },
-    logLevelFlag,
+    operatorLogLevelFlag,
+    ...zapFlags,
+    ...peerFlags,
   ],
   run: async (flags, context) => {
     keepMemorySmall();

@@ -1,18 +1,20 @@
-import { createLogger, createX509Keys, systemRandom } from "@talos-operator/adapters";
+import { createX509Keys, systemRandom } from "@talos-operator/adapters";
 import { createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
 import { hostname } from "node:os";
-import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
-import { parseLogLevel } from "../process/log-level.ts";
+import { booleanFlag, numberFlag, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { startOperator } from "../process/operator-process.ts";
+import { openLog } from "../process/operator-log.ts";
 import { startProbes } from "../process/probes.ts";
 import { untilAborted } from "../process/until-aborted.ts";
+import { readSettings } from "../settings/read-settings.ts";
 
 /** A new leader takes over within six seconds instead of seventeen, for seven times the renewals. */
 const FAST_LEASE = { leaseDurationMs: 5000, renewDeadlineMs: 3500, retryPeriodMs: 1000 };
 
 export async function runManager(flags: FlagValues, context: CommandContext): Promise<void> {
-  const log = createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) });
+  const settings = readSettings(flags, process.env);
+  const log = openLog(settings);
   const path = stringFlag(flags, "kubeconfig");
   const { config, namespace } = path === undefined ? await inClusterConfig() : await loadKubeconfig({ path });
   const metrics = createMetricsRegistry();
@@ -37,12 +39,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
   });
   let probes: { close(): Promise<void> } | undefined;
   try {
-    const addresses = {
-      health: stringFlag(flags, "health-probe-bind-address"),
-      metrics: stringFlag(flags, "metrics-bind-address"),
-      env: process.env,
-    };
-    probes = await startProbes(addresses, { health: () => operator.health(), metrics, log });
+    probes = await startProbes(settings, { health: () => operator.health(), metrics, log });
     await Promise.race([untilAborted(context.signal), operator.done]);
   } finally {
     await operator.stop();

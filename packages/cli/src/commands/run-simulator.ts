@@ -15,6 +15,7 @@ export async function runSimulator(flags: FlagValues, context: CommandContext): 
   const bootSeconds = numberFlag(flags, "boot-seconds");
   const callLogPath = stringFlag(flags, "call-log");
   const calls = callLogPath === undefined ? undefined : await openLineLog(callLogPath);
+  const received = new Map<number, number>();
   const machines = await startSimulatedMachines({
     folder: booleanFlag(flags, "persist") ? openDataFolder(requiredString(flags, "data-dir")) : undefined,
     addresses: Array.from({ length: count }, (_, index) => simulatedAddress(index + 1)),
@@ -23,8 +24,11 @@ export async function runSimulator(flags: FlagValues, context: CommandContext): 
     ...(bootSeconds === undefined ? {} : { bootMs: bootSeconds * 1000 }),
     keys: createX509Keys(),
     log: createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) }),
-    onCall: ({ phase, at, machine, path, mutating, code }) => {
-      if (phase === "answered") calls?.write({ at, machine, path, mutating, code });
+    onCall: ({ id, phase, at, machine, path, mutating, code }) => {
+      if (calls === undefined) return;
+      if (phase === "received") received.set(id, at);
+      else calls.write({ receivedAt: received.get(id), at, machine, path, mutating, code });
+      if (phase === "answered") received.delete(id);
     },
   });
   context.stderr.write(`${count} machines wait at ${simulatedAddress(1)} ... ${simulatedAddress(count)}, port 50000\n`);

@@ -1,14 +1,17 @@
-import { createLogger, createX509Keys } from "@talos-operator/adapters";
+import { createX509Keys } from "@talos-operator/adapters";
 import { requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import { parseDurability } from "../process/durability.ts";
 import { parseListen } from "../process/listen.ts";
-import { parseLogLevel } from "../process/log-level.ts";
 import { readManifest } from "../process/manifest.ts";
+import { openLog } from "../process/operator-log.ts";
 import { startStandalone } from "../process/standalone-process.ts";
 import { untilAborted } from "../process/until-aborted.ts";
+import { readSettings } from "../settings/read-settings.ts";
 
 export async function runStandalone(flags: FlagValues, context: CommandContext): Promise<void> {
+  const settings = readSettings(flags, process.env);
+  const log = openLog(settings);
   const objects = readManifest(requiredString(flags, "manifest"));
   const standalone = await startStandalone({
     folder: openDataFolder(requiredString(flags, "data-dir")),
@@ -16,7 +19,7 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
     durability: parseDurability(requiredString(flags, "durability")),
     listen: parseListen(requiredString(flags, "listen")),
     keys: createX509Keys({ rsaPoolSize: 1 }),
-    log: createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) }),
+    log,
   });
   try {
     const applied = await standalone.apply(objects);

@@ -24,6 +24,14 @@ export const logLevelFlag: FlagSpec = {
   default: "info",
 };
 
+/** Of commands that read their settings from the environment, too. */
+export const operatorLogLevelFlag: FlagSpec = {
+  name: "log-level",
+  kind: "string",
+  value: "level",
+  summary: "debug, info, warn, error or silent; default is LOG_LEVEL, else info",
+};
+
 export const durabilityFlag: FlagSpec = {
   name: "durability",
   kind: "string",

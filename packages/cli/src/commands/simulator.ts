@@ -26,7 +26,8 @@ export const simulatorCommand: CommandSpec = {
       name: "call-log",
       kind: "string",
       value: "file",
-      summary: "append one JSON line per answered call: time, machine, path, whether it can change something, gRPC code",
+      summary:
+        "append one JSON line per answered call: when it came and when it was answered, machine, path, whether it can change something, gRPC code",
     },
     logLevelFlag,
   ],

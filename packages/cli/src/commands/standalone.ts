@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command.ts";
-import { dataDirFlag, durabilityFlag, listenFlag, logLevelFlag } from "./shared-flags.ts";
+import { dataDirFlag, durabilityFlag, listenFlag, operatorLogLevelFlag } from "./shared-flags.ts";
 
 export const standaloneCommand: CommandSpec = {
   name: "standalone",
@@ -10,7 +10,7 @@ export const standaloneCommand: CommandSpec = {
     { name: "manifest", kind: "string", value: "file", summary: "YAML file with the objects to apply", required: true },
     listenFlag,
     durabilityFlag,
-    logLevelFlag,
+    operatorLogLevelFlag,
   ],
   run: async (flags, context) => (await import("./run-standalone.ts")).runStandalone(flags, context),
 };

@@ -1,14 +1,10 @@
 import type { ManagerHealth, MetricsRegistry } from "@talos-operator/kube-runtime";
 import { serveProbes, type ProbeServer, type ProbeServerOptions } from "@talos-operator/kube-runtime/https";
 import type { Logger } from "@talos-operator/ports";
+import type { Settings } from "../settings/read-settings.ts";
 
-/** Where probes and metrics are to be served, as flags and environment say. */
-export interface ProbeAddresses {
-  /** Value of the flag; `0` or the empty text switches off. */
-  readonly health: string | undefined;
-  readonly metrics: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+/** Where probes and metrics are to be served; `0` or the empty text switches off. */
+export type ProbeAddresses = Pick<Settings, "given"> & { readonly values: Pick<Settings["values"], "healthAddress" | "metricsAddress"> };
 
 /** What is served. */
 export interface ProbeSubjects {
@@ -24,13 +20,13 @@ interface Endpoint {
 }
 
 /**
- * Serves `/healthz` and `/readyz` at :8081 and `/metrics` at :8080 unless told otherwise; a flag wins over the environment.
+ * Serves `/healthz` and `/readyz`, and `/metrics`, together where the addresses are the same.
  *
  * @throws KubeApiError `ADDRESS_UNUSABLE` for an address that was asked for; a default one that is taken is only logged
  */
 export async function startProbes(addresses: ProbeAddresses, { health, metrics, log }: ProbeSubjects): Promise<{ close(): Promise<void> }> {
-  const probes = endpointOf(addresses.health, addresses.env["HEALTH_PROBE_BIND_ADDRESS"], ":8081");
-  const scrapes = endpointOf(addresses.metrics, addresses.env["METRICS_BIND_ADDRESS"], ":8080");
+  const probes = endpointOf(addresses, "healthAddress");
+  const scrapes = endpointOf(addresses, "metricsAddress");
   const wanted =
     probes?.address === scrapes?.address
       ? [{ endpoint: probes, routes: { health, metrics } }]
@@ -66,8 +62,7 @@ async function serve(endpoint: Endpoint, routes: Omit<ProbeServerOptions, "addre
   }
 }
 
-function endpointOf(flag: string | undefined, fromEnvironment: string | undefined, standard: string): Endpoint | undefined {
-  const address = flag ?? fromEnvironment ?? standard;
-  if (address === "0" || address === "") return undefined;
-  return { address, isDefault: flag === undefined && fromEnvironment === undefined };
+function endpointOf({ values, given }: ProbeAddresses, which: "healthAddress" | "metricsAddress"): Endpoint | undefined {
+  const address = values[which];
+  return address === "0" || address === "" ? undefined : { address, isDefault: !given.has(which) };
 }

@@ -1,0 +1,51 @@
+/** Makes a value of a text, or says what is wrong with it. */
+export type Reader<T> = (text: string) => { readonly value: T } | { readonly problem: string };
+
+const yes: ReadonlySet<string> = new Set(["1", "t", "true", "yes", "on"]);
+const no: ReadonlySet<string> = new Set(["", "0", "f", "false", "no", "off"]);
+
+export const readText: Reader<string> = (text) => ({ value: text });
+
+export const readBoolean: Reader<boolean> = (text) => {
+  const word = text.trim().toLowerCase();
+  if (yes.has(word)) return { value: true };
+  return no.has(word) ? { value: false } : { problem: "is neither true nor false" };
+};
+
+export function readOneOf<T extends string>(words: readonly T[]): Reader<T> {
+  return (text) => {
+    const found = words.find((word) => word === text.trim().toLowerCase());
+    return found === undefined ? { problem: `is none of ${words.join(", ")}` } : { value: found };
+  };
+}
+
+/** Whole numbers from `min` to `max`. */
+export function readCount(min: number, max: number): Reader<number> {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? { value } : { problem: `is no whole number from ${min} to ${max}` };
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Durations as Go writes them, in milliseconds: `30s`, `1m30s`, `500ms`, `1.5h`; from `minMs` to `maxMs`. */
+export function readDuration(minMs: number, maxMs: number): Reader<number> {
+  return (text) => {
+    const word = text.trim();
+    if (!/^(\d{1,9}(\.\d{1,9})?(ms|s|m|h))+$/.test(word)) return { problem: 'is no duration such as "30s" or "1m30s"' };
+    const value = [...word.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce(
+      (sum, [, amount, unit = ""]) => sum + Number(amount) * (unitMs[unit] ?? 0),
+      0,
+    );
+    return value >= minMs && value <= maxMs ? { value } : { problem: `is not between ${minMs / 1000} s and ${maxMs / 1000} s` };
+  };
+}
+
+/** `host:port` or `:port`; `0` and the empty text switch off. */
+export const readAddress: Reader<string> = (text) => {
+  const word = text.trim();
+  if (word === "" || word === "0") return { value: word };
+  const port = Number(/^(?:\[[0-9a-fA-F:.]+\]|[^:[\]]*):(\d{1,5})$/.exec(word)?.[1]);
+  return port <= 65_535 ? { value: word } : { problem: 'is no address such as ":8081" or "127.0.0.1:8081"' };
+};
