@@ -36,6 +36,11 @@ export interface KubeCallOptions {
   readonly signal?: AbortSignal;
   /** Whole call for `send` (default 30_000), until headers for `watch` (default 30_000). */
   readonly timeoutMs?: number;
+  /**
+   * The caller of `watch` does not look at `metadata.managedFields`: a transport that saves work by it may leave the field out of the objects.
+   * Default false.
+   */
+  readonly ignoresManagedFields?: boolean;
 }
 
 export interface KubeResponse {

@@ -4,9 +4,10 @@ import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport, KubeWat
 import { KubeApiError } from "../client/kube-api-error.ts";
 import { createCredentials } from "./credentials.ts";
 import type { HttpsTransportConfig } from "./https-config.ts";
-import { splitLines } from "./line-splitter.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { KubeTransportFailure } from "./transport-failure.ts";
+import { watchEvents } from "./watch-events.ts";
+import { withoutManagedFields } from "./without-managed-fields.ts";
 
 const defaultTimeoutMs = 30_000;
 /** Below the idle time of every server that matters, so that we close an idle connection before the server does in the middle of a request. */
@@ -124,7 +125,11 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
         status: 200,
         headers: flat(answer.headers),
         body: undefined,
-        events: watchEvents(answer, request, deadline.signal, () => deadline.clear()),
+        events: watchEvents(answer, {
+          textOf: options?.ignoresManagedFields === true ? withoutManagedFields : (line) => line.toString("utf8"),
+          failureOf: (thrown) => failureOf(thrown, request, deadline.signal),
+          onEnd: () => deadline.clear(),
+        }),
       };
     },
     close() {
@@ -187,39 +192,6 @@ function parseBody(text: string): unknown {
   } catch {
     return text; // not JSON: the contract says that the text itself is the body
   }
-}
-
-async function* watchEvents(
-  answer: IncomingMessage,
-  request: KubeRequest,
-  signal: AbortSignal,
-  clear: () => void,
-): AsyncGenerator<KubeWatchEvent> {
-  try {
-    for await (const line of splitLines(answer as AsyncIterable<Buffer>)) yield parseEvent(line);
-  } catch (thrown) {
-    throw failureOf(thrown, request, signal);
-  } finally {
-    clear();
-    answer.destroy();
-  }
-}
-
-function parseEvent(line: string): KubeWatchEvent {
-  let event: unknown;
-  try {
-    event = JSON.parse(line);
-  } catch (cause) {
-    throw new KubeTransportFailure("the watch brought something that is not JSON", "NOT_JSON", cause);
-  }
-  if (typeof event === "object" && event !== null && "type" in event && "object" in event && isEventType(event.type)) {
-    return { type: event.type, object: event.object };
-  }
-  throw new KubeTransportFailure("the watch brought something that is not an event", "NOT_AN_EVENT");
-}
-
-function isEventType(type: unknown): type is KubeWatchEvent["type"] {
-  return type === "ADDED" || type === "MODIFIED" || type === "DELETED" || type === "BOOKMARK" || type === "ERROR";
 }
 
 async function* noEvents(): AsyncGenerator<KubeWatchEvent> {

@@ -139,7 +139,10 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
     try {
       const from = order.do === "stream" ? streamedList : { resourceVersion: order.resourceVersion };
       const request = buildWatch(type, { ...selected, ...from, timeoutSeconds });
-      const response = await client.transport.watch(request, { signal: abort.signal });
+      const response = await client.transport.watch(request, {
+        signal: abort.signal,
+        ignoresManagedFields: options.transform === undefined,
+      });
       if (response.status !== 200) return take(refusal(response));
       watches += 1;
       take({ kind: "watch-opened" });
