@@ -9,6 +9,7 @@ const places = [
   import.meta.dirname,
   join(import.meta.dirname, "../../api/src/validation"),
   join(import.meta.dirname, "../../api/src/meta"),
+  join(import.meta.dirname, "../../api/src/vitistack"),
 ];
 const sources = places
   .flatMap((place) => readdirSync(place, { recursive: true, encoding: "utf8" }).map((file) => join(place, file)))

@@ -1,13 +1,19 @@
 import {
   canonicalAddress,
+  kubernetesClusterResource,
   talosClusterResource,
   talosControlPlaneResource,
   talosMachineResource,
   talosWorkerResource,
+  vitistackMachineResource,
 } from "@talos-operator/api";
-import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { KubernetesCluster, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker, VitistackMachine } from "@talos-operator/api";
 import { createEventRecorder, createInformerRegistry, createKubeClient, createManager } from "@talos-operator/kube-runtime";
 import type { Informer, KubeObject, Leadership, ManagerHealth, ObjectKey, Term } from "@talos-operator/kube-runtime";
+import { createCompositionController } from "./controllers/kubernetescluster/controller.ts";
+import { clusterDefaults } from "./controllers/kubernetescluster/defaults.ts";
+import { childIndexers, clusterIndexers } from "./controllers/kubernetescluster/observe.ts";
+import { createMachineIdentityController } from "./controllers/machine/controller.ts";
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
@@ -21,12 +27,13 @@ import { createCheckedDialer } from "./looking/checked-dialer.ts";
 import { createConfigReferences } from "./references/config-references.ts";
 import { createReferences } from "./references/references.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
+import { createResults } from "./results/results.ts";
 import type { OperatorDependencies } from "./options.ts";
 
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
 export type OperatorHealth = ManagerHealth;
 
-/** The operator: caches, leader election, four controllers. */
+/** The operator: caches, leader election, six controllers. */
 export interface Operator {
   /** Works until `signal` aborts; resolves when the last pass has ended and the lease is released. Call it once. */
   run(signal: AbortSignal): Promise<void>;
@@ -41,7 +48,7 @@ export interface Operator {
  * Caches run from the start, so that a standby takes over warm; controllers run only while this process leads.
  */
 export function createOperator(dependencies: OperatorDependencies): Operator {
-  const { kube, talos, names, workloads, clock, timers, random, keys, log, metrics, options = {} } = dependencies;
+  const { kube, talos, names, workloads, files, clock, timers, random, keys, log, metrics, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const client = createKubeClient(kube, { timers, random });
   const events = createEventRecorder({
@@ -58,11 +65,15 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const talosClusters: Informer<TalosCluster> = informers.informer<TalosCluster>(talosClusterResource, scope);
   const controlPlanes: Informer<TalosControlPlane> = informers.informer<TalosControlPlane>(talosControlPlaneResource, {
     ...scope,
-    indexers: { address: canonicalAddressesOf },
+    indexers: { address: canonicalAddressesOf, ...childIndexers },
   });
   const workers: Informer<TalosWorker> = informers.informer<TalosWorker>(talosWorkerResource, {
     ...scope,
-    indexers: { controlPlane: (worker) => inNamespace(worker, worker.spec?.controlPlaneRef?.name), address: canonicalAddressesOf },
+    indexers: {
+      controlPlane: (worker) => inNamespace(worker, worker.spec?.controlPlaneRef?.name),
+      address: canonicalAddressesOf,
+      ...childIndexers,
+    },
   });
   const machines: Informer<TalosMachine> = informers.informer<TalosMachine>(talosMachineResource, {
     ...scope,
@@ -72,6 +83,20 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       endpoint: endpointsOf,
     },
   });
+  const clusters: Informer<KubernetesCluster> = informers.informer<KubernetesCluster>(kubernetesClusterResource, {
+    ...scope,
+    indexers: clusterIndexers,
+  });
+  const vitistackMachines: Informer<VitistackMachine> = informers.informer<VitistackMachine>(vitistackMachineResource, {
+    ...scope,
+    indexers: childIndexers,
+  });
+  const defaults = clusterDefaults({ ...options.clusterDefaults, allowLoopback: options.allowLoopbackMachines === true });
+  const resync = options.resyncMs ?? 30_000;
+  const results =
+    files === undefined
+      ? undefined
+      : createResults({ tree: files, clock, isAlive: (uid) => clusters.store.byIndex("uid", uid).length > 0, freshMs: resync });
   const hosts = { allowLoopback: options.allowLoopbackMachines === true };
   const shared = { client, clock, timers, random, log, talosClusters, controlPlanes, workers, machines, hosts, ...measured };
   let current: Brain | undefined;
@@ -103,9 +128,24 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     });
     const reporter = createMachineController({ ...shared, brain });
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
+    const composed = { ...shared, clusters, vitistackMachines, defaults };
+    const compositions = createCompositionController({
+      ...composed,
+      events,
+      concurrency: options.maxConcurrentReconciles ?? 1,
+      intervalMs: resync,
+      ...(results === undefined ? {} : { results }),
+    });
     current = brain;
     return {
-      controllers: [brain.controller, composer, createWorkerController({ ...shared, events, references, configs }), reporter],
+      controllers: [
+        brain.controller,
+        composer,
+        createWorkerController({ ...shared, events, references, configs }),
+        reporter,
+        compositions,
+        createMachineIdentityController(composed),
+      ],
       close: () => {
         brain.close();
         references.close();

@@ -2,6 +2,7 @@ import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import type {
   KubeTransport,
   Clock,
+  FileTree,
   Keys,
   Logger,
   NameResolver,
@@ -10,6 +11,7 @@ import type {
   Timers,
   WorkloadDialer,
 } from "@talos-operator/ports";
+import type { ClusterDefaultOptions } from "./controllers/kubernetescluster/defaults.ts";
 import type { Rule } from "./controllers/taloscontrolplane/model.ts";
 
 /** What an operator is made from. It opens nothing itself: every socket, clock and key comes in here. */
@@ -20,6 +22,8 @@ export interface OperatorDependencies {
   readonly names?: NameResolver;
   /** To the Kubernetes APIs of the clusters that are managed: Nodes are drained through it. Without it they are left alone. */
   readonly workloads?: WorkloadDialer;
+  /** Where the manifests of Machines are written for people, before they are applied. Without it none are. */
+  readonly files?: FileTree;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: RandomSource;
@@ -44,6 +48,12 @@ export interface OperatorOptions {
   readonly requireMaintenanceFingerprint?: boolean;
   /** Clusters that are worked on at once. Default 16. */
   readonly concurrency?: number;
+  /** What KubernetesClusters get that do not say otherwise. Default: the reference release of Talos, with the Kubernetes version that it installs. */
+  readonly clusterDefaults?: Omit<ClusterDefaultOptions, "allowLoopback">;
+  /** KubernetesClusters that are composed at once. Default 1. */
+  readonly maxConcurrentReconciles?: number;
+  /** How often a settled KubernetesCluster is looked at. Milliseconds. Default 30_000. */
+  readonly resyncMs?: number;
   /** Rules of the brain, most urgent first. Default: {@link defaultRules}. A test replaces one to show that the harness notices. */
   readonly rules?: readonly Rule[];
 }

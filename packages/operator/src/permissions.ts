@@ -1,5 +1,5 @@
 /** What rights are grouped by: a feature that is switched off takes its rights along. */
-export type PermissionFeature = "clusters" | "secrets" | "events" | "wipe-guard" | "neighbours" | "leader-election";
+export type PermissionFeature = "clusters" | "compositions" | "secrets" | "events" | "wipe-guard" | "neighbours" | "leader-election";
 
 /** One rule of RBAC, and why the operator needs it. */
 export interface Permission {
@@ -17,6 +17,7 @@ export interface Permission {
 
 const talos = "talos.alperen.cloud";
 const own = "talos-operator.dev";
+const vitistack = "vitistack.io";
 
 /**
  * Every right of the operator. The chart's roles and `config/rbac` are generated from it; a test holds it to the calls that are really made, both
@@ -59,7 +60,42 @@ export const permissions: readonly Permission[] = [
     why: "the memory of a cluster: intents before they are sent, facts that must not be forgotten",
     group: own,
     resources: ["clusterrecords"],
-    verbs: ["create", "delete", "get", "patch", "update"],
+    verbs: ["create", "delete", "get", "list", "patch", "update"],
+  },
+  {
+    feature: "clusters",
+    why: "whole machine configs that configRef names, by name; never listed or watched",
+    group: "",
+    resources: ["configmaps"],
+    verbs: ["get"],
+  },
+  {
+    feature: "compositions",
+    why: "KubernetesClusters are people's, and only finalizers are written",
+    group: vitistack,
+    resources: ["kubernetesclusters"],
+    verbs: ["list", "patch", "watch"],
+  },
+  {
+    feature: "compositions",
+    why: "Machines are made from a KubernetesCluster, read for their addresses, and go with it",
+    group: vitistack,
+    resources: ["machines"],
+    verbs: ["create", "delete", "get", "list", "patch", "watch"],
+  },
+  {
+    feature: "compositions",
+    why: "what is seen is told in the status; that of a Machine is its provider's",
+    group: vitistack,
+    resources: ["kubernetesclusters/status"],
+    verbs: ["patch"],
+  },
+  {
+    feature: "compositions",
+    why: "what is composed holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for",
+    group: vitistack,
+    resources: ["kubernetesclusters/finalizers"],
+    verbs: ["update"],
   },
   {
     feature: "secrets",

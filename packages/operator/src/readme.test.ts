@@ -34,7 +34,14 @@ test("the example of the README runs, says how it is, and gives the lease back",
   await time.advance(1_000);
   const { isReady, isAlive, isLeading, controllers } = operator.health();
   assert.deepEqual([isReady, isAlive, isLeading], [true, true, true]);
-  assert.deepEqual(Object.keys(controllers).toSorted(), ["taloscluster", "taloscontrolplane", "talosmachine", "talosworker"]);
+  assert.deepEqual(Object.keys(controllers).toSorted(), [
+    "KubernetesCluster",
+    "Machine",
+    "taloscluster",
+    "taloscontrolplane",
+    "talosmachine",
+    "talosworker",
+  ]);
   stop.abort();
   await time.advance(5_000);
   await done;

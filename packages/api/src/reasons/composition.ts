@@ -49,6 +49,5 @@ export const machinesCreated = {
       when: "The annotation pause-after-files keeps the operator from making Machines; the files show what would be made.",
       next: "Remove the annotation talos-operator.dev/pause-after-files.",
     },
-    Creating: { status: "Unknown", when: "Machines are being made.", next: "-" },
   },
 } as const satisfies ConditionEntry;

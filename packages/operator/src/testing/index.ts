@@ -2,6 +2,7 @@
 export { decide, defaultRules } from "../controllers/taloscontrolplane/decide.ts";
 export { controlPlane, facts, inMaintenance, NOW, observed, preparing, running, silent } from "./builders.ts";
 export { configured, member } from "./builders.ts";
+export { createMemoryFiles } from "./memory-files.ts";
 export { decidedPass } from "./effects.ts";
 export { configQuestion } from "../controllers/taloscontrolplane/config-questions.ts";
 export { machinesOf } from "../controllers/taloscontrolplane/declared.ts";
@@ -9,6 +10,7 @@ export { printRecord, readRecord } from "../controllers/taloscontrolplane/facts-
 export { quorumOf, projectWithout, settled } from "../controllers/taloscontrolplane/quorum.ts";
 
 export type { DecidedPass } from "./effects.ts";
+export type { MemoryFiles } from "./memory-files.ts";
 export type { IntentFact } from "../controllers/taloscontrolplane/facts.ts";
 export type { Leading } from "../leading.ts";
 export type { ClusterFacts } from "../controllers/taloscontrolplane/facts.ts";

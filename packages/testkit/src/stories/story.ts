@@ -7,7 +7,7 @@ import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runt
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
 import type { OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
-import type { Clock, Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, FileTree, Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
@@ -27,6 +27,8 @@ export const kinds = {
   worker: ours("talosworkers", "TalosWorker"),
   machine: ours("talosmachines", "TalosMachine"),
   record: { group: "talos-operator.dev", version: "v1alpha1", plural: "clusterrecords", kind: "ClusterRecord", namespaced: true },
+  kubernetesCluster: vitistack("kubernetesclusters", "KubernetesCluster"),
+  vitistackMachine: vitistack("machines", "Machine"),
   secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
   event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
 } satisfies Record<string, ResourceType>;
@@ -53,6 +55,8 @@ export interface StoryOptions {
   /** The operator's clock. Default: the world's. */
   readonly operatorClock?: (real: Clock) => Clock;
   readonly dialer?: (real: TalosDialer) => TalosDialer;
+  /** Where the operator writes files. Default: nowhere. */
+  readonly files?: FileTree;
   /** What the operator may do. Default: the whole table, as the chart gives it. */
   readonly permissions?: readonly Permission[];
   /** The operator's transport. Default: the embedded API's own. */
@@ -222,6 +226,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
         ),
         talos: mortalTalos(dialer, life),
         workloads: mortalWorkloads(workloads.dialer, life, workloadWrites),
+        ...(options.files === undefined ? {} : { files: options.files }),
         names: { resolve: async (name) => options.names?.get(name) ?? [] },
         clock,
         timers: mortalTimers(time.timers, life),
@@ -301,4 +306,8 @@ const silentLog: Logger = { debug() {}, info() {}, warn() {}, error() {}, child:
 
 function ours(plural: string, kind: string): ResourceType {
   return { group: "talos.alperen.cloud", version: "v1alpha1", plural, kind, namespaced: true };
+}
+
+function vitistack(plural: string, kind: string): ResourceType {
+  return { group: "vitistack.io", version: "v1alpha1", plural, kind, namespaced: true };
 }

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import { talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
+import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { keyText } from "@talos-operator/kube-runtime";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import { FIELD_MANAGER } from "./apply-machines.ts";
+import type { PoolManifest } from "./model.ts";
+
+/** Brings pools to their manifests by server-side apply; an equal wish for an untouched pool costs no request. */
+export interface PoolApplier {
+  /** @returns the pool as it was stored, `undefined` when there was nothing to do */
+  apply(wanted: PoolManifest, stored: PoolManifest | undefined): Promise<PoolManifest | undefined>;
+}
+
+export function createPoolApplier(client: KubeClient): PoolApplier {
+  const applied = new Map<string, { readonly wish: string; readonly uid: string | undefined; readonly generation: number | undefined }>();
+  return {
+    async apply(wanted, stored) {
+      const key = `${wanted.kind}/${keyText(wanted.metadata)}`;
+      const wish = createHash("sha256")
+        .update(JSON.stringify([wanted.metadata, wanted.spec]))
+        .digest("hex");
+      const last = applied.get(key);
+      if (stored !== undefined && last?.wish === wish && last.uid === stored.metadata.uid && last.generation === stored.metadata.generation)
+        return undefined;
+      // One that goes is made anew when it is gone.
+      if (stored?.metadata.deletionTimestamp !== undefined) return undefined;
+      const options = { fieldManager: FIELD_MANAGER, force: true };
+      const result: PoolManifest =
+        wanted.kind === "TalosControlPlane"
+          ? await client.resource<TalosControlPlane>(talosControlPlaneResource).apply(wanted, options)
+          : await client.resource<TalosWorker>(talosWorkerResource).apply(wanted, options);
+      applied.set(key, { wish, uid: result.metadata.uid, generation: result.metadata.generation });
+      return result;
+    },
+  };
+}

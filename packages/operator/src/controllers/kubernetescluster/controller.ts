@@ -1,0 +1,378 @@
+import {
+  apiVersionOf,
+  clusterRecordResource,
+  conditionFor,
+  isConditionTrue,
+  kubernetesClusterResource,
+  reconcileModeOf,
+  talosControlPlaneResource,
+  talosWorkerResource,
+  vitistackMachineResource,
+} from "@talos-operator/api";
+import type {
+  ClusterDefaults,
+  ClusterRecord,
+  ConditionInput,
+  KubernetesCluster,
+  TalosControlPlane,
+  TalosMachine,
+  TalosWorker,
+  VitistackMachine,
+} from "@talos-operator/api";
+import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
+import type {
+  Controller,
+  EventRecorder,
+  KubeClient,
+  MetricsRegistry,
+  ObjectKey,
+  ReconcileContext,
+  ReconcileResult,
+} from "@talos-operator/kube-runtime";
+import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { dump } from "js-yaml";
+import { elapsedMs } from "../../elapsed.ts";
+import type { Results } from "../../results/results.ts";
+import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { pausedCondition } from "../shared/mode.ts";
+import { readRecord } from "../taloscontrolplane/facts-codec.ts";
+import { createMachineApplier, FIELD_MANAGER, wordsOf } from "./apply-machines.ts";
+import { createPoolApplier } from "./apply-pools.ts";
+import { decideComposition } from "./decide.ts";
+import { CompositionError, compositionBackoff } from "./errors.ts";
+import { clusterAnnotations, compositionFinalizers } from "./keys.ts";
+import type { Decision, MachineManifest, Seen } from "./model.ts";
+import { isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
+import type { Caches } from "./observe.ts";
+
+import { statusAfter } from "./status.ts";
+
+/** While a cluster is made its status is written at most this often; what people wait for is written at once. Milliseconds. */
+const STATUS_EVERY_MS = 2_000;
+
+/** Machines that are applied at once. */
+const APPLIES_AT_ONCE = 8;
+
+/** What the controller of KubernetesClusters needs. */
+export interface CompositionControllerOptions extends Caches {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  /** Without it no files are written, and the condition FilesGenerated says so. */
+  readonly results?: Results;
+  /** What clusters get that do not say otherwise. */
+  readonly defaults: ClusterDefaults;
+  /** Clusters that are composed at once. */
+  readonly concurrency: number;
+  /** A settled cluster is looked at this often. Milliseconds. */
+  readonly intervalMs: number;
+  readonly metrics?: MetricsRegistry;
+}
+
+/** Makes Machines, and pools of them, from KubernetesClusters; the brain does the rest. */
+export function createCompositionController(options: CompositionControllerOptions): Controller {
+  const { client, clock, clusters, vitistackMachines, controlPlanes, workers, log } = options;
+  const clusterClient = client.resource<KubernetesCluster>(kubernetesClusterResource);
+  const machineClient = client.resource<VitistackMachine>(vitistackMachineResource);
+  const applier = createMachineApplier(client);
+  const pools = createPoolApplier(client);
+  const written = new Map<string, number>();
+
+  const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
+    const cluster = clusters.store.get(key);
+    if (cluster === undefined) {
+      written.delete(keyText(key));
+      return undefined;
+    }
+    if (!isForUs(cluster)) {
+      context.log.debug({ provider: cluster.spec?.data?.provider }, "Left to its provider");
+      return undefined;
+    }
+    const paused = pausedBy(cluster);
+    if (paused !== undefined) {
+      await pauseConditions(cluster, paused, context);
+      return undefined;
+    }
+    context.note("observe");
+    let seen = observeComposition(cluster, options, options.defaults, clock.now());
+    let decision = decideComposition(seen);
+    if (decision.needsRecord) {
+      seen = { ...seen, holding: await readHolding(seen) };
+      decision = decideComposition(seen);
+    }
+    if (decision.addFinalizer) {
+      context.wrote(clusters, await addFinalizer(clusterClient, cluster, compositionFinalizers.cluster));
+      return { requeueAfterMs: 0 };
+    }
+    context.note("files");
+    const files = await keepFiles(decision, seen);
+    context.note("machines");
+    const made = await makeMachines(decision, seen, context);
+    const failures: unknown[] = made.failure === undefined ? [] : [made.failure];
+    if (made.failure === undefined) {
+      context.note("pools");
+      try {
+        await shapePools(decision, seen, context);
+        for (const machine of decision.release) await release(machine, context);
+        if (decision.removeFiles) await removeFiles(seen);
+      } catch (thrown) {
+        failures.push(thrown);
+      }
+    }
+    if (decision.removeFinalizer && failures.length === 0) {
+      const going = await removeFinalizer(clusterClient, cluster, compositionFinalizers.clusterOfOthers);
+      if (going !== undefined) context.wrote(clusters, await removeFinalizer(clusterClient, going, compositionFinalizers.cluster));
+      return undefined;
+    }
+    context.note("status");
+    const wait = await writeStatus(seen, { ...decision, conditions: [...decision.conditions, ...files, ...made.conditions] }, context);
+    const [failure] = failures;
+    if (failure !== undefined) throw failure;
+    const look = decision.stage === "invalid" ? undefined : options.intervalMs;
+    return { requeueAfterMs: wait === undefined ? look : Math.min(wait, look ?? wait) };
+  };
+
+  /** Names of TalosMachines that may hold a configuration, as the record says it now. */
+  const readHolding = async ({ cluster, model }: Seen): Promise<ReadonlySet<string> | undefined> => {
+    if (model === undefined) return undefined;
+    const record = await client
+      .resource<ClusterRecord>(clusterRecordResource)
+      .tryGet({ namespace: cluster.metadata.namespace, name: model.name });
+    if (record === undefined) return new Set();
+    const facts = readRecord(record)?.facts;
+    if (facts === undefined) return undefined;
+    return new Set(
+      facts.machines
+        .filter(({ configuredAt, releasedAt }) => configuredAt !== undefined && releasedAt === undefined)
+        .map(({ name }) => name),
+    );
+  };
+
+  const keepFiles = async ({ files }: Decision, { cluster, model }: Seen): Promise<readonly ConditionInput[]> => {
+    if (files === undefined || model === undefined) return [];
+    const say = (reason: "GenerationSucceeded" | "GenerationFailed" | "NotConfigured", message: string): readonly ConditionInput[] => [
+      conditionFor("FilesGenerated", reason, message, cluster.metadata.generation),
+    ];
+    if (options.results === undefined) return say("NotConfigured", "RESULTS_PATH is not set.");
+    const { namespace = "", uid = "" } = cluster.metadata;
+    try {
+      const texts = new Map(
+        files.map((manifest) => [`${manifest.metadata.name}.yaml`, dump(manifest, { lineWidth: -1, noRefs: true })] as const),
+      );
+      const place = await options.results.keep({ namespace, name: model.name, uid }, texts);
+      return say(
+        "GenerationSucceeded",
+        [`${files.length} manifest(s) are in ${place.folder}.`, place.remark].filter((text) => text !== undefined).join(" "),
+      );
+    } catch (thrown) {
+      return say(
+        "GenerationFailed",
+        `The files of this cluster could not be written: ${codeOf(thrown)}. The cluster goes on without them.`,
+      );
+    }
+  };
+
+  const removeFiles = async ({ cluster, model }: Seen): Promise<void> => {
+    const { namespace = "", uid = "", name } = cluster.metadata;
+    try {
+      await options.results?.remove({ namespace, name: model?.name ?? name, uid });
+    } catch (thrown) {
+      // Files are for people: those that cannot be removed do not keep a cluster.
+      log.warn({ namespace, name, err: thrown }, "The files of a cluster that is gone could not be removed");
+    }
+  };
+
+  const makeMachines = async (
+    decision: Decision,
+    { cluster, machines, isPausedAfterFiles }: Seen,
+    context: ReconcileContext,
+  ): Promise<{ readonly conditions: readonly ConditionInput[]; readonly failure?: CompositionError }> => {
+    const generation = cluster.metadata.generation;
+    if (decision.files === undefined) return { conditions: [] };
+    if (isPausedAfterFiles)
+      return {
+        conditions: [
+          conditionFor(
+            "MachinesCreated",
+            "WaitingForPerson",
+            `The annotation ${clusterAnnotations.pauseAfterFiles} says so. Remove it to have the Machines made.`,
+            generation,
+          ),
+        ],
+      };
+    const stored = new Map(machines.map((machine) => [machine.metadata.name, machine]));
+    const one = async (manifest: MachineManifest): Promise<CompositionError | undefined> => {
+      try {
+        const result = await applier.apply(manifest, stored.get(manifest.metadata.name));
+        if (result !== undefined) context.wrote(vitistackMachines, result);
+        return undefined;
+      } catch (thrown) {
+        return thrown instanceof CompositionError
+          ? thrown
+          : new CompositionError("MachineCreationError", wordsOf(thrown), { cause: thrown });
+      }
+    };
+    const errors: CompositionError[] = [];
+    for (let index = 0; index < decision.apply.length; index += APPLIES_AT_ONCE) {
+      const results = await Promise.all(decision.apply.slice(index, index + APPLIES_AT_ONCE).map(one));
+      errors.push(...results.filter((error) => error !== undefined));
+    }
+    const [failure] = errors;
+    const conflict = decision.conditions.find(({ reason }) => reason === "NameConflict");
+    const words = failure?.message ?? conflict?.message;
+    if (words !== undefined)
+      return {
+        conditions: [conditionFor("MachinesCreated", "CreationFailed", `${words}.`.replace("..", "."), generation)],
+        ...(failure === undefined ? {} : { failure }),
+      };
+    const remark = applier.dropsTalosConfig() ? " The CRD of Machine that is installed drops spec.talosConfig." : "";
+    return {
+      conditions: [
+        conditionFor("MachinesCreated", "CreationSucceeded", `${decision.apply.length} Machine(s) are there.${remark}`, generation),
+      ],
+    };
+  };
+
+  const shapePools = async (decision: Decision, seen: Seen, context: ReconcileContext): Promise<void> => {
+    for (const wanted of decision.applyPools) {
+      const stored =
+        wanted.kind === "TalosControlPlane"
+          ? seen.controlPlane
+          : seen.workers.find(({ metadata }) => metadata.name === wanted.metadata.name);
+      const result = await pools.apply(wanted, stored);
+      if (result !== undefined) context.wrote(wanted.kind === "TalosControlPlane" ? controlPlanes : workers, result);
+    }
+    const namespace = seen.cluster.metadata.namespace;
+    for (const { kind, name } of decision.deletePools) {
+      const stored = kind === "TalosControlPlane" ? seen.controlPlane : seen.workers.find(({ metadata }) => metadata.name === name);
+      await gone(
+        client
+          .resource(kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource)
+          .delete({ namespace, name }, preconditions(stored)),
+      );
+    }
+  };
+
+  /** Deletes a Machine that the cluster has let go of, and stops holding it: its provider finishes with it. */
+  const release = async (machine: VitistackMachine, context: ReconcileContext): Promise<void> => {
+    const { namespace, name, deletionTimestamp } = machine.metadata;
+    if (deletionTimestamp === undefined) await gone(machineClient.delete({ namespace, name }, preconditions(machine)));
+    const current = await machineClient.tryGet({ namespace, name });
+    if (current?.metadata.uid !== machine.metadata.uid || current === undefined) return;
+    context.wrote(vitistackMachines, await removeFinalizer(machineClient, current, compositionFinalizers.machineInUse));
+  };
+
+  const writeStatus = async (
+    seen: Seen,
+    wanted: Pick<Decision, "stage" | "message" | "conditions">,
+    context: ReconcileContext,
+  ): Promise<number | undefined> => {
+    const { cluster, now } = seen;
+    const before = cluster.status;
+    const after = statusAfter(before, seen, wanted);
+    if (after === before) return undefined;
+    const key = keyText(cluster.metadata);
+    const isReady = (status: typeof before): boolean =>
+      isConditionTrue(status?.conditions as Parameters<typeof isConditionTrue>[0], "Ready");
+    const isNews =
+      before?.phase !== after.phase || isReady(before) !== isReady(after) || before.observedGeneration !== after.observedGeneration;
+    const left = isNews ? 0 : STATUS_EVERY_MS - elapsedMs(written.get(key) ?? 0, now);
+    if (left > 0) return left;
+    const { namespace, name } = cluster.metadata;
+    const applied = {
+      apiVersion: apiVersionOf(kubernetesClusterResource),
+      kind: cluster.kind,
+      metadata: { namespace, name },
+      status: after,
+    };
+    context.wrote(clusters, await clusterClient.applyStatus(applied, { fieldManager: FIELD_MANAGER, force: true }));
+    written.set(key, now);
+    return undefined;
+  };
+
+  const pauseConditions = async (cluster: KubernetesCluster, paused: ConditionInput, context: ReconcileContext): Promise<void> => {
+    const seen = observeComposition(cluster, options, options.defaults, clock.now());
+    const stage = cluster.status?.phase === undefined ? "pending" : undefined;
+    const kept = (cluster.status?.conditions ?? []).filter(({ type }) => type !== "Paused") as readonly ConditionInput[];
+    if (
+      stage === undefined &&
+      cluster.status?.conditions?.some(({ type, reason }) => type === "Paused" && reason === paused.reason) === true
+    )
+      return;
+    await writeStatus(seen, { stage: stage ?? "pending", message: paused.message, conditions: [...kept, paused] }, context);
+  };
+
+  return createController({
+    name: "KubernetesCluster",
+    clock,
+    timers: options.timers,
+    random: options.random,
+    log,
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    workers: options.concurrency,
+    backoff: compositionBackoff,
+    reconcile,
+    watches: [
+      watchOf({
+        informer: clusters,
+        why: "the cluster is the work item, and one with the same id may have gone",
+        predicate: specOrMetadataChanged,
+        map: (cluster) => [cluster.metadata, ...twinsOf(cluster, clusters.store).map(({ metadata }) => metadata)],
+      }),
+      watchOf({ informer: vitistackMachines, why: "a Machine was fulfilled, changed or taken away", map: ownerKeys }),
+      watchOf({ informer: controlPlanes, why: "the control plane tells how far it is", map: ownerKeys }),
+      watchOf({ informer: workers, why: "a pool tells how far it is", map: ownerKeys }),
+      watchOf({
+        informer: options.machines,
+        why: "a machine is ready, or was let go",
+        map: (machine) => poolKeys(machine, options).flatMap(ownerKeys),
+      }),
+    ],
+  });
+}
+
+/** The pool of a TalosMachine. */
+function poolKeys({ metadata, spec }: TalosMachine, { controlPlanes, workers }: Caches): readonly (TalosControlPlane | TalosWorker)[] {
+  const { namespace } = metadata;
+  const name = spec?.controlPlaneRef?.name;
+  const pool =
+    name === undefined ? workers.store.get({ namespace, name: spec?.workerRef?.name ?? "" }) : controlPlanes.store.get({ namespace, name });
+  return pool === undefined ? [] : [pool];
+}
+
+/** Why nothing is to be done with a cluster, or `undefined`. */
+function pausedBy({ metadata }: KubernetesCluster): ConditionInput | undefined {
+  const mode = reconcileModeOf(metadata);
+  if (mode !== "reconcile") return pausedCondition(mode);
+  const word = metadata.annotations?.[clusterAnnotations.doNotReconcile] ?? "";
+  return word === ""
+    ? undefined
+    : conditionFor(
+        "Paused",
+        "ReconcileModeDisable",
+        `The annotation ${clusterAnnotations.doNotReconcile} is set: nothing is changed until it is removed.`,
+      );
+}
+
+function preconditions(object: { readonly metadata: { readonly uid?: string } } | undefined): {
+  readonly preconditions?: { readonly uid: string };
+} {
+  const uid = object?.metadata.uid;
+  return uid === undefined ? {} : { preconditions: { uid } };
+}
+
+async function gone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (thrown) {
+    // Gone is what was wanted.
+    if (!isNotFound(thrown)) throw thrown;
+  }
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : wordsOf(thrown);
+}

@@ -1,0 +1,145 @@
+import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
+import type { ConditionInput, ReadyReason, TalosControlPlane, TalosWorker, VitistackMachine } from "@talos-operator/api";
+import { describe } from "./describe.ts";
+import { compositionFinalizers } from "./keys.ts";
+import type { Decision, Seen } from "./model.ts";
+import { compose } from "./plan.ts";
+import type { LeavingMachine } from "./plan.ts";
+
+const nothing: Omit<Decision, "stage" | "conditions" | "message"> = {
+  addFinalizer: false,
+  files: undefined,
+  apply: [],
+  applyPools: [],
+  deletePools: [],
+  release: [],
+  removeFiles: false,
+  removeFinalizer: false,
+  needsRecord: false,
+};
+
+/** Composes a KubernetesCluster: Machines, pools of them, and in the end none of either. Pure. */
+export function decideComposition(seen: Seen): Decision {
+  if (seen.cluster.metadata.deletionTimestamp !== undefined) return takeDown(seen);
+  const { model } = seen;
+  if (model === undefined) return invalid(seen, seen.problems[0]?.reason ?? "SpecMissing", findingsMessage(seen.problems));
+  if (seen.olderTwin !== undefined)
+    return invalid(
+      seen,
+      "DuplicateCluster",
+      `KubernetesCluster ${seen.olderTwin} of this namespace is older and has the same id, ${JSON.stringify(model.clusterId.slice(0, 64))}. Nothing is made for this one, and nothing of the other is touched. Delete one of the two, and make it anew with an id of its own.`,
+    );
+  const stolen = foreignPool(seen, model.name);
+  if (stolen !== undefined) return invalid(seen, "NameConflict", stolen);
+  const composition = compose(seen, model);
+  const generation = seen.cluster.metadata.generation;
+  const valid = conditionFor("TopologyValid", "ValidationSucceeded", "Nothing is wrong with the spec.", generation);
+  const described = describe(seen, model, composition);
+  const base = { ...nothing, stage: described.stage, message: described.message, conditions: [valid, ...described.conditions] };
+  if (!hasFinalizer(seen)) return { ...base, addFinalizer: true };
+  if (seen.isPausedAfterFiles) return { ...base, files: composition.machines };
+  const wantedPools = new Set(composition.pools.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+  const candidates = composition.leaving.filter((leaver) => hasLeft(seen, leaver));
+  return {
+    ...base,
+    files: composition.machines,
+    apply: composition.machines,
+    applyPools: composition.pools,
+    // A group that the spec no longer has goes as a whole.
+    deletePools: seen.workers
+      .filter((worker) => isOwn(seen, worker) && !wantedPools.has(`TalosWorker/${worker.metadata.name}`))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => ({ kind: "TalosWorker", name: metadata.name })),
+    needsRecord: candidates.length > 0,
+    release: candidates.filter(({ talosMachine }) => seen.holding?.has(talosMachine) === false).map(({ machine }) => machine),
+  };
+}
+
+/**
+ * The pool has seen that it lists the Machine no more, and nothing stands for it any longer. What the record says is asked for beside this, so that a
+ * configuration on its way is not overlooked.
+ */
+function hasLeft(seen: Seen, { pool, machine, talosMachine }: LeavingMachine): boolean {
+  if (seen.talosMachines.some(({ metadata }) => metadata.name === talosMachine)) return false;
+  const object = [seen.controlPlane, ...seen.workers].find((one) => one?.metadata.name === pool);
+  if (object === undefined) return true;
+  const isListed = (object.spec?.metalSpec?.machines ?? []).some(({ machineRef }) => machineRef?.name === machine.metadata.name);
+  return !isListed && (findCondition(object.status?.conditions, "Ready")?.observedGeneration ?? 0) >= (object.metadata.generation ?? 0);
+}
+
+/** Workers, then the control plane, then Machines, files and the finalizer: each goes only when what stands on it is gone. */
+function takeDown(seen: Seen): Decision {
+  const generation = seen.cluster.metadata.generation;
+  const workers = seen.workers.filter((worker) => isOwn(seen, worker));
+  const controlPlane = seen.controlPlane !== undefined && isOwn(seen, seen.controlPlane) ? seen.controlPlane : undefined;
+  const say = (
+    reason: "WaitingForWorkers" | "WaitingForChildren",
+    message: string,
+  ): Pick<Decision, "stage" | "conditions" | "message"> => ({
+    stage: "deleting",
+    message,
+    conditions: [conditionFor("Ready", "Deleting", message, generation), conditionFor("Deleting", reason, message, generation)],
+  });
+  const ask = (pools: readonly (TalosControlPlane | TalosWorker)[]): Decision["deletePools"] =>
+    pools.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ kind, metadata }) => ({ kind, name: metadata.name }));
+  const namesOf = (objects: readonly { readonly metadata: { readonly name: string } }[]): string =>
+    objects.map(({ metadata }) => metadata.name).join(", ");
+  if (workers.length > 0)
+    return {
+      ...nothing,
+      deletePools: ask(workers),
+      ...say("WaitingForWorkers", `Worker pools go first: ${namesOf(workers)}. ${deletingWords(workers[0])}`.trim()),
+    };
+  if (controlPlane !== undefined)
+    return {
+      ...nothing,
+      deletePools: ask([controlPlane]),
+      ...say("WaitingForChildren", `The control plane ${controlPlane.metadata.name} goes. ${deletingWords(controlPlane)}`.trim()),
+    };
+  if (seen.machines.length > 0)
+    return {
+      ...nothing,
+      release: seen.machines.filter(isHeld),
+      ...say("WaitingForChildren", `Machines go, and their providers finish with them: ${namesOf(seen.machines)}.`),
+    };
+  return {
+    ...nothing,
+    removeFiles: true,
+    removeFinalizer: true,
+    ...say("WaitingForChildren", "Everything made for this cluster is gone."),
+  };
+}
+
+/** There is still something for us to do about a Machine that goes. */
+function isHeld({ metadata }: VitistackMachine): boolean {
+  return metadata.deletionTimestamp === undefined || metadata.finalizers?.includes(compositionFinalizers.machineInUse) === true;
+}
+
+function invalid(seen: Seen, reason: ReadyReason, message: string): Decision {
+  const generation = seen.cluster.metadata.generation;
+  const conditions: readonly ConditionInput[] = [
+    conditionFor("TopologyValid", "ValidationFailed", message, generation),
+    conditionFor("Ready", reason, message, generation),
+    conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+  ];
+  return { ...nothing, stage: "invalid", message, conditions };
+}
+
+function foreignPool(seen: Seen, name: string): string | undefined {
+  const pools = [seen.controlPlane, ...seen.workers].filter((pool) => pool !== undefined);
+  const stolen = pools.find((pool) => !isOwn(seen, pool));
+  if (stolen === undefined) return undefined;
+  return `${stolen.kind} ${stolen.metadata.name} exists and is not this cluster's, and ${name} needs one of that name. Rename one of the two.`;
+}
+
+function isOwn({ cluster }: Seen, object: TalosControlPlane | TalosWorker): boolean {
+  return object.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === cluster.metadata.uid) === true;
+}
+
+function hasFinalizer({ cluster }: Seen): boolean {
+  return cluster.metadata.finalizers?.includes(compositionFinalizers.cluster) === true;
+}
+
+function deletingWords(pool: TalosControlPlane | TalosWorker | undefined): string {
+  return findCondition(pool?.status?.conditions, "Deleting")?.message ?? "";
+}

@@ -1,0 +1,71 @@
+import type {
+  ClusterModel,
+  ConditionInput,
+  Finding,
+  InertField,
+  KubernetesCluster,
+  TalosControlPlane,
+  TalosMachine,
+  TalosWorker,
+  VitistackMachine,
+} from "@talos-operator/api";
+
+/** Everything that one pass over a KubernetesCluster looks at. */
+export interface Seen {
+  readonly cluster: KubernetesCluster;
+  /** The one internal form of both shapes; `undefined` when something is wrong with the spec. */
+  readonly model: ClusterModel | undefined;
+  readonly problems: readonly Finding[];
+  /** Fields that are set and do nothing. */
+  readonly inertFields: readonly InertField[];
+  /** How the cluster was written; decides only which words the status uses. */
+  readonly shape: "flat" | "nested";
+  /** The older cluster of the namespace with the same id, by name. */
+  readonly olderTwin: string | undefined;
+  /** Machines that this cluster's UID controls, and no others: labels prove nothing. */
+  readonly machines: readonly VitistackMachine[];
+  /** Whose a Machine of this name is, when it is not this cluster's; `undefined` = nobody has the name, or the cluster itself. */
+  readonly holderOf: (machine: string) => string | undefined;
+  /** The control plane of the cluster's name, whoever made it. */
+  readonly controlPlane: TalosControlPlane | undefined;
+  /** Pools that this cluster's UID controls, and those that have a name it needs. */
+  readonly workers: readonly TalosWorker[];
+  readonly talosMachines: readonly TalosMachine[];
+  /** Names of TalosMachines that hold this cluster's configuration, as its record says; `undefined` = not read, or not readable. */
+  readonly holding: ReadonlySet<string> | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** A person wants to see the files before anything is made. */
+  readonly isPausedAfterFiles: boolean;
+}
+
+/** Fields of a Machine that this operator sets; everything else of it is the provider's. */
+export type MachineManifest = VitistackMachine;
+
+/** One pool as it should be. */
+export type PoolManifest = TalosControlPlane | TalosWorker;
+
+/** What a pass does. Carried out in this order; every step can be repeated. */
+export interface Decision {
+  readonly addFinalizer: boolean;
+  /** Manifests of all Machines as they should be; `undefined` leaves the files as they are. */
+  readonly files: readonly MachineManifest[] | undefined;
+  /** Machines to make, or to bring to what the spec says. */
+  readonly apply: readonly MachineManifest[];
+  readonly applyPools: readonly PoolManifest[];
+  readonly deletePools: readonly { readonly kind: "TalosControlPlane" | "TalosWorker"; readonly name: string }[];
+  /** Machines that the cluster has let go: deleted, and no longer held. */
+  readonly release: readonly VitistackMachine[];
+  readonly removeFiles: boolean;
+  readonly removeFinalizer: boolean;
+  readonly stage: Stage;
+  /** Conditions but those that come of carrying out (MachinesCreated, FilesGenerated). */
+  readonly conditions: readonly ConditionInput[];
+  /** One sentence for the column Message. */
+  readonly message: string;
+  /** True when the record has to be read before machines can be let go. */
+  readonly needsRecord: boolean;
+}
+
+/** Where a cluster stands, from which the words of both shapes are derived. */
+export type Stage = "pending" | "invalid" | "machines" | "configuring" | "bootstrapping" | "nodes" | "ready" | "failed" | "deleting";

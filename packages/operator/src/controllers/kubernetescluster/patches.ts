@@ -1,0 +1,78 @@
+import type { ClusterGroup, ClusterModel } from "@talos-operator/api";
+import { compareContracts } from "@talos-operator/talos";
+
+/** First contract whose Kubernetes settings are documents of their own. */
+const DOCUMENTS_SINCE = "1.14";
+
+/**
+ * What a cluster asks for beyond the fields of a pool, as patches of the machine config. Pure.
+ *
+ * @param contract that the pool's configurations are written for, for example `1.13`
+ */
+export function patchesOf(model: ClusterModel, group: ClusterGroup, contract: string): readonly Readonly<Record<string, unknown>>[] {
+  const isControlPlane = group.role === "controlplane";
+  const { kubelet, install, certSANs } = model;
+  const image =
+    kubelet.image ??
+    (group.kubernetesVersion === model.kubernetesVersion ? undefined : `ghcr.io/siderolabs/kubelet:${group.kubernetesVersion}`);
+  const kubeletFields = { ...(image === undefined ? {} : { image }), ...unlessEmpty("extraArgs", kubelet.extraArgs) };
+  const taints = Object.fromEntries(group.taints.map(({ key, value, effect }) => [key, value === "" ? effect : `${value}:${effect}`]));
+  const hasDocuments = compareContracts(contract, DOCUMENTS_SINCE) >= 0;
+  const node = {
+    ...unlessEmpty("labels", group.labels),
+    ...unlessEmpty("annotations", group.annotations),
+    ...unlessEmpty("taints", taints),
+  };
+  const installFields = {
+    ...(install.bootloader ? {} : { bootloader: false }),
+    ...(install.extraKernelArgs.length === 0 ? {} : { extraKernelArgs: [...install.extraKernelArgs] }),
+  };
+  // Where the inventory has another id than the object a name, the id is what Talos calls the cluster, as existing machines know it.
+  const clusterName = model.clusterId === model.name ? undefined : model.clusterId;
+  const v1alpha1 = tree({
+    machine: {
+      certSANs: certSANs.length === 0 ? undefined : [...certSANs],
+      install: some(installFields),
+      ...(hasDocuments
+        ? {}
+        : {
+            kubelet: some(kubeletFields),
+            nodeLabels: some(group.labels),
+            nodeAnnotations: some(group.annotations),
+            nodeTaints: some(taints),
+          }),
+    },
+    cluster: hasDocuments
+      ? {}
+      : { clusterName, apiServer: isControlPlane && certSANs.length > 0 ? { certSANs: [...certSANs] } : undefined },
+  });
+  if (!hasDocuments) return v1alpha1;
+  return [
+    ...v1alpha1,
+    ...document("KubeClusterConfig", clusterName === undefined ? {} : { clusterName }),
+    ...document("KubeNodeConfig", node),
+    ...document("KubeletConfig", kubeletFields),
+    ...document("KubeAPIServerConfig", isControlPlane && certSANs.length > 0 ? { certExtraSANs: [...certSANs] } : {}),
+  ];
+}
+
+/** One patch without its empty branches, or none. */
+function tree(patch: Readonly<Record<string, Readonly<Record<string, unknown>>>>): readonly Readonly<Record<string, unknown>>[] {
+  const branches = Object.entries(patch).flatMap(([key, branch]) => {
+    const set = Object.entries(branch).filter(([, value]) => value !== undefined);
+    return set.length === 0 ? [] : [[key, Object.fromEntries(set)] as const];
+  });
+  return branches.length === 0 ? [] : [Object.fromEntries(branches)];
+}
+
+function document(kind: string, fields: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  return Object.keys(fields).length === 0 ? [] : [{ apiVersion: "v1alpha1", kind, ...fields }];
+}
+
+function some<T extends object>(fields: T): T | undefined {
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}
+
+function unlessEmpty(key: string, fields: object): Readonly<Record<string, unknown>> {
+  return Object.keys(fields).length === 0 ? {} : { [key]: { ...fields } };
+}

@@ -1,0 +1,74 @@
+import type { ClusterGroup, ClusterModel, VitistackMachine } from "@talos-operator/api";
+import { machineManifest, groupOfMachine } from "./machine-manifest.ts";
+import type { MachineManifest, PoolManifest, Seen } from "./model.ts";
+import { planGroup } from "./plan-group.ts";
+import { controlPlanePool, talosMachineName, workerPool, workerPoolName } from "./pools.ts";
+
+/** What a cluster consists of when everything is as its spec says. */
+export interface Composition {
+  /** Every Machine, control planes first, each group in the order of its indexes. */
+  readonly machines: readonly MachineManifest[];
+  readonly pools: readonly PoolManifest[];
+  /** Machines that leave, each with the name of its TalosMachine; the first is to go first. */
+  readonly leaving: readonly LeavingMachine[];
+  /** Names of wanted Machines that somebody else has, with whose they are. */
+  readonly conflicts: ReadonlyMap<string, string>;
+}
+
+/** A Machine that the cluster lets go. */
+export interface LeavingMachine {
+  readonly machine: VitistackMachine;
+  readonly pool: string;
+  readonly talosMachine: string;
+}
+
+/** Makes the plan of a cluster. Pure, and the same again once it is carried out. */
+export function compose(seen: Seen, model: ClusterModel): Composition {
+  const left = new Set([...seen.talosMachines.map(({ metadata }) => metadata.name), ...(seen.holding ?? [])]);
+  const placed = new Set<VitistackMachine>();
+  const machines: MachineManifest[] = [];
+  const pools: PoolManifest[] = [];
+  const leaving: LeavingMachine[] = [];
+  const conflicts = new Map<string, string>();
+  for (const group of model.groups) {
+    const pool = poolNameOf(model, group);
+    const members = seen.machines.filter((machine) => isOf(machine, group));
+    for (const member of members) placed.add(member);
+    const shape = { cluster: seen.cluster, model, group };
+    const plan = planGroup({
+      prefix: `${model.name}-${group.name}`,
+      replicas: group.replicas,
+      members: members.map(({ metadata }) => ({ name: metadata.name, isGoing: metadata.deletionTimestamp !== undefined })),
+      isTaken: (name) => left.has(talosMachineName(pool, name)),
+    });
+    const free = plan.wanted.filter((name) => {
+      const holder = seen.holderOf(name);
+      if (holder !== undefined) conflicts.set(name, holder);
+      return holder === undefined;
+    });
+    machines.push(...free.map((name) => machineManifest(seen.cluster, model, group, name)));
+    if (group.role === "worker")
+      pools.push(workerPool({ ...shape, stored: seen.workers.find(({ metadata }) => metadata.name === pool) }, free));
+    else if (free.length > 0) pools.unshift(controlPlanePool({ ...shape, stored: seen.controlPlane }, free));
+    leaving.push(...plan.leaving.flatMap((name) => members.filter(({ metadata }) => metadata.name === name).map(leaver(pool))));
+  }
+  // Machines of groups that the spec no longer has.
+  for (const machine of seen.machines.filter((one) => !placed.has(one))) {
+    const group = groupOfMachine(machine);
+    leaving.push(leaver(group?.role === "worker" ? workerPoolName(model, group) : model.name)(machine));
+  }
+  return { machines, pools, leaving, conflicts };
+}
+
+function leaver(pool: string): (machine: VitistackMachine) => LeavingMachine {
+  return (machine) => ({ machine, pool, talosMachine: talosMachineName(pool, machine.metadata.name) });
+}
+
+function isOf(machine: VitistackMachine, group: ClusterGroup): boolean {
+  const own = groupOfMachine(machine);
+  return own?.role === group.role && (own.role === "controlplane" || own.name === group.name);
+}
+
+function poolNameOf(model: ClusterModel, group: ClusterGroup): string {
+  return group.role === "controlplane" ? model.name : workerPoolName(model, group);
+}
