@@ -19,7 +19,27 @@
 # the memory of a cluster: intents before they are sent, facts that must not be forgotten
 - apiGroups: [talos-operator.dev]
   resources: [clusterrecords]
-  verbs: [create, delete, get, patch, update]
+  verbs: [create, delete, get, list, patch, update]
+# whole machine configs that configRef names, by name; never listed or watched
+- apiGroups: ['']
+  resources: [configmaps]
+  verbs: [get]
+# KubernetesClusters are people's, and only finalizers are written
+- apiGroups: [vitistack.io]
+  resources: [kubernetesclusters]
+  verbs: [list, patch, watch]
+# Machines are made from a KubernetesCluster, read for their addresses, and go with it
+- apiGroups: [vitistack.io]
+  resources: [machines]
+  verbs: [create, delete, get, list, patch, watch]
+# what is seen is told in the status; that of a Machine is its provider's
+- apiGroups: [vitistack.io]
+  resources: [kubernetesclusters/status]
+  verbs: [patch]
+# what is composed holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for
+- apiGroups: [vitistack.io]
+  resources: [kubernetesclusters/finalizers]
+  verbs: [update]
 # the secrets bundle, kubeconfig and talosconfig of clusters, by name; never listed or watched
 - apiGroups: ['']
   resources: [secrets]

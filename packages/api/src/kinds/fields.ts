@@ -47,7 +47,7 @@ const configMapKey = object(
   {
     key: required(string({ description: "Key in the ConfigMap whose value is the machine config." })),
     name: string({ description: "Name of the ConfigMap. Default: empty, which refers to nothing.", default: "" }),
-    optional: boolean({ description: "True lets the key be absent; a config is then generated." }),
+    optional: boolean({ description: "True lets ConfigMap and key be absent; a config is then generated." }),
   },
   { description: "One key of a ConfigMap in the same namespace.", mapType: "atomic" },
 );

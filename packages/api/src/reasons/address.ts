@@ -9,17 +9,17 @@ export const addressReasons = {
   },
   ReferenceNotFound: {
     status: "False",
-    when: "The object that a machineRef names, or its kind, is not there.",
-    next: "Create it, or correct machineRef; it is looked for again.",
+    when: "The object that a machineRef names, or its kind, or the ConfigMap or key that a configRef names, is not there.",
+    next: "Create it, or correct the reference; it is looked for again.",
   },
   ReferenceForbidden: {
     status: "False",
-    when: "The operator may not read the object that a machineRef names.",
-    next: "Grant the operator's service account get, list and watch on that kind.",
+    when: "The operator may not read the object that a machineRef or configRef names.",
+    next: "Grant the operator's service account get on that kind; for a machineRef list and watch too.",
   },
   ReferenceUnread: {
     status: "False",
-    when: "The object that a machineRef names was not read yet, or the API failed to answer.",
+    when: "The object that a machineRef or configRef names was not read yet, or the API failed to answer.",
     next: "Nothing; it is asked again.",
   },
   AddressMissing: {

@@ -1,6 +1,6 @@
 import { classifyConfigEffects, isConfigError } from "@talos-operator/talos";
 import type { ConfigChange } from "@talos-operator/talos";
-import { noSecrets } from "./check.ts";
+import { noSecrets } from "./no-secrets.ts";
 import { renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
 

@@ -1,22 +1,9 @@
 import { createHash } from "node:crypto";
-import { describeMachineConfig, isConfigError } from "@talos-operator/talos";
-import type { ConfigError, SecretsBundle } from "@talos-operator/talos";
+import { contractFor, describeMachineConfig, isConfigError, validateMachineConfig } from "@talos-operator/talos";
+import type { ConfigError } from "@talos-operator/talos";
+import { noSecrets } from "./no-secrets.ts";
 import { renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
-
-/** Words in place of keys: the generator copies them and looks into none. */
-export const noSecrets: SecretsBundle = {
-  cluster: { id: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", secret: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=" },
-  secrets: { bootstrapToken: "aaaaaa.aaaaaaaaaaaaaaaa", secretboxEncryptionSecret: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=" },
-  trustdInfo: { token: "aaaaaa.aaaaaaaaaaaaaaaa" },
-  certs: {
-    etcd: { certificate: "etcd", key: "etcd" },
-    k8s: { certificate: "k8s", key: "k8s" },
-    k8sAggregator: { certificate: "aggregator", key: "aggregator" },
-    k8sServiceAccount: { key: "serviceAccount" },
-    os: { certificate: "os", key: "os" },
-  },
-};
 
 /** Most text of patches that one machine may have, in characters. */
 const MAX_PATCH_CHARACTERS = 1024 * 1024;
@@ -54,13 +41,23 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   if (JSON.stringify([configPatches, additionalConfig]).length > MAX_PATCH_CHARACTERS)
     return { kind: "trouble", words: "patches and documents together are larger than 1 MiB. Make them smaller" };
   try {
-    const { podSubnets, serviceSubnets } = describeMachineConfig(renderMachineConfig({ ...input, secrets: noSecrets }));
+    const text = renderMachineConfig({ ...input, secrets: noSecrets });
+    const refusal = input.machineSpec.base === undefined ? undefined : refusalOf(text, input);
+    if (refusal !== undefined) return { kind: "trouble", words: refusal };
+    const { podSubnets, serviceSubnets } = describeMachineConfig(text);
     return { kind: "fine", podSubnets, serviceSubnets };
   } catch (thrown) {
     if (isConfigError(thrown)) return { kind: "trouble", words: wordsFor(thrown) };
     if (thrown instanceof Error && thrown.name === "ConfigRefusal") return { kind: "trouble", words: thrown.message };
     throw thrown;
   }
+}
+
+/** What a machine would object to in a config that a person wrote; the generator's own are held to that by its tests. */
+function refusalOf(text: string, { version, platform }: Omit<RenderInput, "secrets">): string | undefined {
+  const mode = platform === "container" ? "container" : "metal";
+  const { errors } = validateMachineConfig(text, { mode, contract: contractFor(version) });
+  return errors.length === 0 ? undefined : errors.slice(0, 3).join("; ").slice(0, 600);
 }
 
 /** The error's own words, except where they quote what stands under an unknown key: that may be anything, a password too. */

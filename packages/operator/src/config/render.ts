@@ -10,7 +10,9 @@ import {
 import type { MachineConfigInput, SecretsBundle } from "@talos-operator/talos";
 import type { MachineSettings } from "./settings.ts";
 import { patchTexts } from "./patch-texts.ts";
+import { noSecrets } from "./no-secrets.ts";
 import { ConfigRefusal } from "./refusal.ts";
+import { renderBase } from "./render-base.ts";
 
 /** Everything that one machine's configuration is made from. */
 export interface RenderInput {
@@ -40,7 +42,7 @@ export interface RenderInput {
  * @throws ConfigError for a patch that does not fit, ConfigRefusal for one that would change the cluster's identity
  */
 export function renderMachineConfig(input: RenderInput): string {
-  const plain = generateMachineConfig(generatorInput(input));
+  const plain = plainConfig(input);
   const texts = patchTexts([
     ...ownPatches(input),
     ...(input.machineSpec.configPatches ?? []),
@@ -50,6 +52,22 @@ export function renderMachineConfig(input: RenderInput): string {
   const patched = patchMachineConfig(plain, texts);
   refuseIdentityChange(plain, patched);
   return patched;
+}
+
+/** What patches are put on: the generated config, or the one that a person wrote. */
+function plainConfig(input: RenderInput): string {
+  const generator = generatorInput(input);
+  const { base, image } = input.machineSpec;
+  if (base === undefined) return generateMachineConfig(generator);
+  return renderBase({
+    base,
+    generator,
+    installDisk: input.installDisk,
+    installImage: image === undefined || image === "" ? undefined : installerImage(image, input.version),
+    version: input.version,
+    isContainer: input.platform === "container",
+    hasKeys: input.secrets !== noSecrets,
+  });
 }
 
 /** The contract that a machine's first configuration is written for: the older of what is installed and what reads the text. */
@@ -117,12 +135,18 @@ const IMAGE_CACHE_VOLUME = {
 
 /** What the generator has no input for. */
 function ownPatches(input: RenderInput): readonly unknown[] {
-  const { registries, hostname, imageCache } = input.machineSpec;
+  // Who wrote the whole config said everything in it but what one machine has for itself.
+  const { registries, hostname, imageCache } =
+    input.machineSpec.base === undefined ? input.machineSpec : { ...input.machineSpec, registries: undefined, imageCache: undefined };
   const contract = input.contract ?? contractOf(input.version, input.readBy);
   const isBefore = (other: string): boolean => compareContracts(contract, other) < 0;
   const isPlain = registries === undefined || plainMirrors(registries) !== undefined;
   const patches: unknown[] = isPlain ? [] : [{ machine: { registries } }];
-  if (input.controlPlane.cni?.flannel?.kubeNetworkPoliciesEnabled === true && input.role === "controlplane")
+  if (
+    input.controlPlane.cni?.flannel?.kubeNetworkPoliciesEnabled === true &&
+    input.role === "controlplane" &&
+    input.machineSpec.base === undefined
+  )
     patches.push(
       isBefore("1.14")
         ? { cluster: { network: { cni: { flannel: { kubeNetworkPoliciesEnabled: true } } } } }

@@ -9,6 +9,7 @@ import {
   secretsBundleFromMachineConfig,
 } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
+import type { ConfigBase } from "../config/config-base.ts";
 import { secretText, secretType } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
 
@@ -37,9 +38,11 @@ const KEYS = ["bundle", "secretBundle", "secrets.bundle", "secrets.yaml", "contr
  * Reads the keys of a cluster where others leave them: the Secret that a person names, `<name>-state`, `status.secretBundle`, and a bundle Secret of ours
  * that lost its record. Nothing is written.
  *
+ * @param written the control planes' whole config that a person wrote, when an import is asked for: it may hold the keys too
+ *
  * @throws KubeApiError when a Secret cannot be read: then nobody knows
  */
-export async function findBundles(client: KubeClient, controlPlane: TalosControlPlane): Promise<FoundBundles> {
+export async function findBundles(client: KubeClient, controlPlane: TalosControlPlane, written?: ConfigBase): Promise<FoundBundles> {
   const { namespace = "", name, annotations: words } = controlPlane.metadata;
   const secrets = client.resource<Secret>(secretType);
   const named = words?.[annotations.importBundle];
@@ -57,6 +60,8 @@ export async function findBundles(client: KubeClient, controlPlane: TalosControl
   }
   const told = controlPlane.status?.secretBundle;
   if (told !== undefined && told !== "") read.push(parsed(told, "status.secretBundle", "secretBundle"));
+  // A config without keys is none of the places; one that holds some of them is refused as a spec.
+  if (written?.fingerprint !== undefined) read.push(parsed(written.text.reveal(), written.source, "controlplane.yaml"));
   return { places: read.map(({ bundle: _keys, ...place }) => place), bundle: read.find((one) => one.bundle !== undefined)?.bundle };
 }
 

@@ -7,6 +7,7 @@ import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
 import { withAdminClient } from "../controllers/taloscontrolplane/admin-client.ts";
 import type { Observed } from "../controllers/taloscontrolplane/model.ts";
 import { equip } from "../controllers/taloscontrolplane/observe.ts";
+import { writtenConfig } from "../controllers/taloscontrolplane/written-config.ts";
 import type { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
 import { findBundles } from "./found-bundles.ts";
 import { readMachine } from "./read-machine.ts";
@@ -38,7 +39,7 @@ export async function withAdoption(seen: Observed, isAsked: boolean, session: Cl
   const now = ports.clock.now();
   if (session.heldBundle === undefined || elapsedMs(session.heldBundle.at, now) >= PLACES_FRESH_MS) {
     try {
-      session.heldBundle = { at: now, ...(await findBundles(ports.client, seen.controlPlane)) };
+      session.heldBundle = { at: now, ...(await findBundles(ports.client, seen.controlPlane, isAsked ? writtenConfig(seen) : undefined)) };
     } catch {
       // Unknown: nothing is made, and nothing taken over.
       session.heldBundle = undefined;

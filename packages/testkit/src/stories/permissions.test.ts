@@ -4,10 +4,12 @@ import { after, describe, it } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import { leaseType } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
+import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import { permissions } from "@talos-operator/operator";
 import type { Permission } from "@talos-operator/operator";
 import type { KubeTransport } from "@talos-operator/ports";
 import type { Access } from "../world/accesses.ts";
+import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
 import { leaveBehind, leaveObjects } from "./left-behind.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story, StoryOptions } from "./story.ts";
@@ -33,7 +35,7 @@ describe("the rights of the operator", () => {
       await world.client
         .resource(leaseType)
         .create({ metadata: { namespace: "default", name: "ffa5cb32.alperen.cloud" }, spec: heldAt(world.time.now()) } as KubeObject);
-      const { spec, ...rest } = demoCluster(["10.5.0.1"], ["10.5.0.2", "10.5.0.3"]);
+      const { spec, ...rest } = demoCluster(["10.5.0.1"], ["10.5.0.2", "10.5.0.3"], await ownConfig(world));
       await world.client.resource<TalosCluster>(kinds.cluster).create({ ...rest, spec: spec ?? {} });
       await world.start();
       await world.untilReady();
@@ -73,6 +75,31 @@ describe("the rights of the operator", () => {
     assert.deepEqual(wanted.difference(granted), new Set(), "rights that are missing in packages/operator/src/permissions.ts");
   });
 });
+
+/** A control plane whose config, keys included, a person wrote. */
+async function ownConfig(world: Story): Promise<Record<string, unknown>> {
+  const secrets = await generateSecretsBundle({
+    contract: "1.13",
+    clock: world.time.clock,
+    random: createSeededRandom(9),
+    keys: world.keys,
+  });
+  const data = {
+    "controlplane.yaml": generateMachineConfig({
+      role: "controlplane",
+      clusterName: "demo",
+      endpoint: "https://10.5.0.100:6443",
+      contract: "1.13",
+      kubernetesVersion: "v1.36.3",
+      secrets,
+      install: { disk: "/dev/sda", image: "ghcr.io/siderolabs/installer:v1.13.9" },
+    }),
+  };
+  const type = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true };
+  const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "written" }, data };
+  await world.client.resource(type).create(configMap);
+  return { configRef: { name: "written", key: "controlplane.yaml" } };
+}
 
 /** A lease that ends 15 s from now unless it is renewed. */
 function heldAt(now: number): object {

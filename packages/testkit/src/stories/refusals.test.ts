@@ -57,10 +57,10 @@ const refused: readonly { readonly name: string; readonly cluster: TalosCluster;
     says: /kubeVersion.*too old/,
   },
   {
-    name: "a raw config",
+    name: "a whole config in a ConfigMap that is not there",
     cluster: demoCluster(["10.5.0.1"], [], { configRef: { name: "a", key: "b" } }),
-    reason: "FieldNotSupported",
-    says: /configRef/,
+    reason: "ControlPlaneNotReady",
+    says: /configRef: ConfigMap a does not exist/,
   },
   {
     name: "IN33: a patch that replaces the cluster's keys",

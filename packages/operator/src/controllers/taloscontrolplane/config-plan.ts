@@ -63,6 +63,7 @@ function planAll(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
     .flatMap((machine) => {
       const fact = machineFact(facts, machine.declared.name);
       if (fact?.configuredAt === undefined || fact.releasedAt !== undefined || isOwnerGoing(seen, machine)) return [];
+      if (machine.declared.isConfigUnknown === true) return [];
       const settings = configHashOf(machine.declared, asItWasMade);
       const state = stateOf(seen, facts, machine, fact, settings);
       const meta = state.kind === "settled" || state.kind === "unknown" ? metaStateOf(seen, machine, fact, state) : undefined;

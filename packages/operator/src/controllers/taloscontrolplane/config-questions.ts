@@ -33,6 +33,7 @@ export function configQuestion(
   const fact = machineFact(facts, declared.name);
   if (spec === undefined || facts.bootstrapDone === undefined || look.kind !== "running" || look.version === undefined) return undefined;
   if (fact?.configuredAt === undefined || fact.releasedAt !== undefined) return undefined;
+  if (declared.isConfigUnknown === true) return undefined;
   // While it boots or installs, nothing that it shows lasts.
   if (look.stage !== "running" && intentOn(facts, declared.name) === undefined) return undefined;
   const host = endpointHost(facts.endpoint);

@@ -1,6 +1,8 @@
 import { canonicalAddress, machineNameFor } from "@talos-operator/api";
 import type { Machine, MachineAddress, MachineSpec, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
+import type { MachineSettings } from "../../config/settings.ts";
+import type { ConfigReference, ResolvedConfig } from "../../references/config-references.ts";
 import { emptyAddressBook } from "../../references/references.ts";
 import type { AddressBook } from "../../references/references.ts";
 import type { DeclaredMachine, MachineName, MachineRole } from "./model.ts";
@@ -14,6 +16,8 @@ export interface AddressKnowledge {
   readonly book?: AddressBook;
   /** Where a machine was when it was written down: it is looked for there while its reference gives nothing. */
   readonly recorded?: (name: MachineName) => string | undefined;
+  /** What `configRef` of an object gave, by `Kind/name`. Default: nothing was read. */
+  readonly config?: (object: string) => ResolvedConfig | undefined;
   /** What is wrong with an address that a reference gave. */
   readonly check?: (address: MachineAddress) => AddressProblem | undefined;
 }
@@ -26,6 +30,7 @@ export interface AddressKnowledge {
 export function machinesOf(pool: TalosControlPlane | TalosWorker, knowledge: AddressKnowledge = {}): readonly DeclaredMachine[] {
   const owner = { kind: pool.kind, name: pool.metadata.name };
   const shared = sharedSettings(pool);
+  const config = configOf(pool.spec?.configRef, knowledge.config?.(`${pool.kind}/${pool.metadata.name}`));
   const seen = new Set<string>();
   return (pool.spec?.metalSpec?.machines ?? []).flatMap((machine, index) => {
     const field = `spec.metalSpec.machines[${index}]`;
@@ -39,7 +44,8 @@ export function machinesOf(pool: TalosControlPlane | TalosWorker, knowledge: Add
         owner,
         field,
         version: machine.version ?? pool.spec?.version ?? DEFAULT_VERSION,
-        machineSpec: withOwn(shared, machine),
+        machineSpec: { ...withOwn(shared, machine), ...config.settings },
+        ...withoutConfig(found, config.problem),
       },
     ];
   });
@@ -70,6 +76,24 @@ function placeOf(
 /** True for a name that an object can have, and that so can become part of another's. */
 export function isObjectName(name: string | undefined): name is string {
   return name !== undefined && /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name);
+}
+
+/** What a `configRef` means for the machines of its object: the config, or why there is none. */
+export function configOf(
+  reference: ConfigReference | undefined,
+  resolved: ResolvedConfig | undefined,
+): { readonly settings: Pick<MachineSettings, "base">; readonly problem?: AddressProblem } {
+  if ((reference?.name ?? "") === "" || resolved === undefined || resolved.kind === "none") return { settings: {} };
+  if (resolved.kind === "base") return { settings: { base: resolved.base } };
+  return { settings: {}, problem: { reason: resolved.reason, message: `spec.configRef: ${resolved.message}. ${resolved.remedy}.` } };
+}
+
+/** What is said of a machine whose config is not there; what is wrong with its address comes first. */
+export function withoutConfig(
+  { problem: earlier }: Pick<DeclaredMachine, "problem">,
+  problem: AddressProblem | undefined,
+): Pick<DeclaredMachine, "problem" | "isConfigUnknown"> {
+  return problem === undefined ? {} : { problem: earlier ?? problem, isConfigUnknown: true };
 }
 
 /** A host name is one machine's: several that shared it would be one node to Kubernetes. */

@@ -14,6 +14,7 @@ import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer } from "@talos-operator/ports";
 import { contractFor, fingerprintSecretsBundle, generateSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
+import { wholeBundle } from "../../config/config-base.ts";
 import { EffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
@@ -38,6 +39,7 @@ import type { Guard } from "./guard.ts";
 import type { Action, DeclaredMachine, Observed, ObjectName } from "./model.ts";
 import { equip } from "./observe.ts";
 import type { ClusterSession } from "./session.ts";
+import { writtenConfig } from "./written-config.ts";
 
 /** What carrying out needs. */
 export interface EffectPorts {
@@ -237,6 +239,7 @@ export function talosMachineFor(
     namespace: owner.metadata.namespace ?? "",
     uid: owner.metadata.uid ?? "",
   };
+  const { base: _base, ...machineSpec } = machine.machineSpec;
   return {
     apiVersion: apiVersionOf(talosMachineResource) as TalosMachine["apiVersion"],
     kind: "TalosMachine",
@@ -250,7 +253,7 @@ export function talosMachineFor(
     spec: {
       endpoint: machine.address,
       version: machine.version,
-      machineSpec: machine.machineSpec,
+      machineSpec,
       ...(machine.role === "controlplane" ? { controlPlaneRef: reference } : { workerRef: reference }),
       ...(deletionPolicy === undefined ? {} : { deletionPolicy }),
     },
@@ -270,10 +273,14 @@ async function deleteMachine(name: string, effects: Effects): Promise<void> {
 async function createBundle(secret: string, effects: Effects): Promise<void> {
   const { seen, session, keys, clock, random, bundles, leading, log } = effects;
   const { namespace = "", name } = seen.controlPlane.metadata;
-  const serviceAccountKey = session.serviceAccountKey(
-    () => keys.createPrivateKey("rsa4096"),
-    () => effects.wake(),
-  );
+  const written = writtenBundle(seen);
+  const serviceAccountKey =
+    written === undefined
+      ? session.serviceAccountKey(
+          () => keys.createPrivateKey("rsa4096"),
+          () => effects.wake(),
+        )
+      : "";
   if (serviceAccountKey === undefined) return;
   const record = await effects.client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name });
   session.record = { at: clock.now(), value: record ?? "absent" };
@@ -282,7 +289,7 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   const contract = contractFor(seen.controlPlane.spec?.version ?? "");
   // Machines whose clock is behind ours must not wait for the authorities to begin.
   const backdated = { now: () => clock.now() - BACKDATE_MS };
-  const bundle = await generateSecretsBundle({ contract, clock: backdated, random, keys, serviceAccountKey });
+  const bundle = written ?? (await generateSecretsBundle({ contract, clock: backdated, random, keys, serviceAccountKey }));
   log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");
   const outcome = await bundles.create({ namespace, name: secret }, name, bundle);
   session.bundle = undefined;
@@ -296,6 +303,12 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   };
   await equip(session, bundle, fingerprint, effects);
   effects.event(seen.controlPlane, "Normal", "Created", "CreateBundle", `Made the cluster's keys: Secret ${secret}.`);
+}
+
+/** The keys in the config that a person wrote; `undefined` = it holds none, or there is none. */
+function writtenBundle(seen: Observed): SecretsBundle | undefined {
+  const base = writtenConfig(seen);
+  return base?.fingerprint === undefined ? undefined : wholeBundle(base.text.reveal());
 }
 
 /** Compare-and-swap of the whole record. What comes back is what the rest of the pass and the next one go on with. */

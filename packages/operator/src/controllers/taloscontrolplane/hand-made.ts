@@ -2,6 +2,7 @@ import { canonicalAddress, parseHost, quote } from "@talos-operator/api";
 import type { MachineAddress, TalosMachine, TalosMachineSpec } from "@talos-operator/api";
 import type { MachineSettings } from "../../config/settings.ts";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
+import { configOf, withoutConfig } from "./declared.ts";
 import type { AddressKnowledge } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
 
@@ -18,7 +19,7 @@ function isHandMade({ metadata }: TalosMachine): boolean {
 export function handMade(
   objects: readonly TalosMachine[],
   declared: readonly DeclaredMachine[],
-  { check }: Pick<AddressKnowledge, "check"> = {},
+  { check, config }: Pick<AddressKnowledge, "check" | "config"> = {},
 ): readonly DeclaredMachine[] {
   const names = new Set(declared.map((machine) => machine.name));
   return objects.flatMap((object) => {
@@ -27,6 +28,7 @@ export function handMade(
     const field = `TalosMachine/${metadata.name} spec.endpoint`;
     const kind = spec.controlPlaneRef?.name === undefined ? "TalosWorker" : "TalosControlPlane";
     const address: MachineAddress = { field, address: spec.endpoint, object: `TalosMachine/${metadata.name}` };
+    const own = configOf(spec.configRef, config?.(`TalosMachine/${metadata.name}`));
     const problem = contradictionIn(spec) ?? check?.(address);
     return [
       {
@@ -37,8 +39,9 @@ export function handMade(
         field,
         isHandMade: true,
         version: spec.version,
-        machineSpec: settingsOf(spec),
+        machineSpec: { ...settingsOf(spec), ...own.settings },
         ...(problem === undefined ? {} : { problem }),
+        ...withoutConfig(problem === undefined ? {} : { problem }, own.problem),
       },
     ];
   });
@@ -58,11 +61,6 @@ function settingsOf({ machineSpec = {}, hostname, ips, installDisk }: TalosMachi
 function contradictionIn(spec: TalosMachineSpec): AddressProblem | undefined {
   const { type, ips = [], installDisk, machineSpec, controlPlaneRef, workerRef, endpoint } = spec;
   const wrong = (what: string, remedy: string): AddressProblem => ({ reason: "InvalidConfig", message: `${what}. ${remedy}.` });
-  if (spec.configRef !== undefined)
-    return {
-      reason: "FieldNotSupported",
-      message: "spec.configRef: this release does not act on it. Remove it and use machineSpec.configPatches.",
-    };
   if (controlPlaneRef?.name !== undefined && workerRef?.name !== undefined)
     return wrong("spec.controlPlaneRef and spec.workerRef are both set: a machine is one or the other", "Remove one of them");
   const role = controlPlaneRef?.name === undefined ? "worker" : "controlplane";

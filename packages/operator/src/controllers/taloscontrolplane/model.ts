@@ -37,6 +37,8 @@ export interface DeclaredMachine {
   readonly isHandMade?: true;
   /** Why its address is not known, or not to be used. Nothing is configured there. */
   readonly problem?: AddressProblem;
+  /** The whole config that its object names is not there, or another cluster's: nobody knows what it is to run. */
+  readonly isConfigUnknown?: true;
   /** The TalosControlPlane or TalosWorker that lists it. */
   readonly owner: { readonly kind: "TalosControlPlane" | "TalosWorker"; readonly name: string };
   /** Field that declares it, for messages: `spec.metalSpec.machines[0]`. */

@@ -12,6 +12,8 @@ import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys } from "@talos-operator/ports";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { elapsedMs } from "../../elapsed.ts";
+import type { ConfigBase } from "../../config/config-base.ts";
+import type { ConfigReferences, ResolvedConfig } from "../../references/config-references.ts";
 import type { AddressBook, References } from "../../references/references.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
@@ -24,6 +26,7 @@ import type { ClusterFacts, MachineFact } from "./facts.ts";
 import { fixedPropertyProblems } from "./fixed-properties.ts";
 import { readRecord } from "./facts-codec.ts";
 import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
+import { checkWritten } from "./check-written.ts";
 import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { accessOwner } from "./rules/access.ts";
 import { seenAccess } from "./session.ts";
@@ -48,6 +51,7 @@ export interface ObservePorts {
   readonly clock: Clock;
   readonly hosts: HostOptions;
   readonly references: References;
+  readonly configs: ConfigReferences;
   /** Another look at this cluster, now. */
   readonly wake: () => void;
   readonly mayDisturb: boolean;
@@ -75,10 +79,17 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
   const book = await followReferences(cached, key, ports);
   const others = cached.otherPools.flatMap((pool) => addressesOf(pool));
-  const ownProblems = controlPlaneProblems(controlPlane, others, ports.hosts);
+  const configs = await readConfigs(cached, ports.configs);
+  const ownProblems = controlPlaneProblems(controlPlane, others, ports.hosts, configs.get(`TalosControlPlane/${key.name}`));
   const pools = workers.map((worker) => ({
     worker,
-    problems: workerProblems(worker, controlPlane, siblingAddresses(worker, cached), ports.hosts),
+    problems: workerProblems(
+      worker,
+      controlPlane,
+      siblingAddresses(worker, cached),
+      ports.hosts,
+      configs.get(`TalosWorker/${worker.metadata.name}`),
+    ),
   }));
 
   const record = mode === "disable" ? ({ kind: "unknown", detail: "paused" } as const) : await readClusterRecord(key, session, ports);
@@ -92,7 +103,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const isGoing =
     controlPlane.metadata.deletionTimestamp !== undefined || workers.some((worker) => worker.metadata.deletionTimestamp !== undefined);
   // What is wrong with a spec keeps new machines away; those that are part of the cluster are looked at, and taken down, all the same.
-  const knowledge = addressKnowledge(cached, book, facts, ports.hosts);
+  const knowledge = { ...addressKnowledge(cached, book, facts, ports.hosts), config: (object: string) => configs.get(object) };
   const admitted = (pool: TalosControlPlane | TalosWorker, problems: readonly Finding[]): readonly DeclaredMachine[] =>
     machinesOf(pool, knowledge).filter(
       (machine) =>
@@ -100,7 +111,17 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         (problems.length === 0 || machineFact(facts, machine.name) !== undefined || pool.metadata.deletionTimestamp !== undefined),
     );
   const composed = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
-  const declared = [...composed, ...handMade(machineObjects, composed, knowledge).map((machine) => withOwnProblems(machine, controlPlane))];
+  const listed = [...composed, ...handMade(machineObjects, composed, knowledge).map((machine) => withOwnProblems(machine, controlPlane))];
+  const { declared, problems: writtenProblems } = await checkWritten(
+    listed,
+    {
+      controlPlane,
+      record: seenRecord,
+      hasKeys: bundle.kind === "present" && bundle.value.isOurs && bundle.value.fingerprint === facts?.bundle.fingerprint,
+    },
+    session,
+    ports,
+  );
   const former = formerMachines(declared, seenRecord, cached);
   // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
   const watched = session.isMakingKey() ? [] : [...declared, ...former];
@@ -137,7 +158,8 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     former: former.map(see),
     problems: [
       ...ownProblems,
-      ...fixedPropertyProblems(controlPlane, facts),
+      ...writtenProblems,
+      ...fixedPropertyProblems(controlPlane, facts, baseOf(configs.get(`TalosControlPlane/${key.name}`))),
       ...(isFounded ? [] : pools.flatMap(({ problems }) => problems.filter(concernsCluster))),
     ],
     unsoundPools: pools.flatMap(({ worker, problems }) => (problems.length === 0 ? [] : [worker.metadata.name])),
@@ -153,6 +175,24 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     mayDisturb: ports.mayDisturb,
     requireFingerprint: ports.requireFingerprint,
   };
+}
+
+/** What `configRef` of the control plane, its pools and machines made by hand gives. */
+async function readConfigs(
+  { controlPlane, workers, machineObjects }: Cached,
+  configs: ConfigReferences,
+): Promise<ReadonlyMap<string, ResolvedConfig>> {
+  const asking = [controlPlane, ...workers, ...machineObjects].filter(({ spec }) => (spec?.configRef?.name ?? "") !== "");
+  const answers = await Promise.all(
+    asking.map(({ spec, metadata }) => configs.resolve(spec?.configRef, metadata.namespace ?? controlPlane.metadata.namespace ?? "")),
+  );
+  return new Map(
+    asking.flatMap(({ kind, metadata }, index) => (answers[index] === undefined ? [] : [[`${kind}/${metadata.name}`, answers[index]]])),
+  );
+}
+
+function baseOf(resolved: ResolvedConfig | undefined): ConfigBase | undefined {
+  return resolved?.kind === "base" ? resolved.base : undefined;
 }
 
 /** What the references of all pools of the cluster give. */

@@ -253,7 +253,7 @@ function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintena
   return chooseInstallDisk({
     machine: declared.name,
     platform: look.platform,
-    wanted: declared.machineSpec.installDisk,
+    wanted: declared.machineSpec.installDisk ?? declared.machineSpec.base?.installDisk,
     mayWipe: declared.machineSpec.wipe === true,
     recorded: machineFact(facts, declared.name)?.installDisk,
     disks: look.disks,

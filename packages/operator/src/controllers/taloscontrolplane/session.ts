@@ -99,6 +99,8 @@ export class ClusterSession {
   readonly workload: ClusterWorkload | undefined;
   /** Configurations of running machines, read back. */
   readonly configs: LiveConfigs;
+  /** Whether whole configs that people wrote fit the cluster's keys, by text and keys; empty = they do. */
+  readonly writtenVerdicts = new Map<string, string>();
   /** What went wrong on a machine while a configuration was tried on it. */
   readonly troubles = new Map<MachineName, string>();
 

@@ -20,6 +20,7 @@ import { compareContracts, contractFor, isKnownTalos, supportsKubernetes, tryPar
 import { checkConfig } from "../../config/check.ts";
 import type { ConfigCheck } from "../../config/check.ts";
 import { hasUnusedAddressSettings, metaProblems } from "../../config/meta-network.ts";
+import type { ResolvedConfig } from "../../references/config-references.ts";
 import { unknownModeField } from "../shared/mode.ts";
 import { isObjectName, machinesOf } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
@@ -43,19 +44,21 @@ export function controlPlaneProblems(
   controlPlane: TalosControlPlane,
   others: readonly MachineAddress[],
   options: HostOptions,
+  config?: ResolvedConfig,
 ): readonly Finding[] {
   const { spec, metadata } = controlPlane;
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the control plane", reason: "SpecMissing" }];
   if (isTooDeep(spec)) return [TOO_DEEP];
   const problems = [
     ...validateControlPlaneSpec(spec, { ...options, others }),
-    ...refusedFields(spec),
+    ...baseProblems(spec, "controlplane", config),
     ...referenceProblems(spec),
     ...imageProblems(spec),
     ...poolMetaProblems(spec),
     ...versionProblems(spec.version, spec.kubeVersion, ""),
   ];
-  return problems.length > 0 ? problems : configProblems(machinesOf(controlPlane), spec, metadata.name);
+  if (problems.length > 0 || isUnread(spec, config)) return problems;
+  return configProblems(machinesOf(controlPlane, { config: () => config }), spec, metadata.name);
 }
 
 /** What is wrong with a worker pool, given its control plane. */
@@ -64,6 +67,7 @@ export function workerProblems(
   controlPlane: TalosControlPlane | undefined,
   others: readonly MachineAddress[],
   options: HostOptions,
+  config?: ResolvedConfig,
 ): readonly Finding[] {
   const { spec } = worker;
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the worker pool", reason: "SpecMissing" }];
@@ -71,15 +75,15 @@ export function workerProblems(
   const known = controlPlane?.spec === undefined ? {} : { controlPlane: { name: controlPlane.metadata.name, spec: controlPlane.spec } };
   const problems = [
     ...validateWorkerSpec(spec, { ...options, ...known, others }),
-    ...refusedFields(spec),
+    ...baseProblems(spec, "worker", config),
     ...referenceProblems(spec),
     ...imageProblems(spec),
     ...poolMetaProblems(spec),
     ...versionProblems(spec.version, controlPlane?.spec?.kubeVersion ?? spec.kubeVersion, ""),
   ];
-  return problems.length > 0 || controlPlane?.spec === undefined
+  return problems.length > 0 || controlPlane?.spec === undefined || isUnread(spec, config)
     ? problems
-    : configProblems(machinesOf(worker), controlPlane.spec, controlPlane.metadata.name);
+    : configProblems(machinesOf(worker, { config: () => config }), controlPlane.spec, controlPlane.metadata.name);
 }
 
 /** What is wrong with a TalosMachine that a person made, given its cluster. */
@@ -117,7 +121,7 @@ export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly s
   if (spec.replicas !== undefined && (pool.kind === "TalosControlPlane" || spec.replicas !== 1)) inert.push("spec.replicas");
   if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");
   if (spec.metalSpec?.machineSpec?.imageCache === true && isBefore19(spec.version)) inert.push("spec.metalSpec.machineSpec.imageCache");
-  inert.push(...inertMeta(spec));
+  inert.push(...inertMeta(spec), ...overruledFields(spec));
   (spec.metalSpec?.machines ?? []).forEach((machine, index) => {
     if (machine.pxeClientSpec !== undefined) inert.push(`spec.metalSpec.machines[${index}].pxeClientSpec`);
   });
@@ -142,14 +146,66 @@ function isBefore19(version: string): boolean {
   return tryParseVersion(version) !== undefined && compareContracts(contractFor(version), "1.9") < 0;
 }
 
-function refusedFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {
-  const refused = (field: string, remedy: string): Finding => ({
-    field,
-    message: "this release does not act on it",
-    remedy,
-    reason: "FieldNotSupported",
-  });
-  return spec.configRef === undefined ? [] : [refused("spec.configRef", "Remove it and use configPatches")];
+/** True for a `configRef` that nobody read, as in objects that only hold the spec. */
+function isUnread({ configRef }: TalosControlPlaneSpec | TalosWorkerSpec, config: ResolvedConfig | undefined): boolean {
+  return (configRef?.name ?? "") !== "" && config === undefined;
+}
+
+/** What is wrong with the whole config that `configRef` names; what the cluster's keys say to it is found out when there are any. */
+function baseProblems(
+  spec: TalosControlPlaneSpec | TalosWorkerSpec,
+  role: "controlplane" | "worker",
+  config: ResolvedConfig | undefined,
+): readonly Finding[] {
+  if ((spec.configRef?.name ?? "") === "" || config === undefined || config.kind === "none") return [];
+  const finding = (message: string, remedy: string, reason: Finding["reason"]): readonly Finding[] => [
+    { field: "spec.configRef", message, remedy, reason },
+  ];
+  if (config.kind === "problem") return finding(config.message, config.remedy, config.reason);
+  const { base } = config;
+  if (base.machineType !== undefined && base.machineType !== role)
+    return finding(
+      `${base.source} holds the config of a ${base.machineType}, and this object needs that of a ${role}`,
+      "Name the other one",
+      "InvalidConfig",
+    );
+  if (
+    "endpoint" in spec &&
+    spec.endpoint !== undefined &&
+    spec.endpoint !== "" &&
+    base.endpoint !== undefined &&
+    base.endpoint !== spec.endpoint
+  )
+    return finding(
+      `${base.source} names another endpoint than spec.endpoint`,
+      "Make them agree, or remove spec.endpoint",
+      "ClusterMismatch",
+    );
+  if (role === "controlplane" && base.keys.length > 0 && base.fingerprint === undefined)
+    return finding(
+      `${base.source} holds some of a cluster's keys and not all of them (${base.keys.slice(0, 8).join(", ")})`,
+      "Put all of them in, or take them all out: the operator fills in the cluster's own",
+      "InvalidConfig",
+    );
+  return [];
+}
+
+/** Fields that say nothing beside a whole config, which says the same in its own words. */
+function overruledFields(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly string[] {
+  if ((spec.configRef?.name ?? "") === "") return [];
+  const { machineSpec = {} } = spec.metalSpec ?? {};
+  const shared = (["registries", "airGap", "imageCache", "allowSchedulingOnControlPlanes", "wipe"] as const)
+    .filter((key) => machineSpec[key] !== undefined && machineSpec[key] !== false)
+    .map((key) => `spec.metalSpec.machineSpec.${key}`);
+  const { cni, podCIDR, serviceCIDR, clusterDomain }: Partial<TalosControlPlaneSpec> = spec;
+  const own = Object.entries({
+    cni,
+    podCIDR,
+    serviceCIDR,
+    // The schema gives every control plane this one, which says nothing about the author.
+    clusterDomain: clusterDomain === "cluster.local" ? undefined : clusterDomain,
+  }).flatMap(([key, value]) => (value === undefined ? [] : [`spec.${key}`]));
+  return [...own, ...shared].map((field) => `${field} (configRef says it)`);
 }
 
 function poolMetaProblems({ metalSpec }: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {

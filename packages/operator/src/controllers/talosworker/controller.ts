@@ -23,6 +23,7 @@ import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports"
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
 import { machinesOf } from "../taloscontrolplane/declared.ts";
 import { followEndpoint } from "../taloscontrolplane/effects/follow-endpoint.ts";
@@ -47,6 +48,7 @@ export interface WorkerControllerOptions {
   readonly machines: Informer<TalosMachine>;
   readonly hosts: HostOptions;
   readonly references: References;
+  readonly configs: ConfigReferences;
   readonly metrics?: MetricsRegistry;
 }
 
@@ -78,11 +80,13 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       name === ""
         ? []
         : workers.store.byIndex("controlPlane", `${key.namespace ?? ""}/${name}`).filter((other) => other.metadata.name !== key.name);
+    const config = await options.configs.resolve(worker.spec?.configRef, key.namespace ?? "");
     const problems = workerProblems(
       worker,
       controlPlane,
       siblings.flatMap((other) => addressesOf(other)),
       options.hosts,
+      config,
     );
     const asker = { id: `worker ${keyText(key)}`, wake: () => controller.enqueue(key) };
     const book = await options.references.follow(asker, referencesOf(worker), key.namespace ?? "");

@@ -2,6 +2,7 @@ import { EffectError } from "../../../errors.ts";
 import { findBundles } from "../../../importing/found-bundles.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
+import { writtenConfig } from "../written-config.ts";
 
 /**
  * Copies the keys of a running cluster into a Secret of ours, create-only. They are read again, and must be those that were verified; where they were found
@@ -10,7 +11,11 @@ import type { Action } from "../model.ts";
 export async function takeBundle(action: Extract<Action, { readonly kind: "TakeBundle" }>, effects: Effects): Promise<void> {
   const { client, seen, bundles, session, log, leading } = effects;
   const { namespace, name } = seen.controlPlane.metadata;
-  const { places, bundle } = await findBundles(client, seen.controlPlane);
+  const { places, bundle } = await findBundles(
+    client,
+    seen.controlPlane,
+    seen.adoption?.isAsked === true ? writtenConfig(seen) : undefined,
+  );
   if (bundle === undefined || places.some((place) => place.fingerprint !== action.ifFingerprint))
     throw new EffectError("PRECONDITION_GONE", "the keys that were found are not those that were verified");
   await effects.demandAlone(true);

@@ -6,6 +6,7 @@ import type { ClusterFacts } from "../facts.ts";
 import { networksOf } from "../fixed-properties.ts";
 import type { Observed, Rule, Verdict, Waiting } from "../model.ts";
 import { planMachines } from "../plan-machines.ts";
+import { writtenConfig } from "../written-config.ts";
 
 /** What was sent may take effect so much later. */
 const LATEST_EFFECT_MS = 11 * 60_000;
@@ -44,6 +45,8 @@ export const keepKeys: Rule = {
           "MachinesConfigured",
           `${holders} Neither the ClusterRecord nor the Secret ${secret} is there. ${LOST_KEYS_REMEDY}`,
         );
+      const proof = whoMayRunWrittenKeys(seen);
+      if (proof !== undefined) return { actions: [], waiting: proof };
       return {
         actions: [{ kind: "CreateBundle", secret }],
         waiting: { reason: "WaitingForMachines", message: "The cluster's keys are being made." },
@@ -122,10 +125,10 @@ function firstFacts(seen: Observed, secret: string, bundle: { readonly fingerpri
     clusterId: bundle.clusterId,
     bundle: { secretName: secret, fingerprint: bundle.fingerprint, wasFound },
     endpoint: endpointFor(seen),
-    ...networksOf(seen.controlPlane.spec ?? {}),
+    ...networksOf(seen.controlPlane.spec ?? {}, writtenConfig(seen)),
     cni: seen.controlPlane.spec?.cni ?? {},
     talosVersion: seen.controlPlane.spec?.version ?? "",
-    kubernetesVersion: seen.controlPlane.spec?.kubeVersion ?? "",
+    kubernetesVersion: writtenConfig(seen)?.kubernetesVersion ?? seen.controlPlane.spec?.kubeVersion ?? "",
     machines: [],
     bootstrapIntent: undefined,
     bootstrapDone: undefined,
@@ -145,20 +148,37 @@ function firstFacts(seen: Observed, secret: string, bundle: { readonly fingerpri
 function endpointFor(seen: Observed): string {
   const { endpoint } = seen.controlPlane.spec ?? {};
   if (endpoint !== undefined && endpoint !== "") return endpoint;
+  const written = writtenConfig(seen)?.endpoint;
+  if (written !== undefined) return written;
   const first =
     seen.machines.find((machine) => machine.declared.role === "controlplane")?.declared.address ?? seen.controlPlane.metadata.name;
   return `https://${first.includes(":") ? `[${first}]` : first}:6443`;
 }
 
 /** The endpoint is chosen once: where it is to be the first control plane's address, that must be known. */
-function endpointWaitsFor({ controlPlane, machines }: Observed): Waiting | undefined {
-  const { endpoint } = controlPlane.spec ?? {};
+function endpointWaitsFor(seen: Observed): Waiting | undefined {
+  const { controlPlane, machines } = seen;
+  const endpoint = controlPlane.spec?.endpoint ?? writtenConfig(seen)?.endpoint;
   if (endpoint !== undefined && endpoint !== "") return undefined;
   const first = machines.find((machine) => machine.declared.role === "controlplane")?.declared;
   if (first?.problem === undefined) return undefined;
   return {
     reason: first.problem.reason,
     message: `${first.name}: ${first.problem.message} Without spec.endpoint its address becomes the cluster's endpoint: name one, better one that does not move.`,
+  };
+}
+
+/**
+ * Keys in a config that a person wrote may be those of a cluster that runs: they are taken for a new one only when every control plane waits to be configured.
+ */
+function whoMayRunWrittenKeys(seen: Observed): Waiting | undefined {
+  const base = writtenConfig(seen);
+  if (base?.fingerprint === undefined) return undefined;
+  const hidden = seen.machines.filter(({ declared, look }) => declared.role === "controlplane" && look.kind !== "maintenance");
+  if (hidden.length === 0) return undefined;
+  return {
+    reason: "WaitingForMachines",
+    message: `The keys in ${base.source} may be those of a cluster that runs: they are taken for a new one once every control plane waits in maintenance mode. Not yet: ${hidden.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}. A running cluster is taken over with ${annotations.reconcileMode}: import.`,
   };
 }
 
