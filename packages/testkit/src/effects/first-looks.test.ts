@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { inMaintenance, machinesOf } from "@talos-operator/operator/testing";
+import { inMaintenance, machinesOf, running } from "@talos-operator/operator/testing";
 import type { Action, ClusterFacts, Observed } from "@talos-operator/operator/testing";
 import { createEffectWorld } from "./effect-world.ts";
 import type { EffectWorld, Lie, Meanwhile } from "./effect-world.ts";
@@ -56,7 +56,10 @@ describe("a first configuration", () => {
         },
       ],
     }),
-    "a machine that was not seen waiting": () => ({ seen: { ...seen, machines: seen.machines.slice(1) } }),
+    "a machine that is not declared any more": () => ({ seen: { ...seen, machines: seen.machines.slice(1) } }),
+    "a machine that was not seen waiting": () => ({
+      seen: { ...seen, machines: seen.machines.map(({ declared }) => ({ declared, look: running() })) },
+    }),
     "a record without its intent": () => ({ record: machine("10.0.0.1", { configuredAt: undefined }) }),
     "a record with another key": () => ({ record: machine("10.0.0.1", { spki: "another" }) }),
     "a record in which it was let go": () => ({ record: machine("10.0.0.1", { releasedAt: 5_000 }) }),

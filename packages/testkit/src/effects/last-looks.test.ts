@@ -92,7 +92,7 @@ const cloned =
     machines: facts.machines.map((one) =>
       one.address === address
         ? { ...one, macs: ["02:00:00:00:00:99"] }
-        : one.address === "10.0.0.2"
+        : one.address === (address === "10.0.1.1" ? "10.0.0.2" : "10.0.1.1")
           ? { ...one, uuid: fact(address).uuid }
           : one,
     ),
@@ -151,6 +151,12 @@ play("a wipe", {
     "a quorum that would be lost": () => ({ cut: ["10.0.0.2"] }),
     "members that do not agree": () => ({ lies: [differing("10.0.0.2")] }),
     "a member that is joining": () => ({ lies: [learning] }),
+    "a machine that answers for another one": () => ({
+      before: (facts) => ({
+        ...withOnly(open("Reset", "10.0.0.3"))(facts),
+        machines: facts.machines.map((one) => (one.address === "10.0.0.2" ? { ...one, uuid: "another" } : one)),
+      }),
+    }),
     "two machines that show one member": () => ({ moved: ["10.0.0.2", "10.0.0.1"] }),
     "a machine that does not tell its member": () => ({ lies: [untold("EtcdMembers.etcd.talos.dev", 7, "10.0.0.3")] }),
     "the leadership of etcd": () => ({ lies: [led("10.0.0.3")] }),
@@ -175,6 +181,16 @@ play("a wipe", {
     }),
     "an intent for another address": () => ({ record: withOnly(open("Reset", "10.0.0.3", { address: "10.0.0.9" })) }),
     "an intent for another UUID": () => ({ record: withOnly(open("Reset", "10.0.0.3", { uuid: "another" })) }),
+  },
+});
+
+play("a wipe of a worker whose cluster goes", {
+  action: () => ({ kind: "ResetMachine", ...target("10.0.1.1") }),
+  before: () => withOnly(open("Reset", "10.0.1.1")),
+  sends: "Reset 10.0.1.1",
+  heldBackBy: {
+    "another machine at the address": () => ({ moved: ["10.0.1.1", "10.0.0.2"] }),
+    "a clone at the address": () => ({ before: (facts) => cloned("10.0.1.1")(withOnly(open("Reset", "10.0.1.1"))(facts)) }),
   },
 });
 
@@ -289,7 +305,9 @@ play("a configuration", {
         before: withOnly(applying("10.0.1.1", { configHash: settings })),
       };
     },
-    "settings that are other ones by now": () => ({ seen }),
+    "settings that are other ones by now": () => ({
+      seen: changed("10.0.1.1", { machine: { nodeLabels: { "example.org/rack": "r2" } } }).seen,
+    }),
     "an intent that is gone": () => ({ record: withOnly() }),
     "an intent of another kind": () => ({ record: withOnly({ ...applying("10.0.1.1"), what: "Reboot" }) }),
     "an intent for other settings": () => ({ record: withOnly(applying("10.0.1.1", { configHash: "another" })) }),

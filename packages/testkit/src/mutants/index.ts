@@ -1,7 +1,8 @@
+import { effectGuards } from "./effect-guards.ts";
 import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
 
 /** Every fault that can be planted. */
-export const mutants: readonly Mutant[] = [...founding, ...guards, ...laterLife];
+export const mutants: readonly Mutant[] = [...founding, ...guards, ...laterLife, ...effectGuards];

@@ -5,12 +5,14 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { mutants } from "./index.ts";
 import type { Mutant } from "./mutant.ts";
-import { play, type Outcome } from "./adapters/play.ts";
-import { readTable, tableOf } from "./table.ts";
+import { play, processorSecondsOfChildren, type Outcome } from "./adapters/play.ts";
+import { unplantable } from "./required.ts";
+import { effortLine, guardsLine, readEffort, readTable, tableOf } from "./table.ts";
 
-const HELP = `npm run mutants -- [NAME...] [--list] [--slice I/N|auto] [--write] [-o json]
+const HELP = `npm run mutants -- [NAME...] [--only-guards] [--list] [--slice I/N|auto] [--write] [-o json]
 
 Plants faults into the product, one after the other, and plays what must notice each: simulated lives, or tests.
+--only-guards plays those that take one check of an effect away, and tells how many of them are noticed.
 --slice auto plays a tenth, which one is told by the commit. --write puts the outcomes into docs/reference/mutants.md.
 Exit code 1 when one was not noticed.
 `;
@@ -20,6 +22,7 @@ const { values, positionals } = parseArgs({
   options: {
     list: { type: "boolean", default: false },
     slice: { type: "string" },
+    "only-guards": { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     output: { type: "string", short: "o" },
     help: { type: "boolean", default: false },
@@ -27,7 +30,7 @@ const { values, positionals } = parseArgs({
 });
 
 const isJson = values.output === "json";
-const page = fileURLToPath(new URL("../../../../docs/reference/mutants.md", import.meta.url));
+const pagePath = fileURLToPath(new URL("../../../../docs/reference/mutants.md", import.meta.url));
 
 if (values.help) process.stdout.write(HELP);
 else if (values.output !== undefined && !isJson) fail(`-o takes json, not "${values.output}"`);
@@ -48,10 +51,11 @@ function chosen(): readonly Mutant[] {
     if (unknown !== undefined) fail(`there is no mutant "${unknown}"; --list names them`);
     return mutants.filter(({ name }) => positionals.includes(name));
   }
-  if (values.slice === undefined) return mutants;
+  const some = values["only-guards"] ? mutants.filter(({ isGuard }) => isGuard === true) : mutants;
+  if (values.slice === undefined) return some;
   const { index, count } = sliceOf(values.slice);
   process.stderr.write(`slice ${index}/${count}\n`);
-  return mutants.filter((_mutant, position) => position % count === index);
+  return some.filter((_mutant, position) => position % count === index);
 }
 
 function sliceOf(text: string): { readonly index: number; readonly count: number } {
@@ -66,6 +70,7 @@ function sliceOf(text: string): { readonly index: number; readonly count: number
 
 async function playAll(wanted: readonly Mutant[]): Promise<void> {
   const begunAt = Date.now();
+  const processorBefore = processorSecondsOfChildren();
   const waiting = [...wanted];
   const outcomes: Outcome[] = [];
   const worker = async (): Promise<void> => {
@@ -77,6 +82,7 @@ async function playAll(wanted: readonly Mutant[]): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, worker));
+  const isCaught = (name: string): boolean => outcomes.some((outcome) => outcome.mutant.name === name && outcome.isCaught);
   const missed = outcomes.filter(({ isCaught }) => !isCaught);
   const minutes = ((Date.now() - begunAt) / 60_000).toFixed(1);
   if (isJson) {
@@ -93,17 +99,23 @@ async function playAll(wanted: readonly Mutant[]): Promise<void> {
       `${JSON.stringify({ played: outcomes.length, caught: outcomes.length - missed.length, mutants: told }, undefined, 2)}\n`,
     );
   } else
-    process.stdout.write(`${outcomes.length - missed.length} of ${outcomes.length} planted faults were noticed in ${minutes} minutes\n`);
+    process.stdout.write(
+      `${outcomes.length - missed.length} of ${outcomes.length} planted faults were noticed in ${minutes} minutes\n${guardsLine(wanted, isCaught)}\n`,
+    );
   if (values.write) {
-    const before = readTable(readPage());
+    const page = readPage();
+    const before = readTable(page);
+    const processorAfter = processorSecondsOfChildren();
+    const isWhole = wanted.length === mutants.length && processorBefore !== undefined && processorAfter !== undefined;
+    const effort = isWhole ? effortLine((processorAfter - processorBefore) / 60) : readEffort(page);
     for (const { mutant, isCaught, by } of outcomes) before.set(mutant.name, isCaught ? by.join(", ") : "not noticed");
-    writeFileSync(page, tableOf(mutants, before));
+    writeFileSync(pagePath, tableOf(mutants, before, effort, unplantable));
     execFileSync(process.execPath, [
       fileURLToPath(new URL("../../../../node_modules/prettier/bin/prettier.cjs", import.meta.url)),
       "--write",
       "--log-level",
       "warn",
-      page,
+      pagePath,
     ]);
   }
   process.exitCode = missed.length === 0 ? 0 : 1;
@@ -111,7 +123,7 @@ async function playAll(wanted: readonly Mutant[]): Promise<void> {
 
 function readPage(): string {
   try {
-    return readFileSync(page, "utf8");
+    return readFileSync(pagePath, "utf8");
   } catch (thrown) {
     // The first one has no page yet.
     if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return "";

@@ -81,3 +81,6 @@ export const required: Readonly<Record<string, string>> = {
   "guard T11": "reboot: live, intent, quorum projection",
   "guard WL1": "drain: budgets, timeout policy",
 };
+
+/** What of it cannot be planted, and why. */
+export const unplantable: Readonly<Record<string, string>> = {};

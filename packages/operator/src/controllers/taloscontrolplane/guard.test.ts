@@ -5,7 +5,7 @@ import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import type { FakeApi } from "@talos-operator/kube-runtime/testing";
 import type { Leading } from "../../leading.ts";
 import { facts, intent } from "../../testing/builders.ts";
-import { isEffectError } from "../../errors.ts";
+import { EffectError, isEffectError } from "../../errors.ts";
 import { printRecord } from "./facts-codec.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { createGuard } from "./guard.ts";
@@ -70,3 +70,32 @@ test("guard: effects that ask together share one reading, later ones read again"
   await guard.check(holdsIntent);
   assert.equal(api.requests.length, 2);
 });
+
+const open = {
+  what: "Reset",
+  machine: "demo-10.0.0.1",
+  address: "10.0.0.1",
+  uuid: "",
+  role: "worker",
+  at: 1,
+  deadline: 2,
+  why: "",
+} as const;
+
+for (const [what, stored, isAdopted] of [
+  ["what disturbs a machine", facts({ intents: [open] }), false],
+  ["everything on a cluster that others made", facts({ importedAt: 1 }), true],
+] as const)
+  test(`guard: ${what} waits while another operator is at work`, async () => {
+    const asked: boolean[] = [];
+    const demandAlone = async (isTaken: boolean): Promise<void> => {
+      asked.push(isTaken);
+      throw new EffectError("ANOTHER_OPERATOR", "it writes the status");
+    };
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(), demandAlone);
+    await assert.rejects(
+      guard.check(() => true),
+      (thrown) => isEffectError(thrown, "ANOTHER_OPERATOR"),
+    );
+    assert.deepEqual(asked, [isAdopted]);
+  });

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
-import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { isEffectError } from "../../../errors.ts";
 import { controlPlane, observed, running, worker } from "../../../testing/builders.ts";
@@ -25,10 +24,10 @@ interface Stored {
 async function demand(name: string, stored: Stored = {}): Promise<void> {
   const api = createFakeApi();
   const now = { controlPlane: controlPlane(2), worker: worker(1), ...stored };
-  const put = now.controlPlane === undefined ? undefined : api.put(`${group}/taloscontrolplanes`, now.controlPlane as KubeObject);
-  if (now.worker !== undefined) api.put(`${group}/talosworkers`, now.worker as KubeObject);
+  const put = now.controlPlane === undefined ? undefined : api.put(`${group}/taloscontrolplanes`, now.controlPlane);
+  if (now.worker !== undefined) api.put(`${group}/talosworkers`, now.worker);
   if (now.machine !== undefined)
-    api.put(`${group}/talosmachines`, { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosMachine", ...now.machine } as KubeObject);
+    api.put(`${group}/talosmachines`, { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosMachine", ...now.machine });
   const declared = { name, address: "10.0.0.3", field: "record", version: "v1.13.9", machineSpec: {} };
   const owner =
     name === workerName ? ({ kind: "TalosWorker", name: "demo-workers" } as const) : { kind: "TalosControlPlane" as const, name: "demo" };
@@ -85,7 +84,7 @@ describe("a machine that no spec lists", () => {
 
   test("is left alone when a reference of its name is listed, whether it leads anywhere or not", async () => {
     const listed = controlPlane(2, {
-      metalSpec: { machines: [{ machineRef: { apiVersion: "v1", kind: "Host", name: "r1", fieldPath: ".status.ip" } as never }] },
+      metalSpec: { machines: [{ machineRef: { apiVersion: "v1", kind: "Host", name: "r1", fieldPath: ".status.ip" } }] },
     });
     await assert.rejects(demand("demo-r1", { controlPlane: listed }), (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
   });
