@@ -1,18 +1,307 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { flatCluster, conditionOf, tellComposition } from "./composition.ts";
+import { describe, test } from "node:test";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { conditionOf, flatCluster, nestedCluster, tellComposition } from "./composition.ts";
+import type { CompositionStory } from "./composition.ts";
 import { assertQuiet } from "./quiet.ts";
 import { kinds } from "./story.ts";
+import { watchQuorum } from "./watch-quorum.ts";
 
-test("a KubernetesCluster becomes Machines, files and a running cluster, and then nothing is written any more (A001, A002, A026-A036, A045-A047)", () =>
-  tellComposition({}, async (world) => {
-    await world.client.resource(kinds.kubernetesCluster).create(flatCluster(3, { workers: 2 }));
-    await world.start();
-    await world.untilComposed(600);
-    assert.deepEqual(await world.machineNames(), ["demo-cp-0", "demo-cp-1", "demo-cp-2", "demo-workers-0", "demo-workers-1"]);
-    const { status } = (await world.cluster()) ?? {};
-    assert.deepEqual([status?.phase, status?.controlPlaneReady, status?.workersReady, status?.machineCount], ["Running", true, 2, 5]);
-    await world.time.advance(120_000);
-    await assertQuiet(world);
-    assert.equal(conditionOf(await world.cluster(), "Ready")?.status, "True");
-  }));
+const create = (world: CompositionStory, cluster: KubeObject): Promise<KubeObject> =>
+  world.client.resource(kinds.kubernetesCluster).create(cluster);
+
+async function ready(world: CompositionStory, cluster: KubeObject): Promise<void> {
+  await create(world, cluster);
+  await world.start();
+  await world.untilComposed(600);
+}
+
+/** Addresses that were wiped, in order. */
+const resets = (world: CompositionStory): readonly string[] => world.effects.flatMap((effect) => /^Reset (.*)$/.exec(effect)?.[1] ?? []);
+
+async function condition(world: CompositionStory, type: string, name?: string, namespace?: string) {
+  return conditionOf(await world.cluster(name, namespace), type);
+}
+
+describe("a KubernetesCluster", () => {
+  test("becomes Machines, files and a running cluster, and then nothing is written any more (A001, A002, A026-A036, A045-A047)", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(3, { workers: 2 }));
+      const names = ["demo-cp-0", "demo-cp-1", "demo-cp-2", "demo-workers-0", "demo-workers-1"];
+      assert.deepEqual(await world.machineNames(), names);
+      const { status } = (await world.cluster()) ?? {};
+      assert.deepEqual([status?.phase, status?.controlPlaneReady, status?.workersReady, status?.machineCount], ["Running", true, 2, 5]);
+      assert.deepEqual(
+        ["TopologyValid", "FilesGenerated", "MachinesCreated"].map((type) => status?.conditions.find((one) => one.type === type)?.reason),
+        ["ValidationSucceeded", "GenerationSucceeded", "CreationSucceeded"],
+      );
+      assert.deepEqual([...world.files.texts.keys()], ["demo/.owner", ...names.map((name) => `demo/${name}.yaml`)]);
+      const firstMachine = world.writes.findIndex((write) =>
+        write.startsWith("PATCH /apis/vitistack.io/v1alpha1/namespaces/default/machines/"),
+      );
+      assert.ok(firstMachine > 0);
+      const worker = await world.client.resource(kinds.vitistackMachine).get({ namespace: "default", name: "demo-workers-0" });
+      assert.deepEqual(worker.metadata?.labels, {
+        "cluster.vitistack.io/cluster-name": "demo",
+        "cluster.vitistack.io/role": "worker",
+        "cluster.vitistack.io/worker-group": "workers",
+        "vitistack.io/clusterid": "demo",
+        "vitistack.io/node-role": "worker",
+      });
+      assert.equal(worker.metadata?.annotations?.["vitistack.io/os-installed"], "true");
+      const secrets = ["demo-kubeconfig", "demo-talosconfig"].map((name) => world.get(kinds.secret, name));
+      assert.ok((await Promise.all(secrets)).every((secret) => secret !== undefined));
+      await world.time.advance(120_000);
+      await assertQuiet(world);
+    }));
+
+  test("grows from one control plane to three and shrinks to one again, the highest indexes leave, and never without quorum (A102-A104)", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(1, { a: 1 }));
+      const guard = watchQuorum(world);
+      const powered = (): readonly string[] =>
+        world.datacenter
+          .machines()
+          .filter(({ state }) => state.power === "off")
+          .map(({ address }) => address);
+      for (const [size, names] of [
+        [3, ["demo-a-0", "demo-cp-0", "demo-cp-1", "demo-cp-2"]],
+        [1, ["demo-a-0", "demo-cp-0"]],
+      ] as const) {
+        await world.scale("controlPlane", size);
+        await world.until(
+          `${size}`,
+          async () => (await world.machineNames()).join() === names.join() && (await condition(world, "Ready"))?.status === "True",
+          1_800,
+        );
+        assert.deepEqual(
+          [...world.files.texts.keys()]
+            .filter((path) => path.endsWith(".yaml"))
+            .map((path) => path.slice(5, -5))
+            .toSorted(),
+          names,
+        );
+      }
+      guard.end();
+      assert.deepEqual(resets(world).toSorted(), ["10.5.0.3", "10.5.0.4"]);
+      assert.deepEqual(powered(), ["10.5.0.3", "10.5.0.4"]);
+      await world.time.advance(120_000);
+      await assertQuiet(world);
+    }));
+
+  test("lets workers go by number, and a group with all of its machines, each wiped before its Machine goes", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(1, { a: 2, b: 1 }));
+      await world.scale("a", 1);
+      await world.until("a-1 is gone", async () => !(await world.machineNames()).some((name) => name.startsWith("demo-a-1")), 900);
+      await world.client
+        .resource(kinds.kubernetesCluster)
+        .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec: { workers: [{ name: "a", replicas: 1 }] } } });
+      await world.until("b is gone", async () => (await world.machineNames()).join() === "demo-a-0,demo-cp-0", 900);
+      assert.equal(await world.get(kinds.worker, "demo-b"), undefined);
+      assert.equal(resets(world).length, 2);
+      await world.untilComposed();
+    }));
+
+  test("goes without a trace: pools, machines wiped and powered off, files, Secrets, the finalizer last (A004, A059, A106)", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(3, { workers: 1 }));
+      await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "demo" });
+      await world.until("gone", async () => (await world.cluster()) === undefined, 1_800);
+      await world.time.advance(60_000);
+      for (const kind of [kinds.vitistackMachine, kinds.controlPlane, kinds.worker, kinds.machine, kinds.record, kinds.secret])
+        assert.deepEqual(
+          (await world.client.resource(kind).list()).items.map(({ metadata }) => metadata?.name),
+          [],
+          kind.kind,
+        );
+      assert.deepEqual([...world.files.texts], []);
+      assert.equal(resets(world).length, 4);
+      assert.equal(world.datacenter.machines().filter(({ state }) => state.power === "off").length, 4);
+      await assertQuiet(world);
+    }));
+
+  test("of the shape with data and topology runs too, with a zone in any letters, and its name is that of the object (A093, A099, A108, A109)", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, nestedCluster());
+      assert.deepEqual(await world.machineNames(), ["demo-cp-0", "demo-workers-0"]);
+      const { status } = (await world.cluster()) ?? {};
+      assert.deepEqual([status?.phase, status?.workers], ["Ready", 1]);
+      assert.deepEqual(
+        status?.state.versions.map(({ version }) => version),
+        ["v1.13.9", "v1.33.6"],
+      );
+      await world.time.advance(120_000);
+      await assertQuiet(world);
+    }));
+
+  test("with another provider is left alone: no finalizer, no status, no Machine (A097)", () =>
+    tellComposition({}, async (world) => {
+      await create(world, nestedCluster({ provider: "aks" }));
+      await world.start();
+      await world.time.advance(60_000);
+      const cluster = await world.cluster();
+      assert.deepEqual([cluster?.metadata?.finalizers, cluster?.status, await world.machineNames()], [undefined, undefined, []]);
+    }));
+
+  test("shows its files and makes nothing while it is paused after them (A107)", () =>
+    tellComposition({}, async (world) => {
+      const paused = flatCluster(1);
+      await create(world, { ...paused, metadata: { ...paused.metadata, annotations: { "talos-operator.dev/pause-after-files": "true" } } });
+      await world.start();
+      await world.until("said", async () => (await condition(world, "MachinesCreated"))?.reason === "WaitingForPerson");
+      await world.time.advance(60_000);
+      assert.deepEqual([...world.files.texts.keys()], ["demo/.owner", "demo/demo-cp-0.yaml"]);
+      assert.deepEqual(await world.machineNames(), []);
+      await assertQuiet(world);
+      await world.client
+        .resource(kinds.kubernetesCluster)
+        .patch(
+          { namespace: "default", name: "demo" },
+          { type: "merge", value: { metadata: { annotations: { "talos-operator.dev/pause-after-files": null } } } },
+        );
+      await world.untilComposed(600);
+    }));
+});
+
+describe("machines that a provider gives", () => {
+  test("late: the cluster says for whom it waits, and goes on when they come", () =>
+    tellComposition({}, async (world) => {
+      world.provider.hold(true);
+      await create(world, flatCluster(1));
+      await world.start();
+      await world.until("waits", async () => (await condition(world, "Ready"))?.reason === "WaitingForProvider");
+      assert.match((await condition(world, "Ready"))?.message ?? "", /demo-cp-0 \(no phase\)/);
+      assert.equal((await world.cluster())?.status?.phase, "Provisioning");
+      await world.time.advance(60_000);
+      await assertQuiet(world, 5);
+      await world.time.advance(15 * 60_000);
+      assert.equal((await world.cluster())?.status?.phase, "Failed");
+      world.provider.hold(false);
+      await world.untilComposed(600);
+    }));
+
+  test("twice at one address: one of them is configured once, the other never, and it is said which two they are", () =>
+    tellComposition({}, async (world) => {
+      world.provider.giveNext("demo-a-1", "10.5.0.2");
+      world.provider.giveNext("demo-a-0", "10.5.0.2");
+      await create(world, flatCluster(1, { a: 2 }));
+      await world.start();
+      await world.until("said", async () => /same as/.test((await condition(world, "Ready"))?.message ?? ""), 600);
+      await world.time.advance(60_000);
+      assert.deepEqual(
+        world.sent.filter((call) => call.endsWith(" 10.5.0.2")),
+        ["ApplyConfiguration 10.5.0.2"],
+      );
+      await assertQuiet(world);
+    }));
+
+  test("and take away behind our back: a replacement joins first, the other is drained and wiped, and its Machine goes then", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(3));
+      const guard = watchQuorum(world);
+      await world.client.resource(kinds.vitistackMachine).delete({ namespace: "default", name: "demo-cp-1" });
+      await world.until("replaced", async () => (await world.machineNames()).join() === "demo-cp-0,demo-cp-2,demo-cp-3", 1_800);
+      guard.end();
+      await world.untilComposed();
+      assert.equal(resets(world).length, 1);
+      await world.time.advance(120_000);
+      await assertQuiet(world);
+    }));
+
+  test("and take away with their power: the member leaves etcd, a replacement joins, and a person is asked about the rest", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(3));
+      const address = world.provider.given.get("default/demo-cp-1") ?? "";
+      world.datacenter.machine(address).powerOff();
+      await world.client.resource(kinds.vitistackMachine).delete({ namespace: "default", name: "demo-cp-1" });
+      await world.until(
+        "three members",
+        async () =>
+          world.datacenter.etcdClusters()[0]?.members.length === 3 &&
+          !world.datacenter.etcdClusters()[0]?.members.some(({ peerUrl }) => peerUrl.includes(address)),
+        1_800,
+      );
+      await world.time.advance(120_000);
+      assert.deepEqual(await world.machineNames(), ["demo-cp-0", "demo-cp-1!", "demo-cp-2", "demo-cp-3"]);
+      assert.match((await world.condition(kinds.controlPlane, "Removing"))?.message ?? "", /abandon-machine/);
+    }));
+});
+
+describe("clusters beside each other", () => {
+  test("with one clusterId: the younger is refused, and deleting it touches nothing of the older (O13, V7)", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, nestedCluster());
+      await world.time.advance(2_000);
+      await create(world, nestedCluster({}, "twin"));
+      await world.until("refused", async () => (await condition(world, "Ready", "twin"))?.reason === "DuplicateCluster");
+      const sent = world.sent.length;
+      await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "twin" });
+      await world.until("gone", async () => (await world.cluster("twin")) === undefined);
+      await world.time.advance(60_000);
+      assert.deepEqual(await world.machineNames(), ["demo-cp-0", "demo-workers-0"]);
+      assert.equal(world.sent.length, sent);
+      assert.equal((await condition(world, "Ready"))?.status, "True");
+    }));
+
+  test("with one name in two namespaces: each has its own Machines, and the younger's files lie under both names", () =>
+    tellComposition({}, async (world) => {
+      await world.client
+        .resource({ group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false })
+        .create({ metadata: { name: "other" } });
+      await ready(world, flatCluster(1));
+      await create(world, flatCluster(1, {}, { clusterEndpoint: "https://10.5.0.101:6443" }, "demo", "other"));
+      await world.until("both", async () => (await condition(world, "Ready", "demo", "other"))?.status === "True", 600);
+      assert.deepEqual([...world.files.texts.keys()].toSorted(), [
+        "demo/.owner",
+        "demo/demo-cp-0.yaml",
+        "other.demo/.owner",
+        "other.demo/demo-cp-0.yaml",
+      ]);
+      assert.match((await condition(world, "FilesGenerated", "demo", "other"))?.message ?? "", /other\.demo/);
+    }));
+
+  test("never take a Machine that somebody else has", () =>
+    tellComposition({}, async (world) => {
+      const theirs = await world.client
+        .resource({ group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true })
+        .create({ metadata: { namespace: "default", name: "theirs" } });
+      const owners = {
+        controller: [{ apiVersion: "v1", kind: "ConfigMap", name: "theirs", uid: theirs.metadata?.uid ?? "", controller: true }],
+        nobody: [],
+      };
+      for (const [name, ownerReferences] of Object.entries(owners)) {
+        const machine = {
+          metadata: { namespace: "default", name: `${name}-cp-0`, ownerReferences },
+          spec: { provider: "x", memory: 5 },
+        } as KubeObject;
+        const before = await world.client.resource(kinds.vitistackMachine).create(machine);
+        await create(world, flatCluster(1, {}, {}, name));
+        await world.start();
+        await world.until("refused", async () => (await condition(world, "MachinesCreated", name))?.reason === "CreationFailed");
+        assert.equal((await condition(world, "Ready", name))?.reason, "NameConflict");
+        await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name });
+        await world.until("gone", async () => (await world.cluster(name)) === undefined);
+        const after = await world.client.resource(kinds.vitistackMachine).get({ namespace: "default", name: `${name}-cp-0` });
+        assert.deepEqual(
+          [after.metadata?.ownerReferences, after.metadata?.labels],
+          [before.metadata?.ownerReferences, before.metadata?.labels],
+        );
+        assert.deepEqual((after as { readonly spec?: unknown }).spec, machine.spec);
+      }
+    }));
+});
+
+describe("files of a cluster", () => {
+  test("that cannot be written are said, and the cluster goes on (A052)", () =>
+    tellComposition({}, async (world) => {
+      world.files.failWith("EROFS");
+      await ready(world, flatCluster(1));
+      assert.match((await condition(world, "FilesGenerated"))?.message ?? "", /EROFS/);
+      assert.equal((await condition(world, "FilesGenerated"))?.reason, "GenerationFailed");
+      await world.time.advance(120_000);
+      await assertQuiet(world);
+      world.files.failWith(undefined);
+      await world.until("written", async () => (await condition(world, "FilesGenerated"))?.reason === "GenerationSucceeded");
+    }));
+});

@@ -101,6 +101,33 @@ export function flatCluster(
   } as KubeObject;
 }
 
+/** A cluster of the shape with data and topology: one control plane, one worker. */
+export function nestedCluster(data: Readonly<Record<string, string>> = {}, name = "demo"): KubeObject {
+  const words = {
+    clusterUid: "5c2e",
+    datacenter: "test-south-az1",
+    environment: "dev",
+    project: "p",
+    region: "south",
+    workorder: "w",
+    workspace: "s",
+  };
+  return {
+    apiVersion: "vitistack.io/v1alpha1",
+    kind: "KubernetesCluster",
+    metadata: { namespace: "default", name },
+    spec: {
+      data: { ...words, clusterId: "c-0001", provider: "talos", zone: "sør-1", ...data },
+      clusterEndpoint: "https://10.5.0.100:6443",
+      topology: {
+        version: "1.33",
+        controlplane: { replicas: 1, version: "1.33" },
+        workers: [{ name: "workers", replicas: 1, version: "1.33" }],
+      },
+    },
+  } as KubeObject;
+}
+
 /** One condition of any object. */
 export function conditionOf(object: Conditioned | undefined, type: string) {
   return object?.status?.conditions?.find((one) => one.type === type);
