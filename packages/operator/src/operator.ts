@@ -29,6 +29,7 @@ import { createReferences } from "./references/references.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import { createResults } from "./results/results.ts";
 import type { OperatorDependencies } from "./options.ts";
+import { createOperatorFigures } from "./metrics/figures.ts";
 
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
 export type OperatorHealth = ManagerHealth;
@@ -59,7 +60,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     reportingController: "talos-operator.dev/operator",
     reportingInstance: identity,
   });
-  const measured = metrics === undefined ? {} : { metrics };
+  const figures = metrics === undefined ? undefined : createOperatorFigures(metrics);
+  const measured = metrics === undefined || figures === undefined ? {} : { metrics, figures };
   const informers = createInformerRegistry({ client, timers, random, log, ...measured });
   const scope = options.namespace === undefined ? {} : { namespace: options.namespace };
   const talosClusters: Informer<TalosCluster> = informers.informer<TalosCluster>(talosClusterResource, scope);
@@ -147,6 +149,14 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
         createMachineIdentityController(composed),
       ],
       close: () => {
+    const endFigures = figures?.showObjects(() => ({
+      KubernetesCluster: clusters.store.list(),
+      TalosCluster: talosClusters.store.list(),
+      TalosControlPlane: controlPlanes.store.list(),
+      TalosWorker: workers.store.list(),
+      TalosMachine: machines.store.list(),
+      Machine: vitistackMachines.store.list(),
+    }));
         brain.close();
         references.close();
         current = undefined;
@@ -157,6 +167,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const manager = createManager({
     client,
     clock,
+        endFigures?.();
     timers,
     random,
     log,

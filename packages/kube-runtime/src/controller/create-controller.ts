@@ -48,7 +48,12 @@ export function createController(options: ControllerOptions): Controller {
   async function pass(key: string, stop: AbortSignal): Promise<void> {
     passes += 1;
     const { namespace, name: objectName } = parseKey(key);
-    const passLog = log.child({ reconcileId: `${name}-${passes}`, ...(namespace === undefined ? {} : { namespace }), name: objectName });
+    const passLog = log.child({
+      reconcileId: `${name}-${passes}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      name: objectName,
+      ...options.logFields?.(parseKey(key)),
+    });
     const state: PassState = { startedAt: clock.now(), step: undefined, isOverdue: false };
     const abort = new AbortController();
     const onStop = (): void => abort.abort(stop.reason);
@@ -72,11 +77,13 @@ export function createController(options: ControllerOptions): Controller {
     };
     let outcome: ReconcileOutcome | undefined;
     let isFault = false;
+    let thrown: unknown;
     try {
       // The call itself is inside the promise, so that a reconciler that throws before its first await is no different.
       outcome = settle(key, await Promise.resolve().then(() => options.reconcile(parseKey(key), context)));
     } catch (err) {
       if (!stop.aborted) {
+        thrown = err;
         outcome = giveBack(key, err, context);
         isFault = isProgramFault(err);
       }
@@ -84,7 +91,11 @@ export function createController(options: ControllerOptions): Controller {
       deadline.cancel();
       stop.removeEventListener("abort", onStop);
       running.delete(key);
-      if (outcome !== undefined) metrics?.onPass(outcome, clock.now() - state.startedAt, isFault);
+      if (outcome !== undefined) {
+        const tookMs = clock.now() - state.startedAt;
+        metrics?.onPass(outcome, tookMs, isFault);
+        options.onPass?.(name, tookMs, thrown);
+      }
       // The key stays held until the cache shows what the pass wrote: it must not decide on less than it knows itself.
       const caughtUp = ownWrites.seen(key, stop);
       if (caughtUp === undefined) queue.done(key);

@@ -1,4 +1,4 @@
-import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import type { Clock, LogFields, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import type { KubeObject } from "../objects/kube-object.ts";
 import type { ObjectKey } from "../request/resource-type.ts";
 import type { MetricsRegistry } from "../metrics/types.ts";
@@ -77,6 +77,10 @@ export interface ControllerOptions {
   readonly groupOf?: (key: ObjectKey) => string;
   /** Where the figures go, under the names that controller-runtime uses. */
   readonly metrics?: MetricsRegistry;
+  /** Told when a pass has ended; `thrown` is what ended it. Not told of passes that the controller's own end cut short. */
+  readonly onPass?: (controller: string, tookMs: number, thrown: unknown) => void;
+  /** What lines about a key say beside its name and namespace. */
+  readonly logFields?: (key: ObjectKey) => LogFields;
 }
 
 /** Reconciles keys as their objects change. */

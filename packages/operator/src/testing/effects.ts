@@ -101,6 +101,7 @@ export async function decidedPass(
     wake: () => undefined,
     caughtUp: async () => undefined,
   };
+    carriedOut: () => undefined,
   return {
     effects,
     async carryOut(actions) {

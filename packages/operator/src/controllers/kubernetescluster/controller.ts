@@ -20,16 +20,10 @@ import type {
   VitistackMachine,
 } from "@talos-operator/api";
 import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
-import type {
-  Controller,
-  EventRecorder,
-  KubeClient,
-  MetricsRegistry,
-  ObjectKey,
-  ReconcileContext,
-  ReconcileResult,
-} from "@talos-operator/kube-runtime";
+import type { Controller, EventRecorder, KubeClient, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { measured } from "../../metrics/measured.ts";
+import type { Measures } from "../../metrics/measured.ts";
 import { dump } from "js-yaml";
 import { elapsedMs } from "../../elapsed.ts";
 import type { Results } from "../../results/results.ts";
@@ -40,7 +34,7 @@ import { createMachineApplier, FIELD_MANAGER, wordsOf } from "./apply-machines.t
 import { createPoolApplier } from "./apply-pools.ts";
 import { decideComposition } from "./decide.ts";
 import { CompositionError, compositionBackoff } from "./errors.ts";
-import { clusterAnnotations, compositionFinalizers } from "./keys.ts";
+import { clusterAnnotations, compositionFinalizers, machineLabels } from "./keys.ts";
 import type { Decision, MachineManifest, Seen } from "./model.ts";
 import { isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
 import type { Caches } from "./observe.ts";
@@ -54,7 +48,7 @@ const STATUS_EVERY_MS = 2_000;
 const APPLIES_AT_ONCE = 8;
 
 /** What the controller of KubernetesClusters needs. */
-export interface CompositionControllerOptions extends Caches {
+export interface CompositionControllerOptions extends Caches, Measures {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -69,7 +63,6 @@ export interface CompositionControllerOptions extends Caches {
   readonly concurrency: number;
   /** A settled cluster is looked at this often. Milliseconds. */
   readonly intervalMs: number;
-  readonly metrics?: MetricsRegistry;
 }
 
 /** Makes Machines, and pools of them, from KubernetesClusters; the brain does the rest. */
@@ -131,6 +124,7 @@ export function createCompositionController(options: CompositionControllerOption
     const wait = await writeStatus(seen, { ...decision, conditions: [...decision.conditions, ...files, ...made.conditions] }, context);
     const [failure] = failures;
     if (failure !== undefined) throw failure;
+    if (decision.stage === "invalid") options.figures?.failed("KubernetesCluster", "ValidationError");
     const look = decision.stage === "invalid" ? undefined : options.intervalMs;
     return { requeueAfterMs: wait === undefined ? look : Math.min(wait, look ?? wait) };
   };
@@ -168,6 +162,7 @@ export function createCompositionController(options: CompositionControllerOption
         [`${files.length} manifest(s) are in ${place.folder}.`, place.remark].filter((text) => text !== undefined).join(" "),
       );
     } catch (thrown) {
+      options.figures?.failed("KubernetesCluster", "FileSystemError");
       return say(
         "GenerationFailed",
         `The files of this cluster could not be written: ${codeOf(thrown)}. The cluster goes on without them.`,
@@ -187,7 +182,7 @@ export function createCompositionController(options: CompositionControllerOption
 
   const makeMachines = async (
     decision: Decision,
-    { cluster, machines, isPausedAfterFiles }: Seen,
+    { cluster, model, machines, isPausedAfterFiles }: Seen,
     context: ReconcileContext,
   ): Promise<{ readonly conditions: readonly ConditionInput[]; readonly failure?: CompositionError }> => {
     const generation = cluster.metadata.generation;
@@ -206,7 +201,10 @@ export function createCompositionController(options: CompositionControllerOption
     const stored = new Map(machines.map((machine) => [machine.metadata.name, machine]));
     const one = async (manifest: MachineManifest): Promise<CompositionError | undefined> => {
       try {
-        const result = await applier.apply(manifest, stored.get(manifest.metadata.name));
+        const there = stored.get(manifest.metadata.name);
+        const result = await applier.apply(manifest, there);
+        if (result !== undefined && there === undefined)
+          options.figures?.machineGenerated(model?.name ?? cluster.metadata.name, manifest.metadata.labels?.[machineLabels.role] ?? "");
         if (result !== undefined) context.wrote(vitistackMachines, result);
         return undefined;
       } catch (thrown) {
@@ -311,7 +309,8 @@ export function createCompositionController(options: CompositionControllerOption
     timers: options.timers,
     random: options.random,
     log,
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...measured(options),
+    logFields: ({ name }) => ({ cluster: name }),
     workers: options.concurrency,
     backoff: compositionBackoff,
     reconcile,

@@ -1,8 +1,10 @@
 import { controllerOf, normaliseCluster, vitistackMachineResource } from "@talos-operator/api";
 import type { ClusterDefaults, TalosMachine, VitistackMachine } from "@talos-operator/api";
 import { createController, isConflict, isNotFound, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { measured } from "../../metrics/measured.ts";
+import type { Measures } from "../../metrics/measured.ts";
 import { groupOfMachine } from "../kubernetescluster/machine-manifest.ts";
 import type { Caches } from "../kubernetescluster/observe.ts";
 
@@ -13,7 +15,7 @@ import { decideMachineAnnotations } from "./decide.ts";
 const FIELD_MANAGER = "talos-operator/machine";
 
 /** What the controller of Machines needs. */
-export interface MachineIdentityControllerOptions extends Caches {
+export interface MachineIdentityControllerOptions extends Caches, Measures {
   readonly client: KubeClient;
   /** As the clusters were composed with. */
   readonly defaults: ClusterDefaults;
@@ -21,7 +23,6 @@ export interface MachineIdentityControllerOptions extends Caches {
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly log: Logger;
-  readonly metrics?: MetricsRegistry;
 }
 
 /** Says on each Machine of a KubernetesCluster what address it is called by, and whether Talos is installed on it. Machines of others are not touched. */
@@ -62,7 +63,7 @@ export function createMachineIdentityController(options: MachineIdentityControll
     timers: options.timers,
     random: options.random,
     log: options.log,
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...measured(options),
     backoff: { baseMs: 20, maxMs: 15_000 },
     async reconcile(key, context) {
       const machine = vitistackMachines.store.get(key);

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { finalizers, findCondition, talosClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, EventRecorder, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { measured } from "../../metrics/measured.ts";
+import type { Measures } from "../../metrics/measured.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec-problems.ts";
@@ -18,7 +20,7 @@ const STATUS_EVERY_MS = 2_000;
 const LONGEST_NOTE = 1_000;
 
 /** What the controller of clusters needs. */
-export interface ClusterControllerOptions {
+export interface ClusterControllerOptions extends Measures {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -31,7 +33,6 @@ export interface ClusterControllerOptions {
   readonly events: EventRecorder;
   /** What the brain would do with the children of a cluster that is only tried; `undefined` = it has not looked yet. */
   readonly planOf: (cluster: ObjectKey) => ForeseenCluster | undefined;
-  readonly metrics?: MetricsRegistry;
 }
 
 /** Makes the control plane and the worker pool of a TalosCluster, and sums up how they are. */
@@ -157,7 +158,8 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     timers: options.timers,
     random: options.random,
     log: options.log,
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...measured(options),
+    logFields: ({ name }) => ({ cluster: name }),
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
     watches: [

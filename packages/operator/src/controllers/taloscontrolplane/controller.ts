@@ -6,13 +6,14 @@ import type {
   EventRecorder,
   Informer,
   KubeClient,
-  MetricsRegistry,
   ObjectKey,
   ReconcileContext,
   ReconcileResult,
 } from "@talos-operator/kube-runtime";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
+import { measured } from "../../metrics/measured.ts";
+import type { Measures } from "../../metrics/measured.ts";
 import { EffectError, isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { LookGate } from "../../looking/look-gate.ts";
@@ -23,6 +24,7 @@ import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
 import { decide, defaultRules } from "./decide.ts";
+import { foundedBy } from "./etcd-view.ts";
 import { executeAll } from "./execute.ts";
 import type { Effects } from "./execute.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -63,7 +65,7 @@ const CONFIG_READINGS = 8;
 const BESIDE_COUNTS_MS = 25_000;
 
 /** What the brain needs. */
-export interface BrainOptions {
+export interface BrainOptions extends Measures {
   readonly client: KubeClient;
   readonly dialer: TalosDialer;
   /** To the Kubernetes APIs of the clusters themselves; without it their Nodes are left alone. */
@@ -91,7 +93,6 @@ export interface BrainOptions {
   readonly onLook: (machine: ObjectKey, look: Look) => void;
   /** Told when the plan of a TalosCluster that is only tried was made. */
   readonly onPlan?: (cluster: ObjectKey) => void;
-  readonly metrics?: MetricsRegistry;
 }
 
 /** What the brain knows of one machine. */
@@ -252,6 +253,7 @@ export function createBrain(options: BrainOptions): Brain {
     cluster.facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
     const decision = decide(seen, rules);
     cluster.decision = decision;
+    options.figures?.decided(decision.rule);
     if (tried !== undefined) options.onPlan?.(tried.metadata);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
@@ -348,12 +350,13 @@ export function createBrain(options: BrainOptions): Brain {
       guard: createGuard(key, client, options.leading, demandAlone),
       demandAlone,
       leading: options.leading,
-      log: options.log.child({ ...nameOf(key), rule: decision.rule }),
+      log: context.log.child({ rule: decision.rule }),
       signal: context.signal,
       facts: () => factsNow(session),
       bundle: () => bundleInForce(key, session),
       wake: () => controller.enqueue(key),
       event: (regarding, type, reason, action, note) => options.events.record(regarding, { type, reason, action, note }),
+      carriedOut: (action, thrown) => options.figures?.carriedOut(action, thrown),
       caughtUp: async (kind, resourceVersion) => {
         if (resourceVersion === undefined) return;
         await (kind === "TalosMachine" ? machines : controlPlanes).waitForResourceVersion(resourceVersion, {
@@ -432,7 +435,8 @@ export function createBrain(options: BrainOptions): Brain {
     timers: options.timers,
     random: options.random,
     log: options.log,
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...measured(options),
+    logFields: ({ name }) => ({ cluster: name }),
     workers: options.concurrency,
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
@@ -475,6 +479,20 @@ export function createBrain(options: BrainOptions): Brain {
     return worker === undefined ? [] : controlPlaneOf(worker);
   };
 
+  const endFigures = options.figures?.showClusters(() =>
+    [...clusters.values()].map(({ machines: declared, session, facts }) => {
+      const looks = [...declared.values()].map((one) => ({ declared: one, look: session.look(one.name) }));
+      return {
+        machines: looks.map(({ declared: { role }, look }) => ({
+          role,
+          stage: look.kind === "running" ? (look.stage ?? look.kind) : look.kind,
+        })),
+        members: foundedBy(looks)?.members ?? [],
+        openEffects: facts?.intents.length ?? 0,
+      };
+    }),
+  );
+
   return {
     controller,
     machine: (key) => {
@@ -502,6 +520,7 @@ export function createBrain(options: BrainOptions): Brain {
       for (const { key } of clusters.values()) controller.enqueue(key);
     },
     close: () => {
+      endFigures?.();
       for (const cluster of clusters.values()) cluster.session.close();
       clusters.clear();
     },

@@ -48,7 +48,7 @@ export interface Founded {
 }
 
 /** The first control plane that proves that etcd exists, or `undefined`. */
-export function foundedBy(machines: readonly SeenMachine[]): Founded | undefined {
+export function foundedBy(machines: readonly Pick<SeenMachine, "declared" | "look">[]): Founded | undefined {
   for (const { declared, look } of machines) {
     if (look.kind !== "running" || look.etcd === undefined) continue;
     const { localMember, members } = look.etcd;

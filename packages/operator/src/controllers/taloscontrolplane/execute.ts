@@ -58,6 +58,8 @@ export interface Effects extends EffectPorts {
   readonly session: ClusterSession;
   readonly guard: Guard;
   readonly leading: Leading;
+  /** Told what came of each effect. */
+  readonly carriedOut: (effect: string, thrown: unknown) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** Reads the bundle that the record names, once for a pass. @throws EffectError `KEYS_UNUSABLE` */
@@ -184,6 +186,8 @@ async function execute(action: Action, effects: Effects): Promise<void> {
 export async function executeAll(actions: readonly Action[], effects: Effects): Promise<void> {
   for (const group of grouped(actions)) {
     const results = await Promise.allSettled(group.map((action) => execute(action, effects)));
+    for (const [index, result] of results.entries())
+      effects.carriedOut(group[index]?.kind ?? "", result.status === "rejected" ? result.reason : undefined);
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }

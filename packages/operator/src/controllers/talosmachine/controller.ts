@@ -1,8 +1,10 @@
 import { talosMachineResource } from "@talos-operator/api";
 import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createController, keyText, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, Informer, KubeClient, MetricsRegistry, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { measured } from "../../metrics/measured.ts";
+import type { Measures } from "../../metrics/measured.ts";
 import type { Brain } from "../taloscontrolplane/controller.ts";
 import type { Look } from "../../looking/look.ts";
 import { effectiveMode } from "../shared/mode.ts";
@@ -21,7 +23,7 @@ const FIRST_REPORT_AFTER_MS = 500;
 const REPORT_EVERY_MS = 2_000;
 
 /** What the reporter needs. */
-export interface MachineControllerOptions {
+export interface MachineControllerOptions extends Measures {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -32,7 +34,6 @@ export interface MachineControllerOptions {
   readonly workers: Informer<TalosWorker>;
   readonly machines: Informer<TalosMachine>;
   readonly brain: Pick<Brain, "machine">;
-  readonly metrics?: MetricsRegistry;
 }
 
 /** Observes and reports about machines; sends nothing. */
@@ -73,7 +74,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
     timers: options.timers,
     random: options.random,
     log: options.log,
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...measured(options),
     reconcile: async (key: ObjectKey) => {
       const machine = machines.store.get(key);
       if (machine === undefined) {

@@ -9,17 +9,10 @@ import {
   removeFinalizer,
   watchOf,
 } from "@talos-operator/kube-runtime";
-import type {
-  Controller,
-  Delta,
-  EventRecorder,
-  Informer,
-  KubeClient,
-  MetricsRegistry,
-  ObjectKey,
-  Store,
-} from "@talos-operator/kube-runtime";
+import type { Controller, Delta, EventRecorder, Informer, KubeClient, ObjectKey, Store } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import { measured } from "../../metrics/measured.ts";
+import type { Measures } from "../../metrics/measured.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -35,7 +28,7 @@ import { decideWorker } from "./decide.ts";
 const STATUS_EVERY_MS = 2_000;
 
 /** What the controller of worker pools needs. */
-export interface WorkerControllerOptions {
+export interface WorkerControllerOptions extends Measures {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -49,7 +42,6 @@ export interface WorkerControllerOptions {
   readonly hosts: HostOptions;
   readonly references: References;
   readonly configs: ConfigReferences;
-  readonly metrics?: MetricsRegistry;
 }
 
 /** Makes the TalosMachines of worker pools and sums up how they are; the brain of the cluster does the rest. */
@@ -149,7 +141,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     timers: options.timers,
     random: options.random,
     log: options.log,
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...measured(options),
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
     watches: [

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { KubeApiError, createMetricsRegistry } from "@talos-operator/kube-runtime";
+import { CompositionError } from "../controllers/kubernetescluster/errors.ts";
+import { EffectError } from "../errors.ts";
+import { errorTypeOf } from "./error-type.ts";
+import { createOperatorFigures } from "./figures.ts";
+
+function everything() {
+  const registry = createMetricsRegistry();
+  const figures = createOperatorFigures(registry);
+  figures.passed("KubernetesCluster", 20);
+  figures.passed("KubernetesCluster", 20, new CompositionError("MachineCreationError", "no"));
+  figures.failed("KubernetesCluster", "ValidationError");
+  figures.decided("bootstrap");
+  figures.carriedOut("BootstrapEtcd");
+  figures.carriedOut("BootstrapEtcd", new EffectError("RECORD_CHANGED", "x"));
+  figures.carriedOut("BootstrapEtcd", new TypeError("x"));
+  figures.machineGenerated("demo", "controlplane");
+  figures.fileOperation("create", true);
+  figures.fileOperation("delete", false);
+  let phases = ["Running", "Running", "Failed"];
+  const endObjects = figures.showObjects(() => ({
+    KubernetesCluster: [...phases.map((phase) => ({ status: { phase } })), {}],
+    TalosControlPlane: [{ status: { conditions: [{ type: "Ready", status: "False" }] } }],
+  }));
+  const endClusters = figures.showClusters(() => [
+    {
+      machines: [
+        { role: "worker", stage: "running" },
+        { role: "worker", stage: "running" },
+      ],
+      members: [{ isLearner: false }, { isLearner: true }],
+      openEffects: 2,
+    },
+  ]);
+  return { registry, setPhases: (next: string[]) => void (phases = next), endObjects, endClusters };
+}
+
+const lines = (text: string, metric: string): readonly string[] =>
+  text.split("\n").filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
+
+describe("figures of the operator", () => {
+  it("have the names and labels of the reference page, no more and no fewer", () => {
+    const text = everything().registry.text();
+    const labelsOf = (name: string): string => {
+      const line = text.split("\n").find((one) => one.startsWith(`${name}{`) || one.startsWith(`${name}_count{`)) ?? "";
+      return [...line.matchAll(/(\w+)="/g)].map(([, label]) => label).join(" ");
+    };
+    const served = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => `${name} ${type} ${labelsOf(name)}`);
+    const [, page = ""] = readFileSync(new URL("../../../../docs/reference/metrics.md", import.meta.url), "utf8").split("## The operator");
+    const documented = [...page.matchAll(/^\| `(\S+)` +\| (\S+) +\| ([^|]*)\|/gm)].map(
+      ([, name, type, labels = ""]) => `${name} ${type} ${[...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label).join(" ")}`,
+    );
+    assert.deepEqual(documented.toSorted(), served.toSorted());
+  });
+
+  it("of the published contract are exactly these series (A060-A064)", () => {
+    const text = everything().registry.text();
+    assert.deepEqual(lines(text, "talos_operator_clusters_total"), [
+      'talos_operator_clusters_total{phase="Running"} 2',
+      'talos_operator_clusters_total{phase="Failed"} 1',
+    ]);
+    assert.deepEqual(lines(text, "talos_operator_machines_generated"), [
+      'talos_operator_machines_generated{cluster="demo",role="controlplane"} 1',
+    ]);
+    assert.deepEqual(lines(text, "talos_operator_reconciliation_duration_seconds_count"), [
+      'talos_operator_reconciliation_duration_seconds_count{controller="KubernetesCluster"} 2',
+    ]);
+    assert.deepEqual(lines(text, "talos_operator_reconciliation_errors_total"), [
+      'talos_operator_reconciliation_errors_total{controller="KubernetesCluster",error_type="MachineCreationError"} 1',
+      'talos_operator_reconciliation_errors_total{controller="KubernetesCluster",error_type="ValidationError"} 1',
+    ]);
+    assert.deepEqual(lines(text, "talos_operator_file_operations_total"), [
+      'talos_operator_file_operations_total{operation="create",status="success"} 1',
+      'talos_operator_file_operations_total{operation="delete",status="error"} 1',
+    ]);
+  });
+
+  it("go to 0 when what they count is gone, and when the term ends", () => {
+    const { registry, setPhases, endObjects, endClusters } = everything();
+    registry.text();
+    setPhases(["Running"]);
+    assert.deepEqual(lines(registry.text(), "talos_operator_clusters_total"), [
+      'talos_operator_clusters_total{phase="Running"} 1',
+      'talos_operator_clusters_total{phase="Failed"} 0',
+    ]);
+    endObjects();
+    endClusters();
+    const text = registry.text();
+    for (const metric of [
+      "talos_operator_clusters_total",
+      "talos_operator_machines",
+      "talos_operator_etcd_members",
+      "talos_operator_open_effects",
+    ])
+      assert.ok(
+        lines(text, metric).every((line) => line.endsWith(" 0")),
+        metric,
+      );
+  });
+
+  it("tell failures by their error", () => {
+    const cases: readonly (readonly [unknown, string])[] = [
+      [new CompositionError("OwnerReferenceError", "x"), "OwnerReferenceError"],
+      [new CompositionError("ApiError", "x"), "ApiError"],
+      [new KubeApiError("CANCELED", { call: "x", detail: "x" }), "ApiError"],
+      [new EffectError("RECORD_CHANGED", "x"), "EffectError"],
+      [Object.assign(new Error("x"), { name: "TalosError" }), "TalosError"],
+      [new TypeError("x"), "InternalError"],
+      ["x", "InternalError"],
+    ];
+    for (const [thrown, type] of cases) assert.equal(errorTypeOf(thrown), type);
+  });
+});
