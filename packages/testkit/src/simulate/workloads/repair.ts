@@ -1,5 +1,6 @@
 import { annotations, clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import { wordFor } from "../words.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { hasWantedMembers, isNode, isSettled, sparesOf, wantedMachines } from "./machines.ts";
 
@@ -9,10 +10,8 @@ const key = { namespace: NAMESPACE, name: CLUSTER_NAME } as const;
 /** A person lets a machine go that nobody can reach. */
 async function abandon(world: EditableWorld, address: string): Promise<void> {
   const record = (await world.client.resource(clusterRecordResource).get(key)) as ClusterRecord;
-  const known = [...(record.spec.knownControlPlanes ?? []), ...(record.spec.knownWorkers ?? [])];
-  const uuid = known.find((machine) => machine.address === address)?.uuid ?? "";
   world.stage.abandoned.add(address);
-  const value = { metadata: { annotations: { [annotations.abandonMachine]: uuid } } };
+  const value = { metadata: { annotations: { [annotations.abandonMachine]: wordFor(record, address) } } };
   await world.client.resource(talosControlPlaneResource).patch(key, { type: "merge", value });
 }
 

@@ -1,0 +1,129 @@
+import { clusterRecordResource, talosControlPlaneResource } from "@talos-operator/api";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { SimulatedMachine } from "@talos-operator/simulator";
+import { pick } from "../fault.ts";
+import { addressesOf, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import { begin, bundleKey, ofCluster, recordThat, secretType, type Secret, type TroubleInput } from "./input.ts";
+
+/** The bundle Secret goes; in `bundle-changed` one with other keys comes in between. */
+export async function loseBundle(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { client, timers, trace, stage, kind, now } = input;
+  await begin(input, lastsMs);
+  const secrets = client.resource<Secret>(secretType);
+  // Before the record names them, keys have reached no machine, and may be made anew.
+  await recordThat(input, () => true);
+  const bundle = await secrets.tryGet(bundleKey);
+  if (bundle === undefined) return;
+  await takeAway(input, "Secret");
+  // A read of the record that fails at the same time must not make the cluster a new one.
+  stage.answerReads(`/clusterrecords/${CLUSTER_NAME}`, 404, 1);
+  if (kind === "bundle-changed") {
+    const { bundle: text = "" } = bundle.data ?? {};
+    const changed = Buffer.from(text, "base64")
+      .toString("utf8")
+      .replace(/id: .*/, `id: ${Buffer.alloc(32, 7).toString("base64")}`);
+    await secrets.create({
+      ...bundle,
+      metadata: { ...bundleKey, labels: bundle.metadata?.labels ?? {} },
+      data: { bundle: Buffer.from(changed).toString("base64") },
+    });
+    stage.bundleGoneSince = now();
+    await timers.sleep(lastsMs);
+    await secrets.delete(bundleKey);
+  } else await timers.sleep(lastsMs);
+  // A product that made new keys meanwhile has broken its promise; restoring over them would hide it.
+  if ((await secrets.tryGet(bundleKey)) === undefined) await putBack(input, bundle);
+  else trace("the bundle was made anew by the operator");
+  stage.bundleGoneSince = undefined;
+}
+
+async function takeAway({ client, stage, now }: TroubleInput, kind: "Secret" | "ClusterRecord"): Promise<void> {
+  const key = kind === "Secret" ? bundleKey : ofCluster;
+  const objects = client.resource(kind === "Secret" ? secretType : clusterRecordResource);
+  await objects.patch(key, { type: "merge", value: { metadata: { finalizers: null } } });
+  await objects.delete(key);
+  if (kind === "Secret") stage.bundleGoneSince = now();
+}
+
+async function putBack({ client }: TroubleInput, object: KubeObject): Promise<void> {
+  const { name = "", labels = {}, finalizers = [] } = object.metadata ?? {};
+  const type = object.kind === "ClusterRecord" ? clusterRecordResource : secretType;
+  const restored = { ...object, metadata: { namespace: NAMESPACE, name, labels, finalizers } };
+  // What was made there meanwhile gives way to the backup.
+  const there = await client.resource(type).tryGet({ namespace: NAMESPACE, name });
+  if (there === undefined) await client.resource(type).create(restored);
+  else
+    await client
+      .resource(type)
+      .update({ ...restored, metadata: { ...restored.metadata, resourceVersion: there.metadata?.resourceVersion ?? "" } });
+}
+
+/** Record and bundle of a cluster that runs. */
+export async function loseAll(input: TroubleInput, lastsMs: number): Promise<void> {
+  const controlPlanes = input.client.resource<Conditioned>(talosControlPlaneResource);
+  for (;;) {
+    const conditions = (await controlPlanes.tryGet(ofCluster))?.status?.conditions ?? [];
+    if (conditions.some((one) => one.type === "Bootstrapped" && one.status === "True")) break;
+    await input.timers.sleep(1000);
+  }
+  await loseBoth(input, lastsMs);
+}
+
+/** Record and bundle, as early as the first machines have their configuration. */
+export async function loseBeforeFounding(input: TroubleInput, lastsMs: number): Promise<void> {
+  await input.tookEffect("T2", 1 + Math.floor(input.random.fraction() * 2));
+  await input.timers.sleep(Math.floor(input.random.fraction() * 3_000));
+  await loseBoth(input, lastsMs);
+}
+
+async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { client, timers, trace, stage, kind } = input;
+  const record = await recordThat(input, () => true);
+  const bundle = await client.resource<Secret>(secretType).get(bundleKey);
+  trace(`trouble ${kind} for ${lastsMs} ms`);
+  await takeAway(input, "Secret");
+  await takeAway(input, "ClusterRecord");
+  await timers.sleep(lastsMs);
+  if ((await client.resource<Secret>(secretType).tryGet(bundleKey)) === undefined) {
+    await putBack(input, record);
+    await putBack(input, bundle);
+  }
+  stage.bundleGoneSince = undefined;
+}
+
+/** Right after etcd was founded, before the others joined. */
+export async function loseRecord(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { datacenter, timers, trace, stage, scenario } = input;
+  const founded = (): SimulatedMachine | undefined =>
+    addressesOf(scenario)
+      .controlPlanes.map((address) => datacenter.machine(address))
+      .find(({ state }) => state.etcd.data !== undefined);
+  while (founded() === undefined) await timers.sleep(100);
+  const founder = founded();
+  trace(`trouble record-lost for ${lastsMs} ms`);
+  stage.isRecordLost = true;
+  founder?.setConnected(false);
+  await takeAway(input, "ClusterRecord");
+  await timers.sleep(lastsMs);
+  founder?.setConnected(true);
+}
+
+type Conditioned = KubeObject & {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+};
+
+/** Somebody else's Secret has the name of the bundle or of the kubeconfig. */
+export async function takeName({ client, timers, random, trace, now }: TroubleInput, lastsMs: number): Promise<void> {
+  const name = pick([bundleKey.name, `${CLUSTER_NAME}-kubeconfig`], random);
+  const secrets = client.resource<Secret>(secretType);
+  const key = { namespace: NAMESPACE, name };
+  const data = { note: Buffer.from("of somebody else").toString("base64") };
+  trace(`trouble names-taken: ${name} for ${lastsMs} ms`);
+  await secrets.create({ apiVersion: "v1", kind: "Secret", metadata: key, type: "Opaque", data });
+  const until = now() + (name === bundleKey.name ? lastsMs : 300_000 + lastsMs);
+  while (now() < until) {
+    await timers.sleep(5_000);
+    if (JSON.stringify((await secrets.tryGet(key))?.data) !== JSON.stringify(data)) throw new Error(`the operator changed ${name}`);
+  }
+  await secrets.delete(key);
+}

@@ -1,0 +1,84 @@
+/** What the world does to a cluster in one run, beside the crashes: at most one of these. */
+export type TroubleKind =
+  /** Somebody takes the finalizer off the bundle Secret and deletes it; minutes later it is put back from a backup. */
+  | "bundle-lost"
+  /** As before, and in between there is a Secret with other keys. */
+  | "bundle-changed"
+  /** Record and bundle of a cluster that runs are deleted, and put back later. */
+  | "all-lost"
+  /** Record and bundle are deleted when the first machines have their configuration and etcd is not founded, and put back later. */
+  | "lost-before-founding"
+  /** The record is deleted while the machine that founded etcd is out of sight. */
+  | "record-lost"
+  /** A machine is cut off the network for a while. */
+  | "machine-cut-off"
+  /** The operator's process stands still for longer than its lease; another takes over; then the first one goes on. */
+  | "operator-paused"
+  /** As before, between its last check and the send of the record: what it writes then is old. */
+  | "paused-before-record"
+  /** As before, between its last check and the send of something else. */
+  | "paused-before-send"
+  /** The lease is deleted and taken by another operator; the first has not noticed yet. */
+  | "lease-taken"
+  /** As "operator-paused", and a machine loses what it had in memory meanwhile. */
+  | "paused-and-rebooted"
+  /** As "operator-paused", and meanwhile a person founds etcd on another machine than the recorded one. */
+  | "founded-by-hand"
+  /** Right before the call to found etcd is sent, a person founds it on another machine, and that one's address goes to a machine that waits. */
+  | "founded-and-replaced"
+  /** Two operators run from the start. */
+  | "two-operators"
+  /** A machine loses its power while it waits for its configuration. A person confirms it if it was written down already. */
+  | "rebooted-waiting"
+  /** The machine that was asked to found etcd loses its power before its etcd starts. */
+  | "rebooted-founding"
+  /** Reads of record and bundle are answered with 404 or 500 though they are there. */
+  | "lying-reads"
+  /** Watches stand still for a while. */
+  | "stale-watches"
+  /** Another cluster object names the same machines. */
+  | "second-cluster"
+  /** Somebody else's Secrets have the names of the bundle or of the kubeconfig. */
+  | "names-taken"
+  /** A person pauses the cluster for a while. */
+  | "paused-by-person"
+  /** The operator's clock is an hour wrong, or six: for a while, or from then on. */
+  | "clock-jump";
+
+export const TROUBLES: readonly TroubleKind[] = [
+  "bundle-lost",
+  "machine-cut-off",
+  "operator-paused",
+  "two-operators",
+  "lying-reads",
+  "rebooted-waiting",
+  "rebooted-founding",
+  "stale-watches",
+  "second-cluster",
+  "bundle-changed",
+  "record-lost",
+  "names-taken",
+  "paused-by-person",
+  "paused-and-rebooted",
+  "founded-by-hand",
+  "all-lost",
+  "clock-jump",
+  "lost-before-founding",
+  "founded-and-replaced",
+  "paused-before-record",
+  "paused-before-send",
+  "lease-taken",
+];
+
+/** Those that can befall a cluster that is Ready, whatever is done to it. */
+export const EDIT_TROUBLES: readonly TroubleKind[] = [
+  "machine-cut-off",
+  "operator-paused",
+  "two-operators",
+  "lying-reads",
+  "stale-watches",
+  "paused-before-record",
+  "clock-jump",
+  "paused-before-send",
+  "lease-taken",
+];

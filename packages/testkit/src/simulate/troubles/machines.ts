@@ -1,0 +1,64 @@
+import { talosControlPlaneResource } from "@talos-operator/api";
+import { pick } from "../fault.ts";
+import { manifestOf, NAMESPACE } from "../scenario.ts";
+import { begin, machinesOf, ofCluster, readRecord, recordThat, type TroubleInput } from "./input.ts";
+import { confirmMachine } from "./people.ts";
+
+/** A machine is cut off the network for a while. */
+export async function cutOff(input: TroubleInput, lastsMs: number): Promise<void> {
+  await begin(input, lastsMs);
+  const machine = pick(machinesOf(input), input.random);
+  machine.setConnected(false);
+  await input.timers.sleep(lastsMs);
+  machine.setConnected(true);
+}
+
+/** A machine loses its power while it waits for its configuration. */
+export async function rebootWaiting(input: TroubleInput, lastsMs: number): Promise<void> {
+  await begin(input, lastsMs, 60_000);
+  const machine = pick(machinesOf(input), input.random);
+  machine.powerCycle();
+  await confirmMachine(input, machine);
+}
+
+/** The machine that was asked to found etcd loses its power before its etcd starts. */
+export async function rebootFounding(input: TroubleInput): Promise<void> {
+  await input.tookEffect("T4", 1);
+  await input.timers.sleep(Math.floor(input.random.fraction() * 1_500));
+  const target = (await readRecord(input))?.spec.bootstrap?.intent?.machine.address;
+  input.trace(`trouble ${input.kind} ${target ?? "nobody"}`);
+  if (target !== undefined) input.datacenter.machine(target).powerCycle();
+}
+
+/** Stops an operator between its pin and its send, lets the machine come back with another key, and lets the operator go on. */
+export async function pauseAndReboot(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { timers, trace, random } = input;
+  await input.tookEffect("K2", 1 + Math.floor(random.fraction() * 2));
+  const record = await recordThat(input, () => true);
+  const pinned = new Set([...(record.spec.knownControlPlanes ?? []), ...(record.spec.knownWorkers ?? [])].map(({ address }) => address));
+  const waiting = machinesOf(input).filter(({ address, state }) => pinned.has(address) && state.config.active === undefined);
+  trace(`trouble paused-and-rebooted for ${lastsMs} ms, ${waiting.length} machines`);
+  input.pauseOperator(lastsMs);
+  const machine = waiting[0];
+  machine?.powerCycle();
+  await timers.sleep(lastsMs);
+  if (machine !== undefined) await confirmMachine(input, machine);
+}
+
+/** Another cluster object names the same machines. */
+export async function nameMachinesTwice(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { client, scenario, timers } = input;
+  await begin(input, lastsMs, 60_000);
+  const [object] = manifestOf({ ...scenario, shape: "pools", workers: 0 });
+  if (object === undefined) return;
+  const controlPlanes = client.resource(talosControlPlaneResource);
+  // The machines belong to whoever was there first, and that is to be the cluster of the story.
+  while ((await controlPlanes.tryGet(ofCluster)) === undefined) await timers.sleep(1000);
+  // Creation times have whole seconds.
+  await timers.sleep(1000);
+  await controlPlanes.create({
+    ...object.body,
+    metadata: { namespace: NAMESPACE, name: "second" },
+  });
+  await timers.sleep(60_000);
+}
