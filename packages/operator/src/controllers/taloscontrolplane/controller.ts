@@ -1,5 +1,5 @@
-import { canonicalAddress, controllerOf, findCondition, reconcileModeOf, talosControlPlaneResource } from "@talos-operator/api";
-import type { HostOptions, ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import { findCondition, talosControlPlaneResource } from "@talos-operator/api";
+import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type {
   Controller,
@@ -32,7 +32,6 @@ import { machineFact } from "./facts.ts";
 import type { MachineFact } from "./facts.ts";
 import { readRecord } from "./facts-codec.ts";
 import { withPauses } from "./held.ts";
-import type { Pauses } from "./held.ts";
 import { createGuard } from "./guard.ts";
 import type { DeclaredMachine, Decision, Observed, Rule, SentEffect } from "./model.ts";
 import { identityOf } from "./identity.ts";
@@ -40,10 +39,10 @@ import type { IdentityKind } from "./identity.ts";
 import { observe } from "./observe.ts";
 import { withConfigs } from "./observe-configs.ts";
 import { provenLook, unaddressedLook } from "./proven-look.ts";
-import { canonicalAddressesOf } from "./spec-problems.ts";
 import { ClusterSession } from "./session.ts";
+import { Surroundings } from "./surroundings.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
-import { effectiveMode, effectiveUnknownMode, isTakenOver } from "../shared/mode.ts";
+import { effectiveMode, effectiveUnknownMode } from "../shared/mode.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
 import { withAdoption } from "../../importing/observe-adoption.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -137,18 +136,10 @@ export function createBrain(options: BrainOptions): Brain {
   const bundles = createBundleStore(client);
   const access = createAccessStore(client, options.keys, FIELD_MANAGER);
   const statuses = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, clock, FIELD_MANAGER);
+  const surroundings = new Surroundings(options);
   const rules = options.rules ?? defaultRules;
   const gate = new LookGate(options.timers);
   const turnstile = new Turnstile(CONFIG_READINGS);
-
-  /** The TalosCluster in dry run whose control plane this is, or would be. */
-  const triedCluster = (key: ObjectKey, stored: TalosControlPlane | undefined): TalosCluster | undefined => {
-    const cluster = options.talosClusters.store.get(key);
-    if (cluster?.spec?.controlPlane === undefined || reconcileModeOf(cluster.metadata) !== "dryrun") return undefined;
-    if (stored === undefined) return cluster;
-    const isItsOwn = controllerOf(stored.metadata)?.uid === cluster.metadata.uid;
-    return isItsOwn && reconcileModeOf(stored.metadata) === "reconcile" ? cluster : undefined;
-  };
 
   const clusterOf = (key: ObjectKey, uid: string): Cluster => {
     const text = keyText(key);
@@ -181,7 +172,7 @@ export function createBrain(options: BrainOptions): Brain {
     const stored = controlPlanes.store.get(key);
     const workersOfIt = workers.store.byIndex("controlPlane", keyText(key));
     // A dry run of a TalosCluster is about the children that it would have.
-    const tried = triedCluster(key, stored);
+    const tried = surroundings.triedCluster(key, stored);
     const imagined = tried === undefined ? undefined : imagine(tried, { controlPlane: stored, workers: workersOfIt });
     const controlPlane = imagined?.controlPlane ?? stored;
     if (controlPlane === undefined) {
@@ -193,10 +184,7 @@ export function createBrain(options: BrainOptions): Brain {
     }
     const cluster = clusterOf(key, controlPlane.metadata.uid ?? "");
     const { session } = cluster;
-    const machineObjects = [
-      ...machines.store.byIndex("controlPlane", keyText(key)),
-      ...workersOfIt.flatMap((worker) => machines.store.byIndex("worker", `${key.namespace ?? ""}/${worker.metadata.name}`)),
-    ];
+    const machineObjects = surroundings.machineObjectsOf(key, workersOfIt);
     context.note("observe");
     const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);
     const asksImport = mode === "import";
@@ -205,11 +193,11 @@ export function createBrain(options: BrainOptions): Brain {
       // Until there is a record, the rule of imports alone decides; from then on it is a cluster as any other.
       mode: asksImport ? ("reconcile" as const) : mode,
       unknownMode: effectiveUnknownMode(controlPlane.metadata, options.talosClusters.store),
-      isParentGoing: isParentGoing(options.talosClusters.store.get(key), controlPlane),
+      isParentGoing: surroundings.isParentGoing(key, controlPlane),
       workers: imagined?.workers ?? workersOfIt.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       machineObjects,
-      otherPools: otherPools(controlPlane, workersOfIt),
-      machineElsewhere: (address: string) => machineElsewhere(controlPlane, address),
+      otherPools: surroundings.otherPools(controlPlane, workersOfIt),
+      machineElsewhere: (address: string) => surroundings.machineElsewhere(controlPlane, address),
     };
     const observed = await observe(cached, session, {
       client,
@@ -238,7 +226,7 @@ export function createBrain(options: BrainOptions): Brain {
       bundle: () => bundleInForce(key, session),
       wake: () => controller.enqueue(key),
     });
-    const seen = withPauses(unpaused, pausesOf(controlPlane, workersOfIt, machineObjects));
+    const seen = withPauses(unpaused, surroundings.pausesOf(controlPlane, workersOfIt, machineObjects));
     for (const machine of [...seen.machines, ...seen.former]) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));
     for (const { declared } of seen.machines) {
       const before = cluster.machines.get(declared.name);
@@ -274,21 +262,6 @@ export function createBrain(options: BrainOptions): Brain {
         ? undefined
         : Math.round(decision.requeueAfterMs * (isSettled ? 1 + options.random.fraction() / 2 : 1));
     return { requeueAfterMs: wait === undefined ? requeueAfterMs : Math.min(wait, requeueAfterMs ?? wait) };
-  };
-
-  /** What is paused by an annotation of its own, or of a TalosCluster that is not the control plane's. */
-  const pausesOf = (controlPlane: TalosControlPlane, pools: readonly TalosWorker[], objects: readonly TalosMachine[]): Pauses => {
-    const paused = <T extends { readonly metadata: TalosWorker["metadata"] }>(of: readonly T[]): ReadonlyMap<string, ReconcileMode> =>
-      new Map(
-        of.flatMap(({ metadata }): readonly (readonly [string, ReconcileMode])[] => {
-          const mode = effectiveMode(metadata, options.talosClusters.store);
-          return mode === "reconcile" || (mode === "import" && isTakenOver(controlPlane)) ? [] : [[metadata.name, mode]];
-        }),
-      );
-    // A dry run of the whole cluster tells what would be without the word on it.
-    return effectiveMode(controlPlane.metadata, options.talosClusters.store) === "reconcile"
-      ? { pools: paused(pools), machines: paused(objects) }
-      : { pools: new Map(), machines: new Map() };
   };
 
   /** Before anything is begun on a cluster of others it is looked whether those are still at work; later what an effect has found counts for a while. */
@@ -402,33 +375,6 @@ export function createBrain(options: BrainOptions): Brain {
     return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);
   };
 
-  /** Pools of other clusters that list one of our addresses and were there first: theirs is the machine. */
-  const otherPools = (own: TalosControlPlane, workersOfIt: readonly TalosWorker[]): readonly (TalosControlPlane | TalosWorker)[] => {
-    const addresses = new Set([own, ...workersOfIt].flatMap((pool) => canonicalAddressesOf(pool)));
-    const isOther = (cluster: TalosControlPlane | undefined): boolean =>
-      cluster !== undefined && cluster.metadata.uid !== own.metadata.uid && isOlder(cluster, own);
-    const pools = new Set(
-      [...addresses].flatMap((address) => [
-        ...controlPlanes.store.byIndex("address", address).filter(isOther),
-        ...workers.store
-          .byIndex("address", address)
-          .filter((worker) => controlPlaneOf(worker).some((cluster) => isOther(controlPlanes.store.get(cluster)))),
-      ]),
-    );
-    return [...pools];
-  };
-
-  /** The TalosMachine of an older cluster at this address: for addresses that no spec names. */
-  const machineElsewhere = (own: TalosControlPlane, address: string): string | undefined => {
-    const there = machines.store.byIndex("endpoint", canonicalAddress(address)).find((machine) =>
-      clusterOfMachine(machine).some((cluster) => {
-        const other = controlPlanes.store.get(cluster);
-        return other !== undefined && other.metadata.uid !== own.metadata.uid && isOlder(other, own);
-      }),
-    );
-    return there === undefined ? undefined : `TalosMachine ${there.metadata.namespace ?? ""}/${there.metadata.name}`;
-  };
-
   const controller: Controller = createController({
     name: "taloscontrolplane",
     clock,
@@ -455,29 +401,17 @@ export function createBrain(options: BrainOptions): Brain {
       watchOf({
         informer: workers,
         why: "a worker pool joins, changes or leaves",
-        map: (worker) => controlPlaneOf(worker),
+        map: (worker) => surroundings.controlPlaneOf(worker),
         predicate: specOrMetadataChanged,
       }),
       watchOf({
         informer: machines,
         why: "a machine object of the control plane or of a pool appeared or goes",
-        map: (machine) => [...toOwner("TalosControlPlane", talosControlPlaneResource.group)(machine), ...clusterOfMachine(machine)],
+        map: (machine) => [...toOwner("TalosControlPlane", talosControlPlaneResource.group)(machine), ...surroundings.clusterOf(machine)],
         predicate: specOrMetadataChanged,
       }),
     ],
   });
-
-  const controlPlaneOf = (worker: TalosWorker): readonly ObjectKey[] => {
-    const name = worker.spec?.controlPlaneRef?.name ?? "";
-    return name === "" ? [] : [{ namespace: worker.metadata.namespace, name }];
-  };
-  const clusterOfMachine = (machine: TalosMachine): readonly ObjectKey[] => {
-    const { controlPlaneRef, workerRef } = machine.spec ?? {};
-    const { namespace } = machine.metadata;
-    if (controlPlaneRef?.name !== undefined) return [{ namespace, name: controlPlaneRef.name }];
-    const worker = workerRef?.name === undefined ? undefined : workers.store.get({ namespace, name: workerRef.name });
-    return worker === undefined ? [] : controlPlaneOf(worker);
-  };
 
   const endFigures = options.figures?.showClusters(() =>
     [...clusters.values()].map(({ machines: declared, session, facts }) => {
@@ -525,16 +459,6 @@ export function createBrain(options: BrainOptions): Brain {
       clusters.clear();
     },
   };
-}
-
-/** The TalosCluster that made this control plane is being deleted: its workers go first, and the control plane hears of it only when they are gone. */
-function isParentGoing(parent: TalosCluster | undefined, controlPlane: TalosControlPlane): boolean {
-  return parent?.metadata.deletionTimestamp !== undefined && controllerOf(controlPlane.metadata)?.uid === parent.metadata.uid;
-}
-
-function isOlder(a: TalosControlPlane, b: TalosControlPlane): boolean {
-  const [x = "", y = ""] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
-  return x < y || (x === y && (a.metadata.uid ?? "") < (b.metadata.uid ?? ""));
 }
 
 /** Failures that the next look answers: the world moved between decision and effect. */

@@ -1,0 +1,113 @@
+import { canonicalAddress, controllerOf, reconcileModeOf } from "@talos-operator/api";
+import type { ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import { keyText } from "@talos-operator/kube-runtime";
+import type { Informer, ObjectKey } from "@talos-operator/kube-runtime";
+import { effectiveMode, isTakenOver } from "../shared/mode.ts";
+import type { Pauses } from "./held.ts";
+import { canonicalAddressesOf } from "./spec-problems.ts";
+
+/** The caches that tell which objects belong to a control plane, and which belong to others. */
+export interface Caches {
+  readonly talosClusters: Informer<TalosCluster>;
+  readonly controlPlanes: Informer<TalosControlPlane>;
+  readonly workers: Informer<TalosWorker>;
+  readonly machines: Informer<TalosMachine>;
+}
+
+/** The objects around a control plane, as the caches show them now. */
+export class Surroundings {
+  readonly #caches: Caches;
+
+  constructor(caches: Caches) {
+    this.#caches = caches;
+  }
+
+  /** The TalosCluster in dry run whose control plane this is, or would be. */
+  triedCluster(key: ObjectKey, stored: TalosControlPlane | undefined): TalosCluster | undefined {
+    const cluster = this.#caches.talosClusters.store.get(key);
+    if (cluster?.spec?.controlPlane === undefined || reconcileModeOf(cluster.metadata) !== "dryrun") return undefined;
+    if (stored === undefined) return cluster;
+    const isItsOwn = controllerOf(stored.metadata)?.uid === cluster.metadata.uid;
+    return isItsOwn && reconcileModeOf(stored.metadata) === "reconcile" ? cluster : undefined;
+  }
+
+  /** The TalosCluster that made this control plane is being deleted: its workers go first, and the control plane hears of it only when they are gone. */
+  isParentGoing(key: ObjectKey, controlPlane: TalosControlPlane): boolean {
+    const parent = this.#caches.talosClusters.store.get(key);
+    return parent?.metadata.deletionTimestamp !== undefined && controllerOf(controlPlane.metadata)?.uid === parent.metadata.uid;
+  }
+
+  /** What is paused by an annotation of its own, or of a TalosCluster that is not the control plane's. */
+  pausesOf(controlPlane: TalosControlPlane, pools: readonly TalosWorker[], objects: readonly TalosMachine[]): Pauses {
+    const clusters = this.#caches.talosClusters.store;
+    const paused = <T extends { readonly metadata: TalosWorker["metadata"] }>(of: readonly T[]): ReadonlyMap<string, ReconcileMode> =>
+      new Map(
+        of.flatMap(({ metadata }): readonly (readonly [string, ReconcileMode])[] => {
+          const mode = effectiveMode(metadata, clusters);
+          return mode === "reconcile" || (mode === "import" && isTakenOver(controlPlane)) ? [] : [[metadata.name, mode]];
+        }),
+      );
+    // A dry run of the whole cluster tells what would be without the word on it.
+    return effectiveMode(controlPlane.metadata, clusters) === "reconcile"
+      ? { pools: paused(pools), machines: paused(objects) }
+      : { pools: new Map(), machines: new Map() };
+  }
+
+  /** Pools of other clusters that list one of our addresses and were there first: theirs is the machine. */
+  otherPools(own: TalosControlPlane, workersOfIt: readonly TalosWorker[]): readonly (TalosControlPlane | TalosWorker)[] {
+    const { controlPlanes, workers } = this.#caches;
+    const addresses = new Set([own, ...workersOfIt].flatMap((pool) => canonicalAddressesOf(pool)));
+    const isOther = (cluster: TalosControlPlane | undefined): boolean =>
+      cluster !== undefined && cluster.metadata.uid !== own.metadata.uid && isOlder(cluster, own);
+    const pools = new Set(
+      [...addresses].flatMap((address) => [
+        ...controlPlanes.store.byIndex("address", address).filter(isOther),
+        ...workers.store
+          .byIndex("address", address)
+          .filter((worker) => this.controlPlaneOf(worker).some((cluster) => isOther(controlPlanes.store.get(cluster)))),
+      ]),
+    );
+    return [...pools];
+  }
+
+  /** The TalosMachine of an older cluster at this address: for addresses that no spec names. */
+  machineElsewhere(own: TalosControlPlane, address: string): string | undefined {
+    const { controlPlanes, machines } = this.#caches;
+    const there = machines.store.byIndex("endpoint", canonicalAddress(address)).find((machine) =>
+      this.clusterOf(machine).some((cluster) => {
+        const other = controlPlanes.store.get(cluster);
+        return other !== undefined && other.metadata.uid !== own.metadata.uid && isOlder(other, own);
+      }),
+    );
+    return there === undefined ? undefined : `TalosMachine ${there.metadata.namespace ?? ""}/${there.metadata.name}`;
+  }
+
+  /** TalosMachines of the control plane and of its pools. */
+  machineObjectsOf(key: ObjectKey, pools: readonly TalosWorker[]): readonly TalosMachine[] {
+    const { store } = this.#caches.machines;
+    return [
+      ...store.byIndex("controlPlane", keyText(key)),
+      ...pools.flatMap((worker) => store.byIndex("worker", `${key.namespace ?? ""}/${worker.metadata.name}`)),
+    ];
+  }
+
+  /** The control plane that a pool names; none when it names none. */
+  controlPlaneOf(worker: TalosWorker): readonly ObjectKey[] {
+    const name = worker.spec?.controlPlaneRef?.name ?? "";
+    return name === "" ? [] : [{ namespace: worker.metadata.namespace, name }];
+  }
+
+  /** The control plane that a TalosMachine belongs to by its references. */
+  clusterOf(machine: TalosMachine): readonly ObjectKey[] {
+    const { controlPlaneRef, workerRef } = machine.spec ?? {};
+    const { namespace } = machine.metadata;
+    if (controlPlaneRef?.name !== undefined) return [{ namespace, name: controlPlaneRef.name }];
+    const worker = workerRef?.name === undefined ? undefined : this.#caches.workers.store.get({ namespace, name: workerRef.name });
+    return worker === undefined ? [] : this.controlPlaneOf(worker);
+  }
+}
+
+function isOlder(a: TalosControlPlane, b: TalosControlPlane): boolean {
+  const [x = "", y = ""] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+  return x < y || (x === y && (a.metadata.uid ?? "") < (b.metadata.uid ?? ""));
+}
