@@ -15,9 +15,11 @@ import { isLoopback, requireBindable, simulatedAddress } from "../process/loopba
 import { machineAddresses, readManifest } from "../process/manifest.ts";
 import { createNodeCheck } from "../process/node-check.ts";
 import { followRollout, GOAL_KINDS, takePicture, type RolloutOptions } from "../process/rollout.ts";
+import { startProvidedMachines } from "../process/provided-machines.ts";
 import { startSimulatedMachines } from "../process/simulated-machines.ts";
 import { startStandalone, type StandaloneProcess } from "../process/standalone-process.ts";
 import { untilAborted } from "../process/until-aborted.ts";
+import { readSettings } from "../settings/read-settings.ts";
 
 /** Runs the demo until it is Ready (with `--exit-when-ready`) or until it is stopped. */
 export async function runDemo(flags: FlagValues, context: CommandContext): Promise<void> {
@@ -29,7 +31,8 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
       `Put at least one ${[...GOAL_KINDS].join(", ")} into it, or use the apiserver and simulator commands.`,
     );
   }
-  const addresses = simulatedAddresses(flags, machineAddresses(objects));
+  const named = machineAddresses(objects);
+  const addresses = simulatedAddresses(flags, named);
   // Before anything is written: a second demo must leave the files of the first alone.
   await requireBindable(addresses);
   const folder = openDataFolder(requiredString(flags, "data-dir"));
@@ -51,15 +54,25 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     listen: parseListen(requiredString(flags, "listen")),
     keys,
     log,
-    startSurroundings: () =>
-      startSimulatedMachines({
+    compositions: readSettings({}, process.env).values,
+    startSurroundings: async (client) => {
+      const talosVersion = requiredString(flags, "talos-version");
+      const machines = await startSimulatedMachines({
         folder: persist ? folder : undefined,
         addresses,
-        talosVersion: requiredString(flags, "talos-version"),
+        talosVersion,
         pace: "demo",
         keys,
         log,
-      }),
+      });
+      const provider = startProvidedMachines({ client, datacenter: machines.datacenter, talosVersion, named, log });
+      return {
+        async close() {
+          await provider.close();
+          await machines.close();
+        },
+      };
+    },
   });
   try {
     const applied = await standalone.apply(objects);
@@ -150,7 +163,7 @@ async function accessFiles(
   folder: ReturnType<typeof openDataFolder>,
   applied: readonly NamedObject[],
 ): Promise<readonly AccessFiles[]> {
-  const owners = applied.filter(({ kind }) => kind === "TalosCluster" || kind === "TalosControlPlane");
+  const owners = applied.filter(({ kind }) => kind === "KubernetesCluster" || kind === "TalosCluster" || kind === "TalosControlPlane");
   const files: AccessFiles[] = [];
   for (const owner of owners) {
     const written = await writeAccessFiles(standalone.client, folder, owner);
@@ -165,6 +178,7 @@ function summary(standalone: StandaloneProcess, files: readonly AccessFiles[]): 
     "The operator's Kubernetes API:",
     `  export KUBECONFIG=${standalone.api.kubeconfigPath}`,
     "  kubectl get talosclusters,taloscontrolplanes,talosworkers,talosmachines",
+    "  kubectl get kubernetesclusters,machines",
   ];
   for (const { cluster, kubeconfig, talosconfig } of files) {
     lines.push(

@@ -3,6 +3,7 @@ import { createMetricsRegistry, measuredTransport } from "@talos-operator/kube-r
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
 import { hostname } from "node:os";
 import { booleanFlag, numberFlag, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { compositionOptions, filesOf } from "../process/composition-settings.ts";
 import { startOperator } from "../process/operator-process.ts";
 import { openLog } from "../process/operator-log.ts";
 import { startProbes } from "../process/probes.ts";
@@ -28,7 +29,9 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     keys,
     log,
     metrics,
+    ...filesOf(settings.values),
     options: {
+      ...compositionOptions(settings.values),
       allowLoopbackMachines: booleanFlag(flags, "allow-loopback-machines"),
       requireMaintenanceFingerprint: booleanFlag(flags, "require-maintenance-fingerprint"),
       leaderElection: booleanFlag(flags, "leader-elect")

@@ -20,6 +20,7 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
     listen: parseListen(requiredString(flags, "listen")),
     keys: createX509Keys({ rsaPoolSize: 1 }),
     log,
+    compositions: settings.values,
   });
   try {
     const applied = await standalone.apply(objects);

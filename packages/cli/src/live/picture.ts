@@ -29,7 +29,7 @@ export interface WatchedObject {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly generation?: number };
   readonly spec?: { readonly endpoint?: string; readonly controlPlaneRef?: object; readonly workerRef?: object };
-  readonly status?: { readonly state?: string; readonly conditions?: readonly WatchedCondition[] };
+  readonly status?: { readonly state?: unknown; readonly phase?: string; readonly conditions?: readonly WatchedCondition[] };
 }
 
 export interface WatchedCondition {
@@ -91,9 +91,14 @@ function headlineOf(object: WatchedObject, starting: number): Headline {
   return {
     title,
     isReady,
-    state: isReady ? "Ready" : (object.status?.state ?? ready?.reason ?? "Waiting"),
+    state: isReady ? "Ready" : (wordOf(object) ?? ready?.reason ?? "Waiting"),
     waitsFor: isReady ? "" : (ready?.message ?? "the operator to look at it for the first time"),
   };
+}
+
+/** The published word: `state`, or `phase` on kinds whose `state` is an object. */
+function wordOf({ status }: WatchedObject): string | undefined {
+  return typeof status?.state === "string" ? status.state : status?.phase;
 }
 
 function rowOf(machine: WatchedObject, up: ReadonlySet<string> | undefined): MachineRow {
@@ -105,7 +110,7 @@ function rowOf(machine: WatchedObject, up: ReadonlySet<string> | undefined): Mac
     name: machine.metadata.name,
   } as const;
   if (isReady && up?.has(row.address) === false) return { ...row, stage: STARTING, isReady: false, waitsFor: "its Node to be Ready again" };
-  return { ...row, stage: machine.status?.state ?? "Waiting", isReady, waitsFor: isReady ? "" : (ready?.message ?? "") };
+  return { ...row, stage: wordOf(machine) ?? "Waiting", isReady, waitsFor: isReady ? "" : (ready?.message ?? "") };
 }
 
 function spareRow(address: string): MachineRow {

@@ -32,8 +32,9 @@ export function createNodeCheck(client: KubeClient): NodeCheck {
     async readyAddresses() {
       const found = new Set<string>();
       for (const { metadata = {} } of (await client.resource(talosControlPlaneResource).list()).items) {
-        const { name = "", namespace = "default" } = metadata;
-        const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(name));
+        const { name = "", namespace = "default", ownerReferences = [] } = metadata;
+        // The Secret is named after whoever made the control plane.
+        const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(ownerReferences[0]?.name ?? name));
         if (kubeconfig === undefined) continue;
         for (const address of await readyNodes(await transportFor(kubeconfig))) found.add(address);
       }

@@ -1,4 +1,14 @@
-import type { Clock, KubeTransport, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
+import type {
+  Clock,
+  FileTree,
+  KubeTransport,
+  Keys,
+  Logger,
+  RandomSource,
+  TalosDialer,
+  Timers,
+  WorkloadDialer,
+} from "@talos-operator/ports";
 import { createNameResolver, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
@@ -10,6 +20,8 @@ export interface OperatorProcessOptions {
   readonly keys: Keys;
   readonly log: Logger;
   readonly metrics?: MetricsRegistry;
+  /** Where the manifests of Machines go; absent: nowhere. */
+  readonly files?: FileTree;
   readonly options: OperatorOptions;
 }
 
@@ -22,7 +34,7 @@ export interface OperatorProcess {
   stop(): Promise<void>;
 }
 
-export function startOperator({ kube, keys, log, metrics, options }: OperatorProcessOptions): OperatorProcess {
+export function startOperator({ kube, keys, log, metrics, files, options }: OperatorProcessOptions): OperatorProcess {
   const ports: { clock: Clock; timers: Timers; random: RandomSource; talos: TalosDialer; workloads: WorkloadDialer } = {
     clock: systemClock,
     timers: systemTimers,
@@ -39,6 +51,7 @@ export function startOperator({ kube, keys, log, metrics, options }: OperatorPro
     names: createNameResolver(),
     ...ports,
     ...(metrics === undefined ? {} : { metrics }),
+    ...(files === undefined ? {} : { files }),
   });
   const done = operator.run(stopping.signal);
   return {

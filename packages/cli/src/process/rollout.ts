@@ -6,7 +6,7 @@ import type { NodeCheck } from "./node-check.ts";
 import { resourceTypeOf, type NamedObject } from "./apply-object.ts";
 
 /** Kinds whose Ready condition ends the wait. */
-export const GOAL_KINDS: ReadonlySet<string> = new Set(["TalosCluster", "TalosControlPlane", "TalosWorker"]);
+export const GOAL_KINDS: ReadonlySet<string> = new Set(["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"]);
 const LOOK_EVERY_MS = 100;
 
 export interface RolloutOptions {

@@ -3,13 +3,15 @@ import type { Keys, Logger } from "@talos-operator/ports";
 import { startEmbeddedApi, type EmbeddedApi, type EmbeddedApiOptions } from "./embedded-api.ts";
 import { startOperator, type OperatorProcess } from "./operator-process.ts";
 import { applyObject, type NamedObject } from "./apply-object.ts";
+import { compositionOptions, filesOf, type CompositionSettings } from "./composition-settings.ts";
 import type { ManifestObject } from "./manifest.ts";
 
 export interface StandaloneOptions extends EmbeddedApiOptions {
   readonly keys: Keys;
   readonly log: Logger;
   /** Starts what must be there before the operator looks, once the data folder is this process's own. It is closed after the operator. */
-  readonly startSurroundings?: () => Promise<{ close(): Promise<void> }>;
+  readonly startSurroundings?: (client: KubeClient) => Promise<{ close(): Promise<void> }>;
+  readonly compositions: CompositionSettings;
 }
 
 /** Embedded API and operator in one process. */
@@ -23,9 +25,10 @@ export interface StandaloneProcess {
 
 export async function startStandalone(options: StandaloneOptions): Promise<StandaloneProcess> {
   const api = await startEmbeddedApi(options);
+  const client = createKubeClient(api.transport);
   let surroundings: { close(): Promise<void> } | undefined;
   try {
-    surroundings = await options.startSurroundings?.();
+    surroundings = await options.startSurroundings?.(client);
   } catch (error) {
     await api.close();
     throw error;
@@ -34,13 +37,14 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     kube: api.transport,
     keys: options.keys,
     log: options.log,
+    ...filesOf(options.compositions),
     options: {
+      ...compositionOptions(options.compositions),
       allowLoopbackMachines: true,
       // The data folder is locked by this process, so no second operator can work on this API.
       leaderElection: false,
     },
   });
-  const client = createKubeClient(api.transport);
   return {
     api,
     client,

@@ -21,6 +21,10 @@ describe("settings", () => {
         reconcileIntervalMs: 30_000,
         maxConcurrentReconciles: 1,
         resultsPath: "hack/results",
+        talosVersion: "",
+        kubernetesVersion: "",
+        endpointMode: "networkconfiguration",
+        customEndpoint: "",
       },
     );
     assert.deepEqual([given.size, ineffective], [0, []]);

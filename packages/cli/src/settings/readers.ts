@@ -42,6 +42,12 @@ export function readDuration(minMs: number, maxMs: number): Reader<number> {
   };
 }
 
+/** A complete version, with or without `v`; empty is none. */
+export const readVersion: Reader<string> = (text) => {
+  const word = text.trim();
+  return word === "" || /^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(word) ? { value: word } : { problem: 'is no version such as "v1.13.9"' };
+};
+
 /** `host:port` or `:port`; `0` and the empty text switch off. */
 export const readAddress: Reader<string> = (text) => {
   const word = text.trim();

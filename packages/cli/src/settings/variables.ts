@@ -1,4 +1,4 @@
-import { readAddress, readBoolean, readCount, readDuration, readOneOf, readText, type Reader } from "./readers.ts";
+import { readAddress, readBoolean, readCount, readDuration, readOneOf, readText, readVersion, type Reader } from "./readers.ts";
 
 /** An environment variable of the commands that run the operator. */
 export interface Variable<T = unknown> {
@@ -38,6 +38,25 @@ export const variables = {
   ),
   maxConcurrentReconciles: variable("MAX_CONCURRENT_RECONCILES", "1", readCount(1, 1_000), "KubernetesClusters that are composed at once"),
   resultsPath: variable("RESULTS_PATH", "hack/results", readText, "folder of the manifests of Machines; empty: none are written"),
+  talosVersion: variable(
+    "TALOS_VERSION",
+    "",
+    readVersion,
+    "Talos of KubernetesClusters that name none; empty: the release this operator is made for",
+  ),
+  kubernetesVersion: variable(
+    "DEFAULT_KUBERNETES_VERSION",
+    "",
+    readVersion,
+    "Kubernetes of KubernetesClusters that name none; empty: what the Talos release installs",
+  ),
+  endpointMode: variable(
+    "ENDPOINT_MODE",
+    "networkconfiguration",
+    readOneOf(["networkconfiguration", "none", "talosvip", "custom"] as const),
+    "where the endpoint of KubernetesClusters comes from that do not say",
+  ),
+  customEndpoint: variable("CUSTOM_ENDPOINT", "", readText, "comma-separated hosts of endpoint mode custom; the first is the endpoint"),
 } as const;
 
 function foreign(
