@@ -25,6 +25,7 @@ import { createWorkerController } from "./controllers/talosworker/controller.ts"
 import { leadingAlone, leadingBy } from "./leading.ts";
 import { createCheckedDialer } from "./looking/checked-dialer.ts";
 import { createConfigReferences } from "./references/config-references.ts";
+import type { SpecOptions } from "./controllers/taloscontrolplane/spec-problems.ts";
 import { createReferences } from "./references/references.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import { createResults } from "./results/results.ts";
@@ -99,7 +100,10 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     files === undefined
       ? undefined
       : createResults({ tree: files, clock, isAlive: (uid) => clusters.store.byIndex("uid", uid).length > 0, freshMs: resync });
-  const hosts = { allowLoopback: options.allowLoopbackMachines === true };
+  const hosts: SpecOptions = {
+    allowLoopback: options.allowLoopbackMachines === true,
+    ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
+  };
   const shared = { client, clock, timers, random, log, talosClusters, controlPlanes, workers, machines, hosts, ...measured };
   let current: Brain | undefined;
   const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection || {};

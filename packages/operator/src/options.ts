@@ -46,6 +46,8 @@ export interface OperatorOptions {
   readonly allowLoopbackMachines?: boolean;
   /** Nothing is sent to a machine whose maintenance key nobody vouched for. Default false. */
   readonly requireMaintenanceFingerprint?: boolean;
+  /** Registries, or beginnings of image names, that installers may come from: `ghcr.io/siderolabs`. Default: any. */
+  readonly installerRegistries?: readonly string[];
   /** Clusters that are worked on at once. Default 16. */
   readonly concurrency?: number;
   /** What KubernetesClusters get that do not say otherwise. Default: the reference release of Talos, with the Kubernetes version that it installs. */

@@ -34,6 +34,12 @@ export const managerCommand: CommandSpec = {
       summary: "send nothing to a machine in maintenance mode that nobody vouched for",
     },
     {
+      name: "installer-registries",
+      kind: "string",
+      value: "list",
+      summary: "comma-separated registries, or beginnings of image names, that installers may come from; default is any",
+    },
+    {
       name: "health-probe-bind-address",
       kind: "string",
       value: "address",

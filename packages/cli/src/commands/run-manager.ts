@@ -2,6 +2,8 @@ import { createX509Keys, systemRandom } from "@talos-operator/adapters";
 import { createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
 import { hostname } from "node:os";
+import { CliError } from "../cli-error.ts";
+import { commaSeparated } from "../comma-separated.ts";
 import { booleanFlag, numberFlag, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { compositionOptions, filesOf } from "../process/composition-settings.ts";
 import { startOperator } from "../process/operator-process.ts";
@@ -13,9 +15,25 @@ import { readSettings } from "../settings/read-settings.ts";
 /** A new leader takes over within six seconds instead of seventeen, for seven times the renewals. */
 const FAST_LEASE = { leaseDurationMs: 5000, renewDeadlineMs: 3500, retryPeriodMs: 1000 };
 
+/** @throws CliError for a list that cannot be read, or that would let nothing pass */
+function registriesOf(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  const registries = commaSeparated(text)?.map((one) => one.trim());
+  if (registries === undefined || registries.length === 0 || registries.includes(""))
+    throw new CliError(
+      `--installer-registries: ${JSON.stringify(text)} is no list of registries`,
+      "Write it as ghcr.io/siderolabs,factory.talos.dev.",
+      {
+        exitCode: 2,
+      },
+    );
+  return registries;
+}
+
 export async function runManager(flags: FlagValues, context: CommandContext): Promise<void> {
   const settings = readSettings(flags, process.env);
   const log = openLog(settings);
+  const registries = registriesOf(stringFlag(flags, "installer-registries"));
   const path = stringFlag(flags, "kubeconfig");
   const { config, namespace } = path === undefined ? await inClusterConfig() : await loadKubeconfig({ path });
   const metrics = createMetricsRegistry();
@@ -34,6 +52,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
       ...compositionOptions(settings.values),
       allowLoopbackMachines: booleanFlag(flags, "allow-loopback-machines"),
       requireMaintenanceFingerprint: booleanFlag(flags, "require-maintenance-fingerprint"),
+      ...(registries === undefined ? {} : { installerRegistries: registries }),
       leaderElection: booleanFlag(flags, "leader-elect")
         ? { namespace: stringFlag(flags, "lease-namespace") ?? namespace, ...(booleanFlag(flags, "fast-failover") ? FAST_LEASE : {}) }
         : false,

@@ -4,6 +4,7 @@ import type { ConfigError } from "@talos-operator/talos";
 import { noSecrets } from "./no-secrets.ts";
 import { renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
+import { hasDiskSelector } from "./wanted-disk.ts";
 
 /** Most text of patches that one machine may have, in characters. */
 const MAX_PATCH_CHARACTERS = 1024 * 1024;
@@ -12,8 +13,13 @@ const MAX_PATCH_CHARACTERS = 1024 * 1024;
 export type ConfigCheck =
   /** In words that name document and path. */
   | { readonly kind: "trouble"; readonly words: string }
-  /** The networks that the configuration ends up with, patches included. */
-  | { readonly kind: "fine"; readonly podSubnets: readonly string[]; readonly serviceSubnets: readonly string[] };
+  /** The networks and the installer that the configuration ends up with, patches included. */
+  | {
+      readonly kind: "fine";
+      readonly podSubnets: readonly string[];
+      readonly serviceSubnets: readonly string[];
+      readonly installImage: string | undefined;
+    };
 
 /** Answers that are kept: every pass asks the same question, and an answer costs milliseconds. */
 const MAX_KEPT = 5_000;
@@ -44,8 +50,10 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
     const text = renderMachineConfig({ ...input, secrets: noSecrets });
     const refusal = input.machineSpec.base === undefined ? undefined : refusalOf(text, input);
     if (refusal !== undefined) return { kind: "trouble", words: refusal };
-    const { podSubnets, serviceSubnets } = describeMachineConfig(text);
-    return { kind: "fine", podSubnets, serviceSubnets };
+    const { podSubnets, serviceSubnets, install } = describeMachineConfig(text);
+    if (hasDiskSelector(input.machineSpec) || (install.disk !== undefined && install.disk !== input.installDisk))
+      return { kind: "trouble", words: "a patch chooses the install disk where nobody can look at it first. Name the disk in installDisk" };
+    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image };
   } catch (thrown) {
     if (isConfigError(thrown)) return { kind: "trouble", words: wordsFor(thrown) };
     if (thrown instanceof Error && thrown.name === "ConfigRefusal") return { kind: "trouble", words: thrown.message };

@@ -28,9 +28,9 @@ const cases: readonly { readonly name: string; readonly question: Partial<DiskQu
     want: "none",
   },
   { name: "takes the named disk when it is there and empty", question: { wanted: "/dev/sda" }, want: "/dev/sda" },
-  { name: "refuses a named disk that is absent", question: { wanted: "/dev/sdb" }, want: "InstallDiskAbsent" },
+  { name: "IN37: refuses a named disk that is absent", question: { wanted: "/dev/sdb" }, want: "InstallDiskAbsent" },
   {
-    name: "refuses a named disk with someone's data",
+    name: "IN37: refuses a named disk with someone's data",
     question: { wanted: "/dev/sda", disks: [disk("/dev/sda", { foreignContent: ["ext4"] })] },
     want: "InstallDiskInUse",
   },
@@ -40,7 +40,7 @@ const cases: readonly { readonly name: string; readonly question: Partial<DiskQu
     want: "/dev/sda",
   },
   {
-    name: "refuses a named disk that cannot be written",
+    name: "IN37: refuses a named disk that cannot be written",
     question: { wanted: "/dev/sda", disks: [disk("/dev/sda", { isReadOnly: true })] },
     want: "InstallDiskInUse",
   },
@@ -50,9 +50,9 @@ const cases: readonly { readonly name: string; readonly question: Partial<DiskQu
     question: { recorded: "/dev/sdb", disks: [disk("/dev/sda"), disk("/dev/sdb")] },
     want: "/dev/sdb",
   },
-  { name: "never takes a USB stick", question: { disks: [disk("/dev/sda", { transport: "usb" })] }, want: "InstallDiskUnclear" },
+  { name: "IN37: never takes a USB stick", question: { disks: [disk("/dev/sda", { transport: "usb" })] }, want: "InstallDiskUnclear" },
   {
-    name: "passes over a disk with data",
+    name: "IN37: passes over a disk with data",
     question: { disks: [disk("/dev/sda", { foreignContent: ["xfs"] }), disk("/dev/sdb")] },
     want: "/dev/sdb",
   },

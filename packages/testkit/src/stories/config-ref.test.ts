@@ -1,58 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
-import type { ResourceType } from "@talos-operator/kube-runtime";
-import { describeMachineConfig, generateMachineConfig, generateSecretsBundle, patchMachineConfig } from "@talos-operator/talos";
+import { describeMachineConfig } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { leaveBehind } from "./left-behind.ts";
 import { apply, assertQuiet, assertStoppedBy } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
+import { bundleOf, configMaps, putConfigs, reference, writtenCluster, writtenConfig, writtenEndpoint } from "./written-configs.ts";
 
-const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true };
 const demo = { namespace: "default", name: "demo" };
-const reference = (key: string) => ({ configRef: { name: "demo-config", key } });
-const endpoint = "https://10.5.0.100:6443";
-
-function bundleOf(world: Story, seed: number): Promise<SecretsBundle> {
-  return generateSecretsBundle({ contract: "1.13", clock: world.time.clock, random: createSeededRandom(seed), keys: world.keys });
-}
-
-/** What `talosctl gen config` writes, with a sign that tells it from what the operator would write. */
-function written(role: "controlplane" | "worker", secrets: SecretsBundle, ...patches: object[]): string {
-  const plain = generateMachineConfig({
-    role,
-    clusterName: "by-hand",
-    endpoint,
-    contract: "1.13",
-    kubernetesVersion: "v1.36.3",
-    secrets,
-    install: { disk: "/dev/sda", image: "ghcr.io/siderolabs/installer:v1.13.9" },
-  });
-  return patchMachineConfig(plain, [
-    JSON.stringify({ machine: { sysctls: { "vm.max_map_count": "262144" } } }),
-    ...patches.map((patch) => JSON.stringify(patch)),
-  ]);
-}
 
 /** The same without a single key: what it needs of them the operator fills in. */
 function withoutKeys(text: string): string {
   const dropped = /^\s+(?:token|id|secret|secretboxEncryptionSecret): .*\n/gm;
   const blocks = /^( +)(?:ca|aggregatorCA|serviceAccount):\n(?:\1 +.*\n)+/gm;
   return text.replaceAll(dropped, "").replaceAll(blocks, "");
-}
-
-async function put(world: Story, data: Readonly<Record<string, string>>, name = "demo-config"): Promise<void> {
-  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name }, data };
-  const stored = await world.client.resource(configMaps).tryGet({ namespace: "default", name });
-  if (stored === undefined) await apply(world, configMaps, object);
-  else await world.client.resource(configMaps).patch({ namespace: "default", name }, { type: "merge", value: { data } });
-}
-
-function cluster(controlPlane: object = reference("controlplane.yaml"), worker?: object): ReturnType<typeof demoCluster> {
-  const made = demoCluster(["10.5.0.1"], worker === undefined ? [] : ["10.5.0.4"], { endpoint: undefined, ...controlPlane });
-  Object.assign(made.spec?.worker ?? {}, worker);
-  return made;
 }
 
 const activeOf = (world: Story, address: string): string => world.datacenter.machine(address).state.config.active ?? "";
@@ -66,17 +28,17 @@ async function ready(world: Story): Promise<void> {
 describe("a whole machine config that a person wrote", () => {
   test("makes the cluster it describes, with the keys in it, its endpoint and its networks", () =>
     tell({}, async (world) => {
-      const secrets = await bundleOf(world, 40);
+      const secrets = await bundleOf(world);
       const networks = { cluster: { network: { podSubnets: ["10.200.0.0/16"] } } };
-      await put(world, {
-        "controlplane.yaml": written("controlplane", secrets, networks),
-        "worker.yaml": written("worker", secrets, networks),
+      await putConfigs(world, {
+        "controlplane.yaml": writtenConfig("controlplane", secrets, networks),
+        "worker.yaml": writtenConfig("worker", secrets, networks),
       });
-      await apply(world, kinds.cluster, cluster(reference("controlplane.yaml"), reference("worker.yaml")));
+      await apply(world, kinds.cluster, writtenCluster(reference("controlplane.yaml"), reference("worker.yaml")));
       await ready(world);
       const record = (await world.get(kinds.record))?.spec;
       assert.equal(record?.["clusterId"], secrets.cluster.id);
-      assert.equal(record?.["endpoint"], endpoint);
+      assert.equal(record?.["endpoint"], writtenEndpoint);
       assert.deepEqual(record?.["podCIDR"], ["10.200.0.0/16"]);
       for (const address of ["10.5.0.1", "10.5.0.4"]) {
         const facts = describeMachineConfig(activeOf(world, address));
@@ -89,10 +51,10 @@ describe("a whole machine config that a person wrote", () => {
 
   test("gets the cluster's own keys where it leaves them out, and patches of the spec on top", () =>
     tell({}, async (world) => {
-      const text = withoutKeys(written("controlplane", await bundleOf(world, 40)));
+      const text = withoutKeys(writtenConfig("controlplane", await bundleOf(world)));
       assert.equal(describeMachineConfig(text).osCa, undefined, "the test must take the keys out");
-      await put(world, { "controlplane.yaml": text });
-      const made = cluster();
+      await putConfigs(world, { "controlplane.yaml": text });
+      const made = writtenCluster();
       Object.assign(made.spec?.controlPlane?.metalSpec?.machineSpec ?? {}, {
         configPatches: [{ machine: { nodeLabels: { "example.org/rack": "r1" } } }],
       });
@@ -106,13 +68,13 @@ describe("a whole machine config that a person wrote", () => {
 
   test("that changes is rolled out like any change of settings", () =>
     tell({}, async (world) => {
-      const secrets = await bundleOf(world, 40);
-      await put(world, { "controlplane.yaml": written("controlplane", secrets) });
-      await apply(world, kinds.cluster, cluster());
+      const secrets = await bundleOf(world);
+      await putConfigs(world, { "controlplane.yaml": writtenConfig("controlplane", secrets) });
+      await apply(world, kinds.cluster, writtenCluster());
       await ready(world);
       const sent = world.sent.length;
-      await put(world, {
-        "controlplane.yaml": written("controlplane", secrets, { machine: { nodeLabels: { "example.org/rack": "r2" } } }),
+      await putConfigs(world, {
+        "controlplane.yaml": writtenConfig("controlplane", secrets, { machine: { nodeLabels: { "example.org/rack": "r2" } } }),
       });
       await world.until("rolled out", async () => activeOf(world, "10.5.0.1").includes("example.org/rack: r2"), 120);
       await world.until("kept", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.reason === "UpToDate", 300);
@@ -123,25 +85,27 @@ describe("a whole machine config that a person wrote", () => {
 
   test("W33: that is not there stops the cluster with its name, and the cluster goes on when it comes", () =>
     tell({}, async (world) => {
-      await apply(world, kinds.cluster, cluster());
+      await apply(world, kinds.cluster, writtenCluster());
       await world.start();
       await assertStoppedBy(world, kinds.controlPlane, {
         reason: "ReferenceNotFound",
         says: /configRef.*ConfigMap demo-config does not exist.*Create it/,
       });
       assert.deepEqual(world.sent, []);
-      await put(world, { other: "" });
+      await putConfigs(world, { other: "" });
       await world.until(
         "the key",
         async () => (await world.condition(kinds.controlPlane, "Ready"))?.message.includes('has no key "controlplane.yaml"') === true,
       );
-      await put(world, { "controlplane.yaml": written("controlplane", await bundleOf(world, 40)) });
+      await putConfigs(world, { "controlplane.yaml": writtenConfig("controlplane", await bundleOf(world)) });
       await world.untilReady();
     }));
 
   test("that may be absent and is, leaves the config to the operator", () =>
     tell({}, async (world) => {
-      await apply(world, kinds.cluster, { ...cluster({ configRef: { name: "demo-config", key: "a", optional: true }, endpoint }) });
+      await apply(world, kinds.cluster, {
+        ...writtenCluster({ configRef: { name: "demo-config", key: "a", optional: true }, endpoint: writtenEndpoint }),
+      });
       await world.start();
       await world.untilReady();
       assert.ok(!activeOf(world, "10.5.0.1").includes("max_map_count"));
@@ -149,9 +113,12 @@ describe("a whole machine config that a person wrote", () => {
 
   test("that goes away later changes nothing on machines, and is told", () =>
     tell({}, async (world) => {
-      const secrets = await bundleOf(world, 40);
-      await put(world, { "controlplane.yaml": written("controlplane", secrets), "worker.yaml": written("worker", secrets) });
-      await apply(world, kinds.cluster, cluster(reference("controlplane.yaml"), reference("worker.yaml")));
+      const secrets = await bundleOf(world);
+      await putConfigs(world, {
+        "controlplane.yaml": writtenConfig("controlplane", secrets),
+        "worker.yaml": writtenConfig("worker", secrets),
+      });
+      await apply(world, kinds.cluster, writtenCluster(reference("controlplane.yaml"), reference("worker.yaml")));
       await ready(world);
       const sent = world.sent.length;
       await world.client.resource(configMaps).delete({ namespace: "default", name: "demo-config" });
@@ -163,10 +130,10 @@ describe("a whole machine config that a person wrote", () => {
 
   test("IN33: with another cluster's keys reaches no machine of this one", () =>
     tell({}, async (world) => {
-      const own = await bundleOf(world, 40);
+      const own = await bundleOf(world);
       const other = await bundleOf(world, 41);
-      await put(world, { "controlplane.yaml": written("controlplane", own), "worker.yaml": written("worker", other) });
-      await apply(world, kinds.cluster, cluster(reference("controlplane.yaml"), reference("worker.yaml")));
+      await putConfigs(world, { "controlplane.yaml": writtenConfig("controlplane", own), "worker.yaml": writtenConfig("worker", other) });
+      await apply(world, kinds.cluster, writtenCluster(reference("controlplane.yaml"), reference("worker.yaml")));
       await world.start();
       await world.until("the control plane", async () => (await world.condition(kinds.controlPlane, "Bootstrapped"))?.status === "True");
       await world.time.advance(120_000);
@@ -181,13 +148,13 @@ describe("a whole machine config that a person wrote", () => {
   const wrong = [
     {
       name: "IN34: the config of a worker",
-      text: (own: SecretsBundle) => written("worker", own),
+      text: (own: SecretsBundle) => writtenConfig("worker", own),
       reason: "InvalidConfig",
       says: /holds the config of a worker/,
     },
     {
       name: "half of the keys",
-      text: (own: SecretsBundle) => written("controlplane", own).replaceAll(/^ +token: .*\n/gm, ""),
+      text: (own: SecretsBundle) => writtenConfig("controlplane", own).replaceAll(/^ +token: .*\n/gm, ""),
       reason: "InvalidConfig",
       says: /some of a cluster's keys and not all/,
     },
@@ -195,13 +162,13 @@ describe("a whole machine config that a person wrote", () => {
     {
       name: "what Talos refuses",
       text: (own: SecretsBundle) =>
-        written("controlplane", own, { machine: { network: { interfaces: [{ addresses: ["10.0.0.1/24"] }] } } }),
+        writtenConfig("controlplane", own, { machine: { network: { interfaces: [{ addresses: ["10.0.0.1/24"] }] } } }),
       reason: "InvalidConfig",
       says: /interface/,
     },
     {
       name: "an unknown field",
-      text: (own: SecretsBundle) => `${written("controlplane", own)}\nsurprise: secret-value\n`,
+      text: (own: SecretsBundle) => `${writtenConfig("controlplane", own)}\nsurprise: secret-value\n`,
       reason: "InvalidConfig",
       says: /surprise/,
     },
@@ -209,8 +176,8 @@ describe("a whole machine config that a person wrote", () => {
   for (const { name, text, reason, says } of wrong)
     test(`that is ${name} stops everything before a machine hears of it`, () =>
       tell({}, async (world) => {
-        await put(world, { "controlplane.yaml": text(await bundleOf(world, 40)) });
-        await apply(world, kinds.cluster, cluster());
+        await putConfigs(world, { "controlplane.yaml": text(await bundleOf(world)) });
+        await apply(world, kinds.cluster, writtenCluster());
         await world.start();
         await assertStoppedBy(world, kinds.controlPlane, { reason, says });
         assert.deepEqual(world.sent, []);
@@ -219,8 +186,8 @@ describe("a whole machine config that a person wrote", () => {
 
   test("S7: whose keys another cluster has makes no second cluster", () =>
     tell({}, async (world) => {
-      await put(world, { "controlplane.yaml": written("controlplane", await bundleOf(world, 40)) });
-      await apply(world, kinds.cluster, cluster());
+      await putConfigs(world, { "controlplane.yaml": writtenConfig("controlplane", await bundleOf(world)) });
+      await apply(world, kinds.cluster, writtenCluster());
       await ready(world);
       const sent = world.sent.length;
       const second = demoCluster(["10.5.0.2"], [], { endpoint: undefined, ...reference("controlplane.yaml") });
@@ -235,9 +202,9 @@ describe("a whole machine config that a person wrote", () => {
 
   test("whose keys a running cluster may have waits for every control plane, and says how to take that cluster over", () =>
     tell({}, async (world) => {
-      await put(world, { "controlplane.yaml": written("controlplane", await bundleOf(world, 40)) });
+      await putConfigs(world, { "controlplane.yaml": writtenConfig("controlplane", await bundleOf(world)) });
       world.datacenter.machine("10.5.0.1").setConnected(false);
-      await apply(world, kinds.cluster, cluster());
+      await apply(world, kinds.cluster, writtenCluster());
       await world.start();
       await world.time.advance(60_000);
       assert.match(
@@ -251,8 +218,8 @@ describe("a whole machine config that a person wrote", () => {
 
   test("names the fields of the spec that say nothing beside it", () =>
     tell({}, async (world) => {
-      await put(world, { "controlplane.yaml": written("controlplane", await bundleOf(world, 40)) });
-      const made = cluster({ ...reference("controlplane.yaml"), cni: { name: "none" } });
+      await putConfigs(world, { "controlplane.yaml": writtenConfig("controlplane", await bundleOf(world)) });
+      const made = writtenCluster({ ...reference("controlplane.yaml"), cni: { name: "none" } });
       Object.assign(made.spec?.controlPlane?.metalSpec?.machineSpec ?? {}, { airGap: true });
       await apply(world, kinds.cluster, made);
       await ready(world);
@@ -265,7 +232,7 @@ describe("a whole machine config that a person wrote", () => {
     tell({}, async (world) => {
       await leaveBehind(world);
       const calls = world.sent.length;
-      await put(world, { "controlplane.yaml": activeOf(world, "10.5.0.1"), "worker.yaml": activeOf(world, "10.5.0.4") });
+      await putConfigs(world, { "controlplane.yaml": activeOf(world, "10.5.0.1"), "worker.yaml": activeOf(world, "10.5.0.4") });
       const controlPlanes = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
       const made = demoCluster(controlPlanes, ["10.5.0.4"], { endpoint: undefined, ...reference("controlplane.yaml") });
       Object.assign(made.spec?.worker ?? {}, reference("worker.yaml"));
@@ -281,9 +248,12 @@ describe("a whole machine config that a person wrote", () => {
 
   test("B032: is one of a TalosMachine made by hand, too", () =>
     tell({}, async (world) => {
-      const secrets = await bundleOf(world, 40);
-      await put(world, { "controlplane.yaml": written("controlplane", secrets), "worker.yaml": written("worker", secrets) });
-      await apply(world, kinds.cluster, cluster());
+      const secrets = await bundleOf(world);
+      await putConfigs(world, {
+        "controlplane.yaml": writtenConfig("controlplane", secrets),
+        "worker.yaml": writtenConfig("worker", secrets),
+      });
+      await apply(world, kinds.cluster, writtenCluster());
       await ready(world);
       const worker = { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosWorker", metadata: { namespace: "default", name: "pool" } };
       const common = { version: "v1.13.9", kubeVersion: "v1.36.3", mode: "metal", controlPlaneRef: { name: "demo" } };

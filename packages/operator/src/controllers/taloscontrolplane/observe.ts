@@ -111,7 +111,10 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         (problems.length === 0 || machineFact(facts, machine.name) !== undefined || pool.metadata.deletionTimestamp !== undefined),
     );
   const composed = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
-  const listed = [...composed, ...handMade(machineObjects, composed, knowledge).map((machine) => withOwnProblems(machine, controlPlane))];
+  const listed = [
+    ...composed,
+    ...handMade(machineObjects, composed, knowledge).map((machine) => withOwnProblems(machine, controlPlane, ports.hosts)),
+  ];
   const { declared, problems: writtenProblems } = await checkWritten(
     listed,
     {
@@ -202,8 +205,8 @@ async function followReferences({ controlPlane, workers }: Cached, key: ObjectKe
 }
 
 /** A TalosMachine made by hand, with what is wrong with its version or patches: it concerns that machine alone. */
-function withOwnProblems(machine: DeclaredMachine, controlPlane: TalosControlPlane): DeclaredMachine {
-  const [finding] = machine.problem === undefined ? handMadeProblems(machine, controlPlane) : [];
+function withOwnProblems(machine: DeclaredMachine, controlPlane: TalosControlPlane, options: HostOptions): DeclaredMachine {
+  const [finding] = machine.problem === undefined ? handMadeProblems(machine, controlPlane, options) : [];
   if (finding === undefined) return machine;
   return { ...machine, problem: { reason: finding.reason, message: findingsMessage([finding]) } };
 }

@@ -4,6 +4,7 @@ import { chooseInstallDisk } from "../../config/install-disk.ts";
 import { contractOf } from "../../config/render.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import type { Hardware, InMaintenance, Running } from "../../looking/look.ts";
+import { wantedDisk } from "../../config/wanted-disk.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
@@ -253,7 +254,7 @@ function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintena
   return chooseInstallDisk({
     machine: declared.name,
     platform: look.platform,
-    wanted: declared.machineSpec.installDisk ?? declared.machineSpec.base?.installDisk,
+    wanted: wantedDisk(declared.machineSpec),
     mayWipe: declared.machineSpec.wipe === true,
     recorded: machineFact(facts, declared.name)?.installDisk,
     disks: look.disks,

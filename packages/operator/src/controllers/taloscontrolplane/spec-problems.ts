@@ -21,6 +21,7 @@ import { checkConfig } from "../../config/check.ts";
 import type { ConfigCheck } from "../../config/check.ts";
 import { hasUnusedAddressSettings, metaProblems } from "../../config/meta-network.ts";
 import type { ResolvedConfig } from "../../references/config-references.ts";
+import { wantedDisk } from "../../config/wanted-disk.ts";
 import { unknownModeField } from "../shared/mode.ts";
 import { isObjectName, machinesOf } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
@@ -39,11 +40,17 @@ const TOO_DEEP: Finding = {
   reason: "InvalidConfig",
 };
 
+/** What specs are held to beside their own rules. */
+export interface SpecOptions extends HostOptions {
+  /** Registries, or beginnings of image names, that installers may come from. Default: any. */
+  readonly installerRegistries?: readonly string[];
+}
+
 /** What is wrong with a control plane, found without asking anyone; every finding names field and remedy. */
 export function controlPlaneProblems(
   controlPlane: TalosControlPlane,
   others: readonly MachineAddress[],
-  options: HostOptions,
+  options: SpecOptions,
   config?: ResolvedConfig,
 ): readonly Finding[] {
   const { spec, metadata } = controlPlane;
@@ -53,12 +60,12 @@ export function controlPlaneProblems(
     ...validateControlPlaneSpec(spec, { ...options, others }),
     ...baseProblems(spec, "controlplane", config),
     ...referenceProblems(spec),
-    ...imageProblems(spec),
+    ...imageProblems(spec, options),
     ...poolMetaProblems(spec),
     ...versionProblems(spec.version, spec.kubeVersion, ""),
   ];
   if (problems.length > 0 || isUnread(spec, config)) return problems;
-  return configProblems(machinesOf(controlPlane, { config: () => config }), spec, metadata.name);
+  return configProblems(machinesOf(controlPlane, { config: () => config }), spec, metadata.name, options);
 }
 
 /** What is wrong with a worker pool, given its control plane. */
@@ -66,7 +73,7 @@ export function workerProblems(
   worker: TalosWorker,
   controlPlane: TalosControlPlane | undefined,
   others: readonly MachineAddress[],
-  options: HostOptions,
+  options: SpecOptions,
   config?: ResolvedConfig,
 ): readonly Finding[] {
   const { spec } = worker;
@@ -77,24 +84,28 @@ export function workerProblems(
     ...validateWorkerSpec(spec, { ...options, ...known, others }),
     ...baseProblems(spec, "worker", config),
     ...referenceProblems(spec),
-    ...imageProblems(spec),
+    ...imageProblems(spec, options),
     ...poolMetaProblems(spec),
     ...versionProblems(spec.version, controlPlane?.spec?.kubeVersion ?? spec.kubeVersion, ""),
   ];
   return problems.length > 0 || controlPlane?.spec === undefined || isUnread(spec, config)
     ? problems
-    : configProblems(machinesOf(worker, { config: () => config }), controlPlane.spec, controlPlane.metadata.name);
+    : configProblems(machinesOf(worker, { config: () => config }), controlPlane.spec, controlPlane.metadata.name, options);
 }
 
 /** What is wrong with a TalosMachine that a person made, given its cluster. */
-export function handMadeProblems(machine: DeclaredMachine, { spec, metadata }: TalosControlPlane): readonly Finding[] {
+export function handMadeProblems(
+  machine: DeclaredMachine,
+  { spec, metadata }: TalosControlPlane,
+  options: SpecOptions,
+): readonly Finding[] {
   if (spec === undefined) return [];
   const field = `TalosMachine/${machine.name} spec.machineSpec`;
   if (isTooDeep(machine.machineSpec)) return [{ ...TOO_DEEP, field }];
   const versions = versionProblems(machine.version, spec.kubeVersion, `TalosMachine/${machine.name} `);
   const meta = metaProblems(machine.machineSpec.meta, `${field}.meta`, [machine.address]);
   if (meta.length > 0) return meta;
-  return versions.length > 0 ? versions : configProblems([{ ...machine, field }], spec, metadata.name);
+  return versions.length > 0 ? versions : configProblems([{ ...machine, field }], spec, metadata.name, options);
 }
 
 /** Findings of a worker that concern the whole cluster while it is made: an address that cannot be, or is someone else's. */
@@ -225,7 +236,7 @@ const IMAGE =
   /^[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d{1,5})?(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)+(?::(?<tag>\w[\w.-]{0,127}))?(?:@sha256:[0-9a-f]{64})?$/;
 
 /** What is wrong with an installer image; `undefined` = nothing that can be told from here. */
-function imageProblem(image: string): readonly [message: string, remedy: string] | undefined {
+function imageProblem(image: string, registries: readonly string[] | undefined): readonly [message: string, remedy: string] | undefined {
   const example = "Write it as ghcr.io/siderolabs/installer:v1.13.9, or with a digest";
   if (image.length > MAX_IMAGE) return [`it is longer than ${MAX_IMAGE} characters`, example];
   const match = IMAGE.exec(image);
@@ -235,17 +246,28 @@ function imageProblem(image: string): readonly [message: string, remedy: string]
       `${quote(image)} is another image tomorrow`,
       "Name a version or a digest: a machine that joins later must get what the others run",
     ];
+  if (registries !== undefined && !registries.some((registry) => isIn(image, registry)))
+    return [
+      `${quote(image)} is from a registry that this operator takes no installer from`,
+      `Use one of ${registries.slice(0, 8).join(", ")}, or have it added to --installer-registries`,
+    ];
   return undefined;
 }
 
+/** The registry, or the beginning of the path, with whole parts of names. */
+function isIn(image: string, registry: string): boolean {
+  const whole = registry.replace(/\/+$/, "");
+  return image === whole || ["/", ":", "@"].some((end) => image.startsWith(`${whole}${end}`));
+}
+
 /** Installer images of the pool and of single machines. */
-function imageProblems(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly Finding[] {
+function imageProblems(spec: TalosControlPlaneSpec | TalosWorkerSpec, { installerRegistries }: SpecOptions): readonly Finding[] {
   const images = [
     { field: "spec.metalSpec.machineSpec.image", image: spec.metalSpec?.machineSpec?.image },
     ...(spec.metalSpec?.machines ?? []).map(({ image }, index) => ({ field: `spec.metalSpec.machines[${index}].image`, image })),
   ];
   return images.flatMap(({ field, image }): readonly Finding[] => {
-    const problem = image === undefined || image === "" ? undefined : imageProblem(image);
+    const problem = image === undefined || image === "" ? undefined : imageProblem(image, installerRegistries);
     return problem === undefined ? [] : [{ field, message: problem[0], remedy: problem[1], reason: "InvalidConfig" }];
   });
 }
@@ -312,6 +334,7 @@ function configProblems(
   machines: readonly DeclaredMachine[],
   controlPlane: TalosControlPlaneSpec,
   clusterName: string,
+  { installerRegistries }: SpecOptions,
 ): readonly Finding[] {
   // Machines that share all settings give the same answer: one rendering for each distinct set.
   const checked = new Map<string, ConfigCheck>();
@@ -322,7 +345,14 @@ function configProblems(
     const endpoint = controlPlane.endpoint ?? `https://${address.includes(":") ? `[${address}]` : address}:6443`;
     const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version };
     const check =
-      checked.get(key) ?? checkConfig({ ...shared, readBy: undefined, platform: "metal", installDisk: "/dev/sda", addresses: [address] });
+      checked.get(key) ??
+      checkConfig({
+        ...shared,
+        readBy: undefined,
+        platform: "metal",
+        installDisk: wantedDisk(machineSpec) ?? "/dev/sda",
+        addresses: [address],
+      });
     checked.set(key, check);
     if (check.kind === "trouble")
       return [
@@ -333,6 +363,9 @@ function configProblems(
           reason: "InvalidConfig",
         },
       ];
+    const image = check.installImage === undefined ? undefined : imageProblem(check.installImage, installerRegistries);
+    if (image !== undefined)
+      return [{ field, message: `the installer in its machine config: ${image[0]}`, remedy: image[1], reason: "InvalidConfig" }];
     // A patch may have moved the networks to where the machines are.
     return clusterNetworks({ podCIDR: check.podSubnets, serviceCIDR: check.serviceSubnets })
       .filter((network) => holdsAddress(network, address))

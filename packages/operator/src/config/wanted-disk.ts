@@ -1,0 +1,27 @@
+import type { MachineSettings } from "./settings.ts";
+
+/**
+ * The disk that settings name for the installation: in a patch, which comes last, in `installDisk`, or in a whole config that a person wrote. `undefined` =
+ * the operator chooses.
+ */
+export function wantedDisk({ installDisk, base, configPatches = [] }: MachineSettings): string | undefined {
+  return configPatches.reduce<string | undefined>((before, patch) => textAt(patch, "disk") ?? before, installDisk ?? base?.installDisk);
+}
+
+/** A selector is read on the machine, after nobody could see any more which disk it finds. */
+export function hasDiskSelector({ configPatches = [] }: MachineSettings): boolean {
+  return configPatches.some((patch) => installOf(patch)?.["diskSelector"] !== undefined);
+}
+
+function textAt(patch: unknown, key: string): string | undefined {
+  const value = installOf(patch)?.[key];
+  return typeof value === "string" ? value : undefined;
+}
+
+function installOf(patch: unknown): Readonly<Record<string, unknown>> | undefined {
+  return mapping(mapping(mapping(patch)?.["machine"])?.["install"]);
+}
+
+function mapping(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+}
