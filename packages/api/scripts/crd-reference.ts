@@ -11,13 +11,19 @@ const shared: readonly { readonly schema: JsonSchema; readonly home: string; rea
   { schema: conditionsField.schema, home: "", text: "Types and reasons: [conditions](conditions.md)." },
 ];
 
-/** `docs/reference/crds.md`: each kind with its fields as a table. */
-export function crdReference(kinds: readonly KindDefinition[]): string {
+/** `docs/reference/crds.md`: each kind with its fields as a table, those of other operators last. */
+export function crdReference(kinds: readonly KindDefinition[], companions: readonly KindDefinition[]): string {
   return `# Kinds
 
 Generated from \`packages/api\` by \`npm run generate\`.
 
-${kinds.map(kindSection).join("\n")}`;
+${kinds.map(kindSection).join("\n")}
+# Kinds of other operators
+
+Read, or asked for, where they are served; a cluster does without each of them. Their owner installs them; \`config/crd/companions\` has
+them for trying things out.
+
+${companions.map(kindSection).join("\n")}`;
 }
 
 function kindSection({ resource, description, spec, status, printerColumns }: KindDefinition): string {

@@ -3,24 +3,28 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { load } from "js-yaml";
-import { crds } from "./index.ts";
+import { companionCrds, crds } from "./index.ts";
 import type { JsonSchema } from "./index.ts";
 
 const folder = join(import.meta.dirname, "../../../config/crd");
 
 describe("crds", () => {
-  it("are what config/crd holds as YAML", () => {
-    const files = readdirSync(folder)
-      .filter((file) => file.endsWith(".yaml"))
-      .toSorted();
-    assert.deepEqual(files, crds.map(({ spec }) => `${spec.group}_${spec.names.plural}.yaml`).toSorted());
-    const stored = files.map((file) => load(readFileSync(join(folder, file), "utf8")) as { metadata: { name: string } });
-    for (const crd of crds)
-      assert.deepEqual(
-        stored.find(({ metadata }) => metadata.name === crd.metadata.name),
-        crd,
-      );
-  });
+  for (const [place, definitions] of [
+    [folder, crds],
+    [join(folder, "companions"), companionCrds],
+  ] as const)
+    it(`are what ${definitions === crds ? "config/crd" : "config/crd/companions"} holds as YAML`, () => {
+      const files = readdirSync(place)
+        .filter((file) => file.endsWith(".yaml"))
+        .toSorted();
+      assert.deepEqual(files, definitions.map(({ spec }) => `${spec.group}_${spec.names.plural}.yaml`).toSorted());
+      const stored = files.map((file) => load(readFileSync(join(place, file), "utf8")) as { metadata: { name: string } });
+      for (const crd of definitions)
+        assert.deepEqual(
+          stored.find(({ metadata }) => metadata.name === crd.metadata.name),
+          crd,
+        );
+    });
 
   it("explain every field", () => {
     const bare: string[] = [];
@@ -29,7 +33,8 @@ describe("crds", () => {
       for (const [name, child] of Object.entries(schema.properties ?? {})) visit(`${path}.${name}`, child);
       if (schema.items) visit(`${path}[]`, schema.items);
     };
-    for (const { spec } of crds) for (const version of spec.versions) visit(spec.names.kind, version.schema.openAPIV3Schema);
+    for (const { spec } of [...crds, ...companionCrds])
+      for (const version of spec.versions) visit(spec.names.kind, version.schema.openAPIV3Schema);
     assert.deepEqual(bare, []);
   });
 

@@ -7,6 +7,10 @@ import { talosMachineKind } from "./kinds/talos-machine.ts";
 import { talosWorkerKind } from "./kinds/talos-worker.ts";
 import { kubernetesClusterKind } from "./vitistack/kubernetes-cluster.ts";
 import { vitistackMachineKind } from "./vitistack/machine.ts";
+import { machineClassKind } from "./vitistack/machine-class.ts";
+import { networkConfigurationKind } from "./vitistack/network-configuration.ts";
+import { networkNamespaceKind } from "./vitistack/network-namespace.ts";
+import { controlPlaneVirtualSharedIPKind } from "./vitistack/shared-address.ts";
 
 /** Every kind with a controller, in the order in which documentation presents them. */
 export const kinds: readonly KindDefinition[] = [
@@ -21,3 +25,17 @@ export const kinds: readonly KindDefinition[] = [
 
 /** The CustomResourceDefinitions to install, one for each kind. The same that `config/crd/` holds as YAML. */
 export const crds: readonly CustomResourceDefinition[] = kinds.map(customResourceDefinition);
+
+/** Kinds that other operators own and this one reads, or asks something of: a cluster does without each of them where it is not served. */
+export const companionKinds: readonly KindDefinition[] = [
+  machineClassKind,
+  networkNamespaceKind,
+  networkConfigurationKind,
+  controlPlaneVirtualSharedIPKind,
+];
+
+/**
+ * The CustomResourceDefinitions of the {@link companionKinds}, as their owner publishes them. Not part of an installation: whoever runs an
+ * operator for them has installed them. For tests, and for trying things out.
+ */
+export const companionCrds: readonly CustomResourceDefinition[] = companionKinds.map(customResourceDefinition);

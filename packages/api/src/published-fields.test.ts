@@ -79,20 +79,25 @@ const differences = load(readFileSync(join(import.meta.dirname, "../../../docs/r
   readonly widenings: readonly { readonly field: string; readonly rule: string; readonly reason: string }[];
 };
 
+/** Lines about kinds that `published-vitistack.test.ts` compares. */
+const isElsewhere = (field: string) => /^(KubernetesCluster|Machine) /.test(field);
+
 /** `Kind path` or the end of a path, with alternatives in braces. A list covers its items. */
-const widenings: readonly Widening[] = differences.widenings.map(({ field, rule }) => {
-  const [only, pattern] = field.includes(" ") ? (field.split(" ") as [string, string]) : [undefined, field];
-  const [, head = "", inside = "", tail = ""] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(pattern) ?? [];
-  const paths = inside === "" ? [pattern] : inside.split(",").map((one) => `${head}${one}${tail}`);
-  return {
-    field,
-    rule,
-    used: 0,
-    covers: (kind, path) =>
-      (only === undefined || only === kind) &&
-      paths.some((one) => [one, one.replace(/\[\]$/, "")].some((end) => path === end || path.endsWith(`.${end}`))),
-  };
-});
+const widenings: readonly Widening[] = differences.widenings
+  .filter(({ field }) => !isElsewhere(field))
+  .map(({ field, rule }) => {
+    const [only, pattern] = field.includes(" ") ? (field.split(" ") as [string, string]) : [undefined, field];
+    const [, head = "", inside = "", tail = ""] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(pattern) ?? [];
+    const paths = inside === "" ? [pattern] : inside.split(",").map((one) => `${head}${one}${tail}`);
+    return {
+      field,
+      rule,
+      used: 0,
+      covers: (kind, path) =>
+        (only === undefined || only === kind) &&
+        paths.some((one) => [one, one.replace(/\[\]$/, "")].some((end) => path === end || path.endsWith(`.${end}`))),
+    };
+  });
 
 const newFieldsOf = (kind: string): readonly string[] =>
   [...fieldsOf(kind).keys()].filter((path) => widenings.some((widening) => widening.rule === NEW_FIELD && widening.covers(kind, path)));
@@ -153,7 +158,7 @@ describe("the published kinds", () => {
   }
 
   it("differs from what is published in no more than eight lines, each of them true", () => {
-    assert.ok(widenings.length <= 8);
+    assert.ok(differences.widenings.length <= 8);
     assert.deepEqual(
       widenings.filter(({ used }) => used === 0).map(({ field }) => field),
       [],

@@ -2,7 +2,7 @@ import { integer, list, object, oneOf, required, string } from "../schema/field.
 import type { Infer } from "../schema/field.ts";
 
 /** Schema of one condition, rule for rule that of `metav1.Condition`. */
-const conditionField = object(
+export const conditionField = object(
   {
     type: required(
       string({

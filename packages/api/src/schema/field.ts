@@ -123,7 +123,7 @@ export function listOrObject<T, O>(item: Field<T>, form: Field<O>, keywords: Com
 const NEITHER_TEXT_NOR_NUMBER = { minLength: 1, maxLength: 0, minimum: 1, maximum: 0 } as const;
 
 /** Pattern of a quantity, as `resource.Quantity` has it in published schemas. */
-export const QUANTITY_PATTERN =
+const QUANTITY_PATTERN =
   "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
 /** An object of free form whose keys are stored as written: a machine config patch, a registries section. */

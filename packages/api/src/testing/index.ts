@@ -4,3 +4,7 @@ export { corpusFolder, loadManifestCorpus } from "./adapters/load-corpus.ts";
 export { widenedManifests } from "./adapters/widened-manifests.ts";
 export { assertRecordRule, recordRuleCases } from "./record-rules.ts";
 export type { RecordRuleCase } from "./record-rules.ts";
+export { assertClusterRule, clusterRuleCases } from "./cluster-rules.ts";
+export type { ClusterRuleCase } from "./cluster-rules.ts";
+export { isWidenedShape } from "./widened-shape.ts";
+export { corpusCrds, corpusScope } from "./corpus-crds.ts";
