@@ -9,7 +9,7 @@ import { readRecord } from "../controllers/taloscontrolplane/facts-codec.ts";
 import { createGuard } from "../controllers/taloscontrolplane/guard.ts";
 import type { Action, Observed } from "../controllers/taloscontrolplane/model.ts";
 import { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
-import { isEffectError } from "../errors.ts";
+import { EffectError, isEffectError } from "../errors.ts";
 import type { Leading } from "../leading.ts";
 import { LookGate } from "../looking/look-gate.ts";
 import { Turnstile } from "../looking/turnstile.ts";
@@ -73,7 +73,8 @@ export async function decidedPass(
   };
   const bundle: Effects["bundle"] = async () =>
     usableBundle(await bundles.read({ namespace, name: facts().bundle.secretName }), facts().bundle);
-  if (record !== undefined) session.setCredentials(await mintCredentials(await bundle(), "os:reader", keys, clock));
+  if (record !== undefined && (seen.machines.length > 0 || seen.former.length > 0))
+    session.setCredentials(await mintCredentials(await bundle(), "os:reader", keys, clock));
   session.watch(
     [...seen.machines, ...seen.former].map(({ declared }) => ({
       ...declared,
@@ -81,7 +82,7 @@ export async function decidedPass(
     })),
   );
   const demandAlone: Effects["demandAlone"] = async () => {
-    if (given.other !== undefined) throw Object.assign(new Error(given.other), { name: "AnotherOperator" });
+    if (given.other !== undefined) throw new EffectError("ANOTHER_OPERATOR", given.other);
   };
   const abort = new AbortController();
   const effects: Effects = {
@@ -100,8 +101,8 @@ export async function decidedPass(
     event: () => undefined,
     wake: () => undefined,
     caughtUp: async () => undefined,
-  };
     carriedOut: () => undefined,
+  };
   return {
     effects,
     async carryOut(actions) {

@@ -32,3 +32,5 @@ test("static pods, pods of DaemonSets and finished pods stay; everything else ha
   assert.deepEqual(toEvict.map(podText), ["shop/ReplicaSet", "shop/bare", "shop/kept-by-one", "shop/pending"]);
   assert.deepEqual(leaving.map(podText), ["shop/going"]);
 });
+
+test("an empty Node has nothing to leave", () => assert.deepEqual(podsToLeave([], "a"), { toEvict: [], leaving: [] }));

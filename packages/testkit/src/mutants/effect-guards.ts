@@ -1,4 +1,5 @@
-import { brain, type Mutant, type SourceEdit } from "./mutant.ts";
+import { guardWithout, type Stands } from "./guard-without.ts";
+import { brain, type Mutant } from "./mutant.ts";
 
 const effect = (name: string): string => `${brain}/effects/${name}.ts`;
 const tables = {
@@ -10,31 +11,7 @@ const tables = {
   dialer: "operator/src/looking/checked-dialer.test.ts",
 } as const;
 
-type Stands = `T${1 | 2 | 3 | 4 | 6 | 7 | 8 | 9 | 11}` | "K1" | "K2" | "K5" | "WL1";
-
-/** A guard taken out: what it asks is never asked, or its answer never matters. */
-function without(
-  name: string,
-  about: string,
-  stands: readonly Stands[],
-  test: keyof typeof tables,
-  ...edits: readonly (readonly [file: string, find: string, replace?: string])[]
-): Mutant {
-  return {
-    name: `without-${name}`,
-    about: `goes on although ${about}`,
-    stands: stands.map((id) => `guard ${id}`),
-    isGuard: true,
-    tests: [tables[test]],
-    edits: edits.map(([file, find, replace]): SourceEdit => ({ file, find, replace: replace ?? never(find) })),
-  };
-}
-
-/** `if (x)` that is never true. */
-function never(condition: string): string {
-  if (!condition.startsWith("if (")) throw new Error(`say what replaces "${condition}"`);
-  return `if ((false as boolean) && ${condition.slice(3)})`;
-}
+const without = guardWithout(tables);
 
 const everything: readonly Stands[] = ["T2", "T3", "T4", "T6", "T7", "T8", "T9", "T11"];
 const wipe = effect("reset-machine");

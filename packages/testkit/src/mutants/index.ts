@@ -3,6 +3,7 @@ import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
+import { writeGuards } from "./write-guards.ts";
 
 /** Every fault that can be planted. */
-export const mutants: readonly Mutant[] = [...founding, ...guards, ...laterLife, ...effectGuards];
+export const mutants: readonly Mutant[] = [...founding, ...guards, ...laterLife, ...effectGuards, ...writeGuards];

@@ -1,0 +1,305 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { clusterRecordResource } from "@talos-operator/api";
+import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
+import { controlPlane, decidedPass, facts, machinesOf, observed, printRecord } from "@talos-operator/operator/testing";
+import type { Action, ClusterFacts, DecidedPass, Leading, Observed } from "@talos-operator/operator/testing";
+import { fingerprintSecretsBundle, generateSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
+import type { SecretsBundle } from "@talos-operator/talos";
+import { createStory, kinds } from "../stories/story.ts";
+import type { Story } from "../stories/story.ts";
+
+type SecretObject = KubeObject & { readonly data?: Readonly<Record<string, string>> };
+
+interface Crd {
+  readonly spec: {
+    readonly versions: readonly {
+      readonly schema: {
+        readonly openAPIV3Schema: {
+          readonly properties: { readonly spec: { readonly properties: Record<string, unknown>; "x-kubernetes-validations"?: unknown } };
+        };
+      };
+    }[];
+  };
+}
+
+const writer = { identity: "one", fencingToken: "1/1" };
+const key = { namespace: "default", name: "demo" };
+const follower: Leading = { identity: "two", fencingToken: "2", mayDisturb: true, remainingMs: () => 15_000, confirm: async () => false };
+
+interface Given {
+  readonly leading?: Leading;
+  readonly other?: string;
+}
+
+interface World {
+  readonly story: Story;
+  readonly seen: Observed;
+  readonly pass: (given?: Given, seen?: Observed) => Promise<DecidedPass>;
+  /** @returns what was thrown */
+  readonly carryOut: (action: Action, given?: Given, seen?: Observed) => Promise<unknown>;
+  readonly bundle: (seed: number) => Promise<SecretsBundle>;
+  readonly putBundle: (name: string, bundle: SecretsBundle, labels?: Readonly<Record<string, string>>) => Promise<SecretObject>;
+  readonly record: (facts: ClusterFacts) => Promise<ClusterRecord>;
+  readonly secret: (name: string) => Promise<SecretObject | undefined>;
+}
+
+/** An API server with one control plane, no machines and no operator. */
+async function within(use: (world: World) => Promise<void>): Promise<void> {
+  const story = await createStory({ machines: [] });
+  const { client, keys, time } = story;
+  const passes: DecidedPass[] = [];
+  try {
+    const { metadata: wanted, ...rest } = controlPlane(1);
+    const { uid: _uid, generation: _generation, ...metadata } = wanted;
+    const made = await client.resource<TalosControlPlane>(kinds.controlPlane).create({ ...rest, metadata });
+    const seen = observed({ controlPlane: made, hasObjects: false });
+    const world: World = {
+      story,
+      seen,
+      async pass(given = {}, over = seen) {
+        const dialer = story.datacenter.dialer(time.clock);
+        const pass = await decidedPass(
+          { client, dialer, keys, clock: time.clock, timers: time.timers, random: createSeededRandom(9) },
+          over,
+          given,
+        );
+        passes.push(pass);
+        return pass;
+      },
+      carryOut: async (action, given, over) => (await world.pass(given, over)).carryOut([action]),
+      bundle: (seed) => generateSecretsBundle({ contract: "1.13", clock: time.clock, random: createSeededRandom(seed), keys }),
+      putBundle: (name, bundle, labels = { "talos-operator.dev/secret": "bundle" }) =>
+        client.resource<SecretObject>(kinds.secret).create({
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { namespace: "default", name, labels },
+          data: { bundle: Buffer.from(printSecretsBundle(bundle)).toString("base64") },
+        }),
+      record: (known) => client.resource<ClusterRecord>(clusterRecordResource).create(printRecord(key, known, undefined, writer)),
+      secret: (name) => client.resource<SecretObject>(kinds.secret).tryGet({ namespace: "default", name }),
+    };
+    await use(world);
+  } finally {
+    for (const pass of passes) pass.close();
+    await story.end();
+  }
+}
+
+const codeOf = (thrown: unknown): unknown => (thrown as { readonly code?: unknown } | undefined)?.code;
+const factsOf = (bundle: SecretsBundle, over: Partial<ClusterFacts> = {}): ClusterFacts =>
+  facts({
+    clusterId: bundle.cluster.id,
+    bundle: { secretName: "demo-bundle-1", fingerprint: fingerprintSecretsBundle(bundle), wasFound: false },
+    ...over,
+  });
+
+describe("making keys", () => {
+  const make: Action = { kind: "CreateBundle", secret: "demo-bundle-1" };
+  /** The service account's key is made beside the passes. */
+  const ready = async (pass: DecidedPass, story: Story): Promise<unknown> => {
+    await pass.carryOut([make]);
+    await story.time.advance(2_000);
+    return pass.carryOut([make]);
+  };
+
+  test("makes them once, and leaves keys that are there as they are", () =>
+    within(async ({ story, pass, secret }) => {
+      assert.equal(await ready(await pass(), story), undefined);
+      const first = await secret("demo-bundle-1");
+      assert.ok(first !== undefined);
+      await ready(await pass(), story);
+      assert.deepEqual(await secret("demo-bundle-1"), first);
+    }));
+
+  test("makes none for a cluster whose record is there by now", () =>
+    within(async ({ story, pass, secret, bundle, record }) => {
+      const begun = await pass();
+      await record(factsOf(await bundle(1)));
+      await ready(begun, story);
+      assert.equal(await secret("demo-bundle-1"), undefined);
+    }));
+
+  test("makes none without the lease", () =>
+    within(async ({ story, pass, secret }) => {
+      assert.equal(codeOf(await ready(await pass({ leading: follower }), story)), "NOT_LEADING");
+      assert.equal(await secret("demo-bundle-1"), undefined);
+    }));
+});
+
+describe("taking keys over", () => {
+  const take = (bundle: SecretsBundle): Action => ({
+    kind: "TakeBundle",
+    secret: "demo-bundle-1",
+    ifFingerprint: fingerprintSecretsBundle(bundle),
+  });
+  const state = { "talos.alperen.cloud/type": "state" };
+  const named = (seen: Observed): Observed => ({
+    ...seen,
+    controlPlane: {
+      ...seen.controlPlane,
+      metadata: { ...seen.controlPlane.metadata, annotations: { "talos-operator.dev/import-bundle": "left" } },
+    },
+  });
+
+  test("copies those that were verified", () =>
+    within(async ({ seen, carryOut, secret, bundle, putBundle }) => {
+      const left = await bundle(1);
+      await putBundle("left", left, state);
+      assert.equal(await carryOut(take(left), {}, named(seen)), undefined);
+      assert.ok((await secret("demo-bundle-1")) !== undefined);
+    }));
+
+  for (const [what, given, code, change] of [
+    ["other keys were left there meanwhile", {}, "PRECONDITION_GONE", "other"],
+    ["they are gone", {}, "PRECONDITION_GONE", "gone"],
+    ["another operator is at work", { other: "it writes the status" }, "ANOTHER_OPERATOR", "none"],
+    ["another process leads", { leading: follower }, "NOT_LEADING", "none"],
+  ] as const)
+    test(`copies none when ${what}`, () =>
+      within(async ({ seen, carryOut, secret, bundle, putBundle }) => {
+        const verified = await bundle(1);
+        if (change !== "gone") await putBundle("left", change === "other" ? await bundle(2) : verified, state);
+        assert.equal(codeOf(await carryOut(take(verified), given, named(seen))), code);
+        assert.equal(await secret("demo-bundle-1"), undefined);
+      }));
+});
+
+describe("writing the record", () => {
+  const write = (known: ClusterFacts, ifResourceVersion?: string): Action => ({
+    kind: "WriteRecord",
+    ifResourceVersion,
+    facts: known,
+    why: "Test",
+  });
+  const stored = (story: Story): Promise<ClusterRecord | undefined> =>
+    story.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
+
+  test("a first one names keys that are there", () =>
+    within(async ({ story, carryOut, bundle, putBundle }) => {
+      const keys = await bundle(1);
+      await putBundle("demo-bundle-1", keys);
+      assert.equal(await carryOut(write(factsOf(keys))), undefined);
+      assert.equal((await stored(story))?.spec.clusterId, keys.cluster.id);
+    }));
+
+  for (const isThere of [true, false])
+    test(`a first one is not made when the keys are ${isThere ? "other ones" : "gone"} by now`, () =>
+      within(async ({ story, carryOut, bundle, putBundle }) => {
+        if (isThere) await putBundle("demo-bundle-1", await bundle(2));
+        assert.equal(codeOf(await carryOut(write(factsOf(await bundle(1))))), "PRECONDITION_GONE");
+        assert.equal(await stored(story), undefined);
+      }));
+
+  test("a first one never replaces one that is there by now", () =>
+    within(async ({ story, pass, bundle, putBundle, record }) => {
+      const keys = await bundle(1);
+      await putBundle("demo-bundle-1", keys);
+      const begun = await pass();
+      const first = await record(factsOf(keys, { endpoint: "https://10.0.0.7:6443" }));
+      assert.equal(codeOf(await begun.carryOut([write(factsOf(keys))])), "ALREADY_EXISTS");
+      assert.deepEqual(await stored(story), first);
+    }));
+
+  test("one that changed meanwhile is not overwritten", () =>
+    within(async ({ story, pass, bundle, putBundle, record }) => {
+      const keys = await bundle(1);
+      await putBundle("demo-bundle-1", keys);
+      const first = await record(factsOf(keys));
+      const begun = await pass();
+      const records = story.client.resource<ClusterRecord>(clusterRecordResource);
+      const second = await records.update(printRecord(key, factsOf(keys, { talosVersion: "v1.14.0" }), first, writer));
+      assert.equal(codeOf(await begun.carryOut([write(factsOf(keys), first.metadata.resourceVersion)])), "CONFLICT");
+      assert.deepEqual(await stored(story), second);
+    }));
+
+  test("fields that the API server drops stop what would rely on them", () =>
+    within(async ({ story, carryOut, bundle, putBundle }) => {
+      const crds = story.client.resource<KubeObject & { spec: unknown }>({
+        group: "apiextensions.k8s.io",
+        version: "v1",
+        plural: "customresourcedefinitions",
+        kind: "CustomResourceDefinition",
+        namespaced: false,
+      });
+      const crd = structuredClone(await crds.get({ name: "clusterrecords.talos-operator.dev" })) as unknown as Crd;
+      const fields = crd.spec.versions[0]?.schema.openAPIV3Schema.properties.spec;
+      assert.ok(fields !== undefined);
+      delete fields.properties["clusterId"];
+      delete fields["x-kubernetes-validations"];
+      await crds.update(crd);
+      const keys = await bundle(1);
+      await putBundle("demo-bundle-1", keys);
+      assert.match(String(await carryOut(write(factsOf(keys)))), /dropped fields/);
+    }));
+});
+
+describe("keys that are used", () => {
+  for (const isThere of [true, false])
+    test(`are none when the Secret ${isThere ? "holds other ones than the record names" : "is gone"}`, () =>
+      within(async ({ story, pass, bundle, putBundle, record }) => {
+        const keys = await bundle(1);
+        await putBundle("demo-bundle-1", keys);
+        await record(factsOf(keys));
+        const begun = await pass();
+        const secrets = story.client.resource(kinds.secret);
+        await secrets.delete({ namespace: "default", name: "demo-bundle-1" });
+        if (isThere) await putBundle("demo-bundle-1", await bundle(2));
+        await assert.rejects(begun.effects.bundle(), (thrown) => codeOf(thrown) === "KEYS_UNUSABLE");
+      }));
+});
+
+describe("writing objects", () => {
+  const declaredOf = (seen: Observed): ReturnType<typeof machinesOf>[number] => {
+    const [machine] = machinesOf(seen.controlPlane);
+    assert.ok(machine !== undefined);
+    return machine;
+  };
+  const put = (story: Story, over: Partial<TalosMachine> = {}): Promise<TalosMachine> =>
+    story.client.resource<TalosMachine>(kinds.machine).create({
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind: "TalosMachine",
+      metadata: { namespace: "default", name: "demo-10.0.0.1" },
+      spec: { endpoint: "10.0.0.1", version: "v1.13.9" },
+      ...over,
+    });
+
+  test("a machine's object is made under the name that the next pass looks for", () =>
+    within(async ({ story, seen, carryOut }) => {
+      await carryOut({ kind: "CreateMachine", machine: declaredOf(seen) });
+      await carryOut({ kind: "CreateMachine", machine: declaredOf(seen) });
+      const { items } = await story.client.resource(kinds.machine).list();
+      assert.deepEqual(
+        items.map(({ metadata }) => metadata?.name),
+        ["demo-10.0.0.1"],
+      );
+    }));
+
+  test("an object of that name is left as it is, whoever made it", () =>
+    within(async ({ story, seen, carryOut }) => {
+      const first = await put(story);
+      assert.equal(await carryOut({ kind: "CreateMachine", machine: declaredOf(seen) }), undefined);
+      assert.deepEqual(await story.get(kinds.machine, "demo-10.0.0.1"), first);
+    }));
+
+  test("an object that changed since it was seen gets no new address", () =>
+    within(async ({ story, seen, carryOut }) => {
+      const first = await put(story);
+      const machines = story.client.resource<TalosMachine>(kinds.machine);
+      await machines.patch({ namespace: "default", name: "demo-10.0.0.1" }, { type: "merge", value: { metadata: { labels: { a: "b" } } } });
+      const action: Action = { kind: "FollowEndpoint", name: "demo-10.0.0.1", to: "10.0.0.2" };
+      await carryOut(action, {}, { ...seen, machineObjects: [first] });
+      assert.equal((await machines.get({ namespace: "default", name: "demo-10.0.0.1" })).spec?.endpoint, "10.0.0.1");
+    }));
+
+  test("a newer word of a person stays", () =>
+    within(async ({ story, carryOut }) => {
+      await story.annotate(kinds.controlPlane, "example.org/word", "new");
+      await carryOut({ kind: "AnswerAnnotation", annotation: "example.org/word", value: "old", answer: "done" });
+      assert.equal((await story.get(kinds.controlPlane))?.metadata?.annotations?.["example.org/word"], "new");
+      assert.equal(await carryOut({ kind: "AnswerAnnotation", annotation: "example.org/word", value: "new", answer: "done" }), undefined);
+      assert.equal((await story.get(kinds.controlPlane))?.metadata?.annotations?.["example.org/word"], undefined);
+    }));
+});

@@ -1,0 +1,240 @@
+import { brain, type Mutant } from "./mutant.ts";
+import { guardWithout } from "./guard-without.ts";
+
+const tables = {
+  writes: "testkit/src/effects/writes.test.ts",
+  tending: `${brain}/effects/tend-nodes.test.ts`,
+  tendNodes: `${brain}/rules/tend-nodes.test.ts`,
+  nodeOf: "operator/src/workload/seen-node.test.ts",
+  nodes: "operator/src/workload/cordon.test.ts",
+  drain: "operator/src/workload/drain-run.test.ts",
+  drains: `${brain}/drain.test.ts`,
+  pods: "operator/src/workload/pods.test.ts",
+} as const;
+const without = guardWithout(tables);
+
+const execute = `${brain}/execute.ts`;
+const bundles = "operator/src/secrets/bundle-store.ts";
+const take = `${brain}/effects/take-bundle.ts`;
+const tend = `${brain}/effects/tend-nodes.ts`;
+const owners = `${brain}/node-owners.ts`;
+const nodes = "operator/src/workload/node-objects.ts";
+const cordons = "operator/src/workload/cordon.ts";
+const evict = "operator/src/workload/evict.ts";
+const drain = "operator/src/workload/drain-run.ts";
+
+/** The checks of effects that write to Kubernetes: keys, record, objects, and the Nodes and pods of the cluster itself; each taken out by itself. */
+export const writeGuards: readonly Mutant[] = [
+  without("a-look-for-the-record", "the cluster's record is there by now", ["K1"], "writes", [
+    execute,
+    "if (record !== undefined) return;",
+    "",
+  ]),
+  without("the-lease-for-keys", "another process leads while keys are made", ["K1"], "writes", [
+    execute,
+    'if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");',
+    "",
+  ]),
+  without("create-only-keys", "keys are there already", ["K1"], "writes", [
+    bundles,
+    'if (isAlreadyExists(thrown)) return "existed";',
+    `if (isAlreadyExists(thrown)) {
+          await this.delete(key);
+          return this.create(key, cluster, bundle);
+        }`,
+  ]),
+  without("the-named-keys", "the Secret holds other keys than the record names", ["K1"], "writes", [
+    bundles,
+    "if (stored.fingerprint !== expected.fingerprint)",
+  ]),
+  without("the-verified-keys", "the keys that were found are not those that were verified", ["K1"], "writes", [
+    take,
+    "places.some((place) => place.fingerprint !== action.ifFingerprint)",
+    "places.length < 0",
+  ]),
+  without("one-operator-over-keys", "another operator works on the cluster whose keys are taken", ["K1"], "writes", [
+    take,
+    "  await effects.demandAlone(true);\n",
+    "",
+  ]),
+  without("the-lease-for-taken-keys", "another process leads while keys are taken over", ["K1"], "writes", [
+    take,
+    "if (!(await leading.confirm()))",
+    "if (action.secret === '')",
+  ]),
+
+  without("keys-behind-a-record", "the keys that a first record names are gone", ["K2"], "writes", [
+    execute,
+    "if (action.ifResourceVersion === undefined) await demandBundle(action.facts.bundle, effects);",
+    "",
+  ]),
+  without("a-new-record", "there is a record by now", ["K2"], "writes", [
+    execute,
+    "action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);",
+    `action.ifResourceVersion === undefined
+        ? await records.create(record).catch(async () => records.update({ ...record, metadata: (await records.get({ namespace, name })).metadata }))
+        : await records.update(record);`,
+  ]),
+  without("the-record-that-was-read", "the record changed since it was read", ["K2"], "writes", [
+    execute,
+    ": await records.update(record);",
+    ": await records.update({ ...record, metadata: (await records.get({ namespace, name })).metadata });",
+  ]),
+  without("fields-that-are-kept", "the API server dropped fields of the record", ["K2"], "writes", [
+    execute,
+    "if (readRecord(stored) === undefined)",
+  ]),
+
+  without("create-only-objects", "a machine's object is there already", ["K5"], "writes", [
+    execute,
+    "if (!isAlreadyExists(thrown)) throw thrown;\n  }\n}\n\n/** The TalosMachine",
+    `if (!isAlreadyExists(thrown)) throw thrown;
+    const machines = client.resource<TalosMachine>(talosMachineResource);
+    const key = { namespace: seen.controlPlane.metadata.namespace ?? "", name: machine.name };
+    await machines.update({ ...talosMachineFor(machine, owner, undefined), metadata: (await machines.get(key)).metadata });
+  }
+}
+
+/** The TalosMachine`,
+  ]),
+  without(
+    "names-that-stay",
+    "a machine's object gets another name each time",
+    ["K5"],
+    "writes",
+    [execute, "      name: machine.name,\n      finalizers", "      name: `${machine.name}-${String(nameCount++)}`,\n      finalizers"],
+    [execute, "const together = new Set", "let nameCount = 0;\nconst together = new Set"],
+  ),
+  without("the-object-that-was-seen", "the machine's object changed since it was seen", ["K5"], "writes", [
+    `${brain}/effects/follow-endpoint.ts`,
+    "const value = { metadata: { resourceVersion }, spec: { endpoint: to } };",
+    "const value = { metadata: resourceVersion === '' ? {} : { name }, spec: { endpoint: to } };",
+  ]),
+  without("the-word-that-was-read", "a person wrote a newer word", ["K5"], "writes", [
+    execute,
+    `{ op: "test", path, value: action.value } as const, `,
+    "",
+  ]),
+
+  without("a-machine-to-drain", "the record knows another machine under the name", ["WL1"], "tending", [
+    tend,
+    "machineFact(facts, machine)?.uuid === ifUuid && intentOn",
+    "intentOn",
+  ]),
+  without("peace-while-draining", "an effect on the machine is open while it is drained", ["WL1"], "tending", [
+    tend,
+    " && intentOn(facts, machine) === undefined),\n      log",
+    "),\n      log",
+  ]),
+  without("peace-while-uncordoning", "an effect is open on the machine whose cordon is taken off", ["WL1"], "tending", [
+    tend,
+    "await effects.guard.check((facts) => intentOn(facts, machine) === undefined);",
+    "await effects.guard.check(() => machine !== '');",
+  ]),
+  without("the-owner-of-a-node", "the Node belongs to no machine that was let go", ["WL1"], "tending", [
+    tend,
+    "live.every((facts) => formerNodeOwner(facts, seen)?.name === machine)",
+    "live.length >= 0 || seen.name === formerNodeOwner(live[0] as ClusterFacts, seen)?.name",
+  ]),
+  without("machines-that-stay", "the Node belongs to a machine of the cluster", ["WL1"], "tending", [
+    owners,
+    "return fitting.some((fact) => fact.releasedAt === undefined) ? undefined : fitting[0];",
+    "return fitting[0];",
+  ]),
+  without("a-silent-kubelet", "the Node is ready", ["WL1"], "tending", [
+    nodes,
+    "if (seen.isReady || !fits(seen)) return false;",
+    "if (!fits(seen)) return false;",
+  ]),
+  without("the-node-that-was-read", "the Node changed since it was read", ["WL1"], "nodes", [
+    nodes,
+    "...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion })",
+    "...(uid === undefined || resourceVersion === undefined ? {} : { uid })",
+  ]),
+  without("the-node-of-the-machine", "the Node belongs to another machine", ["WL1"], "nodes", [
+    cordons,
+    'if (!isNodeOf(seenNode(node), owner)) return "other-machine";',
+    "",
+  ]),
+  without("the-uuid-of-a-node", "the Node tells another UUID", ["WL1"], "nodeOf", [
+    "operator/src/workload/seen-node.ts",
+    "return isSameUuid(node.uuid, owner.uuid.toLowerCase());",
+    "return isSameUuid(node.uuid, owner.uuid.toLowerCase()) || node.addresses.includes(canonicalAddress(owner.address));",
+  ]),
+  without("cordons-of-people", "a person cordoned the Node", ["WL1"], "nodes", [
+    cordons,
+    "node.spec?.unschedulable === true ? undefined : {",
+    "node.spec?.unschedulable === null ? undefined : {",
+  ]),
+  without("our-own-mark", "the cordon is not ours", ["WL1"], "nodes", [
+    cordons,
+    "isOurs = node.metadata?.annotations?.[CORDON_MARK] !== undefined;",
+    "isOurs = node.metadata !== undefined;",
+  ]),
+  without("the-cordon-that-was-read", "somebody wrote the Node meanwhile", ["WL1"], "nodes", [
+    cordons,
+    "metadata: { resourceVersion, annotations: next.annotations }",
+    "metadata: resourceVersion === undefined ? {} : { annotations: next.annotations }",
+  ]),
+  without("the-pod-that-was-seen", "another pod took the name", ["WL1"], "drain", [
+    evict,
+    "preconditions: uid === undefined ? {} : { uid }",
+    "preconditions: uid === undefined ? { uid } : {}",
+  ]),
+  without("budgets", "a budget keeps the pod", ["WL1"], "drain", [
+    evict,
+    ': { kind: "blocked", budget: budgetOf(cause.message, namespace), retryAfterMs };',
+    ': { kind: "leaves" };',
+  ]),
+  without("two-budgets", "two budgets keep the pod", ["WL1"], "drain", [
+    evict,
+    'return { kind: "blocked", budget: undefined, retryAfterMs };',
+    'return { kind: "leaves" };',
+  ]),
+  without("pods-that-are-gone", "pods that were evicted are still there", ["WL1"], "drain", [
+    drain,
+    "if (toEvict.length + leaving.length === 0)",
+    "if (toEvict.length === 0)",
+  ]),
+  without("the-right-in-every-round", "another process leads by now", ["WL1"], "drain", [
+    drain,
+    "const options = { timeoutMs: Math.min(CALL_MS, await this.#ports.demand()), signal };",
+    "const options = { timeoutMs: CALL_MS, signal };",
+  ]),
+  without("the-right-in-every-handful", "the lease was lost in the middle of many evictions", ["WL1"], "drain", [
+    drain,
+    "const inTime = { timeoutMs: Math.min(CALL_MS, await this.#ports.demand()), signal };",
+    "const inTime = { timeoutMs: CALL_MS, signal };",
+  ]),
+  without("names-of-nodes", "the machine tells a name that no Node can have", ["WL1"], "drain", [drain, "if (!NODE_NAME.test(name))"]),
+  without("pods-that-stay", "static pods and those of DaemonSets would come back", ["WL1"], "pods", [
+    "operator/src/workload/pods.ts",
+    'if (controllerOf(pod)?.kind === "DaemonSet") return false;',
+    "",
+  ]),
+  without("a-drain-before", "the node was not drained", ["WL1"], "drains", [
+    `${brain}/drain.ts`,
+    `if (policy.kind === "Skip" ||`,
+    `if (policy.kind !== "Skip" ||`,
+  ]),
+  without("waiting-by-default", "the drain takes longer than its time, and nobody said to go on", ["WL1"], "drains", [
+    `${brain}/drain.ts`,
+    'return isOver && policy.kind === "Proceed";',
+    "return isOver;",
+  ]),
+  without("patience-with-a-silent-api", "the cluster's API is silent for a moment", ["WL1"], "drains", [
+    `${brain}/drain.ts`,
+    "return drain.unreachableMs >= policy.timeoutMs;",
+    "return true;",
+  ]),
+  without("fresh-drains", "the drain was long ago", ["WL1"], "drains", [
+    `${brain}/drain.ts`,
+    "if (drain !== undefined && isFresh && mayGoOn(",
+    "if (drain !== undefined && mayGoOn(",
+  ]),
+  without("the-end-of-a-takeover", "an earlier leader's effects may still take place", ["WL1"], "tendNodes", [
+    `${brain}/rules/tend-nodes.ts`,
+    "facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;",
+    "facts?.bootstrapDone === undefined) return undefined;",
+  ]),
+];
