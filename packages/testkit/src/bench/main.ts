@@ -6,12 +6,24 @@ import { benchIdle } from "./idle.ts";
 import { benchFirstCluster } from "./first-cluster.ts";
 import { benchImport } from "./import.ts";
 import { benchInformer } from "./informer/bench-informer.ts";
+import { benchFailover } from "./failover.ts";
+import { benchLatency } from "./latency.ts";
+import { benchNeighbours } from "./neighbours.ts";
+import { benchWave } from "./wave.ts";
+import { makeFleet } from "./ready-fleet.ts";
+import { benchSteady } from "./steady.ts";
 
 const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTION ...]
 
   first-cluster   apply to Ready of one cluster; --count repeats, default 20
   cold-start      many clusters at once; --count clusters, default 200
   idle            the operator with one cluster that is Ready; --count seconds, default 60
+  fleet           only makes the healthy clusters that the next five go on from, and keeps them; --count clusters, default 200
+  steady          healthy clusters that nobody touches; --count clusters of 5 machines, default 200
+  failover        the leader of two replicas ends, sleeps or is cut off; --count repeats, default 5
+  latency         edit of a cluster to the first Talos call; --count clusters, default 200
+  wave            a setting that needs a boot, on all clusters at once; --count clusters, default 200
+  neighbours      silent and slow machines and objects nobody can fulfil beside healthy clusters; --count clusters, default 200
   config          machine configs by this library and by the Go machinery; --count configs, default 10000
   import          loading the Talos library; --count processes, default 9
   apiserver       the embedded API: storage, validation, TLS, start; beside the genuine one; --count creates, default 5000
@@ -47,6 +59,12 @@ else if (name === "cold-start") await benchColdStart(count ?? 200, options);
 else if (name === "informer") await benchInformer(count ?? 100_000, options);
 else if (name === "apiserver") await benchApiserver(count ?? 5000, options);
 else if (name === "idle") await benchIdle(count ?? 60, options);
+else if (name === "fleet") await makeFleet(count ?? 200, options);
+else if (name === "steady") await benchSteady(count ?? 200, options);
+else if (name === "failover") await benchFailover(count ?? 5, options);
+else if (name === "latency") await benchLatency(count ?? 200, options);
+else if (name === "wave") await benchWave(count ?? 200, options);
+else if (name === "neighbours") await benchNeighbours(count ?? 200, options);
 else if (name === "config") await benchConfig(count ?? 10_000);
 else if (name === "import") await benchImport(count ?? 9);
 else {

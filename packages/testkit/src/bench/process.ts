@@ -20,6 +20,10 @@ export interface ProcessCost {
 export interface BenchProcess {
   readonly pid: number;
   cost(): ProcessCost;
+  /** Sends a signal; does not wait for what comes of it. */
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves when it is gone, whoever ended it. */
+  readonly gone: Promise<void>;
   end(): Promise<void>;
 }
 
@@ -53,7 +57,8 @@ export async function startProcess(args: readonly string[], options: StartOption
   }
   const { pid } = child;
   if (pid === undefined) throw new Error(`${args[0]} has no process id`);
-  return { pid, cost: () => costOf(pid), end: () => end(child) };
+  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return { pid, gone, cost: () => costOf(pid), signal: (signal) => void child.kill(signal), end: () => end(child) };
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
@@ -13,6 +13,15 @@ const OPERATOR_AGENT = "talos-operator";
 export interface BenchWorld extends AsyncDisposable {
   readonly client: KubeClient;
   readonly operatorPid: number;
+  /** Folder with what the processes keep. */
+  readonly folder: string;
+  readonly kubeconfig: string;
+  /** Starts one more operator, which waits for its turn to lead. */
+  startReplica(): Promise<BenchProcess>;
+  /** Ends API and machines, so that nobody writes to the folder any more. */
+  stopOthers(): Promise<void>;
+  /** The one that was started with the world. */
+  readonly operator: BenchProcess;
   /** What the operator's process used so far. */
   operatorCost(): ProcessCost;
   /** What API and machines used so far. */
@@ -21,6 +30,19 @@ export interface BenchWorld extends AsyncDisposable {
   apiRequests(): ReadonlyMap<string, number>;
   /** Calls that machines answered so far: all, and those that can change something. */
   talosCalls(): { readonly all: number; readonly mutating: number };
+  /** The calls that machines answered so far, in their order. */
+  calls(): readonly AnsweredCall[];
+}
+
+/** A line of the simulator's log of calls; times in milliseconds since the epoch. */
+export interface AnsweredCall {
+  readonly receivedAt: number;
+  readonly at: number;
+  readonly machine: string;
+  readonly path: string;
+  readonly mutating: boolean;
+  /** gRPC status. */
+  readonly code: number;
 }
 
 /** What a world consists of. */
@@ -37,11 +59,23 @@ export interface WorldOptions {
   readonly apiNodeOptions?: readonly string[];
   /** `cgroup.procs` of the operator's memory cgroup. */
   readonly memoryGroup?: string;
+  /** A folder that an earlier world has left: API and machines go on from a copy of it. Without it they begin anew. */
+  readonly from?: string;
+  /** Machines keep what they are told, as the API does always: the folder can be gone on from. Default: only with `from`. */
+  readonly persist?: boolean;
+  /** How long machines boot; default: not at all. */
+  readonly bootSeconds?: number;
+  /** Another kubeconfig for the first operator, made from the API's own: to stand between them. */
+  readonly kubeconfigOf?: (kubeconfig: string) => string;
+  /** Further flags of `manager`. */
+  readonly managerFlags?: readonly string[];
 }
 
 /** Starts the processes. */
 export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld> {
   const folder = mkdtempSync(join(tmpdir(), "talos-operator-bench-"));
+  if (options.from !== undefined) cpSync(options.from, folder, { recursive: true });
+  const isKept = options.persist ?? options.from !== undefined;
   const auditLog = join(folder, "audit.jsonl");
   const callLog = join(folder, "calls.jsonl");
   const running: BenchProcess[] = [];
@@ -61,24 +95,52 @@ export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld
       nodeOptions: options.apiNodeOptions ?? [],
     });
     const machines = await begin(
-      ["simulator", "--no-persist", `--machines=${options.machines}`, "--pace=instant", `--call-log=${callLog}`],
+      [
+        "simulator",
+        ...(isKept ? ["--data-dir", join(folder, "machines")] : ["--no-persist"]),
+        ...(options.bootSeconds === undefined ? [] : [`--boot-seconds=${options.bootSeconds}`]),
+        `--machines=${options.machines}`,
+        "--pace=instant",
+        `--call-log=${callLog}`,
+        "--log-level=error",
+      ],
       { ready: /machines wait/, bundled: false },
     );
     const kubeconfig = join(folder, "api", "kubeconfig");
-    const operator = await begin(
-      ["manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--rsa-pool", String(options.rsaPool), "--log-level", "info"],
-      {
-        ready: /leader|lease/i,
-        bundled: options.bundled,
-        nodeOptions: options.nodeOptions ?? [],
-        ...(options.memoryGroup === undefined ? {} : { memoryGroup: options.memoryGroup }),
-      },
-    );
+    const startReplica = (as: string, ready: RegExp): Promise<BenchProcess> =>
+      begin(
+        [
+          "manager",
+          "--kubeconfig",
+          as,
+          "--allow-loopback-machines",
+          "--rsa-pool",
+          String(options.rsaPool),
+          "--health-probe-bind-address=127.0.0.1:0",
+          "--metrics-bind-address=0",
+          ...(options.managerFlags ?? []),
+        ],
+        {
+          ready,
+          bundled: options.bundled,
+          nodeOptions: options.nodeOptions ?? [],
+          ...(options.memoryGroup === undefined ? {} : { memoryGroup: options.memoryGroup }),
+        },
+      );
+    const operator = await startReplica(options.kubeconfigOf?.(kubeconfig) ?? kubeconfig, /Became leader/);
     const { config } = await loadKubeconfig({ path: kubeconfig });
     const transport = createHttpsTransport({ ...config, userAgent: "bench" });
     return {
       client: createKubeClient(transport),
       operatorPid: operator.pid,
+      folder,
+      kubeconfig,
+      operator,
+      async stopOthers() {
+        await machines.end();
+        await api.end();
+      },
+      startReplica: () => startReplica(kubeconfig, /Serving probes/),
       operatorCost: () => operator.cost(),
       otherCost: () => ({ api: api.cost(), machines: machines.cost() }),
       apiRequests() {
@@ -90,8 +152,9 @@ export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld
         }
         return counts;
       },
+      calls: () => lines<AnsweredCall>(callLog),
       talosCalls() {
-        const calls = lines<{ mutating: boolean }>(callLog);
+        const calls = lines<AnsweredCall>(callLog);
         return { all: calls.length, mutating: calls.filter((call) => call.mutating).length };
       },
       async [Symbol.asyncDispose]() {

@@ -1,0 +1,91 @@
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { talosClusterResource } from "@talos-operator/api";
+import { clusterObject, watchReady } from "./clusters.ts";
+import { createProgress } from "./progress.ts";
+import { startBenchWorld, type BenchWorld, type WorldOptions } from "./world.ts";
+
+/** Each cluster of a fleet. */
+export const FLEET_SHAPE = { controlPlanes: 3, workers: 2 };
+const SIZE = FLEET_SHAPE.controlPlanes + FLEET_SHAPE.workers;
+
+const APPLIED_PER_SECOND = 50;
+const GIVE_UP_MS = 60 * 60_000;
+
+/** What every benchmark of a running fleet takes. */
+export interface FleetOptions {
+  readonly bundled: boolean;
+  readonly nodeOptions: readonly string[];
+  readonly apiNodeOptions?: readonly string[];
+}
+
+/** Address of the spare machine of a cluster: it waits in maintenance mode beside the fleet. */
+export function spareOf(clusters: number, index: number): string {
+  const n = clusters * SIZE + index + 1;
+  return `127.1.${Math.floor(n / 256)}.${n % 256}`;
+}
+
+/**
+ * Starts the world of a fleet of Ready clusters (3 + 2) with a spare machine each, and waits until the operator has looked at all of them.
+ *
+ * Making 200 clusters takes two minutes, so the state of API and machines is kept in `~/.cache/talos-operator/bench` and gone on from; remove the
+ * folder after a change of schemas.
+ */
+export async function startFleetWorld(clusters: number, options: FleetOptions & Partial<WorldOptions>): Promise<BenchWorld> {
+  const from = folderOf(clusters);
+  if (!existsSync(join(from, "complete"))) await makeFleet(clusters, options);
+  return startBenchWorld({ ...options, from, rsaPool: 0, machines: clusters * (SIZE + 1) });
+}
+
+/** Until the operator did next to nothing for three seconds: it has looked at everything. Tells how long that took. */
+export async function untilQuiet(world: BenchWorld): Promise<number> {
+  const begunAt = performance.now();
+  for (let before = world.operatorCost().cpuSeconds, quiet = 0; quiet < 3;) {
+    await delay(1000);
+    const now = world.operatorCost().cpuSeconds;
+    quiet = now - before <= 0.1 ? quiet + 1 : 0;
+    before = now;
+  }
+  return (performance.now() - begunAt) / 1000;
+}
+
+function folderOf(clusters: number): string {
+  return join(homedir(), ".cache", "talos-operator", "bench", `fleet-${clusters}`);
+}
+
+/** Makes the clusters and keeps the state of API and machines, in the place of what was kept before. */
+export async function makeFleet(count: number, options: FleetOptions): Promise<void> {
+  const folder = folderOf(count);
+  process.stderr.write(`making a fleet of ${count} clusters once, in ${folder}\n`);
+  await using world = await startBenchWorld({ ...options, rsaPool: 2, machines: count * (SIZE + 1), persist: true });
+  const ready = new Set<string>();
+  const stop = new AbortController();
+  await watchReady(world.client, (name) => ready.add(name), stop.signal);
+  const clusters = world.client.resource(talosClusterResource);
+  const begunAt = performance.now();
+  for (let index = 0; index < count; index += 1) {
+    await clusters.create(clusterObject(index, FLEET_SHAPE));
+    const due = begunAt + ((index + 1) * 1000) / APPLIED_PER_SECOND;
+    if (due > performance.now()) await delay(due - performance.now());
+  }
+  const progress = createProgress();
+  while (ready.size < count) {
+    if (performance.now() - begunAt > GIVE_UP_MS) throw new Error(`only ${ready.size} of ${count} clusters became Ready`);
+    await delay(200);
+    progress.show(`${ready.size}/${count} Ready, ${((performance.now() - begunAt) / 1000).toFixed(0)} s`);
+  }
+  progress.end();
+  stop.abort();
+  await untilQuiet(world);
+  await world.operator.end();
+  const unfinished = `${folder}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  await world.stopOthers();
+  for (const part of ["api", "machines"]) cpSync(join(world.folder, part), join(unfinished, part), { recursive: true });
+  writeFileSync(join(unfinished, "complete"), "");
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(unfinished, folder);
+}
