@@ -1,8 +1,10 @@
-import { kubeconfigSecretName, talosControlPlaneResource } from "@talos-operator/api";
+import { kubeconfigSecretName, talosControlPlaneResource, talosMachineResource } from "@talos-operator/api";
+import type { TalosMachine } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import type { KubeTransport } from "@talos-operator/ports";
 import { readSecretText } from "./access-files.ts";
+import { isLoopback } from "./loopback.ts";
 
 const ANSWER_WITHIN_MS = 2000;
 
@@ -20,10 +22,13 @@ export interface NodeCheck {
 /** @param client of the API that holds the control planes and their Secrets */
 export function createNodeCheck(client: KubeClient): NodeCheck {
   const transports = new Map<string, KubeTransport>();
-  const transportFor = async (kubeconfig: string): Promise<KubeTransport> => {
+  const transportFor = async (kubeconfig: string, controlPlane: string | undefined): Promise<KubeTransport> => {
     let transport = transports.get(kubeconfig);
     if (transport === undefined) {
-      transport = createHttpsTransport((await loadKubeconfig({ text: kubeconfig })).config);
+      const { config } = await loadKubeconfig({ text: kubeconfig });
+      // Simulated clusters answer on loopback alone, whatever endpoint their examples name.
+      const isElsewhere = !isLoopback(new URL(config.server).hostname) && controlPlane !== undefined;
+      transport = createHttpsTransport(isElsewhere ? { ...config, server: `https://${controlPlane}:6443` } : config);
       transports.set(kubeconfig, transport);
     }
     return transport;
@@ -31,12 +36,16 @@ export function createNodeCheck(client: KubeClient): NodeCheck {
   return {
     async readyAddresses() {
       const found = new Set<string>();
+      const machines = (await client.resource<TalosMachine>(talosMachineResource).list()).items;
       for (const { metadata = {} } of (await client.resource(talosControlPlaneResource).list()).items) {
         const { name = "", namespace = "default", ownerReferences = [] } = metadata;
         // The Secret is named after whoever made the control plane.
         const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(ownerReferences[0]?.name ?? name));
         if (kubeconfig === undefined) continue;
-        for (const address of await readyNodes(await transportFor(kubeconfig))) found.add(address);
+        const controlPlaneAt = machines.find(
+          ({ metadata: own, spec }) => own.namespace === namespace && spec?.controlPlaneRef?.name === name,
+        )?.spec?.endpoint;
+        for (const address of await readyNodes(await transportFor(kubeconfig, controlPlaneAt))) found.add(address);
       }
       return found;
     },

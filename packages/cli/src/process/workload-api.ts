@@ -3,6 +3,7 @@ import { serveHttps, type HttpsFrontEnd } from "@talos-operator/apiserver/https"
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { Logger } from "@talos-operator/ports";
 import type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest } from "@talos-operator/simulator";
+import { isLoopback } from "./loopback.ts";
 
 /**
  * The Kubernetes APIs inside the simulated clusters: one embedded API each, in memory, served with the cluster's own keys.
@@ -48,10 +49,16 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger): Promis
     transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
     async serve(address, port, certificate) {
       await unserve(address, port);
-      listeners.set(
-        key(address, port),
-        await serveHttps(server, { address, port, certificate, clientAuthorities: [request.authority.certificate] }),
-      );
+      try {
+        listeners.set(
+          key(address, port),
+          await serveHttps(server, { address, port, certificate, clientAuthorities: [request.authority.certificate] }),
+        );
+      } catch (error) {
+        // An endpoint in some other network, as examples name them: the simulated nodes find each other without it.
+        if (isLoopback(address) || !isUnbindable(error)) throw error;
+        log.warn({ endpoint: address }, "This host has no such address; the simulated cluster is reached at its control planes alone");
+      }
     },
     unserve,
     async close() {
@@ -60,4 +67,11 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger): Promis
       server.close();
     },
   };
+}
+
+/** No address of this host, whoever found it out. */
+function isUnbindable(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+    if ("code" in cause && cause.code === "EADDRNOTAVAIL") return true;
+  return error instanceof Error && error.message.includes("EADDRNOTAVAIL");
 }

@@ -8,9 +8,12 @@ import {
   vitistackMachineResource,
 } from "@talos-operator/api";
 import type { ClusterGroup, ClusterModel, KubernetesCluster, ObjectMeta, TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import { contractFor } from "@talos-operator/talos";
+import { compareContracts, contractFor } from "@talos-operator/talos";
 import { NODE_ADDRESS_PATH, poolAnnotations } from "./keys.ts";
 import { patchesOf } from "./patches.ts";
+
+/** First contract whose machines tell their disks before they are installed. */
+const TELLS_DISKS_SINCE = "1.8";
 
 /** Words on a cluster that count for its pools too. Those that act once belong on the pool they are about. */
 const passedOn = [operatorAnnotations.drainPolicy, operatorAnnotations.drainTimeout];
@@ -115,8 +118,8 @@ function metalSpec(
       },
     })),
     machineSpec: {
-      // Where nobody named a disk, the only one of each machine is taken, whatever it is called.
-      ...(isDefaultDisk ? {} : { installDisk: disk }),
+      // Where nobody named a disk, the only one of each machine is taken, whatever it is called. Older releases do not tell their disks.
+      ...(isDefaultDisk && compareContracts(contractFor(model.talosVersion), TELLS_DISKS_SINCE) >= 0 ? {} : { installDisk: disk }),
       ...(wipe ? { wipe } : {}),
       ...(image === undefined ? {} : { image }),
       ...(configPatches.length === 0 ? {} : { configPatches }),

@@ -27,7 +27,7 @@ import { isObjectName, machinesOf } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
 
 /** Talos minors that configurations are written for. */
-const OLDEST_CONTRACT = "1.8";
+const OLDEST_CONTRACT = "1.5";
 const NEWEST_CONTRACT = "1.14";
 
 /** Far beyond any config, and far below what recursion survives; an API server lets 10,000 levels pass. */
