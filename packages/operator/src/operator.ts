@@ -29,8 +29,8 @@ import type { SpecOptions } from "./controllers/taloscontrolplane/spec-problems.
 import { createReferences } from "./references/references.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import { createResults } from "./results/results.ts";
-import type { OperatorDependencies } from "./options.ts";
 import { createOperatorFigures } from "./metrics/figures.ts";
+import type { OperatorDependencies } from "./options.ts";
 
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
 export type OperatorHealth = ManagerHealth;
@@ -99,7 +99,13 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const results =
     files === undefined
       ? undefined
-      : createResults({ tree: files, clock, isAlive: (uid) => clusters.store.byIndex("uid", uid).length > 0, freshMs: resync });
+      : createResults({
+          tree: files,
+          clock,
+          isAlive: (uid) => clusters.store.byIndex("uid", uid).length > 0,
+          freshMs: resync,
+          ...(figures === undefined ? {} : { onOperation: (operation, isDone) => figures.fileOperation(operation, isDone) }),
+        });
   const hosts: SpecOptions = {
     allowLoopback: options.allowLoopbackMachines === true,
     ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
@@ -143,6 +149,14 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       ...(results === undefined ? {} : { results }),
     });
     current = brain;
+    const endFigures = figures?.showObjects(() => ({
+      KubernetesCluster: clusters.store.list(),
+      TalosCluster: talosClusters.store.list(),
+      TalosControlPlane: controlPlanes.store.list(),
+      TalosWorker: workers.store.list(),
+      TalosMachine: machines.store.list(),
+      Machine: vitistackMachines.store.list(),
+    }));
     return {
       controllers: [
         brain.controller,
@@ -153,14 +167,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
         createMachineIdentityController(composed),
       ],
       close: () => {
-    const endFigures = figures?.showObjects(() => ({
-      KubernetesCluster: clusters.store.list(),
-      TalosCluster: talosClusters.store.list(),
-      TalosControlPlane: controlPlanes.store.list(),
-      TalosWorker: workers.store.list(),
-      TalosMachine: machines.store.list(),
-      Machine: vitistackMachines.store.list(),
-    }));
+        endFigures?.();
         brain.close();
         references.close();
         current = undefined;
@@ -171,7 +178,6 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const manager = createManager({
     client,
     clock,
-        endFigures?.();
     timers,
     random,
     log,

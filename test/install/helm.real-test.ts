@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { must, run, startCommand, startOurs, temporaryFolder, tool, type Running } from "../e2e/processes.ts";
+
+const namespace = "talos-operator-system";
+const account = `system:serviceaccount:${namespace}:talos-operator-controller-manager`;
+const main = "packages/cli/src/main.ts";
+
+/**
+ * The chart on a genuine kube-apiserver with RBAC and the strict check of owner references, as OpenShift has it. Nothing runs pods here, so the operator is
+ * a process of ours with the token of the chart's service account and the rights that the chart gives it.
+ */
+describe("the chart on a genuine Kubernetes API", () => {
+  const folder = temporaryFolder();
+  const api = join(folder.path, "api");
+  const kubeconfig = join(api, "kubeconfig");
+  let simulator: Running;
+  let manager: Running | undefined;
+  const env = {
+    ...process.env,
+    BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "",
+    APISERVER_EXTRA: "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+  };
+  const kubectl = (...args: string[]): Promise<string> =>
+    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 150_000 });
+  const helm = (command: string, ...args: string[]): Promise<string> =>
+    must(tool("helm"), [command, "talos-operator", ...args, "--namespace", namespace, "--kubeconfig", kubeconfig], { timeoutMs: 120_000 });
+  const chart = "charts/talos-operator";
+
+  before(async () => {
+    mkdirSync(api, { recursive: true });
+    await must("bash", ["hack/tools/start-apiserver.sh", api], { env, timeoutMs: 120_000 });
+    simulator = startOurs("simulator", "--data-dir", join(folder.path, "machines"), "--log-level", "warn", "--pace", "instant");
+    await simulator.says(/8 machines wait/);
+  });
+
+  after(async () => {
+    await manager?.end();
+    await simulator?.end();
+    await run("bash", ["hack/tools/stop-apiserver.sh", api], { env });
+    folder[Symbol.dispose]();
+  });
+
+  it("installs, with CRDs that stay", async () => {
+    await helm("install", chart, "--create-namespace");
+    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    const kept = await kubectl("get", "crd", "-o", "jsonpath={.items[*].metadata.annotations.helm\\.sh/resource-policy}");
+    assert.ok(kept.split(" ").length >= 7 && kept.split(" ").every((word) => word === "keep"), kept);
+  });
+
+  it("runs a pod that a restricted namespace takes", async () => {
+    await kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted");
+    const template = await kubectl("get", "deployment", "talos-operator", "-n", namespace, "-o", "jsonpath={.spec.template}");
+    const { metadata, spec } = JSON.parse(template) as { metadata: object; spec: object };
+    const pod = join(folder.path, "pod.json");
+    writeFileSync(pod, JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: "x", namespace }, spec }));
+    await kubectl("create", "--dry-run=server", "-f", pod);
+  });
+
+  it("gives the operator Secrets by name, and never a list of them", async () => {
+    const can = async (verb: string, resource: string): Promise<string> =>
+      (await run(tool("kubectl"), ["--kubeconfig", kubeconfig, "auth", "can-i", verb, resource, "--as", account])).stdout.trim();
+    assert.deepEqual(await Promise.all(["get", "create", "update", "delete"].map((verb) => can(verb, "secrets"))), Array(4).fill("yes"));
+    assert.deepEqual(
+      await Promise.all(["list", "watch", "patch", "deletecollection"].map((verb) => can(verb, "secrets"))),
+      Array(4).fill("no"),
+    );
+    assert.deepEqual(
+      await Promise.all([
+        can("create", "pods"),
+        can("get", "nodes"),
+        can("update", "customresourcedefinitions"),
+        can("bind", "clusterroles"),
+      ]),
+      Array(4).fill("no"),
+    );
+  });
+
+  it("makes no cluster while one rule is missing, and says which", async () => {
+    const role = JSON.parse(await kubectl("get", "clusterrole", "talos-operator", "-o", "json")) as { rules: { resources: string[] }[] };
+    const rules = role.rules.filter(({ resources }) => !resources.includes("clusterrecords"));
+    assert.equal(rules.length, role.rules.length - 1);
+    await kubectl("patch", "clusterrole", "talos-operator", "--type=merge", "-p", JSON.stringify({ rules }));
+    manager = await startManager();
+    await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml");
+    const told = "jsonpath={.status.conditions[?(@.type=='Ready')].message}";
+    await kubectl("wait", "taloscontrolplane/first", "--for=create", "--timeout=30s");
+    await kubectl("wait", "taloscontrolplane/first", "--for=jsonpath={.status.conditions[?(@.type=='Ready')].status}", "--timeout=30s");
+    const [message, state] = await Promise.all([
+      kubectl("get", "taloscontrolplane", "first", "-o", told),
+      kubectl("get", "taloscontrolplane", "first", "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}"),
+    ]);
+    assert.notEqual(state, "True");
+    assert.match(message, /FORBIDDEN/);
+  });
+
+  it("gives the rule back on an upgrade, and exactly the chart's rights are enough for a first cluster", async () => {
+    await helm("upgrade", chart, "--force-conflicts");
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=120s");
+    assert.equal((await nodes()).length, 6);
+  });
+
+  it("upgrades with other values without touching a machine", async () => {
+    const before = await traces();
+    await helm("upgrade", chart, "--set", "replicaCount=2,logLevel=debug,metrics.enabled=false,rbac.detectOtherOperators=false");
+    assert.match(await kubectl("get", "deployment", "talos-operator", "-n", namespace, "-o", "jsonpath={.spec.replicas}"), /^2$/);
+    assert.doesNotMatch(await kubectl("get", "clusterrole", "talos-operator", "-o", "json"), /deployments/);
+    assert.deepEqual(await traces(), before);
+  });
+
+  it("uninstalls without touching a machine, an object or a CRD", async () => {
+    await manager?.end();
+    const before = await traces();
+    await helm("uninstall");
+    assert.deepEqual(await traces(), before);
+    assert.equal((await run(tool("kubectl"), ["--kubeconfig", kubeconfig, "get", "clusterrole", "talos-operator"])).code, 1);
+    for (const node of await nodes()) assert.match(node, /\sReady\s/);
+  });
+
+  it("installs again over what stayed, and the operator goes on where it was", async () => {
+    const before = await traces();
+    await helm("install", chart);
+    manager = await startManager();
+    await manager.says(/Became leader/);
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=60s");
+    assert.deepEqual((await traces()).boots, before.boots);
+    await manager.end();
+    await helm("uninstall");
+  });
+
+  it("can be replaced by make deploy, and undeploy leaves CRDs and clusters", async () => {
+    const make = (...args: string[]): Promise<string> => must("make", [...args, `KUBECTL=${tool("kubectl")} --kubeconfig=${kubeconfig}`]);
+    await make("install");
+    await make("deploy", "IMG=registry.example.com/talos-operator:7");
+    const image = "jsonpath={.spec.template.spec.containers[0].image}";
+    assert.equal(
+      await kubectl("get", "deployment", "talos-operator", "-n", namespace, "-o", image),
+      "registry.example.com/talos-operator:7",
+    );
+    const before = await traces();
+    await make("undeploy");
+    assert.deepEqual(await traces(), before);
+  });
+
+  /** The operator with the token of the chart's service account. */
+  async function startManager(): Promise<Running> {
+    const token = (await kubectl("create", "token", "talos-operator-controller-manager", "-n", namespace, "--duration=1h")).trim();
+    const text = readFileSync(kubeconfig, "utf8").replace(/^users:.*$/m, `users: [{name: admin, user: {token: ${token}}}]`);
+    const path = join(folder.path, "operator.kubeconfig");
+    writeFileSync(path, text, { mode: 0o600 });
+    assert.match(await must(tool("kubectl"), ["--kubeconfig", path, "auth", "whoami"]), new RegExp(account));
+    return startCommand(
+      process.execPath,
+      [
+        main,
+        "manager",
+        "--kubeconfig",
+        path,
+        "--lease-namespace",
+        namespace,
+        "--allow-loopback-machines",
+        "--metrics-bind-address=0",
+        "--health-probe-bind-address=0",
+      ],
+      { ...process.env, RESULTS_PATH: join(folder.path, "results") },
+    );
+  }
+
+  /** What a touched machine or object would show: boots of the machines, specs and states of the objects. */
+  async function traces(): Promise<{ readonly boots: string; readonly objects: string }> {
+    const kinds = "talosclusters,taloscontrolplanes,talosworkers,talosmachines,clusterrecords,secrets";
+    const columns = "jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.uid} {.metadata.generation} {.status.state}{'\\n'}{end}";
+    const talosconfig = await accessFile("talosconfig");
+    const boot = (node: string): Promise<string> =>
+      must(tool("talosctl"), ["--talosconfig", talosconfig, "-n", node, "read", "/proc/sys/kernel/random/boot_id"]);
+    const objects = await kubectl("get", kinds, "-n", "default", "-o", columns);
+    const boots = (await Promise.all(["127.1.0.1", "127.1.0.2", "127.1.0.3", "127.1.0.4"].map(boot))).join("");
+    return { boots, objects };
+  }
+
+  async function nodes(): Promise<readonly string[]> {
+    const text = await must(tool("kubectl"), ["--kubeconfig", await accessFile("kubeconfig"), "get", "nodes", "--no-headers"]);
+    return text.trim().split("\n");
+  }
+
+  async function accessFile(kind: "kubeconfig" | "talosconfig"): Promise<string> {
+    const data = JSON.parse(await kubectl("get", "secret", `first-${kind}`, "-o", "jsonpath={.data}")) as Record<string, string>;
+    const path = join(folder.path, kind);
+    writeFileSync(path, Buffer.from(Object.values(data)[0] ?? "", "base64"), { mode: 0o600 });
+    return path;
+  }
+});
