@@ -5,6 +5,7 @@ import { conditionOf, flatCluster, nestedCluster, tellComposition } from "./comp
 import type { CompositionStory } from "./composition.ts";
 import { assertQuiet } from "./quiet.ts";
 import { kinds } from "./story.ts";
+import type { Conditioned } from "./story.ts";
 import { watchQuorum } from "./watch-quorum.ts";
 
 const create = (world: CompositionStory, cluster: KubeObject): Promise<KubeObject> =>
@@ -49,6 +50,8 @@ describe("a KubernetesCluster", () => {
         "vitistack.io/node-role": "worker",
       });
       assert.equal(worker.metadata?.annotations?.["vitistack.io/os-installed"], "true");
+      const nodes = await world.workload().resource({ group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false }).list();
+      assert.deepEqual(nodes.items.map(({ metadata }) => metadata?.name).toSorted(), names);
       const secrets = ["demo-kubeconfig", "demo-talosconfig"].map((name) => world.get(kinds.secret, name));
       assert.ok((await Promise.all(secrets)).every((secret) => secret !== undefined));
       await world.time.advance(120_000);
@@ -209,7 +212,7 @@ describe("machines that a provider gives", () => {
       await assertQuiet(world);
     }));
 
-  test("and take away with their power: the member leaves etcd, a replacement joins, and a person is asked about the rest", () =>
+  test("and take away with their power: the member leaves etcd, a replacement joins, and the rest goes when the provider says that it is destroyed", () =>
     tellComposition({}, async (world) => {
       await ready(world, flatCluster(3));
       const address = world.provider.given.get("default/demo-cp-1") ?? "";
@@ -225,6 +228,15 @@ describe("machines that a provider gives", () => {
       await world.time.advance(120_000);
       assert.deepEqual(await world.machineNames(), ["demo-cp-0", "demo-cp-1!", "demo-cp-2", "demo-cp-3"]);
       assert.match((await world.condition(kinds.controlPlane, "Removing"))?.message ?? "", /abandon-machine/);
+      // Its provider says that machine and disks are no more.
+      const status = { phase: "Terminated" };
+      await world.client
+        .resource(kinds.vitistackMachine)
+        .patchStatus({ namespace: "default", name: "demo-cp-1" }, { type: "merge", value: { status } });
+      await world.until("let go", async () => (await world.machineNames()).join() === "demo-cp-0,demo-cp-2,demo-cp-3", 300);
+      await world.untilComposed();
+      await world.time.advance(120_000);
+      await assertQuiet(world);
     }));
 });
 
@@ -287,7 +299,7 @@ describe("clusters beside each other", () => {
           [after.metadata?.ownerReferences, after.metadata?.labels],
           [before.metadata?.ownerReferences, before.metadata?.labels],
         );
-        assert.deepEqual((after as { readonly spec?: unknown }).spec, machine.spec);
+        assert.deepEqual((after as Conditioned).spec, (before as Conditioned).spec);
       }
     }));
 });

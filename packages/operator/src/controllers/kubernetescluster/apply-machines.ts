@@ -6,6 +6,7 @@ import type { KubeClient } from "@talos-operator/kube-runtime";
 import { CompositionError } from "./errors.ts";
 import type { MachineManifest } from "./model.ts";
 import { holderOf } from "./observe.ts";
+import { isUndeclaredField } from "./undeclared.ts";
 
 /** Owner of the fields that a cluster sets on its Machines and pools. */
 export const FIELD_MANAGER = "talos-operator/kubernetescluster";
@@ -42,6 +43,18 @@ export function createMachineApplier(client: KubeClient): MachineApplier {
     return last.result === resultOf(stored) || holds(stored, manifest);
   };
 
+  /** A CRD that does not declare spec.talosConfig has the whole apply refused for it: the Machine is made without it then. */
+  const applyAsDeclared = async (manifest: MachineManifest): Promise<VitistackMachine> => {
+    const options = { fieldManager: FIELD_MANAGER, force: true };
+    try {
+      return await machines.apply(manifest, options);
+    } catch (thrown) {
+      if (manifest.spec === undefined || !isUndeclaredField(thrown, ".spec.talosConfig")) throw thrown;
+      const { talosConfig: _, ...spec } = manifest.spec;
+      return machines.apply({ ...manifest, spec }, options);
+    }
+  };
+
   return {
     async apply(manifest, stored) {
       const { namespace, name } = manifest.metadata;
@@ -56,7 +69,7 @@ export function createMachineApplier(client: KubeClient): MachineApplier {
         if (there?.metadata.deletionTimestamp !== undefined) return undefined;
         const { uid } = there?.metadata ?? {};
         const bound = uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };
-        const result = await machines.apply(bound, { fieldManager: FIELD_MANAGER, force: true });
+        const result = await applyAsDeclared(bound);
         if (controllerOf(result.metadata)?.uid !== owner)
           throw new CompositionError("OwnerReferenceError", `Machine ${name} came back without its owner`);
         applied.set(keyText(manifest.metadata), { uid: result.metadata.uid, wish, result: resultOf(result) });

@@ -1,4 +1,5 @@
 import {
+  annotations,
   apiVersionOf,
   clusterRecordResource,
   conditionFor,
@@ -29,7 +30,9 @@ import { elapsedMs } from "../../elapsed.ts";
 import type { Results } from "../../results/results.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { pausedCondition } from "../shared/mode.ts";
+import { machineFact } from "../taloscontrolplane/facts.ts";
 import { readRecord } from "../taloscontrolplane/facts-codec.ts";
+import { wordFor } from "../taloscontrolplane/identity.ts";
 import { createMachineApplier, FIELD_MANAGER, wordsOf } from "./apply-machines.ts";
 import { createPoolApplier } from "./apply-pools.ts";
 import { decideComposition } from "./decide.ts";
@@ -40,6 +43,7 @@ import { isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
 import type { Caches } from "./observe.ts";
 
 import { statusAfter } from "./status.ts";
+import { isUndeclaredField } from "./undeclared.ts";
 
 /** While a cluster is made its status is written at most this often; what people wait for is written at once. Milliseconds. */
 const STATUS_EVERY_MS = 2_000;
@@ -110,6 +114,7 @@ export function createCompositionController(options: CompositionControllerOption
       try {
         await shapePools(decision, seen, context);
         for (const machine of decision.release) await release(machine, context);
+        for (const name of decision.abandon.slice(0, 1)) await abandon(name, seen, context);
         if (decision.removeFiles) await removeFiles(seen);
       } catch (thrown) {
         failures.push(thrown);
@@ -263,6 +268,28 @@ export function createCompositionController(options: CompositionControllerOption
     context.wrote(vitistackMachines, await removeFinalizer(machineClient, current, compositionFinalizers.machineInUse));
   };
 
+  /** Somebody else's CRD declares the published fields alone. Found out by the first write; another CRD later needs another start. */
+  let hasPublishedStatus = false;
+
+  /** What a person would say of a machine that is no more; it acts once, on the machine it names. */
+  const abandon = async (name: string, { controlPlane }: Seen, context: ReconcileContext): Promise<void> => {
+    if (controlPlane === undefined || controlPlane.metadata.annotations?.[annotations.abandonMachine] !== undefined) return;
+    const { namespace, name: cluster, uid, resourceVersion } = controlPlane.metadata;
+    const record = await client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name: cluster });
+    const facts = record === undefined ? undefined : readRecord(record)?.facts;
+    if (facts === undefined || machineFact(facts, name)?.releasedAt !== undefined) return;
+    const word = wordFor(facts, name, undefined);
+    const value = { metadata: { uid, resourceVersion, annotations: { [annotations.abandonMachine]: word } } };
+    context.log.info({ machine: name, action: "Abandon" }, "Its provider destroyed it: it is let go without a wipe");
+    const key = { namespace, name: cluster };
+    context.wrote(
+      controlPlanes,
+      await client
+        .resource<TalosControlPlane>(talosControlPlaneResource)
+        .patch(key, { type: "merge", value }, { fieldManager: FIELD_MANAGER }),
+    );
+  };
+
   const writeStatus = async (
     seen: Seen,
     wanted: Pick<Decision, "stage" | "message" | "conditions">,
@@ -270,7 +297,7 @@ export function createCompositionController(options: CompositionControllerOption
   ): Promise<number | undefined> => {
     const { cluster, now } = seen;
     const before = cluster.status;
-    const after = statusAfter(before, seen, wanted);
+    const after = statusAfter(before, seen, wanted, hasPublishedStatus);
     if (after === before) return undefined;
     const key = keyText(cluster.metadata);
     const isReady = (status: typeof before): boolean =>
@@ -286,7 +313,13 @@ export function createCompositionController(options: CompositionControllerOption
       metadata: { namespace, name },
       status: after,
     };
-    context.wrote(clusters, await clusterClient.applyStatus(applied, { fieldManager: FIELD_MANAGER, force: true }));
+    try {
+      context.wrote(clusters, await clusterClient.applyStatus(applied, { fieldManager: FIELD_MANAGER, force: true }));
+    } catch (thrown) {
+      if (hasPublishedStatus || !isUndeclaredField(thrown)) throw thrown;
+      hasPublishedStatus = true;
+      return writeStatus(seen, wanted, context);
+    }
     written.set(key, now);
     return undefined;
   };

@@ -13,6 +13,7 @@ const nothing: Omit<Decision, "stage" | "conditions" | "message"> = {
   applyPools: [],
   deletePools: [],
   release: [],
+  abandon: [],
   removeFiles: false,
   removeFinalizer: false,
   needsRecord: false,
@@ -50,6 +51,7 @@ export function decideComposition(seen: Seen): Decision {
       .filter((worker) => isOwn(seen, worker) && !wantedPools.has(`TalosWorker/${worker.metadata.name}`))
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map(({ metadata }) => ({ kind: "TalosWorker", name: metadata.name })),
+    abandon: composition.leaving.flatMap((leaver) => (isDestroyed(seen, leaver) ? [leaver.talosMachine] : [])),
     needsRecord: candidates.length > 0,
     release: candidates.filter(({ talosMachine }) => seen.holding?.has(talosMachine) === false).map(({ machine }) => machine),
   };
@@ -65,6 +67,13 @@ function hasLeft(seen: Seen, { pool, machine, talosMachine }: LeavingMachine): b
   if (object === undefined) return true;
   const isListed = (object.spec?.metalSpec?.machines ?? []).some(({ machineRef }) => machineRef?.name === machine.metadata.name);
   return !isListed && (findCondition(object.status?.conditions, "Ready")?.observedGeneration ?? 0) >= (object.metadata.generation ?? 0);
+}
+
+/** The provider destroyed the machine, and it does not answer: there is nothing left to wipe. */
+function isDestroyed(seen: Seen, { machine, talosMachine }: LeavingMachine): boolean {
+  if (machine.metadata.deletionTimestamp === undefined || machine.status?.phase !== "Terminated") return false;
+  const object = seen.talosMachines.find(({ metadata }) => metadata.name === talosMachine);
+  return findCondition(object?.status?.conditions, "Reachable")?.status === "False";
 }
 
 /** Workers, then the control plane, then Machines, files and the finalizer: each goes only when what stands on it is gone. */

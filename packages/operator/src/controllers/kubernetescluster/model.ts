@@ -56,6 +56,8 @@ export interface Decision {
   readonly deletePools: readonly { readonly kind: "TalosControlPlane" | "TalosWorker"; readonly name: string }[];
   /** Machines that the cluster has let go: deleted, and no longer held. */
   readonly release: readonly VitistackMachine[];
+  /** TalosMachines whose machine is destroyed, as its provider says, and that nobody can wipe any more: given up by name. */
+  readonly abandon: readonly string[];
   readonly removeFiles: boolean;
   readonly removeFinalizer: boolean;
   readonly stage: Stage;

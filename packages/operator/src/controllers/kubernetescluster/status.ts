@@ -33,28 +33,37 @@ const WRITER = "talos-operator";
  * The status after a pass: the same object when nothing differs, so that nothing is written. Its times move only when something else does (A030).
  *
  * Everything that the published schema demands is there, also where nothing is known.
+ *
+ * @param isPublished only the fields that the published schema has, for an API server with the CRD of others. Default: false
  */
-export function statusAfter(before: Status | undefined, seen: Seen, wanted: WantedClusterStatus): Status {
+export function statusAfter(before: Status | undefined, seen: Seen, wanted: WantedClusterStatus, isPublished = false): Status {
   const { cluster, now } = seen;
   const types = new Set(wanted.conditions.map(({ type }) => type));
   const kept = (before?.conditions ?? []).filter(({ type }) => types.has(type)) as readonly Condition[];
   const conditions = wanted.conditions.reduce<readonly Condition[]>((list, condition) => setCondition(list, condition, now), kept);
   const workers = seen.machines.filter((machine) => groupOfMachine(machine)?.role === "worker");
-  const fields = {
+  const published = {
     phase: phaseWords[wanted.stage][seen.shape],
     message: wanted.message.slice(0, LONGEST_MESSAGE),
-    conditions: conditions as Status["conditions"],
+    conditions: (isPublished ? conditions.map(ungenerated) : conditions) as Status["conditions"],
+    workers: workers.length,
+  };
+  const own = {
     controlPlaneReady: isControlPlaneReady(seen),
     workersReady: readyWorkers(seen),
-    workers: workers.length,
     machineCount: seen.machines.length,
     observedGeneration: cluster.metadata.generation ?? 0,
   };
+  const fields = isPublished ? published : { ...published, ...own };
   const state = stateOf(before?.state, seen);
   const stamp = rfc3339(now);
   const isSame = before !== undefined && same({ ...fields, state }, { ...pick(before, Object.keys(fields)), state: undated(before.state) });
   if (isSame) return before;
-  return { ...fields, state: { ...state, lastUpdated: stamp, lastUpdatedBy: WRITER }, lastUpdated: stamp };
+  return { ...fields, state: { ...state, lastUpdated: stamp, lastUpdatedBy: WRITER }, ...(isPublished ? {} : { lastUpdated: stamp }) };
+}
+
+function ungenerated({ type, status, reason, message, lastTransitionTime }: Condition): Condition {
+  return { type, status, reason, message, lastTransitionTime };
 }
 
 /** The column Message is for one line. */

@@ -1,4 +1,4 @@
-import { canonicalAddress, machineNameFor } from "@talos-operator/api";
+import { canonicalAddress, controllerOf, machineNameFor } from "@talos-operator/api";
 import type { Machine, MachineAddress, MachineSpec, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
 import type { MachineSettings } from "../../config/settings.ts";
@@ -44,7 +44,7 @@ export function machinesOf(pool: TalosControlPlane | TalosWorker, knowledge: Add
         owner,
         field,
         version: machine.version ?? pool.spec?.version ?? DEFAULT_VERSION,
-        machineSpec: { ...withOwn(shared, machine), ...config.settings },
+        machineSpec: { ...withOwn(shared, machine), ...config.settings, ...hostnameOf(pool, machine) },
         ...withoutConfig(found, config.problem),
       },
     ];
@@ -102,6 +102,12 @@ function sharedSettings({ spec }: TalosControlPlane | TalosWorker): MachineSpec 
   if (shared.meta === undefined || (spec?.metalSpec?.machines ?? []).length < 2) return shared;
   const { hostname: _hostname, ...meta } = shared.meta;
   return { ...shared, meta };
+}
+
+/** Nodes of a KubernetesCluster have the names of their Machines. */
+function hostnameOf({ metadata }: TalosControlPlane | TalosWorker, { machineRef }: Machine): Pick<MachineSettings, "hostname"> {
+  const isComposed = controllerOf(metadata)?.kind === "KubernetesCluster";
+  return isComposed && machineRef?.name !== undefined ? { hostname: machineRef.name } : {};
 }
 
 /** Shared settings with those of one machine: image replaces, patches and documents are appended. */
