@@ -7,7 +7,26 @@ import type { KubeRequest } from "@talos-operator/ports";
  * metadata, K8 lease, K9 events; T2 configuration in maintenance mode, T3 authenticated configuration, T4 bootstrap, T9 reset.
  */
 export type EffectId =
-  "K1" | "K2" | "K3" | "K4" | "K5" | "K6" | "K7" | "K8" | "K9" | "T2" | "T3" | "T4" | "T6" | "T7" | "T8" | "T9" | "T10" | "T11" | "T13";
+  | "K1"
+  | "K2"
+  | "K3"
+  | "K4"
+  | "K5"
+  | "K6"
+  | "K7"
+  | "K8"
+  | "K9"
+  | "T2"
+  | "T3"
+  | "T4"
+  | "T6"
+  | "T7"
+  | "T8"
+  | "T9"
+  | "T10"
+  | "T11"
+  | "T13"
+  | "WL1";
 
 /** The effect that a request to the Kubernetes API has, `undefined` for reads. */
 export function kubeEffect(request: KubeRequest): EffectId | undefined {
@@ -28,6 +47,11 @@ export function kubeEffect(request: KubeRequest): EffectId | undefined {
         ? "K5"
         : "K7";
   }
+}
+
+/** The effect that a request to the API of the managed cluster has: cordon, eviction, uncordon, the end of a Node; `undefined` for reads. */
+export function workloadEffect(request: KubeRequest): EffectId | undefined {
+  return request.method === "GET" ? undefined : "WL1";
 }
 
 /** The effect of a Talos call, `undefined` for reads. */

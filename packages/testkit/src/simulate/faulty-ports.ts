@@ -10,8 +10,9 @@ import type {
   TalosDialer,
   TalosMethod,
   Timers,
+  WorkloadDialer,
 } from "@talos-operator/ports";
-import { kubeEffect, talosEffect, type EffectId } from "./effects.ts";
+import { kubeEffect, talosEffect, workloadEffect, type EffectId } from "./effects.ts";
 import type { FaultPlan } from "./fault.ts";
 import { never, type Life } from "./life.ts";
 
@@ -46,14 +47,28 @@ const LATEST_WRITE_MS = 60_000;
 
 /** The Kubernetes API as an unlucky operator sees it. */
 export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): KubeTransport {
+  return faultyApi(inner, options, kubeEffect);
+}
+
+/** The APIs of managed clusters as an unlucky operator sees them. */
+export function faultyWorkloads(inner: WorkloadDialer, options: FaultyPortOptions): WorkloadDialer {
+  return { dial: (target) => faultyApi(inner.dial(target), options, workloadEffect) };
+}
+
+function faultyApi(
+  inner: KubeTransport,
+  options: FaultyPortOptions,
+  effectOf: (request: KubeRequest) => EffectId | undefined,
+): KubeTransport {
   const { life } = options;
   return {
     async send(request, callOptions) {
       await life.awake();
       if (!life.maySend()) return never();
-      const effect = kubeEffect(request);
+      const effect = effectOf(request);
       if (effect === undefined) {
-        const reply = await life.deliver(options.lie(request.path) ?? (await inner.send(request, callOptions)));
+        const lie = options.lie(request.path);
+        const reply = lie === undefined ? await settled(life, inner.send(request, callOptions)) : await life.deliver(lie);
         if (/\/leases\/[^/]+$/.test(request.path))
           options.onLeaseRead((reply.body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity);
         return reply;

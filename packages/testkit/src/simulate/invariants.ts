@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { clusterRecordResource, finalizers, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
-import { createKubeClient, type KubeObject } from "@talos-operator/kube-runtime";
+import { createKubeClient, type KubeClient, type KubeObject } from "@talos-operator/kube-runtime";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { EffectId } from "./effects.ts";
 import { emptyCounts, type EffectCounts } from "./report.ts";
+import { createPodRules } from "./pod-rules.ts";
 import type { Stage } from "./stage.ts";
 import { createDisturbances } from "./disturbances.ts";
 
@@ -46,6 +47,8 @@ export interface InvariantsInput {
   readonly truth: KubeTransport;
   readonly datacenter: Datacenter;
   readonly stage: Stage;
+  /** The API of the managed cluster, past every fault. */
+  readonly workload: () => KubeClient | undefined;
   readonly now: () => number;
   readonly describeSpki: DescribeSpki;
   readonly report: Report;
@@ -59,10 +62,11 @@ export interface InvariantsInput {
  * machine that was written down with one key gets no configuration under another without a person's word; S23 the finalizer comes before what it
  * guards, and goes when every machine is blank or given up; S31 a paused cluster is left alone; Once: keys are made once, and each machine takes one
  * configuration; Count: no effect takes place more often than without faults, but for what the faults themselves repeat. What concerns nodes and members
- * that exist is in `disturbances.ts`.
+ * that exist is in `disturbances.ts`, what concerns pods in `pod-rules.ts`.
  */
 export function createInvariants(input: InvariantsInput): Invariants {
   const { truth, datacenter, stage, now, describeSpki, report } = input;
+  const pods = createPodRules(input.workload, datacenter, stage, report);
   const disturbances = createDisturbances(datacenter, stage, now, report);
   const client = createKubeClient(truth);
   const secrets = client.resource<Secret>(secretType);
@@ -181,9 +185,10 @@ export function createInvariants(input: InvariantsInput): Invariants {
       disturbances.read(path);
     },
     async beforeSend(effect, address, request) {
-      if ((isOf(effect, "K1", "K2", "K4", "K5", "K7") || effect.startsWith("T")) && longAgo(stage.pausedSince))
+      if ((isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") || effect.startsWith("T")) && longAgo(stage.pausedSince))
         report("S31", `${effect} is sent while the cluster is paused`);
       if (effect === "K1") await checkFinalizer(effect);
+      await pods.beforeSend(effect, address, request);
       if (address === undefined) return;
       if (effect.startsWith("T") && longAgo(stage.bundleGoneSince)) report("S6", `${effect} goes to ${address} while the keys are away`);
       const record = await readRecord();

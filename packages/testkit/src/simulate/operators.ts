@@ -1,11 +1,11 @@
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { KubeTransport, Keys, Logger, LogFields, RandomSource } from "@talos-operator/ports";
+import type { KubeTransport, Keys, Logger, LogFields, RandomSource, WorkloadDialer } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { rerouted } from "../world/rerouted.ts";
 import type { EffectId } from "./effects.ts";
 import type { FaultPlan } from "./fault.ts";
-import { faultyKube, faultyTalos, mortalTimers } from "./faulty-ports.ts";
+import { faultyKube, faultyTalos, faultyWorkloads, mortalTimers } from "./faulty-ports.ts";
 import type { Invariants, Report } from "./invariants.ts";
 import { createLife, type Life } from "./life.ts";
 import type { EffectCounts } from "./report.ts";
@@ -18,6 +18,8 @@ export interface OperatorsInput {
   readonly keys: Keys;
   readonly truth: KubeTransport;
   readonly datacenter: Datacenter;
+  /** The APIs of the managed clusters. */
+  readonly workloads: WorkloadDialer;
   readonly plan: FaultPlan;
   readonly invariants: Invariants;
   readonly trace: Trace;
@@ -62,6 +64,7 @@ export function createOperators({
   keys,
   truth,
   datacenter,
+  workloads,
   plan,
   invariants,
   trace,
@@ -123,7 +126,7 @@ export function createOperators({
           interruptions.get(`${effect} ${count(effect).sent}`)?.();
           trace.add(`send ${effect} ${detail}`);
           // What the instance last read decides: a pause between that and the send is the one gap that only harmless repetition covers.
-          if (effect.startsWith("T") && leaseHolder !== identity)
+          if ((effect.startsWith("T") || effect === "WL1") && leaseHolder !== identity)
             report("S32", `${identity} sends ${detail} and knows that ${leaseHolder ?? "nobody"} holds the lease`);
           await invariants.beforeSend(effect, address, request);
         },
@@ -150,6 +153,7 @@ export function createOperators({
       };
       const operator = createOperator({
         kube: faultyKube(truth, faulty),
+        workloads: faultyWorkloads(workloads, faulty),
         talos: faultyTalos(rerouted(datacenter.dialer(clock), stage.routes), faulty),
         clock,
         timers: mortalTimers(time.timers, mine),

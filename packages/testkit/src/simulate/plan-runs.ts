@@ -13,7 +13,7 @@ const CREATE_EFFECTS: readonly EffectId[] = ["K1", "K2", "K4", "K5", "K6", "K7",
 const FEWEST: Partial<Record<EffectId, number>> = { K1: 1, K4: 2, K7: 1, K9: 2, T2: 1, T4: 1 };
 
 /** Effects that later parts of a life have; those that a run does not have cost nothing. */
-const EDIT_EFFECTS: readonly EffectId[] = ["K2", "K5", "K6", "K7", "K8", "T2", "T3", "T6", "T7", "T8", "T9", "T11"];
+const EDIT_EFFECTS: readonly EffectId[] = ["K2", "K5", "K6", "K7", "K8", "T2", "T3", "T6", "T7", "T8", "T9", "T11", "WL1"];
 
 /** Chance of a nuisance for each effect of a run that has them. */
 const NUISANCE_RATE = 0.06;

@@ -43,6 +43,8 @@ export interface EditableWorld {
   readonly timers: Timers;
   readonly random: RandomSource;
   now(): number;
+  /** The API of the managed cluster, past the network and every fault; `undefined` before there is one. */
+  workload(): KubeClient | undefined;
   /** Applies what is wanted now, with these changes. */
   edit(change: Partial<Desired>): Promise<void>;
   /** Deletes the applied objects. */

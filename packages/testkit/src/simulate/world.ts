@@ -1,12 +1,12 @@
 import { crds } from "@talos-operator/api";
 import { createApiServer, createMemoryStore, type Store, type StoreContent } from "@talos-operator/apiserver";
-import { createKubeClient } from "@talos-operator/kube-runtime";
+import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime, type VirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { KubeTransport, RandomSource } from "@talos-operator/ports";
-import { createDatacenter, realisticTimings, type DatacenterSnapshot, type Timings } from "@talos-operator/simulator";
+import { createDatacenter, realisticTimings, type Datacenter, type DatacenterSnapshot, type Timings } from "@talos-operator/simulator";
 import { copiedStore } from "../world/copied-store.ts";
 import { createValueKeys } from "../world/value-keys.ts";
-import { createSilentWorkloads } from "../world/workloads.ts";
+import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 import type { EffectId } from "./effects.ts";
 import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
 import { createInvariants, type Invariants } from "./invariants.ts";
@@ -123,6 +123,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const workloads = new Map<string, Store>([...(from?.workloads ?? [])].map(([key, content]) => [key, copiedStore(content)]));
   // Three of four worlds have quick machines: what waits for nothing but a boot shows nothing, and costs the most.
   const isQuick = Math.floor(options.seed / 2) % 4 !== 3;
+  const isConnected = (address: string): boolean => isUp(datacenter, address);
+  const dialled = createDialledWorkloads({ ...ports, random: stream(4), keys, isConnected }, workloads);
   const datacenter = createDatacenter({
     ...ports,
     random: stream(3),
@@ -133,9 +135,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       ...sharedUuid(scenario),
     })),
     timings: isQuick ? quickTimings : realisticTimings,
-    workload: createSilentWorkloads({ ...ports, random: stream(4) }, workloads),
+    workload: dialled.api,
     ...(from === undefined ? {} : { snapshot: from.datacenter }),
   });
+
+  const workload = (): KubeClient | undefined => {
+    const transport = dialled.transport();
+    return transport === undefined ? undefined : createKubeClient(transport);
+  };
 
   const violations: Violation[] = [];
   const report = (invariant: string, detail: string): void => {
@@ -158,6 +165,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     truth,
     datacenter,
     stage,
+    workload,
     now: () => time.now(),
     describeSpki: (certificate) => keys.describeCertificate(certificate).spki,
     report,
@@ -177,6 +185,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     keys,
     truth,
     datacenter,
+    workloads: dialled.dialer,
     plan,
     invariants,
     trace,
@@ -209,6 +218,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     plan,
     invariants,
     now: () => time.now(),
+    workload,
     async start() {
       if (from === undefined) for (const { plural, body } of applied()) await createObject(truth, pathOf(plural), body);
       await objects.start();
@@ -331,6 +341,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     return from === undefined;
   }
   return world;
+}
+
+/** The machine at an address is on and on the network; whatever is no machine, as a virtual address, is there. */
+function isUp(datacenter: Datacenter, address: string): boolean {
+  const state = datacenter.machines().find((machine) => machine.address === address)?.state;
+  return state === undefined || (state.power === "on" && state.isConnected);
 }
 
 /** A merge patch that turns one object into another: what is not in the second becomes `null`. */

@@ -2,6 +2,7 @@ import type { Workload } from "../workload.ts";
 import { configLive, configReboot } from "./configuration.ts";
 import { create } from "./create.ts";
 import { deletion, preservation } from "./deletion.ts";
+import { drain } from "./draining.ts";
 import { replaceDead } from "./repair.ts";
 import { replace, scaleControlPlanes, scaleWorkers } from "./scaling.ts";
 import { operatorUpgrade, pause, powerCycle } from "./standstill.ts";
@@ -15,6 +16,7 @@ export const workloads: readonly Workload[] = [
   replaceDead,
   configLive,
   configReboot,
+  drain,
   pause,
   powerCycle,
   operatorUpgrade,

@@ -1,0 +1,67 @@
+import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeRequest } from "@talos-operator/ports";
+import type { Datacenter } from "@talos-operator/simulator";
+import type { EffectId } from "./effects.ts";
+import type { Report } from "./invariants.ts";
+import type { Stage } from "./stage.ts";
+
+const nodeType: ResourceType = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
+const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
+
+type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
+type Node = KubeObject & { readonly status?: { readonly addresses?: readonly { readonly address: string }[] } };
+
+/** `ApplyConfigurationRequest.mode` that reboots whatever the change is. */
+const MODE_REBOOT = 0;
+
+/** Watches what the operator does inside the managed cluster, and to nodes with pods on them. */
+export interface PodRules {
+  /** Before an effect leaves the operator. */
+  beforeSend(effect: EffectId, address: string | undefined, request: unknown): Promise<void>;
+}
+
+/**
+ * WL1 pods leave by eviction alone, which asks their budgets; no Node goes whose machine is still wanted; and no node that works is taken down with pods
+ * on it while its cluster is wanted.
+ *
+ * @param workload the API of the managed cluster, past every fault
+ */
+export function createPodRules(workload: () => KubeClient | undefined, datacenter: Datacenter, stage: Stage, report: Report): PodRules {
+  const machineAt = (address: string) => datacenter.machine(stage.routes.get(address) ?? address);
+
+  async function addressOfNode(name: string): Promise<readonly string[]> {
+    const node = await workload()?.resource<Node>(nodeType).tryGet({ name });
+    return node?.status?.addresses?.map(({ address }) => address) ?? [];
+  }
+
+  async function judgeWrite({ method, path }: KubeRequest): Promise<void> {
+    if (method !== "DELETE") return;
+    if (/\/pods\/[^/]+$/.test(path)) report("WL1", `a pod is deleted past its budget: ${path}`);
+    const name = /\/nodes\/([^/]+)$/.exec(path)?.[1];
+    if (name === undefined) return;
+    const { controlPlanes = [], workers = [] } = stage.desired ?? {};
+    for (const address of await addressOfNode(name))
+      if ([...controlPlanes, ...workers].includes(address) && machineAt(address).state.kubernetes.isNodeReady)
+        report("WL1", `the Node ${name} is deleted, and its machine ${address} is wanted and works`);
+  }
+
+  async function judgePods(effect: EffectId, address: string): Promise<void> {
+    const { state } = machineAt(address);
+    const client = workload();
+    if (client === undefined || stage.desired === undefined || !state.kubernetes.isNodeReady || state.goneSince !== undefined) return;
+    const { items: nodes } = await client.resource<Node>(nodeType).list();
+    const node = nodes.find((one) => one.status?.addresses?.some((own) => own.address === address) === true)?.metadata?.name;
+    const { items: pods } = await client.resource<Pod>(podType).list();
+    const left = pods.filter((pod) => pod.spec?.nodeName === node && pod.metadata?.deletionTimestamp === undefined);
+    if (node !== undefined && left.length > 0)
+      report("WL1", `${effect} goes to ${address} while ${left.map((pod) => pod.metadata?.name ?? "").join(", ")} run on ${node}`);
+  }
+
+  return {
+    async beforeSend(effect, address, request) {
+      if (effect === "WL1") return judgeWrite(request as KubeRequest);
+      const isBoot = effect === "T3" && (request as { readonly mode?: number }).mode === MODE_REBOOT;
+      if (address !== undefined && (isBoot || effect === "T9" || effect === "T11")) await judgePods(effect, address);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { chooseScenario } from "../scenario.ts";
+import type { EditableWorld, Step, Workload } from "../workload.ts";
+import { isSettled, sparesOf, wantedMachines } from "./machines.ts";
+
+const nodeType: ResourceType = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
+const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
+const budgetType: ResourceType = {
+  group: "policy",
+  version: "v1",
+  plural: "poddisruptionbudgets",
+  kind: "PodDisruptionBudget",
+  namespaced: true,
+};
+
+type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
+type Node = KubeObject & { readonly spec?: { readonly unschedulable?: boolean } };
+
+/** How often the scheduler of a simulated cluster looks. */
+const SCHEDULE_EVERY_MS = 3_000;
+
+/** Pods that are kept running. */
+interface Service {
+  /** Puts them on Nodes, and again whenever one is gone, for as long as the world goes on. */
+  run(world: EditableWorld): Promise<void>;
+  /** All of them run on Nodes that take pods, and no Node is left cordoned. Asked after every event: what the last look showed. */
+  isWhole(): boolean;
+}
+
+/** @param count pods that a budget keeps, but for one */
+function createService(count: number): Service {
+  let isWhole = false;
+  let made = 0;
+  const schedule = async (world: EditableWorld): Promise<void> => {
+    const client = world.workload();
+    if (client === undefined) return;
+    const { items: pods } = await client.resource<Pod>(podType).list({ namespace: "default" });
+    const { items: nodes } = await client.resource<Node>(nodeType).list();
+    const open = nodes.filter((node) => node.spec?.unschedulable !== true).map((node) => node.metadata?.name ?? "");
+    const at = (node: string): number => pods.filter((pod) => pod.spec?.nodeName === node).length;
+    const homeless = pods.filter((pod) => !nodes.some((node) => node.metadata?.name === pod.spec?.nodeName));
+    // The garbage collector of pods.
+    for (const pod of homeless) await client.resource(podType).delete({ namespace: "default", name: pod.metadata?.name ?? "" });
+    isWhole = pods.length === count && homeless.length === 0 && open.length === nodes.length;
+    const [emptiest] = open.toSorted((a, b) => at(a) - at(b) || (a < b ? -1 : 1));
+    if (pods.length - homeless.length >= count || emptiest === undefined) return;
+    isWhole = false;
+    made += 1;
+    await client.resource(podType).create({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { namespace: "default", name: `web-${made}`, labels: { app: "web" } },
+      spec: { nodeName: emptiest, terminationGracePeriodSeconds: 1, containers: [{ name: "main", image: "example.com/web:1" }] },
+      status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+    } as KubeObject);
+  };
+  return {
+    async run(world) {
+      const client = world.workload();
+      await client?.resource(budgetType).create({
+        apiVersion: "policy/v1",
+        kind: "PodDisruptionBudget",
+        metadata: { namespace: "default", name: "web" },
+        spec: { minAvailable: count - 1, selector: { matchLabels: { app: "web" } } },
+      } as KubeObject);
+      const again = (): void => {
+        world.timers.schedule(SCHEDULE_EVERY_MS, () => void schedule(world).then(again));
+      };
+      again();
+    },
+    isWhole: () => isWhole,
+  };
+}
+
+/** Every machine boots, or workers are replaced, under pods that a budget keeps. */
+export const drain: Workload = {
+  name: "drain",
+  about: "pods with a PodDisruptionBudget run on every node while machines boot or are replaced: they are moved first, one by one",
+  choose: (random) => chooseScenario(random, { controlPlanes: [1, 3], workers: [2, 3], spares: 1 }),
+  steps: (_scenario, random) => {
+    const service = createService(4);
+    const pods: Step = { what: "run pods", make: (world) => service.run(world), isReached: () => service.isWhole() };
+    const isBack = (world: EditableWorld): boolean => isSettled(world) && service.isWhole();
+    if (random.fraction() < 0.5) {
+      const replace: Step = {
+        what: "replace a worker",
+        async make(world) {
+          const [, ...others] = world.stage.desired?.workers ?? [];
+          await world.edit({ workers: [...others, ...sparesOf(world)] });
+        },
+        isReached: isBack,
+      };
+      return [pods, replace];
+    }
+    let boots: readonly string[] = [];
+    const boot: Step = {
+      what: "change the environment of services",
+      async make(world) {
+        boots = wantedMachines(world).map(({ state }) => state.bootId);
+        await world.edit({ machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } });
+      },
+      isReached: (world) => isBack(world) && wantedMachines(world).every(({ state }) => !boots.includes(state.bootId)),
+    };
+    return [pods, boot];
+  },
+  mayInterrupt: false,
+  endsReady: true,
+};
