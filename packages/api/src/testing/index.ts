@@ -8,3 +8,4 @@ export { assertClusterRule, clusterRuleCases } from "./cluster-rules.ts";
 export type { ClusterRuleCase } from "./cluster-rules.ts";
 export { isWidenedShape } from "./widened-shape.ts";
 export { corpusCrds, corpusScope } from "./corpus-crds.ts";
+export { publishedCrds } from "./adapters/published-crds.ts";

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { assertClusterRule, clusterRuleCases } from "../testing/index.ts";
+import { assertClusterRule, clusterRuleCases, publishedCrds } from "../testing/index.ts";
 import { startRealApiServer } from "../testing/real-api-server.ts";
 import type { RealApiServer } from "../testing/real-api-server.ts";
 
@@ -20,6 +22,34 @@ describe("KubernetesCluster on a genuine kube-apiserver", () => {
 
   for (const [index, ruleCase] of clusterRuleCases.entries())
     it(ruleCase.name, () => assertClusterRule(server.transport, `demo-${index}`, ruleCase));
+
+  it("finds a Machine of others that refuses an apply with spec.talosConfig, and prunes it from a create", async () => {
+    const crd = publishedCrds().find(({ spec }) => spec.names.kind === "Machine");
+    const file = join(mkdtempSync(join(tmpdir(), "talos-operator-crd-")), "crd.json");
+    writeFileSync(file, JSON.stringify(crd));
+    await server.kubectl("apply", "--warnings-as-errors", "--server-side", "-f", file);
+    await server.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", file);
+    rmSync(dirname(file), { recursive: true });
+    const path = "/apis/vitistack.io/v1alpha1/namespaces/default/machines";
+    const machine = {
+      apiVersion: "vitistack.io/v1alpha1",
+      kind: "Machine",
+      metadata: { name: "m", namespace: "default" },
+      spec: { provider: "p", talosConfig: { machineType: "worker" } },
+    };
+    const headers = { "content-type": "application/apply-patch+yaml" };
+    const applied = await server.transport.send({
+      method: "PATCH",
+      path: `${path}/m`,
+      query: { fieldManager: "t" },
+      headers,
+      body: machine,
+    });
+    assert.equal(applied.status, 500);
+    assert.match(JSON.stringify(applied.body), /\.spec\.talosConfig: field not declared in schema/);
+    const created = await server.transport.send({ method: "POST", path, body: machine });
+    assert.deepEqual((created.body as { readonly spec: unknown }).spec, { provider: "p" });
+  });
 
   it("explains its fields, those of both forms of workers among them", async () => {
     // What kubectl knows of the server is older than the kind.

@@ -1,4 +1,5 @@
 import { crds } from "@talos-operator/api";
+import type { CustomResourceDefinition } from "@talos-operator/api";
 import type { Condition, TalosCluster } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createKubeClient } from "@talos-operator/kube-runtime";
@@ -61,6 +62,8 @@ export interface StoryOptions {
   readonly permissions?: readonly Permission[];
   /** The operator's transport. Default: the embedded API's own. */
   readonly kube?: (real: KubeTransport) => KubeTransport;
+  /** Kinds that are installed. Default: ours. */
+  readonly crds?: readonly CustomResourceDefinition[];
 }
 
 /** An object with conditions. */
@@ -167,7 +170,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
       else if (event.code === 0) effects.push(call);
     },
   });
-  for (const crd of crds) await client.resource(crdType).create(crd);
+  for (const crd of options.crds ?? crds) await client.resource(crdType).create(crd);
   let running: { readonly stop: AbortController; readonly done: Promise<void>; readonly life: Life } | undefined;
   let starts = 0;
 
