@@ -45,6 +45,11 @@ describe("mutual TLS", () => {
       tls: "untrusted-server",
     },
     {
+      name: "IN59: refuses a server that lets anybody in and says yes to everything",
+      server: async () => ({ certificate: await pki.server({}, pki.foreignAuthority), clientAuthority: undefined }),
+      tls: "untrusted-server",
+    },
+    {
       name: "IN58: refuses a server whose certificate has expired",
       server: async () => ({ certificate: await pki.server({ notBefore: Date.now() - 7_200_000, lifetimeMs: 3_600_000 }) }),
       tls: "untrusted-server",

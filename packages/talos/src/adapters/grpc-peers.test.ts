@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createSecureServer } from "node:http2";
-import type { ServerHttp2Stream } from "node:http2";
+import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import { createServer as createHttpsServer } from "node:https";
 import { connect as connectTcp, createServer as createTcpServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
@@ -144,6 +144,58 @@ test("IN69: a server that accepts and never answers runs into the deadline", asy
   const port = await listen(createTcpServer());
   const seen = await failure(version(dial(port), { timeoutMs: 100 }));
   assert.deepEqual({ code: seen.code, tls: seen.tls }, { code: 4, tls: undefined });
+});
+
+/** A server that talks HTTP/2 as `talk` does, whatever is asked. */
+async function listenSessions(talk: (session: ServerHttp2Session) => void, onConnection: () => void = () => undefined): Promise<number> {
+  const server = createSecureServer(tlsOptions());
+  server.on("session", (session) => {
+    session.on("error", () => undefined);
+    onConnection();
+    talk(session);
+  });
+  server.on("stream", (stream) => stream.on("error", () => undefined));
+  return listen(server);
+}
+
+test("IN70: a server that says goodbye to every connection ends a call, and is not dialled in a storm", async () => {
+  let connections = 0;
+  const port = await listenSessions(
+    (session) => session.goaway(11),
+    () => (connections += 1),
+  );
+  const seen = await failure(version(dial(port), { timeoutMs: 700 }));
+  assert.ok(seen.code === 14 || seen.code === 4 || seen.code === 8, `${seen.code} ${seen.message}`);
+  assert.ok(connections <= 4, `${connections} connections`);
+});
+
+test("IN70: a server that resets every call ends it at once", async () => {
+  const port = await listenHttp2((stream) => stream.close(0x7));
+  const seen = await failure(version(dial(port), { timeoutMs: 2_000 }));
+  assert.ok(seen.code === 14 || seen.code === 13 || seen.code === 4, `${seen.code} ${seen.message}`);
+});
+
+test("IN70: ten thousand pings and settings cost no memory, and end the call", async () => {
+  const port = await listenSessions((session) => {
+    for (let index = 0; index < 10_000 && !session.destroyed; index += 1) {
+      if (index % 10 === 0) session.settings({ initialWindowSize: 65_535 + index });
+      else session.ping(() => undefined);
+    }
+  });
+  const before = process.memoryUsage();
+  const seen = await failure(version(dial(port), { timeoutMs: 500 }));
+  assert.ok([4, 13, 14].includes(seen.code), `${seen.code} ${seen.message}`);
+  assert.ok(process.memoryUsage().arrayBuffers - before.arrayBuffers < 16 * 1024 * 1024);
+});
+
+test("IN70: a header of a mebibyte is refused", async () => {
+  const port = await listenHttp2((stream) => {
+    const headers = Object.fromEntries(Array.from({ length: 128 }, (_, index) => [`x-${index}`, "a".repeat(8_192)]));
+    stream.respond({ ":status": 200, "content-type": "application/grpc", ...headers });
+    stream.end();
+  });
+  const seen = await failure(version(dial(port), { timeoutMs: 2_000 }));
+  assert.ok([2, 4, 8, 13, 14].includes(seen.code), `${seen.code} ${seen.message}`);
 });
 
 test("a machine whose connection went silent is reached over a new one", async () => {

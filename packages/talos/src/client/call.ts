@@ -122,6 +122,10 @@ function onlyPart<P extends ReplyPart>(messages: readonly P[], facts: TalosError
     throw new TalosError("MALFORMED_REPLY", facts, `reply holds ${messages.length} entries instead of one`);
   }
   refusePartError(part, facts);
+  // Only a machine that passes a call on writes down who answered, and we ask no machine to do that but by name.
+  const answered = part.metadata?.hostname ?? "";
+  if (answered !== "" && answered !== facts.node)
+    throw new TalosError("MALFORMED_REPLY", facts, "reply is of another machine than the one that was asked");
   return part;
 }
 

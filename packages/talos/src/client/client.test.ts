@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 
 import { common, machine, storage } from "../protocol.ts";
@@ -68,12 +68,29 @@ describe("version", () => {
 
   test("refuses a reply without a version", () =>
     rejectsWith(clientOf({ [`${M}/Version`]: reply({}) }).client.version(), "MALFORMED_REPLY"));
-  test("refuses a reply of nobody", () =>
+  test("IN71: refuses a reply of nobody", () =>
     rejectsWith(clientOf({ [`${M}/Version`]: () => create(machine.VersionResponseSchema) }).client.version(), "MALFORMED_REPLY"));
-  test("refuses a reply of two machines", async () => {
+  test("IN71: refuses a reply of two machines", async () => {
     const part = { version: { tag: "v1.13.9" } };
     const two = () => create(machine.VersionResponseSchema, { messages: [part, part] });
     await rejectsWith(clientOf({ [`${M}/Version`]: two }).client.version(), "MALFORMED_REPLY");
+  });
+  test("IN71: refuses a reply that another machine gave", async () => {
+    const client = clientOf({ [`${M}/Version`]: reply({ version: { tag: "v1.13.9" }, metadata: { hostname: "10.5.0.77" } }) }).client;
+    await rejectsWith(client.version(), "MALFORMED_REPLY");
+    await rejectsWith(client.version({ node: "10.5.0.78" }), "MALFORMED_REPLY");
+    assert.equal((await client.version({ node: "10.5.0.77" })).tag, "v1.13.9");
+  });
+  test("IN68: takes a reply with fields and values of a newer Talos, and loses nothing that it knows", async () => {
+    const known = toBinary(
+      machine.VersionResponseSchema,
+      create(machine.VersionResponseSchema, { messages: [{ version: { tag: "v1.99.0" } }] }),
+    );
+    // Field 4000, a text; field 4001, a number; both unknown to us, and the message in an unknown oneof as well.
+    const newer = Uint8Array.of(...known, 0x82, 0xfa, 0x01, 0x02, 0x68, 0x69, 0x88, 0xfa, 0x01, 0x07);
+    const { client } = clientOf({ [`${M}/Version`]: () => fromBinary(machine.VersionResponseSchema, newer) });
+    assert.equal((await client.version()).tag, "v1.99.0");
+    assert.equal(fromBinary(machine.VersionResponseSchema, newer).$unknown?.length, 2);
   });
   test("takes the error that a forwarding machine puts into an OK reply for an error", async () => {
     const metadata = { hostname: "10.5.0.77", error: "connection refused", status: { code: 14, message: "connection refused" } };

@@ -51,7 +51,8 @@ describe("the installer", () => {
   });
   test("has failed when it ends with another one, although the call is OK", () =>
     rejectsWith(upgrade("no", 1), "INSTALL_FAILED", /exit code 1/));
-  test("is of unknown outcome when it ends without one", () => rejectsWith(upgrade("writing"), "UNAVAILABLE", /without an exit code/));
+  test("IN76: is of unknown outcome when it ends without one", () =>
+    rejectsWith(upgrade("writing"), "UNAVAILABLE", /without an exit code/));
 
   test("is refused as the machine says", async () => {
     const refusing = (): never => {

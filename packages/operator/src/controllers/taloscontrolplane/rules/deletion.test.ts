@@ -41,6 +41,7 @@ const cases: readonly {
   readonly actions: readonly string[];
   readonly reason: string | undefined;
   readonly opens?: readonly string[];
+  readonly says?: RegExp;
 }[] = [
   {
     name: "wipes one control plane at a time, written down first",
@@ -60,6 +61,41 @@ const cases: readonly {
     actions: ["WriteRecord"],
     reason: "WaitingForChildren",
     opens: [],
+  },
+  {
+    name: "keeps a machine that waits with the key that a configuration was just sent to, for it may still arrive",
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      facts: facts({ machines: [configured("10.0.0.1", "controlplane", "demo", { configuredAt: NOW - 60_000 })] }),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "Resetting",
+  },
+  {
+    name: "lets a machine go that waits with that key when nothing can arrive any more",
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      facts: facts({ machines: [configured("10.0.0.1", "controlplane", "demo", { configuredAt: NOW - 1_200_000 })] }),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
+      namespaceIsTerminating: false,
+      watchedSince: NOW - 1_200_000,
+    },
+    actions: ["WriteRecord"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "says how to give up a machine that was told to wipe itself and runs on",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: { ...known, intents: [reset("demo-10.0.0.1", "controlplane", NOW - 700_000)] },
+      looks: healthy,
+      namespaceIsTerminating: false,
+    },
+    actions: ["ResetMachine demo-10.0.0.1"],
+    reason: "Resetting",
+    says: /still runs.*abandon-machine: uuid-10\.0\.0\.1/,
   },
   {
     name: "takes no other machine that waits at its address for the proof that a machine was wiped",
@@ -217,11 +253,12 @@ const cases: readonly {
   },
 ];
 
-for (const { name, world, actions, reason, opens } of cases) {
+for (const { name, world, actions, reason, opens, says } of cases) {
   test(`deletion: ${name}`, () => {
     const decision = decide(observed(world));
     assert.deepEqual(decision.actions.map(wordFor), actions);
     assert.equal(decision.conditions.find((condition) => condition.type === "Deleting")?.reason, reason);
+    if (says !== undefined) assert.match(decision.conditions.find((condition) => condition.type === "Deleting")?.message ?? "", says);
     const write = decision.actions.find((action) => action.kind === "WriteRecord");
     if (opens !== undefined)
       assert.deepEqual(

@@ -1,4 +1,4 @@
-import { annotations, conditionFor } from "@talos-operator/api";
+import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
 import { controlPlaneIntent, intentOn, machineFact, withDecisions, withIntent, withMachine, withoutIntent } from "../facts.ts";
 import { isOtherMachine, wordFor } from "../identity.ts";
@@ -8,7 +8,7 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { stateOf } from "../describe.ts";
 import { readyToDisturb } from "../drain.ts";
 import { etcdQuorum, projectWithout } from "../quorum.ts";
-import { released } from "../removal.ts";
+import { configMayArriveUntil, released } from "../removal.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. */
 const RESEND_AFTER_MS = 60_000;
@@ -85,6 +85,14 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     }
     // Another machine at its address proves nothing about it.
     const isWiped = look.kind === "maintenance" && !isOtherMachine(fact?.uuid ?? "", look.uuid);
+    const until = fact === undefined ? undefined : configMayArriveUntil(seen, { machine, fact });
+    if (isWiped && until !== undefined && !isAbandoned(seen, machine, facts)) {
+      waiting.push({
+        reason: "Resetting",
+        message: `${declared.name} waits with the key that its configuration was sent to, and it may still arrive: it is let go at ${rfc3339(until)} if it waits then. Boot it anew to let it go at once.`,
+      });
+      continue;
+    }
     if (isWiped || isAbandoned(seen, machine, facts)) {
       const reason = isWiped ? "AnswersInMaintenance" : "AbandonedByPerson";
       if (next !== undefined && fact !== undefined) {
@@ -148,7 +156,13 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
           { at: seen.now, action: "Reset", reason: "Deleted", machine: declared.name, message: `${declared.name} is to be wiped.` },
         );
     }
-    waiting.push({ reason: "Resetting", message: `${declared.name} is being wiped; it is let go once it answers in maintenance mode.` });
+    const isStubborn = intent !== undefined && seen.now - intent.at >= WIPE_TAKES_MS;
+    waiting.push({
+      reason: "Resetting",
+      message: isStubborn
+        ? `${declared.name} was told to wipe itself at ${rfc3339(intent.at)} and still runs; it is told again. Look at its console and wipe it by hand, or give it up: annotate ${annotations.abandonMachine}: ${wordFor(facts, declared.name, undefined)}.`
+        : `${declared.name} is being wiped; it is let go once it answers in maintenance mode.`,
+    });
     const ifUuid = intent?.uuid ?? fact?.uuid ?? "";
     const isGraceful = leavesGracefully(seen, machine);
     if (mayResetNow(seen, declared.name))
