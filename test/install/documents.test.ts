@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+
+const root = new URL("../../", import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), "utf8");
+const isThere = (path: string): boolean => existsSync(new URL(path, root));
+
+/** Rows of the tables of a page, as cells. */
+const rowsOf = (text: string): readonly (readonly string[])[] =>
+  [...text.matchAll(/^\| (.+) \|$/gm)].map(([, row = ""]) => row.split(" | ").map((cell) => cell.trim()));
+
+const pathsIn = (cell: string): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, path = ""]) => path);
+
+describe("the table of promises", () => {
+  const rows = rowsOf(read("docs/reference/promises.md")).filter(([id = ""]) => /^[ABC]\d{3}$/.test(id));
+
+  it("has every row of part A, each once", () => {
+    const ids = rows.map(([id = ""]) => id);
+    assert.equal(new Set(ids).size, ids.length);
+    const wanted = Array.from({ length: 123 }, (_, index) => `A${String(index + 1).padStart(3, "0")}`);
+    assert.deepEqual(
+      ids.filter((id) => id.startsWith("A")),
+      wanted,
+    );
+  });
+
+  it("names files that are there, or says why not yet", () => {
+    for (const [id = "", promise = "", shown = ""] of rows) {
+      assert.ok(promise.length > 0, id);
+      if (/^not yet: .{5,}/.test(shown)) continue;
+      const [files = ""] = shown.split(";");
+      assert.ok(pathsIn(files).length > 0, `${id} names no file`);
+      for (const path of pathsIn(files)) assert.ok(isThere(path), `${id} names ${path}, which is not there`);
+    }
+  });
+});
+
+describe("the map of folders", () => {
+  const [, section = ""] = read("docs/architecture.md").split("## Folders of the first documents");
+  const rows = rowsOf(section.split("\n## ")[0] ?? "").filter(([from = ""]) => from.startsWith("`"));
+
+  it("has every folder of the first layouts (A005, B002)", () => {
+    const named = rows.flatMap(([from = ""]) => pathsIn(from));
+    for (const folder of [
+      "cmd",
+      "api/controllers/v1alpha1",
+      "config/default",
+      "config/manager",
+      "config/rbac",
+      "config/prometheus",
+      "config/network-policy",
+      "charts/talos-operator",
+      "examples",
+      "internal",
+      "pkg/consts",
+      "hack/results",
+      "test",
+      "api",
+      "pkg",
+      "deploy",
+      "docs",
+      "hack",
+      "ui",
+    ])
+      assert.ok(named.includes(folder), folder);
+  });
+
+  it("leads to what is there", () => {
+    for (const [from, to = ""] of rows) {
+      if (to.startsWith("not yet")) continue;
+      assert.ok(pathsIn(to).length > 0, from);
+      for (const path of pathsIn(to)) assert.ok(isThere(path), `${from} leads to ${path}, which is not there`);
+    }
+  });
+
+  it("keeps the names that were promised as they are", () => {
+    for (const path of [
+      "config/crd",
+      "config/default",
+      "config/manager",
+      "config/rbac",
+      "config/prometheus",
+      "config/network-policy",
+      "config/samples",
+    ])
+      assert.ok(isThere(path), path);
+    for (const path of ["charts/talos-operator", "examples", "hack/results", "test", "docs"]) assert.ok(isThere(path), path);
+  });
+});
+
+describe("the documents", () => {
+  it("are the ten that were promised, with something in them (B132)", () => {
+    const pages = ["index", "getting_started", "crds/README", "operator_manual/README", "diagram", "kubernetes_upgrade_flow_diagram"];
+    for (const page of [...pages, "metrics", "upgrading/README", "contributing", "roadmap"])
+      assert.ok(read(`docs/${page}.md`).length > 100, page);
+  });
+
+  it("lead to pages that are there", () => {
+    for (const page of [
+      "docs/index.md",
+      "docs/getting_started.md",
+      "docs/operator_manual/README.md",
+      "docs/upgrading/README.md",
+      "docs/roadmap.md",
+      "README.md",
+    ])
+      for (const [, link = ""] of read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g))
+        assert.ok(existsSync(new URL(link, new URL(page, root))), `${page} leads to ${link}`);
+  });
+
+  it("name targets of make that there are, all listed by make help (B143)", () => {
+    const makefile = read("Makefile");
+    for (const target of ["install", "deploy", "undeploy", "run", "test", "docker-build", "manifests", "generate"])
+      assert.match(makefile, new RegExp(`^(?:[a-z-]+ )*${target}(?: [a-z-]+)*: ## `, "m"), target);
+    for (const page of ["docs/operator_manual/README.md", "docs/upgrading/README.md", "docs/getting_started.md"])
+      for (const [, target = ""] of read(page).matchAll(/`make ([a-z-]+)/g))
+        assert.match(makefile, new RegExp(`^${target}: `, "m"), target);
+  });
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { it } from "node:test";
+import { crds } from "@talos-operator/api";
+import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
+import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
+
+const folder = new URL("../../config/samples/", import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, folder), "utf8");
+
+it("the samples show every kind that people write, and the API takes each as it stands, no field unknown (B119)", async () => {
+  const { clock, timers } = createVirtualTime();
+  const server = await createApiServer({ store: createMemoryStore(), clock, timers, random: createSeededRandom(1) });
+  const kube = server.transport({ name: "somebody", groups: ["system:masters"] });
+  const post = async (path: string, body: unknown): Promise<void> => {
+    const { status, body: answer } = await kube.send({ method: "POST", path, query: { fieldValidation: "Strict" }, body });
+    assert.equal(status, 201, JSON.stringify(answer));
+  };
+  for (const crd of crds) await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+  const { resources } = parseKubernetesYaml(read("kustomization.yaml"))[0] as { resources: readonly string[] };
+  assert.deepEqual(
+    readdirSync(folder)
+      .filter((file) => file !== "kustomization.yaml")
+      .toSorted(),
+    resources.toSorted(),
+  );
+  const shown = new Set<string>();
+  for (const file of resources) {
+    const [object] = parseKubernetesYaml(read(file)) as readonly { apiVersion: string; kind: string }[];
+    const kind = crds.find(({ spec }) => spec.names.kind === object?.kind && object.apiVersion.startsWith(`${spec.group}/`));
+    assert.ok(object !== undefined && kind !== undefined, file);
+    await post(`/apis/${object.apiVersion}/namespaces/default/${kind.spec.names.plural}`, object);
+    shown.add(object.kind);
+  }
+  // ClusterRecords are the operator's own.
+  const written = crds.map(({ spec }) => spec.names.kind).filter((kind) => kind !== "ClusterRecord");
+  assert.deepEqual([...shown].toSorted(), written.toSorted());
+  server.close();
+});
