@@ -39,14 +39,20 @@ const KEYS = ["bundle", "secretBundle", "secrets.bundle", "secrets.yaml", "contr
  * that lost its record. Nothing is written.
  *
  * @param written the control planes' whole config that a person wrote, when an import is asked for: it may hold the keys too
+ * @param isOwnAbsent a bundle Secret of ours was looked for a moment ago, and there is none
  *
  * @throws KubeApiError when a Secret cannot be read: then nobody knows
  */
-export async function findBundles(client: KubeClient, controlPlane: TalosControlPlane, written?: ConfigBase): Promise<FoundBundles> {
+export async function findBundles(
+  client: KubeClient,
+  controlPlane: TalosControlPlane,
+  { written, isOwnAbsent = false }: { readonly written?: ConfigBase | undefined; readonly isOwnAbsent?: boolean } = {},
+): Promise<FoundBundles> {
   const { namespace = "", name, annotations: words } = controlPlane.metadata;
   const secrets = client.resource<Secret>(secretType);
   const named = words?.[annotations.importBundle];
-  const names = [...(named === undefined || named === "" ? [] : [named]), `${name}-state`, bundleSecretName(name, 1)];
+  const own = bundleSecretName(name, 1);
+  const names = [...(named === undefined || named === "" ? [] : [named]), `${name}-state`, ...(isOwnAbsent ? [] : [own])];
   const read: (FoundBundle & { readonly bundle?: SecretsBundle })[] = [];
   for (const secretName of new Set(names)) {
     const secret = await secrets.tryGet({ namespace, name: secretName });

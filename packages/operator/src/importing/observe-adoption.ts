@@ -39,7 +39,9 @@ export async function withAdoption(seen: Observed, isAsked: boolean, session: Cl
   const now = ports.clock.now();
   if (session.heldBundle === undefined || elapsedMs(session.heldBundle.at, now) >= PLACES_FRESH_MS) {
     try {
-      session.heldBundle = { at: now, ...(await findBundles(ports.client, seen.controlPlane, isAsked ? writtenConfig(seen) : undefined)) };
+      const written = isAsked ? writtenConfig(seen) : undefined;
+      const isOwnAbsent = seen.bundle.kind === "absent";
+      session.heldBundle = { at: now, ...(await findBundles(ports.client, seen.controlPlane, { written, isOwnAbsent })) };
     } catch {
       // Unknown: nothing is made, and nothing taken over.
       session.heldBundle = undefined;

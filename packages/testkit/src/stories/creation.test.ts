@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -24,6 +25,16 @@ test("a cluster is founded once, its machines are configured once, and idleness 
     const after = await world.client.resource(kinds.controlPlane).list();
     assert.deepEqual(after.items, before.items);
     assert.equal(world.effects.length, 6);
+  }));
+
+test("an operator that starts anew tells no news of a cluster that is as it was", () =>
+  tell({}, async (world) => {
+    await make(world);
+    await world.untilReady();
+    await world.time.advance(60_000);
+    await world.kill();
+    await world.start();
+    await assertQuiet(world, 2);
   }));
 
 test("control plane and worker of a paused cluster hear one word, and go on when it is taken back", () =>

@@ -14,6 +14,7 @@ import type { SecretsBundle } from "@talos-operator/talos";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { measured } from "../../metrics/measured.ts";
 import type { Measures } from "../../metrics/measured.ts";
+import { elapsedMs } from "../../elapsed.ts";
 import { EffectError, isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { LookGate } from "../../looking/look-gate.ts";
@@ -23,7 +24,7 @@ import { createAccessStore } from "../../secrets/access-store.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
-import { decide, defaultRules } from "./decide.ts";
+import { decide, defaultRules, FIRST_LOOKS_MS } from "./decide.ts";
 import { foundedBy } from "./etcd-view.ts";
 import { executeAll } from "./execute.ts";
 import type { Effects } from "./execute.ts";
@@ -358,6 +359,8 @@ export function createBrain(options: BrainOptions): Brain {
   ): Promise<number | undefined> => {
     // A pass that acted is followed by another at once: that one says how it is.
     if (!isDone) return undefined;
+    const looksDueMs = firstLooksDueMs(object, seen);
+    if (looksDueMs > 0) return looksDueMs;
     if (seen.mode !== "reconcile") {
       const told = findCondition(object.status?.conditions, "DryRun")?.message;
       const written = await statuses.write(object, { fields: {}, conditions: decision.conditions, keepsOthers: true, drops: ["DryRun"] });
@@ -459,6 +462,13 @@ export function createBrain(options: BrainOptions): Brain {
       clusters.clear();
     },
   };
+}
+
+/** What an earlier process told stays until this one has looked at every machine: that an operator starts is no news of the cluster. */
+function firstLooksDueMs({ metadata, status }: TalosControlPlane, seen: Observed): number {
+  const isTold = findCondition(status?.conditions, "Ready")?.observedGeneration === metadata.generation;
+  const isLooking = seen.machines.some(({ look }) => look.kind === "not-asked");
+  return isTold && isLooking ? FIRST_LOOKS_MS - elapsedMs(seen.watchedSince, seen.now) : 0;
 }
 
 /** Failures that the next look answers: the world moved between decision and effect. */

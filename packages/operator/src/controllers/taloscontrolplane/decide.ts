@@ -66,7 +66,7 @@ const BUSY_LOOK_MS = 2_000;
 const DRY_RUN_LOOK_MS = 30_000;
 
 /** By then every machine was asked, or does not answer. */
-const FIRST_LOOKS_MS = 8_000;
+export const FIRST_LOOKS_MS = 8_000;
 
 /** The first rule that has something to say ends the pass; conditions always describe everything that was seen. Pure, total, synchronous. */
 export function decide(seen: Observed, rules: readonly Rule[] = defaultRules): Decision {

@@ -142,8 +142,6 @@ export interface SentEffect {
   readonly at: number;
   readonly outcome: "answered" | "unknown" | "refused";
   readonly detail: string;
-  /** SHA-256 of the configuration text that was sent. */
-  readonly configHash?: string;
 }
 
 /** One effect, with the precondition that keeps it safe when the observation was stale. */

@@ -102,7 +102,7 @@ export async function readMeta(client: TalosClient, options: CallOptions): Promi
 const METAL_NETWORK_ID = `0x${META_KEYS.metalNetwork.toString(16).padStart(2, "0")}`;
 
 /** SHA-256 of a configuration text, in hex. */
-export function hashOf(text: string): string {
+function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 

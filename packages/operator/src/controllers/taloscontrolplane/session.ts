@@ -224,8 +224,8 @@ export class ClusterSession {
     return this.#sent;
   }
 
-  noteSent(effect: string, outcome: SentEffect["outcome"], detail: string, configHash?: string): void {
-    this.#sent.set(effect, { at: this.#ports.clock.now(), outcome, detail, ...(configHash === undefined ? {} : { configHash }) });
+  noteSent(effect: string, outcome: SentEffect["outcome"], detail: string): void {
+    this.#sent.set(effect, { at: this.#ports.clock.now(), outcome, detail });
   }
 
   forgetSent(effect: string): void {
@@ -312,12 +312,11 @@ export class ClusterSession {
           const forwarded = await this.#lookThroughOthers(own, question);
           if (forwarded !== undefined) {
             // Dialled again when it does not show what it should.
-            connections.close();
+            connections.hangUp();
             return forwarded;
           }
           const look = await lookAt(question);
-          // The next look asks DNS again: a name may lead elsewhere by then.
-          if (isName(target.address) || (this.#pace === "settled" && this.#ports.gate.isCrowded())) connections.close();
+          if (this.#pace === "settled" && this.#ports.gate.isCrowded()) connections.close();
           return look;
         }),
     });

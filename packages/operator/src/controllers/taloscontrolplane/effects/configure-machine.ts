@@ -8,7 +8,6 @@ import { machineFact } from "../facts.ts";
 import type { ClusterFacts } from "../facts.ts";
 import { asMade } from "../fixed-properties.ts";
 import { installedVersion } from "../plan-machines.ts";
-import { hashOf } from "../read-config.ts";
 import { wantedMeta } from "../meta-plan.ts";
 import type { WantedMeta } from "../meta-plan.ts";
 import type { Action, DeclaredMachine, Observed } from "../model.ts";
@@ -40,7 +39,7 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
     log.info({ action: "ConfigureMachine", machine: machine.name, endpoint: machine.address }, "Sending machine config");
     session.noteSent(effect, "unknown", "no answer");
     await client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal });
-    session.noteSent(effect, "answered", "", hashOf(config));
+    session.noteSent(effect, "answered", "");
     log.info({ action: "ConfigureMachine", machine: machine.name }, "Sent machine config");
   } catch (thrown) {
     if (isTalosError(thrown, "INVALID_ARGUMENT", "NODE_FAILED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "PERMISSION_DENIED")) {

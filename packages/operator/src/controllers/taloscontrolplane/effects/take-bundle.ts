@@ -11,11 +11,9 @@ import { writtenConfig } from "../written-config.ts";
 export async function takeBundle(action: Extract<Action, { readonly kind: "TakeBundle" }>, effects: Effects): Promise<void> {
   const { client, seen, bundles, session, log, leading } = effects;
   const { namespace, name } = seen.controlPlane.metadata;
-  const { places, bundle } = await findBundles(
-    client,
-    seen.controlPlane,
-    seen.adoption?.isAsked === true ? writtenConfig(seen) : undefined,
-  );
+  const { places, bundle } = await findBundles(client, seen.controlPlane, {
+    written: seen.adoption?.isAsked === true ? writtenConfig(seen) : undefined,
+  });
   if (bundle === undefined || places.some((place) => place.fingerprint !== action.ifFingerprint))
     throw new EffectError("PRECONDITION_GONE", "the keys that were found are not those that were verified");
   await effects.demandAlone(true);

@@ -1,5 +1,4 @@
 import { elapsedMs } from "../../../elapsed.ts";
-import { withAnsweredConfigs } from "../answered-configs.ts";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { withDecisions } from "../facts.ts";
 import type { BootstrapIntentFact, ClusterFacts } from "../facts.ts";
@@ -45,7 +44,7 @@ export const bootstrapOnce: Rule = {
       const evidence = `The member list of ${founded.machine} has ${founded.members.length} member(s), itself among them.`;
       const done = { machine: target.machine, address: target.address, uuid: target.uuid, at: seen.now, evidence };
       const next = withDecisions(
-        { ...withAnsweredConfigs(facts, seen), bootstrapDone: done },
+        { ...facts, bootstrapDone: done },
         { at: seen.now, action: "Bootstrap", reason: "Founded", machine: target.machine, message: evidence },
       );
       return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "Bootstrapped" }] };
