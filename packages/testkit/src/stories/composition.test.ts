@@ -51,7 +51,7 @@ describe("a KubernetesCluster", () => {
       });
       assert.equal(worker.metadata?.annotations?.["vitistack.io/os-installed"], "true");
       const nodes = await world.workload().resource({ group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false }).list();
-      assert.deepEqual(nodes.items.map(({ metadata }) => metadata?.name).toSorted(), names);
+      assert.deepEqual(nodes.items.map(({ metadata }) => metadata?.name ?? "").toSorted(), names);
       const secrets = ["demo-kubeconfig", "demo-talosconfig"].map((name) => world.get(kinds.secret, name));
       assert.ok((await Promise.all(secrets)).every((secret) => secret !== undefined));
       await world.time.advance(120_000);
@@ -164,6 +164,32 @@ describe("a KubernetesCluster", () => {
           { type: "merge", value: { metadata: { annotations: { "talos-operator.dev/pause-after-files": null } } } },
         );
       await world.untilComposed(600);
+    }));
+});
+
+describe("a KubernetesCluster that is paused", () => {
+  test("rests with its pools, keeps its word, and goes on when the annotation is gone", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(1, { a: 1 }));
+      const annotate = (value: string | null): Promise<unknown> =>
+        world.client
+          .resource(kinds.kubernetesCluster)
+          .patch(
+            { namespace: "default", name: "demo" },
+            { type: "merge", value: { metadata: { annotations: { "upgrade.vitistack.io/do-not-reconcile": value } } } },
+          );
+      await annotate("true");
+      await world.until("paused", async () => (await condition(world, "Paused"))?.status === "True");
+      await world.scale("a", 0);
+      await world.time.advance(120_000);
+      await assertQuiet(world, 5);
+      assert.deepEqual(await world.machineNames(), ["demo-a-0", "demo-cp-0"]);
+      assert.equal((await world.cluster())?.status?.phase, "Running");
+      assert.equal((await world.condition(kinds.worker, "Paused", "demo-a"))?.status, "True");
+      await annotate(null);
+      await world.until("a-0 is gone", async () => (await world.machineNames()).join() === "demo-cp-0", 600);
+      await world.untilComposed();
+      assert.equal(await condition(world, "Paused"), undefined);
     }));
 });
 

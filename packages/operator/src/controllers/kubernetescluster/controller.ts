@@ -2,6 +2,7 @@ import {
   annotations,
   apiVersionOf,
   clusterRecordResource,
+  conditionCatalogue,
   conditionFor,
   isConditionTrue,
   kubernetesClusterResource,
@@ -15,6 +16,7 @@ import type {
   ClusterRecord,
   ConditionInput,
   KubernetesCluster,
+  ReconcileMode,
   TalosControlPlane,
   TalosMachine,
   TalosWorker,
@@ -42,7 +44,8 @@ import type { Decision, MachineManifest, Seen } from "./model.ts";
 import { isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
 import type { Caches } from "./observe.ts";
 
-import { statusAfter } from "./status.ts";
+import { createPoolPauser } from "./pause-pools.ts";
+import { stageOfPhase, statusAfter } from "./status.ts";
 import { isUndeclaredField } from "./undeclared.ts";
 
 /** While a cluster is made its status is written at most this often; what people wait for is written at once. Milliseconds. */
@@ -76,6 +79,7 @@ export function createCompositionController(options: CompositionControllerOption
   const machineClient = client.resource<VitistackMachine>(vitistackMachineResource);
   const applier = createMachineApplier(client);
   const pools = createPoolApplier(client);
+  const pausePools = createPoolPauser(client);
   const written = new Map<string, number>();
 
   const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
@@ -88,13 +92,11 @@ export function createCompositionController(options: CompositionControllerOption
       context.log.debug({ provider: cluster.spec?.data?.provider }, "Left to its provider");
       return undefined;
     }
-    const paused = pausedBy(cluster);
-    if (paused !== undefined) {
-      await pauseConditions(cluster, paused, context);
-      return undefined;
-    }
     context.note("observe");
     let seen = observeComposition(cluster, options, options.defaults, clock.now());
+    const paused = pausedBy(cluster);
+    await pausePools(seen, paused?.mode);
+    if (paused !== undefined) return { requeueAfterMs: await pauseConditions(seen, paused.condition, context) };
     let decision = decideComposition(seen);
     if (decision.needsRecord) {
       seen = { ...seen, holding: await readHolding(seen) };
@@ -324,16 +326,14 @@ export function createCompositionController(options: CompositionControllerOption
     return undefined;
   };
 
-  const pauseConditions = async (cluster: KubernetesCluster, paused: ConditionInput, context: ReconcileContext): Promise<void> => {
-    const seen = observeComposition(cluster, options, options.defaults, clock.now());
-    const stage = cluster.status?.phase === undefined ? "pending" : undefined;
-    const kept = (cluster.status?.conditions ?? []).filter(({ type }) => type !== "Paused") as readonly ConditionInput[];
-    if (
-      stage === undefined &&
-      cluster.status?.conditions?.some(({ type, reason }) => type === "Paused" && reason === paused.reason) === true
-    )
-      return;
-    await writeStatus(seen, { stage: stage ?? "pending", message: paused.message, conditions: [...kept, paused] }, context);
+  /** A paused cluster hears one word more; what was said of it stays. */
+  const pauseConditions = async (seen: Seen, paused: ConditionInput, context: ReconcileContext): Promise<number | undefined> => {
+    const { status } = seen.cluster;
+    const told = (status?.conditions ?? []) as readonly ConditionInput[];
+    if (told.some(({ type, reason, message }) => type === "Paused" && reason === paused.reason && message === paused.message))
+      return undefined;
+    const conditions = [...told.filter(({ type }) => type !== "Paused" && type in conditionCatalogue), paused];
+    return writeStatus(seen, { stage: stageOfPhase(status?.phase), message: paused.message, conditions }, context);
   };
 
   return createController({
@@ -375,18 +375,19 @@ function poolKeys({ metadata, spec }: TalosMachine, { controlPlanes, workers }: 
   return pool === undefined ? [] : [pool];
 }
 
-/** Why nothing is to be done with a cluster, or `undefined`. */
-function pausedBy({ metadata }: KubernetesCluster): ConditionInput | undefined {
+/** Why nothing is to be done with a cluster, and the word for its pools; `undefined` = it goes on. */
+function pausedBy({
+  metadata,
+}: KubernetesCluster): { readonly mode: Exclude<ReconcileMode, "reconcile">; readonly condition: ConditionInput } | undefined {
   const mode = reconcileModeOf(metadata);
-  if (mode !== "reconcile") return pausedCondition(mode);
-  const word = metadata.annotations?.[clusterAnnotations.doNotReconcile] ?? "";
-  return word === ""
-    ? undefined
-    : conditionFor(
-        "Paused",
-        "ReconcileModeDisable",
-        `The annotation ${clusterAnnotations.doNotReconcile} is set: nothing is changed until it is removed.`,
-      );
+  if (mode !== "reconcile") {
+    // There is nothing to take over a KubernetesCluster from: its Machines are found by their owner.
+    const word = mode === "import" ? "disable" : mode;
+    return { mode: word, condition: pausedCondition(word) };
+  }
+  if ((metadata.annotations?.[clusterAnnotations.doNotReconcile] ?? "") === "") return undefined;
+  const message = `The annotation ${clusterAnnotations.doNotReconcile} is set: nothing is changed until it is removed.`;
+  return { mode: "disable", condition: conditionFor("Paused", "ReconcileModeDisable", message) };
 }
 
 function preconditions(object: { readonly metadata: { readonly uid?: string } } | undefined): {

@@ -1,5 +1,6 @@
 import type { ClusterGroup, ClusterModel } from "@talos-operator/api";
 import { compareContracts } from "@talos-operator/talos";
+import { nodeAnnotations } from "./node-annotations.ts";
 
 /** First contract whose Kubernetes settings are documents of their own. */
 const DOCUMENTS_SINCE = "1.14";
@@ -17,10 +18,11 @@ export function patchesOf(model: ClusterModel, group: ClusterGroup, contract: st
     (group.kubernetesVersion === model.kubernetesVersion ? undefined : `ghcr.io/siderolabs/kubelet:${group.kubernetesVersion}`);
   const kubeletFields = { ...(image === undefined ? {} : { image }), ...unlessEmpty("extraArgs", kubelet.extraArgs) };
   const taints = Object.fromEntries(group.taints.map(({ key, value, effect }) => [key, value === "" ? effect : `${value}:${effect}`]));
+  const annotations = nodeAnnotations(model, group);
   const hasDocuments = compareContracts(contract, DOCUMENTS_SINCE) >= 0;
   const node = {
     ...unlessEmpty("labels", group.labels),
-    ...unlessEmpty("annotations", group.annotations),
+    ...unlessEmpty("annotations", annotations),
     ...unlessEmpty("taints", taints),
   };
   const installFields = {
@@ -38,7 +40,7 @@ export function patchesOf(model: ClusterModel, group: ClusterGroup, contract: st
         : {
             kubelet: some(kubeletFields),
             nodeLabels: some(group.labels),
-            nodeAnnotations: some(group.annotations),
+            nodeAnnotations: some(annotations),
             nodeTaints: some(taints),
           }),
     },

@@ -1,4 +1,4 @@
-import { findCondition, isConditionTrue, rfc3339, setCondition } from "@talos-operator/api";
+import { conditionCatalogue, findCondition, isConditionTrue, rfc3339, setCondition } from "@talos-operator/api";
 import type { ClusterGroup, Condition, ConditionInput, KubernetesCluster, VitistackMachine } from "@talos-operator/api";
 import { groupOfMachine } from "./machine-manifest.ts";
 import type { Seen, Stage } from "./model.ts";
@@ -18,6 +18,12 @@ export const phaseWords: Readonly<Record<Stage, { readonly flat: string; readonl
   failed: { flat: "Failed", nested: "Failed" },
   deleting: { flat: "Pending", nested: "Pending" },
 };
+
+/** The stage that a word was said for, for a status that keeps it; `pending` for one that nobody says. */
+export function stageOfPhase(phase: string | undefined): Stage {
+  const found = Object.entries(phaseWords).find(([, { flat, nested }]) => phase === flat || phase === nested);
+  return (found?.[0] ?? "pending") as Stage;
+}
 
 /** What a pass has to say. */
 export interface WantedClusterStatus {
@@ -57,7 +63,15 @@ export function statusAfter(before: Status | undefined, seen: Seen, wanted: Want
   const fields = isPublished ? published : { ...published, ...own };
   const state = stateOf(before?.state, seen);
   const stamp = rfc3339(now);
-  const isSame = before !== undefined && same({ ...fields, state }, { ...pick(before, Object.keys(fields)), state: undated(before.state) });
+  const isSame =
+    before !== undefined &&
+    same(
+      { ...fields, state },
+      {
+        ...pick({ ...before, conditions: before.conditions.filter(({ type }) => type in conditionCatalogue) }, Object.keys(fields)),
+        state: undated(before.state),
+      },
+    );
   if (isSame) return before;
   return { ...fields, state: { ...state, lastUpdated: stamp, lastUpdatedBy: WRITER }, ...(isPublished ? {} : { lastUpdated: stamp }) };
 }

@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { normaliseCluster } from "@talos-operator/api";
+import type { KubernetesCluster, TalosControlPlane, TalosMachine, TalosWorker, VitistackMachine } from "@talos-operator/api";
+import { decideComposition } from "./decide.ts";
+import { clusterDefaults } from "./defaults.ts";
+import { machineAnnotations } from "./keys.ts";
+import { machineManifest } from "./machine-manifest.ts";
+import type { Decision, Seen } from "./model.ts";
+import { compose } from "./plan.ts";
+import { phaseWords, statusAfter } from "./status.ts";
+
+const NOW = Date.parse("2026-01-01T00:10:00Z");
+const finalizers = ["cluster.vitistack.io/finalizer"];
+
+function cluster(over: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}): KubernetesCluster {
+  return {
+    apiVersion: "vitistack.io/v1alpha1",
+    kind: "KubernetesCluster",
+    metadata: {
+      namespace: "default",
+      name: "demo",
+      uid: "uid-1",
+      generation: 2,
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      finalizers,
+      ...metadata,
+    },
+    spec: {
+      clusterName: "demo",
+      clusterEndpoint: "https://10.0.0.100:6443",
+      controlPlane: { replicas: 1, machineTemplate: { spec: {} } },
+      workers: [{ name: "a", replicas: 1, machineTemplate: { spec: {} } }],
+      ...over,
+    },
+  };
+}
+
+function seen(object: KubernetesCluster, over: Partial<Seen> = {}): Seen {
+  const { model, problems, inertFields, shape } = normaliseCluster(object, clusterDefaults({}));
+  return {
+    cluster: object,
+    model,
+    problems,
+    inertFields,
+    shape,
+    olderTwin: undefined,
+    machines: [],
+    holderOf: () => undefined,
+    controlPlane: undefined,
+    workers: [],
+    talosMachines: [],
+    holding: new Set(),
+    now: NOW,
+    isPausedAfterFiles: false,
+    ...over,
+  };
+}
+
+/** Everything as it is when nothing is left to do. */
+function settled(object: KubernetesCluster): Seen {
+  const bare = seen(object);
+  assert.ok(bare.model !== undefined);
+  const { machines, pools } = compose(bare, bare.model);
+  const status = {
+    conditions: [
+      { type: "Ready", status: "True", reason: "AllReady", message: "", observedGeneration: 1, lastTransitionTime: "2026-01-01T00:00:00Z" },
+    ],
+  } as const;
+  const controlPlane = pools.find((pool): pool is TalosControlPlane => pool.kind === "TalosControlPlane");
+  const workers = pools.filter((pool): pool is TalosWorker => pool.kind === "TalosWorker");
+  return {
+    ...bare,
+    machines: machines.map((machine) => ({
+      ...machine,
+      metadata: { ...machine.metadata, annotations: { ...machine.metadata.annotations, [machineAnnotations.nodeAddress]: "10.0.0.1" } },
+    })),
+    controlPlane:
+      controlPlane === undefined ? undefined : { ...controlPlane, metadata: { ...controlPlane.metadata, generation: 1 }, status },
+    workers: workers.map((worker) => ({ ...worker, metadata: { ...worker.metadata, generation: 1 }, status })),
+  };
+}
+
+const reasonOf = (decision: Decision, type: string): string | undefined => decision.conditions.find((one) => one.type === type)?.reason;
+
+test("composition: what is wrong with the spec stops everything and names the field (A050)", () => {
+  const decision = decideComposition(seen(cluster({ controlPlane: { replicas: 2, machineTemplate: { spec: {} } } })));
+  assert.deepEqual(
+    [reasonOf(decision, "TopologyValid"), decision.stage, decision.apply, decision.files],
+    ["ValidationFailed", "invalid", [], undefined],
+  );
+  assert.match(decision.message, /spec\.controlPlane\.replicas/);
+});
+
+test("composition: the finalizer comes before anything is made (A045)", () => {
+  const decision = decideComposition(seen(cluster({}, { finalizers: [] })));
+  assert.deepEqual([decision.addFinalizer, decision.apply, decision.files, decision.applyPools], [true, [], undefined, []]);
+});
+
+test("composition: Machines, their files and the pools that refer to them", () => {
+  const decision = decideComposition(seen(cluster()));
+  assert.deepEqual(
+    decision.apply.map(({ metadata }) => metadata.name),
+    ["demo-cp-0", "demo-a-0"],
+  );
+  assert.equal(decision.files, decision.apply);
+  assert.deepEqual(
+    decision.applyPools.map(({ kind, metadata, spec }) => [
+      kind,
+      metadata.name,
+      spec?.metalSpec?.machines?.map(({ machineRef }) => machineRef?.name),
+    ]),
+    [
+      ["TalosControlPlane", "demo", ["demo-cp-0"]],
+      ["TalosWorker", "demo-a", ["demo-a-0"]],
+    ],
+  );
+  assert.equal(reasonOf(decision, "Ready"), "MachinesNotCreated");
+});
+
+test("composition: settled it is Ready, and nothing leaves", () => {
+  const decision = decideComposition(settled(cluster()));
+  assert.deepEqual([decision.stage, reasonOf(decision, "Ready"), decision.release, decision.deletePools], ["ready", "AllReady", [], []]);
+});
+
+test("composition: a Machine is let go only when its pool has seen the list, nothing stands for it, and the record does not hold it (V7, V11)", () => {
+  const before = settled(cluster({ workers: [{ name: "a", replicas: 2, machineTemplate: { spec: {} } }] }));
+  const now = { ...before, ...seen(cluster(), { machines: before.machines, controlPlane: before.controlPlane }) };
+  const shrunk = (over: Partial<Seen>): Decision => decideComposition({ ...now, workers: settled(cluster()).workers, ...over });
+  const talosMachine = { metadata: { namespace: "default", name: "demo-a-demo-a-1" } } as TalosMachine;
+  const names = (decision: Decision): readonly string[] => decision.release.map(({ metadata }) => metadata.name);
+  assert.deepEqual(names(shrunk({})), ["demo-a-1"]);
+  assert.deepEqual(names(shrunk({ talosMachines: [talosMachine] })), [], "its TalosMachine is there");
+  assert.deepEqual(names(shrunk({ holding: new Set(["demo-a-demo-a-1"]) })), [], "the record holds it");
+  assert.deepEqual(names(shrunk({ holding: undefined })), [], "the record was not read");
+  assert.deepEqual(names(shrunk({ workers: before.workers })), [], "its pool lists it");
+  const [pool] = settled(cluster()).workers;
+  assert.ok(pool !== undefined);
+  assert.deepEqual(
+    names(shrunk({ workers: [{ ...pool, metadata: { ...pool.metadata, generation: 2 } }] })),
+    [],
+    "its pool has not seen the list",
+  );
+});
+
+test("composition: a pool of the name needed that is somebody else's is not touched", () => {
+  const { controlPlane } = settled(cluster());
+  assert.ok(controlPlane !== undefined);
+  const theirs = { ...controlPlane, metadata: { ...controlPlane.metadata, ownerReferences: [] } };
+  const decision = decideComposition(seen(cluster(), { controlPlane: theirs }));
+  assert.deepEqual([reasonOf(decision, "Ready"), decision.apply, decision.applyPools], ["NameConflict", [], []]);
+});
+
+test("composition: deletion goes from workers to the control plane to Machines to files and finalizer (A059, A105)", () => {
+  const whole = settled(cluster({}, { deletionTimestamp: "2026-01-01T00:05:00Z" }));
+  const steps = [
+    whole,
+    { ...whole, workers: [] },
+    { ...whole, workers: [], controlPlane: undefined },
+    { ...whole, workers: [], controlPlane: undefined, machines: [] },
+  ].map(decideComposition);
+  assert.deepEqual(
+    steps.map(({ deletePools, release, removeFiles, removeFinalizer }) => [
+      deletePools.map(({ name }) => name),
+      release.length,
+      removeFiles,
+      removeFinalizer,
+    ]),
+    [
+      [["demo-a"], 0, false, false],
+      [["demo"], 0, false, false],
+      [[], 2, false, false],
+      [[], 0, true, true],
+    ],
+  );
+});
+
+test("composition: every stage has a word of each shape, and the flat one is one of four (A024, O4)", () => {
+  for (const { flat } of Object.values(phaseWords)) assert.match(flat, /^(Pending|Provisioning|Running|Failed)$/);
+});
+
+test("status: equal news is the same object, words of others are left alone, and times move with the rest (A030)", () => {
+  const world = settled(cluster());
+  const decision = decideComposition(world);
+  const first = statusAfter(undefined, world, decision);
+  const others = { type: "Valid", status: "True", reason: "ValidationPassed", message: "", lastTransitionTime: "2025-01-01T00:00:00Z" };
+  const stored = { ...first, conditions: [others, ...first.conditions] };
+  const later = { ...world, now: NOW + 60_000 };
+  assert.equal(statusAfter(stored, later, decision), stored);
+  const changed = statusAfter(stored, { ...later, machines: [] }, decision);
+  assert.deepEqual([changed.machineCount, changed.lastUpdated, first.lastUpdated], [0, "2026-01-01T00:11:00Z", "2026-01-01T00:10:00Z"]);
+});
+
+test("manifest: what a template says survives, whatever is in it, beside labels that tools select by (A031, A036, A037)", () => {
+  const object = cluster({
+    workers: [{ name: "a", replicas: 1, machineTemplate: { spec: { memory: 1024, machineClass: "large", tags: { x: "y" } } } }],
+  });
+  const { model } = seen(object);
+  const [, group] = model?.groups ?? [];
+  assert.ok(model !== undefined && group !== undefined);
+  const manifest: VitistackMachine = machineManifest(object, model, group, "demo-a-0");
+  assert.deepEqual(manifest.spec, {
+    memory: 1024,
+    machineClass: "large",
+    tags: { x: "y" },
+    provider: "default",
+    talosConfig: { machineType: "worker", clusterEndpoint: "https://10.0.0.100:6443", installDisk: "/dev/sda" },
+  });
+});
