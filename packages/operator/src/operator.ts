@@ -126,7 +126,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       ...shared,
       references,
       configs,
-      dialer: createCheckedDialer(talos, names, hosts),
+      dialer: createCheckedDialer(talos, names, hosts, clock),
       ...(workloads === undefined ? {} : { workloads }),
       keys,
       events,

@@ -115,4 +115,37 @@ describe("a dialer that checks where it connects to", () => {
     await call;
     assert.deepEqual(closed, ["10.0.0.1"]);
   });
+
+  test("keeps the connection to a name while DNS leads to the same address, or is silent, and ends it when it leads elsewhere", async () => {
+    const { dialer, dialled } = noting();
+    let now = 0;
+    let answer: readonly string[] | undefined = ["10.0.0.1"];
+    let asked = 0;
+    const names = {
+      resolve: async () => {
+        asked += 1;
+        if (answer === undefined) throw new Error("no answer");
+        return answer;
+      },
+    };
+    const channel = createCheckedDialer(dialer, names, {}, { now: () => now }).dial({ address: "cp.example.com" }, credentials);
+    const call = (): Promise<unknown> => channel.unary(method, "", options);
+    await Promise.all([call(), call()]);
+    assert.equal(asked, 1);
+    now += 60_000;
+    await Promise.all([call(), call(), call()]);
+    assert.equal(asked, 2, "calls that come together share an answer");
+    answer = undefined;
+    now += 60_000;
+    await call();
+    answer = ["10.0.0.2"];
+    now += 60_000;
+    await assert.rejects(call(), /leads to another address/);
+    answer = ["127.0.0.1"];
+    await assert.rejects(call(), (thrown) => thrown instanceof AddressRefusal && thrown.reason === "AddressRefused");
+    assert.deepEqual(
+      dialled.map(({ address }) => address),
+      ["10.0.0.1"],
+    );
+  });
 });

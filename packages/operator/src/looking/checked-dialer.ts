@@ -1,6 +1,15 @@
 import { deniedHost, parseHost } from "@talos-operator/api";
 import type { Host, HostOptions, ReadyReason } from "@talos-operator/api";
-import type { NameResolver, TalosCallFailure, TalosChannel, TalosCredentials, TalosDialer, TalosTarget } from "@talos-operator/ports";
+import type {
+  Clock,
+  NameResolver,
+  TalosCallFailure,
+  TalosChannel,
+  TalosCredentials,
+  TalosDialer,
+  TalosTarget,
+} from "@talos-operator/ports";
+import { elapsedMs } from "../elapsed.ts";
 
 /** How long a name may take to be resolved. */
 const NAME_TIMEOUT_MS = 2_000;
@@ -27,11 +36,13 @@ export class AddressRefusal extends Error implements TalosCallFailure {
  * A dialer that connects only to addresses where machines can be, however they are written.
  *
  * A DNS name is resolved once for each channel, every address of the answer is checked, and the connection goes to a checked address: what the name says a
- * moment later changes nothing. TLS still demands the name. A channel never moves: who follows a name dials anew.
+ * moment later changes nothing. TLS still demands the name. A channel never moves: one that is kept asks DNS again from time to time, fails when the name
+ * leads elsewhere by then, and who follows the name dials anew.
  *
  * @param names `undefined` refuses every name
+ * @param clock for channels that are kept; without it DNS is asked once
  */
-export function createCheckedDialer(dialer: TalosDialer, names: NameResolver | undefined, hosts: HostOptions): TalosDialer {
+export function createCheckedDialer(dialer: TalosDialer, names: NameResolver | undefined, hosts: HostOptions, clock?: Clock): TalosDialer {
   return {
     dial(target, credentials) {
       const host = parseHost(target.address);
@@ -41,6 +52,7 @@ export function createCheckedDialer(dialer: TalosDialer, names: NameResolver | u
         async () => ({ ...target, ...(await checkedPlace(host, target, names, hosts)) }),
         dialer,
         credentials,
+        "kind" in host && host.kind === "name" ? clock : undefined,
       );
     },
   };
@@ -98,21 +110,44 @@ function byAddress(a: Extract<Host, { kind: "ip" }>, b: Extract<Host, { kind: "i
   return a.ip.value < b.ip.value ? -1 : a.ip.value > b.ip.value ? 1 : 0;
 }
 
+/** How long the answer of DNS counts for a channel that is kept. */
+const ASKED_AGAIN_MS = 10_000;
+
+/** The name of a kept channel leads elsewhere: whoever is there is to be met by a handshake of his own. */
+class MovedAway extends Error implements TalosCallFailure {
+  override readonly name = "TalosCallFailure";
+  readonly code = UNAVAILABLE;
+
+  constructor(name: string) {
+    super(`${name} leads to another address by now`);
+  }
+}
+
 /** A channel whose address is looked up at the first call, and stays. */
 class CheckedChannel implements TalosChannel {
   readonly target: TalosTarget;
   readonly #find: () => Promise<TalosTarget>;
   readonly #dialer: TalosDialer;
   readonly #credentials: TalosCredentials;
+  readonly #clock: Clock | undefined;
+  #askedAt = 0;
+  #asking: Promise<void> | undefined;
   #opening: Promise<TalosChannel> | undefined;
   #channel: TalosChannel | undefined;
   #isClosed = false;
 
-  constructor(target: TalosTarget, find: () => Promise<TalosTarget>, dialer: TalosDialer, credentials: TalosCredentials) {
+  constructor(
+    target: TalosTarget,
+    find: () => Promise<TalosTarget>,
+    dialer: TalosDialer,
+    credentials: TalosCredentials,
+    clock: Clock | undefined,
+  ) {
     this.target = target;
     this.#find = find;
     this.#dialer = dialer;
     this.#credentials = credentials;
+    this.#clock = clock;
   }
 
   unary: TalosChannel["unary"] = async (method, request, options) => (await this.#open()).unary(method, request, options);
@@ -135,13 +170,37 @@ class CheckedChannel implements TalosChannel {
     this.#channel?.close();
   }
 
-  #open(): Promise<TalosChannel> {
+  async #open(): Promise<TalosChannel> {
+    if (this.#channel !== undefined) await this.#askAgain(this.#channel.target.address);
     this.#opening ??= this.#find().then((target) => {
+      this.#askedAt = this.#clock?.now() ?? 0;
       const channel = this.#dialer.dial(target, this.#credentials);
       if (this.#isClosed) channel.close();
       this.#channel = channel;
       return channel;
     });
     return this.#opening;
+  }
+
+  /** Calls that come together share the answer. While DNS is silent the connection that stands is as good as it was. */
+  #askAgain(address: string): Promise<void> {
+    const clock = this.#clock;
+    if (clock === undefined || elapsedMs(this.#askedAt, clock.now()) < ASKED_AGAIN_MS) return Promise.resolve();
+    this.#asking ??= this.#find()
+      .then(
+        (found) => {
+          if (found.address !== address) throw new MovedAway(this.target.address);
+        },
+        (thrown: unknown) => {
+          if (!(thrown instanceof AddressRefusal) || thrown.reason !== "NameUnresolved") throw thrown;
+        },
+      )
+      .then(() => {
+        this.#askedAt = clock.now();
+      })
+      .finally(() => {
+        this.#asking = undefined;
+      });
+    return this.#asking;
   }
 }

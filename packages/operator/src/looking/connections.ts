@@ -61,6 +61,13 @@ export class MachineConnections {
     this.#mutual = undefined;
   }
 
+  /** Closes the channels and keeps what does not change: the machine is looked at another way. */
+  hangUp(): void {
+    this.closeMaintenance();
+    this.#mutual?.client.close();
+    this.#mutual = undefined;
+  }
+
   close(): void {
     this.closeMaintenance();
     this.closeMutual();

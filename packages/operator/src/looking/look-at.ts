@@ -8,6 +8,13 @@ import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, Seen
 /** Deadline of each call of a look. */
 export const LOOK_TIMEOUT_MS = 3_000;
 
+/**
+ * A settled machine that is seen through a control plane shows no key, so another machine of the cluster at its address shows by its hardware alone: that is
+ * asked at least this often. A boot into another version shows as a look that fails, or by then.
+ */
+const FORWARDED_FRESH_MS = 180_000;
+const FORWARDED = "forwarded";
+
 /** Whom to look at, and what is known of it. */
 export interface LookQuestion {
   readonly connections: MachineConnections;
@@ -47,7 +54,7 @@ export async function lookAt(question: LookQuestion): Promise<Look> {
  */
 export async function lookThrough(looks: TalosLooks, question: LookQuestion): Promise<Running | undefined> {
   try {
-    const look = await readRunning(looks, question, "forwarded");
+    const look = await readRunning(looks, question, FORWARDED);
     return look.stage === "running" ? look : undefined;
   } catch (thrown) {
     if (isTalosError(thrown)) return undefined;
@@ -153,14 +160,15 @@ async function runningVersionOf(client: TalosLooks, options: CallOptions): Promi
 async function readRunning(client: TalosLooks, question: LookQuestion, steadyFor: string | undefined): Promise<Running> {
   const options = callOptions(question);
   const isControlPlane = question.role === "controlplane";
+  const freshMs = steadyFor === FORWARDED ? FORWARDED_FRESH_MS : undefined;
   const [status, version, etcd, hardware] = await Promise.all([
     client.resources.get(resourceKinds.machineStatus, undefined, options),
-    question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options)),
+    question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options), freshMs),
     isControlPlane ? seenEtcd(client, options) : undefined,
     // Addresses change hands: the certificate says only that it is one of ours.
     question.needsHardware === true
       ? hardwareOf(client, options)
-      : question.connections.hardware.take(steadyFor, question.now, () => hardwareOf(client, options)),
+      : question.connections.hardware.take(steadyFor, question.now, () => hardwareOf(client, options), freshMs),
   ]);
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();

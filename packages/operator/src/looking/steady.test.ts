@@ -27,6 +27,21 @@ describe("an answer that stays the same", () => {
     });
   }
 
+  it("counts as long as the asker says", async () => {
+    const steady = new Steady<number>();
+    const take = (at: number, freshMs?: number): Promise<number> =>
+      steady.take(
+        "a",
+        () => at,
+        () => Promise.resolve(at),
+        freshMs,
+      );
+    assert.deepEqual(
+      [await take(0), await take(179_999, 180_000), await take(180_000, 180_000), await take(199_999), await take(200_000)],
+      [0, 0, 180_000, 180_000, 200_000],
+    );
+  });
+
   it("is asked again after a failure and after it was forgotten", async () => {
     const steady = new Steady<string>();
     const now = (): number => 0;

@@ -21,12 +21,16 @@ export class Steady<T> {
     this.#freshMs = freshMs;
   }
 
-  /** The kept answer to this key, else asks. `spki` undefined, before the first answer on a connection, always asks. */
-  async take(spki: string | undefined, now: () => number, ask: () => Promise<T>): Promise<T> {
+  /**
+   * The kept answer to this key, else asks. `spki` undefined, before the first answer on a connection, always asks.
+   *
+   * @param freshMs how long an answer counts this time; default what was said in the beginning
+   */
+  async take(spki: string | undefined, now: () => number, ask: () => Promise<T>, freshMs = this.#freshMs): Promise<T> {
     const held = this.#held;
     const askedAt = now();
     // The clock may jump, in both directions.
-    if (held !== undefined && held.spki === spki && Math.abs(askedAt - held.at) < this.#freshMs) return held.value;
+    if (held !== undefined && held.spki === spki && Math.abs(askedAt - held.at) < freshMs) return held.value;
     const value = await ask();
     this.#held = spki === undefined ? undefined : { spki, at: askedAt, value };
     return value;

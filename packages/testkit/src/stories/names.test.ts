@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { TalosDialer } from "@talos-operator/ports";
 import { apply, assertStoppedBy } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -21,6 +22,24 @@ describe("a machine that is given by its DNS name", () => {
       await world.time.advance(300_000);
       assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "True");
     }));
+
+  test("is looked at over one connection while its name leads to the same address", () => {
+    let dials = 0;
+    const dialer = (real: TalosDialer): TalosDialer => ({
+      dial: (target, credentials) => {
+        dials += 1;
+        return real.dial(target, credentials);
+      },
+    });
+    return tell({ names: new Map([[name, ["10.5.0.1"]]]), dialer }, async (world) => {
+      await begin(world);
+      await world.untilReady();
+      await world.time.advance(120_000);
+      const before = dials;
+      await world.time.advance(1_800_000);
+      assert.equal(dials - before, 0);
+    });
+  });
 
   const refused: readonly { readonly name: string; readonly answer: readonly string[]; readonly reason: string; readonly says: RegExp }[] =
     [
