@@ -108,13 +108,8 @@ export const clusterRuleCases: readonly ClusterRuleCase[] = [
     refused: /machineClass|anyOf/,
   },
   { name: "takes secrets that are given whole", to: withMachine({ token: "a.b", ca }) },
-  { name: "takes secrets by reference", to: withMachine({ secretRef: { name: "mine" } }) },
-  { name: "refuses a token without the authority", to: withMachine({ token: "a.b" }), refused: /give token and ca, or secretRef/ },
-  {
-    name: "refuses secrets here and by reference",
-    to: withMachine({ token: "a.b", ca, secretRef: { name: "mine" } }),
-    refused: /give token and ca, or secretRef/,
-  },
+  { name: "refuses a token without the authority", to: withMachine({ token: "a.b" }), refused: /give type, token and ca together/ },
+  { name: "takes settings of machines without secrets", to: { ...flat, talosConfig: { machine: { certSANs: ["api.example.com"] } } } },
   {
     name: "refuses an authority without its key",
     to: withMachine({ token: "a.b", ca: { crt: ca.crt } }),

@@ -58,10 +58,11 @@ export interface KubeletOptions {
   readonly extraArgs: Readonly<Record<string, string>>;
 }
 
-/** Secrets that are used instead of generated ones. Never printed: `normaliseCluster` puts no value of them into a message. */
-export type GivenSecrets =
-  | { readonly kind: "inline"; readonly token: string; readonly ca: { readonly crt: string; readonly key: string } }
-  | { readonly kind: "secret"; readonly name: string };
+/** Secrets that are asked for instead of generated ones. Never printed: `normaliseCluster` puts no value of them into a message. */
+export interface GivenSecrets {
+  readonly token: string;
+  readonly ca: { readonly crt: string; readonly key: string };
+}
 
 /** What an inventory knows of a cluster. */
 export interface Inventory {

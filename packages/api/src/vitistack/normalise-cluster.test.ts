@@ -122,10 +122,9 @@ describe("a cluster in the shape with data and topology", () => {
 describe("what both shapes share", () => {
   const machine = { type: "controlplane", token: "to.ken", ca: { crt: "Y3J0", key: "a2V5" } };
 
-  it("takes given secrets, in the object or by reference (A017)", () => {
-    assert.deepEqual(modelOf(read(flatCluster({ talosConfig: { machine } }))).secrets, { kind: "inline", token: "to.ken", ca: machine.ca });
-    const talosConfig = { machine: { type: "controlplane", secretRef: { name: "mine" } } };
-    assert.deepEqual(modelOf(read(nestedCluster({}, { talosConfig }))).secrets, { kind: "secret", name: "mine" });
+  it("keeps given secrets (A017)", () => {
+    assert.deepEqual(modelOf(read(flatCluster({ talosConfig: { machine } }))).secrets, { token: "to.ken", ca: machine.ca });
+    assert.equal(modelOf(read(nestedCluster({}, { talosConfig: { machine: { certSANs: ["a.example.com"] } } }))).secrets, undefined);
   });
 
   it("takes networks, domain, installation, kubelet and names from talosConfig (A018-A021)", () => {

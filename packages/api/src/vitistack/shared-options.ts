@@ -39,7 +39,7 @@ export function readSharedOptions(spec: KubernetesClusterSpec, draft: Draft, def
       `${quote(install.disk)} is no disk that can be named here`,
       "Write it as /dev/sda, /dev/vda or /dev/nvme0n1",
     );
-  if (machine !== undefined && machine.type !== "controlplane")
+  if (machine?.type !== undefined && machine.type !== "controlplane")
     inert(notes, "spec.talosConfig.machine.type", "the role of a machine follows from its group");
   const { endpoint, names } = endpointOf(spec, defaults, notes, podSubnets.value, serviceSubnets.value);
   const secrets = secretsOf(machine);
@@ -155,7 +155,6 @@ function sansOf(notes: Notes, sans: readonly string[]): readonly string[] {
 }
 
 function secretsOf(machine: NonNullable<KubernetesClusterSpec["talosConfig"]>["machine"]): GivenSecrets | undefined {
-  if (machine?.secretRef !== undefined) return { kind: "secret", name: machine.secretRef.name };
   if (machine?.token === undefined || machine.ca === undefined) return undefined;
-  return { kind: "inline", token: machine.token, ca: machine.ca };
+  return { token: machine.token, ca: machine.ca };
 }

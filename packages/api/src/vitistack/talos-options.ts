@@ -6,18 +6,14 @@ const texts = (description: string, item: string) => list(text(item), { descript
 
 const machine = object(
   {
-    type: required(text("controlplane. The role of a machine follows from its group; another word is answered by a condition.")),
-    token: text("Token that machines join with, instead of a generated one."),
+    type: text("controlplane. The role of a machine follows from its group."),
+    token: text("Token that machines join with. Refused by a condition: secrets are generated."),
     ca: object(
       {
         crt: required(text("Certificate of the authority of the Talos API, base64 of its PEM.")),
         key: required(text("Private key of that authority, base64 of its PEM.")),
       },
-      { description: "Authority of the Talos API, instead of a generated one." },
-    ),
-    secretRef: object(
-      { name: required(text("Name of the Secret.")) },
-      { description: "Secret in the same namespace with the keys token, ca.crt and ca.key, instead of writing them here." },
+      { description: "Authority of the Talos API. Refused by a condition: secrets are generated." },
     ),
     certSANs: texts("Further names and addresses in the certificates of the Talos API and the Kubernetes API.", "A name or an address."),
     kubelet: object(
@@ -29,11 +25,11 @@ const machine = object(
     ),
   },
   {
-    description: "Secrets and settings of the machines. With it type, and token and ca or secretRef, are given too.",
+    description: "Settings of the machines. Of type, token and ca all are given, or none.",
     rules: [
       {
-        rule: "has(self.secretRef) ? !has(self.token) && !has(self.ca) : has(self.token) && has(self.ca)",
-        message: "give token and ca, or secretRef, and not both: machines trust each other by all of them together",
+        rule: "has(self.type) == has(self.token) && has(self.type) == has(self.ca)",
+        message: "give type, token and ca together: machines trust each other by all of them",
       },
     ],
   },
