@@ -10,14 +10,14 @@ mkdirSync(cache, { recursive: true });
 
 const fromAssets = ["etcd", "kube-apiserver", "kubectl"];
 const assets = process.env.KUBEBUILDER_ASSETS;
-const wanted = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm", "talosctl", "golden"];
+const wanted = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm", "talosctl", "golden", "promtool"];
 let missing = wanted;
 let tools = cache;
 if (assets !== undefined && fromAssets.every((name) => existsSync(join(assets, name)))) {
   tools = join(cache, "with-assets");
   mkdirSync(tools, { recursive: true });
   for (const name of fromAssets) if (!existsSync(join(tools, name))) symlinkSync(join(assets, name), join(tools, name));
-  missing = ["helm", "talosctl", "golden"];
+  missing = ["helm", "talosctl", "golden", "promtool"];
 }
 if (spawnSync("go", ["version"]).status !== 0) {
   process.stderr.write(
@@ -28,7 +28,7 @@ if (spawnSync("go", ["version"]).status !== 0) {
   process.exit(1);
 }
 process.stderr.write(`Genuine parts in ${tools} (the first build takes about ten minutes on two cores)\n`);
-const build = spawnSync("bash", ["hack/tools/build.sh", "k8s", "talosctl", "golden"], {
+const build = spawnSync("bash", ["hack/tools/build.sh", "k8s", "talosctl", "golden", "promtool"], {
   stdio: ["ignore", 2, 2],
   env: { ...process.env, BIN: tools, ONLY: missing.join(" ") },
 });

@@ -48,6 +48,11 @@ describe("the chart", () => {
       assert.match(result.stderr, says);
     });
 
+  it("has alerts that promtool takes, and that fire when they should", async () => {
+    await must(tool("promtool"), ["check", "rules", `${chart}/files/alerts.yaml`]);
+    await must(tool("promtool"), ["test", "rules", join(testdata, "alerts.test.yaml")]);
+  });
+
   it("gives the operator the pod that config/manager gives it", async () => {
     const kustomized = await must(tool("kubectl"), ["kustomize", "config/default"]);
     const pod = (text: string): string => {

@@ -21,7 +21,7 @@ const WRITES = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete"
  * finalizers where the admission plugin OwnerReferencesPermissionEnforcement is on, as on OpenShift. A server-side apply may also need `create`:
  * the request does not tell, see {@link recorded}.
  */
-export function accessesOf(request: KubeRequest): readonly Access[] {
+function accessesOf(request: KubeRequest): readonly Access[] {
   const own = accessOf(request);
   if (own === undefined) return [];
   if (request.method === "GET" || request.method === "DELETE") return [own];
