@@ -30,6 +30,7 @@ import { executeAll } from "./execute.ts";
 import type { Effects } from "./execute.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { machineFact } from "./facts.ts";
+import { firstTurnMs } from "./first-turn.ts";
 import type { MachineFact } from "./facts.ts";
 import { readRecord } from "./facts-codec.ts";
 import { withPauses } from "./held.ts";
@@ -141,6 +142,7 @@ export function createBrain(options: BrainOptions): Brain {
   const rules = options.rules ?? defaultRules;
   const gate = new LookGate(options.timers);
   const turnstile = new Turnstile(CONFIG_READINGS);
+  const hadTurn = new Set<string>();
 
   const clusterOf = (key: ObjectKey, uid: string): Cluster => {
     const text = keyText(key);
@@ -186,10 +188,16 @@ export function createBrain(options: BrainOptions): Brain {
     const cluster = clusterOf(key, controlPlane.metadata.uid ?? "");
     const { session } = cluster;
     const machineObjects = surroundings.machineObjectsOf(key, workersOfIt);
+      hadTurn.delete(keyText(key));
     context.note("observe");
     const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);
     const asksImport = mode === "import";
     const cached = {
+    if (!clusters.has(keyText(key)) && !hadTurn.has(keyText(key))) {
+      hadTurn.add(keyText(key));
+      const requeueAfterMs = firstTurnMs(controlPlane, workersOfIt, controlPlanes.store.size, options.random.fraction());
+      if (requeueAfterMs > 0) return { requeueAfterMs };
+    }
       controlPlane,
       // Until there is a record, the rule of imports alone decides; from then on it is a cluster as any other.
       mode: asksImport ? ("reconcile" as const) : mode,
@@ -217,6 +225,7 @@ export function createBrain(options: BrainOptions): Brain {
       client,
       dialer: options.dialer,
       keys: options.keys,
+      clusters: controlPlanes.store.size,
       clock,
       wake: () => controller.enqueue(key),
     });

@@ -36,8 +36,11 @@ import { addressesOf, concernsCluster, controlPlaneProblems, handMadeProblems, i
 /** How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. */
 const EAGER_FRESH = { recordMs: 25_000, bundleMs: 25_000, accessMs: 55_000 } as const;
 
-/** The same while a cluster is as it should be: people who delete an access Secret get a new one within two minutes. */
-const SETTLED_FRESH = { recordMs: 120_000, bundleMs: 120_000, accessMs: 120_000 } as const;
+/**
+ * The same while a cluster is as it should be: people who delete an access Secret get a new one within two minutes. With many clusters it takes longer, so
+ * that all of them together read no more than forty objects a minute; at most an hour.
+ */
+const SETTLED_FRESH = { leastMs: 120_000, perClusterMs: 6_000, mostMs: 3_600_000 } as const;
 
 /** Passes follow each other within milliseconds while a cluster begins. What is made is made by create-only calls: they find what came meanwhile. */
 const ABSENT_FRESH_MS = 10_000;
@@ -54,6 +57,8 @@ export interface ObservePorts {
   readonly configs: ConfigReferences;
   /** Another look at this cluster, now. */
   readonly wake: () => void;
+  /** How many clusters this process manages. */
+  readonly clusters: number;
   readonly mayDisturb: boolean;
   readonly requireFingerprint: boolean;
 }
@@ -217,8 +222,11 @@ function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
   return machine.reference !== undefined || validateAddresses([{ field: machine.field, address: machine.address }], hosts).length === 0;
 }
 
-function freshFor(session: ClusterSession): typeof EAGER_FRESH | typeof SETTLED_FRESH {
-  return session.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH;
+function freshFor(session: ClusterSession, clusters: number): Readonly<Record<keyof typeof EAGER_FRESH, number>> {
+  if (session.pace() !== "settled") return EAGER_FRESH;
+  const { leastMs, perClusterMs, mostMs } = SETTLED_FRESH;
+  const freshMs = Math.min(mostMs, Math.max(leastMs, clusters * perClusterMs));
+  return { recordMs: freshMs, bundleMs: freshMs, accessMs: freshMs };
 }
 
 /** Drains and Nodes. What is paused is not drained either; a machine whose effect stands in the record is past its drain. */
@@ -236,7 +244,10 @@ function workloadOf(
 /** Reads the record unless a fresh copy is at hand. */
 async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenRecord>> {
   const now = ports.clock.now();
-  if (session.record === undefined || (elapsedMs(session.record.at, now) >= freshFor(session).recordMs && !session.isAboutToMakeBundle())) {
+  if (
+    session.record === undefined ||
+    (elapsedMs(session.record.at, now) >= freshFor(session, ports.clusters).recordMs && !session.isAboutToMakeBundle())
+  ) {
     try {
       const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
       session.record = { at: now, value: record ?? "absent" };
@@ -258,7 +269,7 @@ async function readBundle(key: ObjectKey, session: ClusterSession, ports: Observ
   const known = session.bundle;
   if (known !== undefined) {
     const isAbsent = known.value.kind === "absent";
-    const freshMs = isAbsent ? ABSENT_FRESH_MS : freshFor(session).bundleMs;
+    const freshMs = isAbsent ? ABSENT_FRESH_MS : freshFor(session, ports.clusters).bundleMs;
     // In a burst of new clusters the turn of a key comes after minutes; what is made then is made by a create-only call.
     const isFresh = elapsedMs(known.at, now) < freshMs || session.isAboutToMakeBundle();
     if (isFresh && (isAbsent || !needsCredentials)) return known.value;
@@ -302,7 +313,7 @@ async function readAccess(
   const namespace = controlPlane.metadata.namespace ?? "";
   const owner = accessOwner({ controlPlane });
   const isFresh = (one: ClusterSession["kubeconfig"]): boolean =>
-    one !== undefined && one.value.kind === "present" && elapsedMs(one.at, now) < freshFor(session).accessMs;
+    one !== undefined && one.value.kind === "present" && elapsedMs(one.at, now) < freshFor(session, ports.clusters).accessMs;
   try {
     if (!isFresh(session.kubeconfig))
       session.kubeconfig = {
