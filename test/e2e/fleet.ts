@@ -56,21 +56,17 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
   const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
   const kubectl = (...args: string[]): Promise<string> =>
     must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 60_000 });
-  const simulator = startOurs(
-    ...["simulator", "--data-dir", data, "--machines", String(machines), "--boot-seconds", String(bootSeconds)],
-    ...["--call-log", callLog, "--log-level", "warn"],
-  );
+  const simulated = ["--machines", String(machines), "--boot-seconds", String(bootSeconds), "--call-log", callLog];
+  const simulator = startOurs("simulator", "--data-dir", data, "--log-level", "warn", ...simulated);
   // Only owners' garbage is collected: the one part of a Kubernetes that deletion leans on.
   const env = { ...scripts, KCM: "1", KCM_CONTROLLERS: "garbage-collector-controller" };
   await must("bash", ["hack/tools/start-apiserver.sh", api], { env, timeoutMs: 120_000 });
   await kubectl("apply", "--server-side", "-f", "config/crd");
   await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
   await simulator.says(/machines wait/);
+  const noProbes = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0"];
   const startReplica = (): Running =>
-    startOurs(
-      ...["manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--fast-failover", "--log-level", "info"],
-      ...["--health-probe-bind-address", "0", "--metrics-bind-address", "0"],
-    );
+    startOurs("manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--fast-failover", ...noProbes);
   const replicas = [startReplica(), startReplica()];
   const { config } = await loadKubeconfig({ path: kubeconfig });
   const transport = createHttpsTransport({ ...config, userAgent: "stories" });

@@ -41,7 +41,7 @@ describe("five clusters in the middle of their lives, and a leader that is kille
   /** Effects on a cluster's machines since the edits began. */
   const effectsSince = (cluster: Shape): readonly string[] => fleet.effects(...machinesOf(cluster)).slice(accepted.get(cluster.name));
   const condition = async (type: ResourceType, name: string, wanted: string): Promise<Condition | undefined> => {
-    const object = (await fleet.client.resource(type).tryGet({ namespace: "default", name })) as Conditioned | undefined;
+    const object = await fleet.client.resource<Conditioned>(type).tryGet({ namespace: "default", name });
     return object?.status?.conditions?.find((one) => one.type === wanted && one.observedGeneration === object.metadata?.generation);
   };
   const isReady = async ({ name }: Shape): Promise<boolean> => (await condition(talosClusterResource, name, "Ready"))?.status === "True";
@@ -250,19 +250,9 @@ async function createElsewhere(fleet: Fleet): Promise<void> {
   const talosctl = (...args: string[]): Promise<string> => must(tool("talosctl"), args);
   const [first = "", worker = ""] = machinesOf(taken);
   await talosctl("gen", "secrets", "-o", file("secrets.yaml"), "--talos-version", "v1.13.9");
-  await talosctl(
-    ...["gen", "config", "taken", `https://${taken.endpoint}:6443`, "--with-secrets", file("secrets.yaml"), "--output-dir", fleet.folder],
-    ...[
-      "--install-disk",
-      "/dev/sda",
-      "--kubernetes-version",
-      "1.36.3",
-      "--talos-version",
-      "v1.13.9",
-      "--with-docs=false",
-      "--with-examples=false",
-    ],
-  );
+  const versions = ["--kubernetes-version", "1.36.3", "--talos-version", "v1.13.9"];
+  const where = ["--with-secrets", file("secrets.yaml"), "--output-dir", fleet.folder, "--install-disk", "/dev/sda"];
+  await talosctl("gen", "config", "taken", `https://${taken.endpoint}:6443`, ...where, ...versions);
   const apply = async (address: string, name: string): Promise<void> =>
     until(`${address} takes its configuration`, async () => {
       const { code } = await run(tool("talosctl"), ["apply-config", "--insecure", "-n", address, "-f", file(name)]);

@@ -46,6 +46,7 @@ export async function benchFailover(repeats: number, options: FleetOptions): Pro
     await joins.several(5);
     say("(iv) leader cut off from the API", [cutOff]);
 
+    await untilQuiet({ operator: await leader() });
     const stopped = await leader();
     const stoppedAt = performance.now();
     stopped.signal("SIGSTOP");
@@ -56,6 +57,7 @@ export async function benchFailover(repeats: number, options: FleetOptions): Pro
     await joins.several(5);
     say(`(iii) leader stopped for ${STOPPED_MS / 1000} s and resumed`, [asleep]);
 
+    await untilQuiet({ operator: await leader() });
     for (const [what, signal] of [
       ["(i) SIGTERM", "SIGTERM"],
       ["(ii) SIGKILL", "SIGKILL"],
@@ -68,8 +70,8 @@ export async function benchFailover(repeats: number, options: FleetOptions): Pro
           const time = await joins.timed();
           await old.gone;
           replicas.splice(replicas.indexOf(old), 1, await world.startReplica());
-          // A standby is warm when its caches are complete.
-          await delay(3_000);
+          // A standby is warm when its caches are complete, and a leader when it has looked at everything.
+          await untilQuiet({ operator: await leader() });
           return time;
         }),
       );

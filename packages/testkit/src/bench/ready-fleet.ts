@@ -3,7 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { talosClusterResource } from "@talos-operator/api";
-import { clusterObject, watchReady } from "./clusters.ts";
+import { clusterObject, watchReady, type ClusterShape } from "./clusters.ts";
+import type { BenchProcess } from "./process.ts";
 import { createProgress } from "./progress.ts";
 import { startBenchWorld, type BenchWorld, type WorldOptions } from "./world.ts";
 
@@ -19,6 +20,8 @@ export interface FleetOptions {
   readonly bundled: boolean;
   readonly nodeOptions: readonly string[];
   readonly apiNodeOptions?: readonly string[];
+  /** Default: {@link FLEET_SHAPE}. */
+  readonly shape?: ClusterShape;
 }
 
 /** Address of the spare machine of a cluster: it waits in maintenance mode beside the fleet. */
@@ -34,39 +37,46 @@ export function spareOf(clusters: number, index: number): string {
  * folder after a change of schemas.
  */
 export async function startFleetWorld(clusters: number, options: FleetOptions & Partial<WorldOptions>): Promise<BenchWorld> {
-  const from = folderOf(clusters);
+  const shape = options.shape ?? FLEET_SHAPE;
+  const from = folderOf(clusters, shape);
   if (!existsSync(join(from, "complete"))) await makeFleet(clusters, options);
-  return startBenchWorld({ ...options, from, rsaPool: 0, machines: clusters * (SIZE + 1) });
+  return startBenchWorld({ ...options, from, rsaPool: 0, machines: clusters * (sizeOf(shape) + 1) });
 }
 
 /** Until the operator did next to nothing for three seconds: it has looked at everything. Tells how long that took. */
-export async function untilQuiet(world: BenchWorld): Promise<number> {
+export async function untilQuiet({ operator }: { readonly operator: BenchProcess }): Promise<number> {
   const begunAt = performance.now();
-  for (let before = world.operatorCost().cpuSeconds, quiet = 0; quiet < 3;) {
+  for (let before = operator.cost().cpuSeconds, quiet = 0; quiet < 3;) {
     await delay(1000);
-    const now = world.operatorCost().cpuSeconds;
+    const now = operator.cost().cpuSeconds;
     quiet = now - before <= 0.1 ? quiet + 1 : 0;
     before = now;
   }
   return (performance.now() - begunAt) / 1000;
 }
 
-function folderOf(clusters: number): string {
-  return join(homedir(), ".cache", "talos-operator", "bench", `fleet-${clusters}`);
+function sizeOf({ controlPlanes, workers }: ClusterShape): number {
+  return controlPlanes + workers;
+}
+
+function folderOf(clusters: number, shape: ClusterShape): string {
+  const suffix = sizeOf(shape) === SIZE ? "" : `-of-${sizeOf(shape)}`;
+  return join(homedir(), ".cache", "talos-operator", "bench", `fleet-${clusters}${suffix}`);
 }
 
 /** Makes the clusters and keeps the state of API and machines, in the place of what was kept before. */
 export async function makeFleet(count: number, options: FleetOptions): Promise<void> {
-  const folder = folderOf(count);
+  const shape = options.shape ?? FLEET_SHAPE;
+  const folder = folderOf(count, shape);
   process.stderr.write(`making a fleet of ${count} clusters once, in ${folder}\n`);
-  await using world = await startBenchWorld({ ...options, rsaPool: 2, machines: count * (SIZE + 1), persist: true });
+  await using world = await startBenchWorld({ ...options, rsaPool: 2, machines: count * (sizeOf(shape) + 1), persist: true });
   const ready = new Set<string>();
   const stop = new AbortController();
   await watchReady(world.client, (name) => ready.add(name), stop.signal);
   const clusters = world.client.resource(talosClusterResource);
   const begunAt = performance.now();
   for (let index = 0; index < count; index += 1) {
-    await clusters.create(clusterObject(index, FLEET_SHAPE));
+    await clusters.create(clusterObject(index, shape));
     const due = begunAt + ((index + 1) * 1000) / APPLIED_PER_SECOND;
     if (due > performance.now()) await delay(due - performance.now());
   }

@@ -176,7 +176,10 @@ function kindOf(path: string): string {
 }
 
 function lines<T>(path: string): readonly T[] {
-  return readFileSync(path, "utf8")
+  const text = readFileSync(path, "utf8");
+  // The last line may be half written.
+  return text
+    .slice(0, text.lastIndexOf("\n") + 1)
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as T);
