@@ -65,7 +65,6 @@ export type {
   ClusterEndpoint,
   ClusterGroup,
   ClusterModel,
-  GivenSecrets,
   InertField,
   InstallOptions,
   Inventory,

@@ -23,8 +23,6 @@ export interface ClusterModel {
   readonly dnsDomain: string;
   readonly install: InstallOptions;
   readonly kubelet: KubeletOptions;
-  /** Absent: secrets are generated. */
-  readonly secrets?: GivenSecrets;
   /** NetworkNamespace that addresses come from. Absent: the only one of the namespace, if there is one. */
   readonly networkNamespace?: string;
   /** What inventories know; empty in the flat shape. Free text: never a label, a file name or a path. */
@@ -33,9 +31,8 @@ export interface ClusterModel {
   readonly groups: readonly ClusterGroup[];
 }
 
-/** Where the URL of the Kubernetes API comes from. `given`: here it is; the others wait for something of the network. */
-export type ClusterEndpoint =
-  { readonly mode: "given"; readonly url: string } | { readonly mode: "networkconfiguration" | "none" | "talosvip" };
+/** Where the URL of the Kubernetes API comes from. `given`: here it is. `none`: the address of the first control plane, once it has one. */
+export type ClusterEndpoint = { readonly mode: "given"; readonly url: string } | { readonly mode: "none" };
 
 /** The installation of Talos on each machine. */
 export interface InstallOptions {
@@ -56,12 +53,6 @@ export interface InstallOptions {
 export interface KubeletOptions {
   readonly image?: string;
   readonly extraArgs: Readonly<Record<string, string>>;
-}
-
-/** Secrets that are asked for instead of generated ones. Never printed: `normaliseCluster` puts no value of them into a message. */
-export interface GivenSecrets {
-  readonly token: string;
-  readonly ca: { readonly crt: string; readonly key: string };
 }
 
 /** What an inventory knows of a cluster. */
@@ -138,7 +129,7 @@ export interface ClusterDefaults {
   readonly talosVersion: string;
   /** Complete. For clusters that name none. */
   readonly kubernetesVersion: string;
-  /** Default: `networkconfiguration`. */
+  /** Default: `networkconfiguration`, which takes the first control plane's address, as the network is not asked for one. */
   readonly endpointMode?: "networkconfiguration" | "none" | "talosvip" | "custom";
   /** Hosts of mode `custom`: the first is the endpoint, all are names in certificates. */
   readonly customEndpoint?: readonly string[];

@@ -6,9 +6,6 @@ export const CONTROL_PLANE_GROUP = "cp";
 /** Longest DNS label; the name of a machine is its host name and the name of its node. */
 export const MAX_LABEL_LENGTH = 63;
 
-/** Longest name of the object that asks for a shared address: `<clusterId>-vip`. */
-export const MAX_VIP_NAME_LENGTH = 32;
-
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** True for a DNS label: lower-case letters, digits and dashes, at most 63 of them. */

@@ -120,13 +120,6 @@ describe("a cluster in the shape with data and topology", () => {
 });
 
 describe("what both shapes share", () => {
-  const machine = { type: "controlplane", token: "to.ken", ca: { crt: "Y3J0", key: "a2V5" } };
-
-  it("keeps given secrets (A017)", () => {
-    assert.deepEqual(modelOf(read(flatCluster({ talosConfig: { machine } }))).secrets, { token: "to.ken", ca: machine.ca });
-    assert.equal(modelOf(read(nestedCluster({}, { talosConfig: { machine: { certSANs: ["a.example.com"] } } }))).secrets, undefined);
-  });
-
   it("takes networks, domain, installation, kubelet and names from talosConfig (A018-A021)", () => {
     const model = modelOf(
       read(
@@ -134,7 +127,7 @@ describe("what both shapes share", () => {
           {},
           {
             talosConfig: {
-              machine: { ...machine, certSANs: ["API.example.com"], kubelet: { extraArgs: { "max-pods": "200" } } },
+              machine: { certSANs: ["API.example.com"], kubelet: { extraArgs: { "max-pods": "200" } } },
               cluster: { network: { dnsDomain: "k8s.example.com", podSubnets: ["10.200.0.0/16"], serviceSubnets: ["10.100.0.0/16"] } },
               install: { disk: "/dev/vda", image: "factory/x:v1.13.7", wipe: true, bootloader: false, extraKernelArgs: ["quiet"] },
             },
@@ -158,12 +151,25 @@ describe("what both shapes share", () => {
   it("takes the endpoint mode of the cluster before that of the operator, and a given endpoint before both (D5)", () => {
     const modeOf = (spec: Partial<KubernetesClusterSpec>, more = {}) =>
       modelOf(normaliseCluster(nestedCluster({}, spec), { ...defaults, ...more })).endpoint;
-    assert.deepEqual(modeOf({}), { mode: "networkconfiguration" });
-    assert.deepEqual(modeOf({}, { endpointMode: "none" }), { mode: "none" });
-    assert.deepEqual(modeOf({ endpointMode: "talosvip" }, { endpointMode: "none" }), { mode: "talosvip" });
+    assert.deepEqual(modeOf({}), { mode: "none" });
+    assert.deepEqual(modeOf({ endpointMode: "networkconfiguration" }, { endpointMode: "talosvip" }), { mode: "none" });
     const custom = { endpointMode: "custom", customEndpoint: ["fd00::1", "api.example.com"] } as const;
+    assert.deepEqual(modeOf({ endpointMode: "none" }, custom), { mode: "none" });
     assert.deepEqual(modeOf({}, custom), { mode: "given", url: "https://[fd00::1]:6443" });
     assert.deepEqual(modeOf({ clusterEndpoint: "https://10.0.0.1:6443" }, custom), { mode: "given", url: "https://10.0.0.1:6443" });
+  });
+});
+
+describe("a shared address", () => {
+  it("is not asked for, and that is said where somebody may expect it (O14)", () => {
+    const said = (cluster: KubernetesCluster) => read(cluster).inertFields.map(({ field }) => field);
+    assert.deepEqual(said(nestedCluster()), []);
+    assert.deepEqual(said(nestedCluster({}, { endpointMode: "networkconfiguration" })), ["spec.endpointMode"]);
+    assert.deepEqual(said(nestedCluster({}, { data: { ...data, networkNamespaceName: "net" } })), ["spec.endpointMode"]);
+    assert.deepEqual(
+      said(nestedCluster({}, { data: { ...data, networkNamespaceName: "net" }, clusterEndpoint: "https://10.0.0.1:6443" })),
+      [],
+    );
   });
 });
 
@@ -285,10 +291,16 @@ describe("bad input", () => {
       fields: ["spec.clusterEndpoint"],
     },
     {
-      name: "a clusterId too long for a shared address",
-      cluster: nestedCluster({}, { endpointMode: "talosvip", data: { ...data, clusterId: "a".repeat(29) } }),
-      fields: ["spec.data.clusterId"],
-      says: /at most 28/,
+      name: "endpoint mode talosvip, which nobody asks the network for",
+      cluster: nestedCluster({}, { endpointMode: "talosvip" }),
+      fields: ["spec.endpointMode"],
+      says: /Write clusterEndpoint/,
+    },
+    {
+      name: "secrets that would not be used",
+      cluster: flatCluster({ talosConfig: { machine: { type: "controlplane", token: "a.b", ca: { crt: "Y3J0", key: "a2V5" } } } }),
+      fields: ["spec.talosConfig.machine.token"],
+      says: /makes the secrets of a cluster itself/,
     },
     {
       name: "an installation disk by id",

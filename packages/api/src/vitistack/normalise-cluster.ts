@@ -4,7 +4,7 @@ import { MAX_CONTROL_PLANES } from "../validation/pools.ts";
 import { wrong } from "./cluster-draft.ts";
 import type { Draft, DraftGroup, Notes, Told } from "./cluster-draft.ts";
 import type { ClusterDefaults, ClusterGroup, NormalisedCluster, ResolvedVersion } from "./cluster-model.ts";
-import { CONTROL_PLANE_GROUP, MAX_LABEL_LENGTH, MAX_VIP_NAME_LENGTH, clusterMachineName, isDnsLabel } from "./cluster-names.ts";
+import { CONTROL_PLANE_GROUP, MAX_LABEL_LENGTH, clusterMachineName, isDnsLabel } from "./cluster-names.ts";
 import { completeVersion, minorOf } from "./complete-version.ts";
 import type { KubernetesCluster } from "./kubernetes-cluster.ts";
 import { readFlat } from "./read-flat.ts";
@@ -45,7 +45,6 @@ export function normaliseCluster(cluster: Pick<KubernetesCluster, "metadata" | "
     return result.version;
   };
   checkNames(draft, notes);
-  if (shared.endpoint.mode === "talosvip") checkVipName(draft.clusterId, notes);
   checkReplicas(draft, notes);
   const talosWish = spec.talosVersion === undefined ? undefined : { field: "spec.talosVersion", value: spec.talosVersion };
   const talosVersion = complete(talosWish, defaults.talosVersion, defaults.knownTalosVersions);
@@ -145,18 +144,6 @@ function checkNames({ name, clusterId, groups }: Draft, notes: Notes): void {
         `Shorten ${name.field}${role === "worker" ? " or the name of the group" : ""} by ${last.length - MAX_LABEL_LENGTH}`,
       );
   }
-}
-
-/** The object that asks for the shared address is named after the cluster, and its kind takes 32 characters. */
-function checkVipName({ field, value }: Told, notes: Notes): void {
-  const room = MAX_VIP_NAME_LENGTH - "-vip".length;
-  if (value.length > room)
-    wrong(
-      notes,
-      field,
-      `${quote(value)} has ${value.length} characters, and with endpoint mode talosvip it has at most ${room}`,
-      "Shorten it, use another endpointMode, or write clusterEndpoint",
-    );
 }
 
 function checkReplicas({ groups }: Draft, notes: Notes): void {

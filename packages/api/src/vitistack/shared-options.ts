@@ -3,7 +3,7 @@ import { parseHost, quote } from "../validation/host.ts";
 import { DEFAULT_POD_NETWORKS, DEFAULT_SERVICE_NETWORKS, clusterNetworks, holdsAddress, validateNetworks } from "../validation/networks.ts";
 import { inert, wrong } from "./cluster-draft.ts";
 import type { Draft, Notes, Told } from "./cluster-draft.ts";
-import type { ClusterDefaults, ClusterEndpoint, ClusterModel, GivenSecrets } from "./cluster-model.ts";
+import type { ClusterDefaults, ClusterEndpoint, ClusterModel } from "./cluster-model.ts";
 import type { KubernetesClusterSpec } from "./kubernetes-cluster.ts";
 
 /** What Talos installs on when nobody says otherwise. */
@@ -18,7 +18,7 @@ const DOMAIN = /^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\.)+[a-z]{2,}$/;
 /** The part of the model that both shapes write in the same places. */
 export type SharedOptions = Pick<
   ClusterModel,
-  "endpoint" | "certSANs" | "podSubnets" | "serviceSubnets" | "dnsDomain" | "install" | "kubelet" | "secrets"
+  "endpoint" | "certSANs" | "podSubnets" | "serviceSubnets" | "dnsDomain" | "install" | "kubelet"
 >;
 
 /** Reads talosConfig and the fields beside it; what stands in two places must agree. */
@@ -39,10 +39,17 @@ export function readSharedOptions(spec: KubernetesClusterSpec, draft: Draft, def
       `${quote(install.disk)} is no disk that can be named here`,
       "Write it as /dev/sda, /dev/vda or /dev/nvme0n1",
     );
+  if (machine?.token !== undefined || machine?.ca !== undefined)
+    wrong(
+      notes,
+      "spec.talosConfig.machine.token",
+      "a token and an authority are given, and this release makes the secrets of a cluster itself",
+      "Leave out type, token and ca of talosConfig.machine",
+      "FieldNotSupported",
+    );
   if (machine?.type !== undefined && machine.type !== "controlplane")
     inert(notes, "spec.talosConfig.machine.type", "the role of a machine follows from its group");
   const { endpoint, names } = endpointOf(spec, defaults, notes, podSubnets.value, serviceSubnets.value);
-  const secrets = secretsOf(machine);
   return {
     endpoint,
     certSANs: [...new Set([...names, ...sansOf(notes, machine?.certSANs ?? [])])],
@@ -61,7 +68,6 @@ export function readSharedOptions(spec: KubernetesClusterSpec, draft: Draft, def
       ...(machine?.kubelet?.image !== undefined && { image: machine.kubelet.image }),
       extraArgs: machine?.kubelet?.extraArgs ?? {},
     },
-    ...(secrets !== undefined && { secrets }),
   };
 }
 
@@ -130,7 +136,18 @@ function endpointOf(
     }
     return { endpoint: { mode: "given", url: given.value }, names: [] };
   }
-  if (mode !== "custom") return { endpoint: { mode }, names: [] };
+  // The endpoint stands in every machine and cannot be put right later, so nothing is made that somebody would want otherwise.
+  if (mode === "talosvip")
+    wrong(
+      notes,
+      "spec.endpointMode",
+      "talosvip asks the network for an address, which this release does not do",
+      "Write clusterEndpoint, or endpointMode none for the first control plane's address",
+      "FieldNotSupported",
+    );
+  if (mode === "networkconfiguration" && (spec.endpointMode !== undefined || spec.data?.networkNamespaceName !== undefined))
+    inert(notes, "spec.endpointMode", "no shared address is asked for: the endpoint is the first control plane's address");
+  if (mode !== "custom") return { endpoint: { mode: "none" }, names: [] };
   const [first, ...others] = defaults.customEndpoint ?? [];
   if (first === undefined) {
     wrong(
@@ -152,9 +169,4 @@ function sansOf(notes: Notes, sans: readonly string[]): readonly string[] {
     wrong(notes, `spec.talosConfig.machine.certSANs[${index}]`, host.message, host.remedy);
     return [];
   });
-}
-
-function secretsOf(machine: NonNullable<KubernetesClusterSpec["talosConfig"]>["machine"]): GivenSecrets | undefined {
-  if (machine?.token === undefined || machine.ca === undefined) return undefined;
-  return { token: machine.token, ca: machine.ca };
 }
