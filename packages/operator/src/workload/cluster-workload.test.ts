@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createX509Keys } from "@talos-operator/adapters";
 import { createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
-import type { CertificateRequest, KeyPair, Keys, KubeRequest, KubeResponse, WorkloadTarget } from "@talos-operator/ports";
+import type { CertificateRequest, KeyPair, Keys, KubeCallOptions, KubeRequest, KubeResponse, WorkloadTarget } from "@talos-operator/ports";
 import { ClusterWorkload } from "./cluster-workload.ts";
 import type { WorkloadPlace } from "./workload-api.ts";
 
@@ -17,6 +17,8 @@ interface World {
   readonly targets: WorkloadTarget[];
   readonly signed: CertificateRequest[];
   readonly sent: KubeRequest[];
+  /** Until when each call had to be answered. Milliseconds. */
+  readonly limits: (number | undefined)[];
   answer: (request: KubeRequest) => KubeResponse | Error;
   woken: number;
   ask(): void;
@@ -39,9 +41,10 @@ function createWorld(): World {
     dial: (target: WorkloadTarget) => {
       world.targets.push(target);
       return {
-        async send(sent: KubeRequest): Promise<KubeResponse> {
+        async send(sent: KubeRequest, options?: KubeCallOptions): Promise<KubeResponse> {
           await Promise.resolve();
           world.sent.push(sent);
+          world.limits.push(options?.timeoutMs);
           const answer = world.answer(sent);
           if (answer instanceof Error) throw answer;
           return answer;
@@ -58,6 +61,7 @@ function createWorld(): World {
     targets: [],
     signed: [],
     sent: [],
+    limits: [],
     answer: () => new Error("connect ECONNREFUSED"),
     woken: 0,
     ask: () => workload.ask(request, { nodeName: () => Promise.resolve("node-1"), demand: () => Promise.resolve(60_000), log }, place),
@@ -159,4 +163,14 @@ test("Nodes are listed once at a time, and what was listed last stays when nobod
   await world.time.settle();
   const { nodes, isStale, isAsking } = world.workload.nodes();
   assert.deepEqual([nodes?.length, isStale, isAsking], [1, true, false]);
+});
+
+test("every call to the cluster's own API has an end (V16)", async () => {
+  const world = createWorld();
+  world.answer = () => new Error("connect ETIMEDOUT");
+  world.look();
+  world.ask();
+  await world.time.advance(60_000);
+  assert.ok(world.limits.length >= 2);
+  for (const limit of world.limits) assert.ok(limit !== undefined && limit <= 10_000, `${limit} ms`);
 });

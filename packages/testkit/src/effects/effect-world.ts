@@ -34,6 +34,8 @@ export interface Meanwhile {
   readonly prepare?: (pass: DecidedPass) => void;
   /** The record stays as it is by then: what it says cannot be taken back. */
   readonly isForGood?: boolean;
+  /** Told of each mutating call. */
+  readonly onSend?: (address: string) => void;
 }
 
 /** A simulated cluster whose operator was stopped, and on which single effects are carried out. What would change a machine stops right before it. */
@@ -47,7 +49,12 @@ export interface EffectWorld {
    *
    * @returns mutating calls that were sent: `Reset 10.0.0.1`; the record and the machines are afterwards as they were
    */
-  send(action: Action, seen: Observed, before: (facts: ClusterFacts) => ClusterFacts, meanwhile?: Meanwhile): Promise<readonly string[]>;
+  send(
+    action: Action | readonly Action[],
+    seen: Observed,
+    before: (facts: ClusterFacts) => ClusterFacts,
+    meanwhile?: Meanwhile,
+  ): Promise<readonly string[]>;
   end(): Promise<void>;
 }
 
@@ -59,7 +66,7 @@ function unavailable(): TalosCallFailure {
 }
 
 /** Calls that would change a machine are noted and go no further; replies may be other ones. */
-function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], key: shown }: Meanwhile = {}): TalosDialer {
+function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], key: shown, onSend }: Meanwhile = {}): TalosDialer {
   return {
     dial(target, credentials) {
       const channel = real.dial(target, credentials);
@@ -69,6 +76,7 @@ function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], 
           const name = method.path.slice(method.path.lastIndexOf("/") + 1);
           if (holds.test(method.path)) {
             sent.push(`${name} ${target.address}`);
+            onSend?.(target.address);
             throw unavailable();
           }
           const lie = lies.find(
@@ -144,7 +152,8 @@ export async function createEffectWorld(until: "configured" | "founded" | "ready
         for (const address of meanwhile.cut ?? []) story.datacenter.machine(address).setConnected(false);
         meanwhile.prepare?.(pass);
         let isDone = false;
-        const done = pass.carryOut([action]).finally(() => {
+        const actions: readonly Action[] = "kind" in action ? [action] : action;
+        const done = pass.carryOut(actions).finally(() => {
           isDone = true;
         });
         await story.time.settle();

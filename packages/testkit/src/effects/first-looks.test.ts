@@ -70,6 +70,21 @@ describe("a first configuration", () => {
       const { seen: other = seen, ...meanwhile } = row();
       assert.deepEqual(await world.send(action, other, (facts) => facts, meanwhile), []);
     });
+
+  test("is not held up by another machine that does not answer (V19)", async () => {
+    const begunAt = world.story.time.now();
+    const sentAfter: number[] = [];
+    const onSend = (): void => void sentAfter.push(world.story.time.now() - begunAt);
+    const others = machinesOf(seen.controlPlane).slice(0, 2);
+    const actions = others.map((declared): Action => ({
+      ...action,
+      machine: declared,
+      ifSpki: factOf(known, declared.address).spki ?? "",
+    }));
+    const sent = await world.send(actions, seen, (facts) => facts, { cut: ["10.0.0.1"], onSend });
+    assert.deepEqual(sent, ["ApplyConfiguration 10.0.0.2"]);
+    assert.ok((sentAfter[0] ?? Infinity) < 1_000, `sent after ${sentAfter.join()} ms`);
+  });
 });
 
 describe("the founding of etcd", () => {

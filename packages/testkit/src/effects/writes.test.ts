@@ -284,6 +284,12 @@ describe("writing objects", () => {
       assert.deepEqual(await story.get(kinds.machine, "demo-10.0.0.1"), first);
     }));
 
+  test("what the API server refuses is told", () =>
+    within(async ({ seen, carryOut }) => {
+      const machine = { ...declaredOf(seen), name: "No Name" };
+      assert.equal(codeOf(await carryOut({ kind: "CreateMachine", machine })), "INVALID");
+    }));
+
   test("an object that changed since it was seen gets no new address", () =>
     within(async ({ story, seen, carryOut }) => {
       const first = await put(story);

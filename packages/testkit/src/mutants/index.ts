@@ -1,9 +1,10 @@
 import { effectGuards } from "./effect-guards.ts";
 import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
+import { knownFaults } from "./known-faults.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
 import { writeGuards } from "./write-guards.ts";
 
 /** Every fault that can be planted. */
-export const mutants: readonly Mutant[] = [...founding, ...guards, ...laterLife, ...effectGuards, ...writeGuards];
+export const mutants: readonly Mutant[] = [...founding, ...guards, ...laterLife, ...knownFaults, ...effectGuards, ...writeGuards];

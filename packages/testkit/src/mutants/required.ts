@@ -83,4 +83,6 @@ export const required: Readonly<Record<string, string>> = {
 };
 
 /** What of it cannot be planted, and why. */
-export const unplantable: Readonly<Record<string, string>> = {};
+export const unplantable: Readonly<Record<string, string>> = {
+  W44: "cannot be planted: texts are joined here, nothing takes one of others as a format",
+};

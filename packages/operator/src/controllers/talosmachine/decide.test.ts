@@ -163,3 +163,8 @@ test("machine: says what the machine answered to a configuration that it refused
   assert.equal(applied?.reason, "Rejected");
   assert.match(applied.message, /no such disk/);
 });
+
+test("machine: an orphan whose owner is back is none any more (W35)", () => {
+  const orphan: TalosMachine = { ...machine, status: { state: "Orphaned" } };
+  assert.equal(decideMachine({ machine: orphan, look: running(), fact: known, hasOwner: true, hasRecord: true }).state, "Available");
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Look } from "../looking/look.ts";
+import { controlPlane, member, observed, running } from "../testing/builders.ts";
+import type { SeenAdoption } from "./adoption.ts";
+import { assessImport } from "./assess.ts";
+import type { FoundBundle } from "./found-bundles.ts";
+import type { MachineReading } from "./read-machine.ts";
+
+const place: FoundBundle = { source: "Secret demo-state", fingerprint: "f", clusterId: "id" };
+const whole: MachineReading = {
+  uuid: "uuid",
+  machineType: "controlplane",
+  clusterId: "id",
+  clusterName: "demo",
+  endpoint: "https://10.0.0.100:6443",
+  dnsDomain: "cluster.local",
+  podSubnets: ["10.244.0.0/16"],
+  serviceSubnets: ["10.96.0.0/12"],
+  kubernetesVersion: "v1.36.3",
+  installDisk: "/dev/sda",
+  hasKeysOfBundle: true,
+  changes: [],
+};
+
+interface Given {
+  readonly reading?: Partial<MachineReading> | string;
+  readonly look?: Look;
+  readonly places?: readonly FoundBundle[] | undefined;
+}
+
+/** One control plane that runs, and what is known of it. */
+function assess({ reading = {}, look = running(member(0, 1)), ...given }: Given): ReturnType<typeof assessImport> {
+  const seen = observed({ controlPlane: controlPlane(1), looks: { "10.0.0.1": look } });
+  const adoption: SeenAdoption = {
+    isAsked: true,
+    places: "places" in given ? given.places : [place],
+    readings: new Map([["demo-10.0.0.1", typeof reading === "string" ? reading : { ...whole, ...reading }]]),
+  };
+  return assessImport(seen, adoption);
+}
+
+describe("an import", () => {
+  test("is verified when keys, machine and spec fit together", () => assert.equal(assess({}).kind, "verified"));
+
+  for (const [what, given, says] of [
+    ["a machine of another kind", { reading: { machineType: "worker" } }, /runs as worker and is listed as controlplane/],
+    ["a machine of another cluster", { reading: { clusterId: "another" } }, /configured with other keys/],
+    ["a machine with other keys", { reading: { hasKeysOfBundle: false } }, /configured with other keys/],
+    ["another endpoint", { reading: { endpoint: "https://10.0.0.99:6443" } }, /spec\.endpoint/],
+    ["other networks", { reading: { podSubnets: ["10.0.0.0/8"] } }, /spec\.podCIDR/],
+    ["etcd without its other members", { look: running(member(0, 3)) }, /no machine in the list shows it/],
+    ["keys that nobody left", { places: [] }, /were not found/],
+    ["keys that differ", { places: [place, { ...place, source: "status.secretBundle", fingerprint: "g" }] }, /different keys/],
+    ["keys that are not whole", { places: [{ ...place, problem: "it is no whole bundle" }] }, /no whole bundle/],
+  ] as const satisfies readonly (readonly [string, Given, RegExp])[])
+    test(`is refused with ${what}`, () => {
+      const state = assess(given);
+      assert.equal(state.kind, "refused");
+      assert.match(state.kind === "refused" ? state.blockers.join(" ") : "", says);
+    });
+
+  for (const [what, given] of [
+    ["the machine was not read", { reading: "not read yet" }],
+    ["the places cannot be read", { places: undefined }],
+    ["the machine was not asked", { look: { kind: "not-asked" } }],
+  ] as const satisfies readonly (readonly [string, Given])[])
+    test(`is not decided while ${what}`, () => assert.equal(assess(given).kind, "verifying"));
+});
