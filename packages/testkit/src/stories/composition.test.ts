@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { KubeObject } from "@talos-operator/kube-runtime";
+import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
+import { createMemoryFiles } from "@talos-operator/operator/testing";
+import type { KubeTransport } from "@talos-operator/ports";
 import { conditionOf, flatCluster, nestedCluster, tellComposition } from "./composition.ts";
 import type { CompositionStory } from "./composition.ts";
 import { assertQuiet } from "./quiet.ts";
@@ -55,7 +59,7 @@ describe("a KubernetesCluster", () => {
       const secrets = ["demo-kubeconfig", "demo-talosconfig"].map((name) => world.get(kinds.secret, name));
       assert.ok((await Promise.all(secrets)).every((secret) => secret !== undefined));
       await world.time.advance(120_000);
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
     }));
 
   test("grows from one control plane to three and shrinks to one again, the highest indexes leave, and never without quorum (A102-A104)", () =>
@@ -89,7 +93,7 @@ describe("a KubernetesCluster", () => {
       assert.deepEqual(resets(world).toSorted(), ["10.5.0.3", "10.5.0.4"]);
       assert.deepEqual(powered(), ["10.5.0.3", "10.5.0.4"]);
       await world.time.advance(120_000);
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
     }));
 
   test("lets workers go by number, and a group with all of its machines, each wiped before its Machine goes", () =>
@@ -121,7 +125,7 @@ describe("a KubernetesCluster", () => {
       assert.deepEqual([...world.files.texts], []);
       assert.equal(resets(world).length, 4);
       assert.equal(world.datacenter.machines().filter(({ state }) => state.power === "off").length, 4);
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
     }));
 
   test("of the shape with data and topology runs too, with a zone in any letters, and its name is that of the object (A093, A099, A108, A109)", () =>
@@ -135,7 +139,7 @@ describe("a KubernetesCluster", () => {
         ["v1.13.9", "v1.33.6"],
       );
       await world.time.advance(120_000);
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
     }));
 
   test("with another provider is left alone: no finalizer, no status, no Machine (A097)", () =>
@@ -156,7 +160,7 @@ describe("a KubernetesCluster", () => {
       await world.time.advance(60_000);
       assert.deepEqual([...world.files.texts.keys()], ["demo/.owner", "demo/demo-cp-0.yaml"]);
       assert.deepEqual(await world.machineNames(), []);
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
       await world.client
         .resource(kinds.kubernetesCluster)
         .patch(
@@ -165,6 +169,92 @@ describe("a KubernetesCluster", () => {
         );
       await world.untilComposed(600);
     }));
+});
+
+describe("examples of KubernetesClusters", () => {
+  test("run side by side as they are written, and end Ready (A083, A084, A109)", () =>
+    tellComposition(
+      {
+        machines: Array.from({ length: 16 }, (_, index) => ({ address: `10.5.0.${index + 1}` })),
+        operator: { maxConcurrentReconciles: 3 },
+      },
+      async (world) => {
+        const files = ["simple-kubernetescluster", "kubernetescluster", "kubernetescluster-groups"];
+        const objects = files.flatMap(
+          (file) =>
+            parseKubernetesYaml(
+              readFileSync(new URL(`../../../../examples/${file}.yaml`, import.meta.url), "utf8"),
+            ) as readonly KubeObject[],
+        );
+        for (const object of objects) await create(world, object);
+        await world.start();
+        for (const { metadata } of objects) await world.untilComposed(900, metadata?.name);
+        const machines = await world.client
+          .resource(kinds.vitistackMachine)
+          .list({ labelSelector: "cluster.vitistack.io/cluster-name=simple-cluster" });
+        assert.deepEqual(
+          machines.items.map(({ metadata }) => metadata?.name),
+          ["simple-cluster-cp-0", "simple-cluster-workers-0"],
+        );
+        assert.deepEqual(await world.files.list("simple-cluster"), [".owner", "simple-cluster-cp-0.yaml", "simple-cluster-workers-0.yaml"]);
+        assert.equal((await world.machineNames()).length, 16);
+      },
+    ));
+});
+
+describe("failures of a pass", () => {
+  test("in the spec are said and wait for another spec; files come before Machines when it is right (A045, A050)", () => {
+    const memory = createMemoryFiles();
+    const made: number[] = [];
+    let world: CompositionStory | undefined;
+    const machineWrites = (): number => world?.writes.filter((write) => write.includes("/machines/")).length ?? 0;
+    const files = {
+      ...memory,
+      write: (folder: string, file: string, text: string) => (made.push(machineWrites()), memory.write(folder, file, text)),
+    };
+    return tellComposition({ files }, async (story) => {
+      world = story;
+      await create(world, flatCluster(1, {}, { kubernetesVersion: "v1.99.0" }));
+      await world.start();
+      await world.until("said", async () => (await condition(story, "TopologyValid"))?.reason === "ValidationFailed");
+      assert.match((await condition(world, "Ready"))?.message ?? "", /spec\.kubernetesVersion: .*1\.99/);
+      await world.time.advance(10_000);
+      await assertQuiet(world, 3);
+      await world.client
+        .resource(kinds.kubernetesCluster)
+        .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec: { kubernetesVersion: "v1.36.3" } } });
+      await world.untilComposed();
+      assert.deepEqual(made, [0, 0]);
+    });
+  });
+
+  test("to make Machines come again after 1, 2, 4, 8 seconds and so on up to five minutes (A051, A058)", () => {
+    const tries: number[] = [];
+    let now = (): number => 0;
+    let isDown = true;
+    const refusal = { kind: "Status", status: "Failure", code: 422, reason: "Invalid", message: "no room" };
+    const kube = (real: KubeTransport): KubeTransport => ({
+      ...real,
+      send(request, options) {
+        if (!isDown || request.method !== "PATCH" || !request.path.includes("/machines/")) return real.send(request, options);
+        tries.push(now());
+        return Promise.resolve({ status: 422, headers: {}, body: refusal });
+      },
+    });
+    return tellComposition({ kube }, async (world) => {
+      now = () => world.time.now();
+      await create(world, flatCluster(1));
+      await world.start();
+      await world.time.advance(40 * 60_000);
+      const gaps = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
+      const longest = gaps.map((_, index) => Math.min(300_000, 1_000 * 2 ** index));
+      gaps.forEach((gap, index) => assert.ok(gap <= (longest[index] ?? 0) + 5 && gap >= (longest[index] ?? 0) / 2, `${index}: ${gap}`));
+      assert.ok(gaps.length > 10);
+      assert.match((await condition(world, "MachinesCreated"))?.message ?? "", /demo-cp-0.*no room/);
+      isDown = false;
+      await world.untilComposed(600);
+    });
+  });
 });
 
 describe("a KubernetesCluster that is paused", () => {
@@ -222,7 +312,7 @@ describe("machines that a provider gives", () => {
         world.sent.filter((call) => call.endsWith(" 10.5.0.2")),
         ["ApplyConfiguration 10.5.0.2"],
       );
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
     }));
 
   test("and take away behind our back: a replacement joins first, the other is drained and wiped, and its Machine goes then", () =>
@@ -235,7 +325,7 @@ describe("machines that a provider gives", () => {
       await world.untilComposed();
       assert.equal(resets(world).length, 1);
       await world.time.advance(120_000);
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
     }));
 
   test("and take away with their power: the member leaves etcd, a replacement joins, and the rest goes when the provider says that it is destroyed", () =>
@@ -262,7 +352,7 @@ describe("machines that a provider gives", () => {
       await world.until("let go", async () => (await world.machineNames()).join() === "demo-cp-0,demo-cp-2,demo-cp-3", 300);
       await world.untilComposed();
       await world.time.advance(120_000);
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
     }));
 });
 
@@ -338,7 +428,7 @@ describe("files of a cluster", () => {
       assert.match((await condition(world, "FilesGenerated"))?.message ?? "", /EROFS/);
       assert.equal((await condition(world, "FilesGenerated"))?.reason, "GenerationFailed");
       await world.time.advance(120_000);
-      await assertQuiet(world);
+      await assertQuiet(world, 3);
       world.files.failWith(undefined);
       await world.until("written", async () => (await condition(world, "FilesGenerated"))?.reason === "GenerationSucceeded");
     }));
