@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { editAtRate, machinesOfCluster, workerLabel, type Edit } from "./edits.ts";
 import { figuresOf, inMilliseconds, type Figures } from "./figures.ts";
-import { startFleetWorld, untilQuiet, type FleetOptions } from "./ready-fleet.ts";
+import { startFleetWorld, untilAtRest, type FleetOptions } from "./ready-fleet.ts";
 import { line } from "./report.ts";
 import type { BenchWorld } from "./world.ts";
 
@@ -15,7 +15,7 @@ const GIVE_UP_MS = 20_000;
  */
 export async function benchLatency(clusters: number, options: FleetOptions): Promise<void> {
   await using world = await startFleetWorld(clusters, options);
-  await untilQuiet(world);
+  await untilAtRest(world);
   const slow = Math.min(60, Math.ceil(clusters * 0.3));
   const report = [`edit acknowledged to the first Talos call, ${clusters} clusters with ${clusters * 5} machines`];
   report.push(line(`${slow} edits, 1 a second`, inMilliseconds(await latencies(world, range(0, slow), 1))));

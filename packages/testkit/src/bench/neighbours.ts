@@ -5,7 +5,7 @@ import type { KubeObject } from "@talos-operator/kube-runtime";
 import { clusterObject } from "./clusters.ts";
 import { inMilliseconds } from "./figures.ts";
 import { latencies, range } from "./latency.ts";
-import { FLEET_SHAPE, startFleetWorld, untilQuiet, type FleetOptions } from "./ready-fleet.ts";
+import { FLEET_SHAPE, startFleetWorld, untilAtRest, type FleetOptions } from "./ready-fleet.ts";
 import { line } from "./report.ts";
 import { residentMib, socketsOf } from "./steady.ts";
 import type { BenchWorld } from "./world.ts";
@@ -21,7 +21,7 @@ const SLOW_BYTE_MS = 10_000;
  */
 export async function benchNeighbours(clusters: number, options: FleetOptions): Promise<void> {
   await using world = await startFleetWorld(clusters, options);
-  await untilQuiet(world);
+  await untilAtRest(world);
   const half = Math.floor(clusters / 2);
   const alone = await latencies(world, range(0, half), 50);
   // What the edits have begun ends before the next are timed.

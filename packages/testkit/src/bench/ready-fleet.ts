@@ -15,6 +15,9 @@ const SIZE = FLEET_SHAPE.controlPlanes + FLEET_SHAPE.workers;
 const APPLIED_PER_SECOND = 50;
 const GIVE_UP_MS = 60 * 60_000;
 
+/** Within this time a new process reads every configuration back; edits that come meanwhile wait for their turn. */
+const FIRST_READINGS_MS = 75_000;
+
 /** What every benchmark of a running fleet takes. */
 export interface FleetOptions {
   readonly bundled: boolean;
@@ -57,6 +60,13 @@ export async function untilQuiet({ operator }: { readonly operator: BenchProcess
 
 function sizeOf({ controlPlanes, workers }: ClusterShape): number {
   return controlPlanes + workers;
+}
+
+/** Until a new operator has looked at everything and read every configuration. @returns seconds that the looks took */
+export async function untilAtRest(world: BenchWorld): Promise<number> {
+  const seconds = await untilQuiet(world);
+  await delay(FIRST_READINGS_MS);
+  return seconds;
 }
 
 function folderOf(clusters: number, shape: ClusterShape): string {

@@ -1,18 +1,14 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { line } from "./report.ts";
-import { startFleetWorld, untilQuiet, type FleetOptions } from "./ready-fleet.ts";
+import { startFleetWorld, untilAtRest, type FleetOptions } from "./ready-fleet.ts";
 
 const WINDOW_S = 60;
-
-/** Within this time a new process reads every configuration back. */
-const FIRST_READINGS_S = 75;
 
 /** B3: the operator beside healthy clusters (3 + 2) that nobody touches: what it costs to know that they are well. */
 export async function benchSteady(clusters: number, options: FleetOptions): Promise<void> {
   await using world = await startFleetWorld(clusters, options);
-  const settledAfter = await untilQuiet(world);
-  await delay(FIRST_READINGS_S * 1000);
+  const settledAfter = await untilAtRest(world);
   const before = { cpu: world.operatorCost().cpuSeconds, requests: world.apiRequests(), calls: world.talosCalls() };
   await delay(WINDOW_S * 1000);
   const cost = world.operatorCost();
