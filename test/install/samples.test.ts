@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { it } from "node:test";
-import { crds } from "@talos-operator/api";
+import { crds, validateControlPlaneSpec } from "@talos-operator/api";
+import type { TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
@@ -9,7 +10,7 @@ import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 const folder = new URL("../../config/samples/", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, folder), "utf8");
 
-it("the samples show every kind that people write, and the API takes each as it stands, no field unknown (B119)", async () => {
+it("the samples show every kind that people write, and the API takes each, and each example, as it stands, no field unknown (B119-B128)", async () => {
   const { clock, timers } = createVirtualTime();
   const server = await createApiServer({ store: createMemoryStore(), clock, timers, random: createSeededRandom(1) });
   const kube = server.transport({ name: "somebody", groups: ["system:masters"] });
@@ -32,6 +33,21 @@ it("the samples show every kind that people write, and the API takes each as it 
     assert.ok(object !== undefined && kind !== undefined, file);
     await post(`/apis/${object.apiVersion}/namespaces/default/${kind.spec.names.plural}`, object);
     shown.add(object.kind);
+  }
+  const examples = new URL("../../examples/", import.meta.url);
+  const files = readdirSync(examples).filter((file) => file.startsWith("talos-"));
+  assert.ok(files.length >= 4);
+  for (const file of files) {
+    const [object] = parseKubernetesYaml(readFileSync(new URL(file, examples), "utf8")) as readonly (
+      TalosControlPlane | TalosWorker | TalosCluster
+    )[];
+    assert.ok(object !== undefined);
+    await post(`/apis/${object.apiVersion}/namespaces/default/${object.kind.toLowerCase()}s`, object);
+    const { controlPlane } =
+      object.kind === "TalosCluster"
+        ? (object.spec ?? {})
+        : { controlPlane: object.kind === "TalosControlPlane" ? object.spec : undefined };
+    if (controlPlane !== undefined) assert.deepEqual(validateControlPlaneSpec(controlPlane), [], file);
   }
   // ClusterRecords are the operator's own.
   const written = crds.map(({ spec }) => spec.names.kind).filter((kind) => kind !== "ClusterRecord");
