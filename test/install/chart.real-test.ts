@@ -48,6 +48,37 @@ describe("the chart", () => {
       assert.match(result.stderr, says);
     });
 
+  it("takes the values of both published charts, and puts into effect those that have one here", async () => {
+    const rendered = await helm("template", "talos-operator", chart, "--values", join(testdata, "peers.values.yaml"));
+    assert.doesNotMatch(rendered, /CustomResourceDefinition/);
+    for (const [name, value] of [
+      ["MAX_CONCURRENT_RECONCILES", '"5"'],
+      ["ENDPOINT_MODE", '"talosvip"'],
+      ["TALOS_VERSION", '"v1.13.9"'],
+      ["DEFAULT_KUBERNETES_VERSION", '"1.36.3"'],
+      ["LOG_LEVEL", "info"],
+    ])
+      assert.match(rendered, new RegExp(`name: ${name}\\n +value: ${value}\\n`));
+  });
+
+  it("refuses what they ask for and is not built, all at once", async () => {
+    const unbuilt = [
+      "ui.enabled=true",
+      "tracing.enabled=true",
+      "featureFlags.enablePxeBootStack=true",
+      "ingress.enabled=true",
+      "autoscaling.enabled=true",
+      "secretPrefix=a",
+      "tenant.configMapName=a",
+      "talos.predictableNetworkNames=false",
+      "talos.extensionEnforceEnabled=true",
+      "talos.versionEnforceEnabled=true",
+    ];
+    const result = await run(tool("helm"), ["template", "x", chart, "--set", unbuilt.join(",")]);
+    assert.notEqual(result.code, 0);
+    for (const value of unbuilt) assert.match(result.stderr, new RegExp(`- ${value.split("=")[0]}`));
+  });
+
   it("has alerts that promtool takes, and that fire when they should", async () => {
     await must(tool("promtool"), ["check", "rules", `${chart}/files/alerts.yaml`]);
     await must(tool("promtool"), ["test", "rules", join(testdata, "alerts.test.yaml")]);
