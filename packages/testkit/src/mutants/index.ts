@@ -1,3 +1,4 @@
+import { compositionFaults } from "./composition-faults.ts";
 import { effectGuards } from "./effect-guards.ts";
 import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
@@ -7,4 +8,12 @@ import type { Mutant } from "./mutant.ts";
 import { writeGuards } from "./write-guards.ts";
 
 /** Every fault that can be planted. */
-export const mutants: readonly Mutant[] = [...founding, ...guards, ...laterLife, ...knownFaults, ...effectGuards, ...writeGuards];
+export const mutants: readonly Mutant[] = [
+  ...founding,
+  ...guards,
+  ...laterLife,
+  ...knownFaults,
+  ...compositionFaults,
+  ...effectGuards,
+  ...writeGuards,
+];

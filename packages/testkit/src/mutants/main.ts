@@ -100,7 +100,7 @@ async function playAll(wanted: readonly Mutant[]): Promise<void> {
     );
   } else
     process.stdout.write(
-      `${outcomes.length - missed.length} of ${outcomes.length} planted faults were noticed in ${minutes} minutes\n${guardsLine(wanted, isCaught)}\n`,
+      `${outcomes.length - missed.length} of ${outcomes.length} planted faults were noticed in ${minutes} minutes\n${wanted.some(({ isGuard }) => isGuard) ? `${guardsLine(wanted, isCaught)}\n` : ""}`,
     );
   if (values.write) {
     const page = readPage();

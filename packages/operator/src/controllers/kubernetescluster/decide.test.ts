@@ -207,3 +207,9 @@ test("manifest: what a template says survives, whatever is in it, beside labels 
     talosConfig: { machineType: "worker", clusterEndpoint: "https://10.0.0.100:6443", installDisk: "/dev/sda" },
   });
 });
+
+test("composition: of two clusters with one id the younger makes nothing (O13, V7)", () => {
+  const decision = decideComposition({ ...seen(cluster({})), olderTwin: "other" });
+  assert.equal(reasonOf(decision, "Ready"), "DuplicateCluster");
+  assert.deepEqual([decision.addFinalizer, decision.files, decision.apply, decision.applyPools], [false, undefined, [], []]);
+});

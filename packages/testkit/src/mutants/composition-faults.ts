@@ -1,0 +1,67 @@
+import type { Mutant } from "./mutant.ts";
+
+const composition = "operator/src/controllers/kubernetescluster";
+const machine = "operator/src/controllers/machine";
+
+/** Faults of composing clusters from Machines. */
+export const compositionFaults: readonly Mutant[] = [
+  {
+    name: "machines-before-pools",
+    about: "lets Machines go while the control plane on them is still being taken down",
+    stands: ["V7"],
+    tests: [`${composition}/decide.test.ts`],
+    edits: [
+      {
+        file: `${composition}/decide.ts`,
+        find: "if (controlPlane !== undefined)\n    return",
+        replace: "if (controlPlane === null)\n    return",
+      },
+    ],
+  },
+  {
+    name: "one-id-for-two",
+    about: "works on a cluster whose id an older one has",
+    stands: ["V7"],
+    tests: [`${composition}/decide.test.ts`],
+    edits: [{ file: `${composition}/decide.ts`, find: "if (seen.olderTwin !== undefined)", replace: "if (seen.olderTwin === '')" }],
+  },
+  {
+    name: "installed-because-sent",
+    about: "marks a Machine as installed that was only sent its configuration",
+    stands: ["V8"],
+    tests: [`${machine}/decide.test.ts`],
+    edits: [
+      {
+        file: `${machine}/decide.ts`,
+        find: 'return state === "Available" && isConditionTrue(conditions, "Reachable") && findCondition',
+        replace: 'return state !== "" && findCondition',
+      },
+    ],
+  },
+  {
+    name: "addresses-flap",
+    about: "takes whatever address a provider names first by now",
+    stands: ["V17"],
+    tests: [`${machine}/node-address.test.ts`],
+    edits: [
+      {
+        file: `${machine}/node-address.ts`,
+        find: "if (current !== undefined && all.includes(current)) return current;",
+        replace: "if (current !== undefined && all.length === 0) return current;",
+      },
+    ],
+  },
+  {
+    name: "going-ones-come-back",
+    about: "counts a Machine that is being deleted among those that stay",
+    stands: ["V18"],
+    tests: [`${composition}/plan-group.test.ts`],
+    edits: [
+      {
+        file: `${composition}/plan-group.ts`,
+        find: "members.filter(({ isGoing }) => !isGoing).toSorted(byIndex);",
+        replace: "members.toSorted(byIndex);",
+      },
+    ],
+  },
+];
