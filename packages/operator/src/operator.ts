@@ -136,9 +136,17 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       concurrency: options.concurrency ?? 16,
       onLook: (machine, look) => reporter.enqueue(machine, reportAfterMs(look)),
       onPlan: (cluster) => composer.enqueue(cluster),
+      onPoolPlan: (worker) => pools.enqueue(worker),
       ...(options.rules === undefined ? {} : { rules: options.rules }),
     });
     const reporter = createMachineController({ ...shared, brain });
+    const pools = createWorkerController({
+      ...shared,
+      events,
+      references,
+      configs,
+      planOf: (controlPlane, worker) => brain.poolPlan(controlPlane, worker),
+    });
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
     const composed = { ...shared, clusters, vitistackMachines, defaults };
     const compositions = createCompositionController({
@@ -158,14 +166,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       Machine: vitistackMachines.store.list(),
     }));
     return {
-      controllers: [
-        brain.controller,
-        composer,
-        createWorkerController({ ...shared, events, references, configs }),
-        reporter,
-        compositions,
-        createMachineIdentityController(composed),
-      ],
+      controllers: [brain.controller, composer, pools, reporter, compositions, createMachineIdentityController(composed)],
       close: () => {
         endFigures?.();
         brain.close();

@@ -162,3 +162,25 @@ test("a dry run of a changed setting tells the paths with their effect classes, 
     assert.deepEqual(touched(world, before), []);
     assert.deepEqual(world.sent.slice(calls), []);
   }));
+
+test("W43: a dry run of one pool tells what would be done with its machines, while the rest goes on", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.annotate(kinds.worker, mode, "dryrun");
+    const told = async (): Promise<string> => (await world.condition(kinds.worker, "DryRun"))?.message ?? "";
+    await world.until("told", async () => (await world.condition(kinds.worker, "DryRun"))?.reason === "NothingToDo");
+    const calls = world.sent.length;
+    const patches = [{ machine: { nodeLabels: { "example.org/rack": "r1" } } }];
+    const worker = { metalSpec: { machineSpec: { configPatches: patches } } };
+    await world.client
+      .resource(kinds.cluster)
+      .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec: { worker } } });
+    await world.until("planned", async () => /\[live\] [^\n]*demo-10\.5\.0\.4: machine\.nodeLabels/.test(await told()), 120);
+    assert.match(await told(), /demo-10\.5\.0\.5/);
+    await world.time.advance(120_000);
+    assert.deepEqual(world.sent.slice(calls), []);
+    assert.equal((await world.condition(kinds.controlPlane, "DryRun"))?.message, undefined);
+    await world.annotate(kinds.worker, mode, undefined);
+    await world.until("done", async () => world.sent.length > calls, 300);
+    await world.until("not told any more", async () => (await world.condition(kinds.worker, "DryRun")) === undefined);
+  }));

@@ -40,6 +40,8 @@ import { identityOf } from "./identity.ts";
 import type { IdentityKind } from "./identity.ts";
 import { observe } from "./observe.ts";
 import { withConfigs } from "./observe-configs.ts";
+import type { Plan } from "./planning/plan.ts";
+import { planPools } from "./planning/pool-plans.ts";
 import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { ClusterSession } from "./session.ts";
 import { Surroundings } from "./surroundings.ts";
@@ -94,6 +96,8 @@ export interface BrainOptions extends Measures {
   readonly onLook: (machine: ObjectKey, look: Look) => void;
   /** Told when the plan of a TalosCluster that is only tried was made. */
   readonly onPlan?: (cluster: ObjectKey) => void;
+  /** Told when the plan of a TalosWorker that is only tried became another. */
+  readonly onPoolPlan?: (worker: ObjectKey) => void;
 }
 
 /** What the brain knows of one machine. */
@@ -116,6 +120,8 @@ export interface Brain {
   machine(key: ObjectKey): KnownMachine | undefined;
   /** Decisions of each cluster's last pass, for people and tests. */
   lastDecision(key: ObjectKey): Decision | undefined;
+  /** The plan of a TalosWorker that is only tried while its cluster is not. */
+  poolPlan(cluster: ObjectKey, worker: string): Plan | undefined;
   /** Decides anew about every cluster: something changed that no watch tells. */
   lookAgain(): void;
   close(): void;
@@ -128,6 +134,7 @@ interface Cluster {
   machines: ReadonlyMap<string, DeclaredMachine>;
   readonly uid: string;
   decision: Decision | undefined;
+  poolPlans: ReadonlyMap<string, Plan>;
   facts: ClusterFacts | undefined;
 }
 
@@ -135,6 +142,7 @@ export function createBrain(options: BrainOptions): Brain {
   const { client, clock, controlPlanes, workers, machines } = options;
   const clusters = new Map<string, Cluster>();
   const owners = new Map<string, string>();
+  const hadTurn = new Set<string>();
   const bundles = createBundleStore(client);
   const access = createAccessStore(client, options.keys, FIELD_MANAGER);
   const statuses = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, clock, FIELD_MANAGER);
@@ -142,7 +150,6 @@ export function createBrain(options: BrainOptions): Brain {
   const rules = options.rules ?? defaultRules;
   const gate = new LookGate(options.timers);
   const turnstile = new Turnstile(CONFIG_READINGS);
-  const hadTurn = new Set<string>();
 
   const clusterOf = (key: ObjectKey, uid: string): Cluster => {
     const text = keyText(key);
@@ -166,7 +173,7 @@ export function createBrain(options: BrainOptions): Brain {
         options.onLook({ namespace: key.namespace, name }, look);
       },
     );
-    const made: Cluster = { key, session, uid, machines: new Map(), decision: undefined, facts: undefined };
+    const made: Cluster = { key, session, uid, machines: new Map(), decision: undefined, poolPlans: new Map(), facts: undefined };
     clusters.set(text, made);
     return made;
   };
@@ -181,23 +188,23 @@ export function createBrain(options: BrainOptions): Brain {
     if (controlPlane === undefined) {
       clusters.get(keyText(key))?.session.close();
       clusters.delete(keyText(key));
+      hadTurn.delete(keyText(key));
       options.references.forget(`brain ${keyText(key)}`);
       statuses.forget(keyText(key));
       return undefined;
     }
-    const cluster = clusterOf(key, controlPlane.metadata.uid ?? "");
-    const { session } = cluster;
-    const machineObjects = surroundings.machineObjectsOf(key, workersOfIt);
-      hadTurn.delete(keyText(key));
-    context.note("observe");
-    const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);
-    const asksImport = mode === "import";
-    const cached = {
     if (!clusters.has(keyText(key)) && !hadTurn.has(keyText(key))) {
       hadTurn.add(keyText(key));
       const requeueAfterMs = firstTurnMs(controlPlane, workersOfIt, controlPlanes.store.size, options.random.fraction());
       if (requeueAfterMs > 0) return { requeueAfterMs };
     }
+    const cluster = clusterOf(key, controlPlane.metadata.uid ?? "");
+    const { session } = cluster;
+    const machineObjects = surroundings.machineObjectsOf(key, workersOfIt);
+    context.note("observe");
+    const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);
+    const asksImport = mode === "import";
+    const cached = {
       controlPlane,
       // Until there is a record, the rule of imports alone decides; from then on it is a cluster as any other.
       mode: asksImport ? ("reconcile" as const) : mode,
@@ -218,6 +225,7 @@ export function createBrain(options: BrainOptions): Brain {
       references: options.references,
       configs: options.configs,
       wake: () => controller.enqueue(key),
+      clusters: controlPlanes.store.size,
       mayDisturb: options.leading.mayDisturb,
       requireFingerprint: options.requireFingerprint,
     });
@@ -225,7 +233,6 @@ export function createBrain(options: BrainOptions): Brain {
       client,
       dialer: options.dialer,
       keys: options.keys,
-      clusters: controlPlanes.store.size,
       clock,
       wake: () => controller.enqueue(key),
     });
@@ -236,7 +243,8 @@ export function createBrain(options: BrainOptions): Brain {
       bundle: () => bundleInForce(key, session),
       wake: () => controller.enqueue(key),
     });
-    const seen = withPauses(unpaused, surroundings.pausesOf(controlPlane, workersOfIt, machineObjects));
+    const pauses = surroundings.pausesOf(controlPlane, workersOfIt, machineObjects);
+    const seen = withPauses(unpaused, pauses);
     for (const machine of [...seen.machines, ...seen.former]) owners.set(`${key.namespace ?? ""}/${machine.declared.name}`, keyText(key));
     for (const { declared } of seen.machines) {
       const before = cluster.machines.get(declared.name);
@@ -253,6 +261,10 @@ export function createBrain(options: BrainOptions): Brain {
     cluster.decision = decision;
     options.figures?.decided(decision.rule);
     if (tried !== undefined) options.onPlan?.(tried.metadata);
+    const before = cluster.poolPlans;
+    cluster.poolPlans = planPools(unpaused, pauses, rules);
+    for (const [name, plan] of cluster.poolPlans)
+      if (before.get(name)?.hash !== plan.hash) options.onPoolPlan?.({ namespace: key.namespace, name });
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
@@ -462,6 +474,7 @@ export function createBrain(options: BrainOptions): Brain {
       };
     },
     lastDecision: (key) => clusters.get(keyText(key))?.decision,
+    poolPlan: (key, worker) => clusters.get(keyText(key))?.poolPlans.get(worker),
     lookAgain: () => {
       for (const { key } of clusters.values()) controller.enqueue(key);
     },

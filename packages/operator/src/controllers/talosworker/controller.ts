@@ -23,9 +23,14 @@ import { followEndpoint } from "../taloscontrolplane/effects/follow-endpoint.ts"
 import { addressKnowledge, referencesOf } from "../taloscontrolplane/known-addresses.ts";
 import { talosMachineFor } from "../taloscontrolplane/execute.ts";
 import { addressesOf, inertFieldsOf, workerProblems } from "../taloscontrolplane/spec-problems.ts";
+import { dryRunCondition } from "../taloscontrolplane/planning/dry-run-condition.ts";
+import type { Plan } from "../taloscontrolplane/planning/plan.ts";
 import { decideWorker } from "./decide.ts";
 
 const STATUS_EVERY_MS = 2_000;
+
+/** Longest note of an event that an API server takes is 1,024 bytes. */
+const LONGEST_NOTE = 1_000;
 
 /** What the controller of worker pools needs. */
 export interface WorkerControllerOptions extends Measures {
@@ -42,6 +47,8 @@ export interface WorkerControllerOptions extends Measures {
   readonly hosts: HostOptions;
   readonly references: References;
   readonly configs: ConfigReferences;
+  /** What would be done with the machines of a pool that is only tried. */
+  readonly planOf: (controlPlane: ObjectKey, worker: string) => Plan | undefined;
 }
 
 /** Makes the TalosMachines of worker pools and sums up how they are; the brain of the cluster does the rest. */
@@ -64,7 +71,13 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const asked = effectiveMode(worker.metadata, clusters);
     const mode = asked === "import" && isTakenOver(controlPlane) ? "reconcile" : asked;
     if (mode !== "reconcile") {
-      await statuses.write(worker, { fields: {}, conditions: [pausedCondition(mode)], keepsOthers: true });
+      const plan = mode === "dryrun" ? options.planOf({ namespace: key.namespace, name }, key.name) : undefined;
+      const told = findCondition(worker.status?.conditions, "DryRun")?.message;
+      const planned = plan === undefined ? [] : [dryRunCondition(plan)];
+      await statuses.write(worker, { fields: {}, conditions: [pausedCondition(mode), ...planned], keepsOthers: true, drops: ["DryRun"] });
+      for (const { message } of planned)
+        if (message !== told)
+          options.events.record(worker, { type: "Normal", reason: "DryRun", action: "DryRun", note: message.slice(0, LONGEST_NOTE) });
       return undefined;
     }
     if (controlPlane !== undefined && isHeld(controlPlane, clusters)) return undefined;
