@@ -16,6 +16,7 @@ const deployment = (change: object = {}): object => ({
   metadata: { name: "web" },
   spec: { replicas: 2, selector: { matchLabels: labels }, template, ...change },
 });
+const configMap = (data: object): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "ssa" }, data });
 const node = (name: string, spec: object = {}): object => ({ apiVersion: "v1", kind: "Node", metadata: { name }, spec });
 const ready = `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`;
 
@@ -235,6 +236,53 @@ export const kubectlSessions: readonly KubectlSession[] = [
       "logs nope",
       "exec nope -- ls",
       "delete all --all",
+    ],
+  },
+  {
+    name: "kinds on the side",
+    steps: [
+      apply({ ...deployment({ replicas: undefined }), kind: "DaemonSet" }),
+      apply({
+        ...deployment({ replicas: undefined, template: { ...template, metadata: { labels: { ...labels, x: "y" } } } }),
+        kind: "DaemonSet",
+      }),
+      "get ds web -o yaml",
+      "describe ds web",
+      "rollout history ds web",
+      "set env ds/web A=1 B=2",
+      "set env ds/web --list",
+      "create ingress tls --rule=a.b/*=svc:http,tls=sec --class=nginx --annotation=x=y",
+      "describe ingress tls",
+      "create priorityclass high-$NS --value=2000000000",
+      "create cronjob tz --image=i --schedule=0,30,*,*,* --restart=Never",
+      "describe cronjob tz",
+      "create pdb neg --selector=a=b --max-unavailable=-1",
+      "create service clusterip headless --clusterip=None",
+      "create service loadbalancer lb --tcp=80:80",
+      "describe svc lb",
+      'patch svc lb -p {"spec":{"type":"ClusterIP"}}',
+      "get svc -o wide",
+      "create secret generic bad --type=kubernetes.io/basic-auth --from-literal=k=v",
+    ],
+  },
+  {
+    name: "managers that do not agree",
+    steps: [
+      { args: "apply --server-side -f -", input: JSON.stringify(configMap({ a: "1" })) },
+      { args: "apply --server-side --field-manager=two -f -", input: JSON.stringify(configMap({ b: "2" })) },
+      { args: "apply --server-side --field-manager=three -f -", input: JSON.stringify(configMap({ a: "3", b: "3" })) },
+      { args: "apply --server-side --field-manager=three --force-conflicts -f -", input: JSON.stringify(configMap({ a: "3" })) },
+      { args: "apply --server-side --field-manager=two -f -", input: JSON.stringify(configMap({})) },
+      "get cm ssa -o jsonpath={.data}",
+      { args: "apply -f -", input: JSON.stringify(configMap({ z: "1" })) },
+      { args: "diff -f -", input: JSON.stringify(configMap({ z: "2" })) },
+      "apply view-last-applied cm/ssa",
+      'patch cm ssa --type=merge -p {"metadata":{"finalizers":["a.b/c"]}}',
+      "delete cm ssa --wait=false",
+      'patch cm ssa --type=merge -p {"metadata":{"finalizers":["a.b/c","d.e/f"]}}',
+      'patch cm ssa --type=merge -p {"metadata":{"finalizers":null}}',
+      "get cm ssa",
+      "get --raw /api/v1/namespaces/$NS/configmaps?timeoutSeconds=x",
     ],
   },
   {

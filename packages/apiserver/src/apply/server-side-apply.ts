@@ -166,10 +166,13 @@ function conflictsOf(managers: Managers, self: string, touched: FieldSet): Apply
     const fields = [...pathsOf(intersectSets(manager.fields, touched))].map(printPath);
     const who = describeManager(manager);
     for (const field of fields) conflicts.push({ manager: manager.name, field, message: `conflict with ${who}` });
-    if (fields.length === 1) groups.push(`conflict with ${who}: ${fields[0] ?? ""}`);
-    else if (fields.length > 1) groups.push(`conflicts with ${who}:${fields.map((field) => `\n- ${field}`).join("")}`);
+    if (fields.length > 0) groups.push(`conflicts with ${who}:${fields.map((field) => `\n- ${field}`).join("")}`);
   }
-  if (conflicts.length === 0) return undefined;
-  const count = conflicts.length === 1 ? "1 conflict" : `${conflicts.length} conflicts`;
-  return { kind: "conflicts", conflicts, message: `Apply failed with ${count}: ${groups.join("\n")}` };
+  const [first] = conflicts;
+  if (first === undefined) return undefined;
+  const message =
+    conflicts.length === 1
+      ? `Apply failed with 1 conflict: ${first.message}: ${first.field}`
+      : `Apply failed with ${conflicts.length} conflicts: ${groups.join("\n")}`;
+  return { kind: "conflicts", conflicts, message };
 }

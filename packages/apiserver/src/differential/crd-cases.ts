@@ -24,6 +24,12 @@ function crdOf(properties: JsonObject, changes: JsonObject = {}, version: JsonOb
 const spec = (properties: JsonObject, more: JsonObject = {}): JsonObject => crdOf({ spec: { type: "object", properties, ...more } });
 const rule = (text: string, more: JsonObject = {}): JsonObject => ({ "x-kubernetes-validations": [{ rule: text, ...more }] });
 
+const withA: JsonObject = { spec: { type: "object", properties: { a: text } } };
+const scaled = (scale: JsonObject): JsonObject => crdOf(withA, {}, { subresources: { scale } });
+const columned = (column: JsonObject): JsonObject => crdOf(withA, {}, { additionalPrinterColumns: [column] });
+const selectable = (...paths: readonly string[]): JsonObject =>
+  crdOf(withA, {}, { selectableFields: paths.map((jsonPath) => ({ jsonPath })) });
+
 const bad: readonly [name: string, crd: JsonObject][] = [
   ["a property without type", spec({ a: {} })],
   ["an unknown type", spec({ a: { type: "text" } })],
@@ -118,6 +124,23 @@ const bad: readonly [name: string, crd: JsonObject][] = [
       metadata: { name: "Tries.differential.example.com" },
     },
   ],
+  ["a reference", spec({ a: { $ref: "#/definitions/x" } })],
+  ["a list of item schemas", spec({ a: { type: "array", items: [text] } })],
+  ["a format that nobody checks", spec({ a: { type: "string", format: "weird" }, b: { type: "string", format: "k8s-short-name" } })],
+  [
+    "a category with capitals",
+    crdOf({}, { names: { plural: "tries", singular: "try", kind: "Try", listKind: "TryList", categories: ["All"] } }),
+  ],
+  ["preserveUnknownFields", crdOf({}, { preserveUnknownFields: true })],
+  ["an unknown conversion", crdOf({}, { conversion: { strategy: "Magic" } })],
+  ["a scale path without dot", scaled({ specReplicasPath: ".spec.r", statusReplicasPath: "status.r" })],
+  ["scale paths the wrong way round", scaled({ specReplicasPath: ".status.r", statusReplicasPath: ".spec.r", labelSelectorPath: ".x.y" })],
+  ["a column of an unknown type", columned({ name: "A", type: "text", jsonPath: ".spec.a" })],
+  ["a column whose path has no dot", columned({ name: "A", type: "string", jsonPath: "spec.a" })],
+  ["a selectable field that is none", selectable(".spec.b")],
+  ["a selectable object", selectable(".spec")],
+  ["a selectable field of the metadata", selectable(".metadata.name")],
+  ["a selectable field twice", selectable(".spec.a", ".spec.a")],
   ["kind and listKind alike", crdOf({}, { names: { plural: "tries", singular: "try", kind: "Try", listKind: "Try" } })],
 ];
 

@@ -1,3 +1,4 @@
+import { builtinRuleCases } from "./builtin-rule-cases.ts";
 import { builtinCases } from "./builtin-cases.ts";
 import { costCases } from "./cost-cases.ts";
 import { crdCases } from "./crd-cases.ts";
@@ -12,6 +13,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   rules: prefixed("a rule", ruleCases),
   merges: prefixed("a merge", mergeCases),
   builtins: prefixed("a built-in kind", builtinCases),
+  "builtin-rules": prefixed("a", builtinRuleCases),
   crds: prefixed("a CRD", crdCases),
   costs: prefixed("a price", costCases),
 };

@@ -1,8 +1,9 @@
 import { equalJson, isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
-import { compileCrd } from "../schema/index.ts";
+import { checkVersionParts, compileCrd } from "../schema/index.ts";
 import type { FieldError } from "../schema/index.ts";
+import type { ServedKind } from "./kind.ts";
 import type { KindRegistry } from "./registry.ts";
 
 /** Where CRDs are stored. */
@@ -39,14 +40,14 @@ export function validateCrd(crd: JsonObject, old: JsonObject | undefined): reado
   const spec = objectAt(crd, "spec");
   const wanted = `${stringAt(objectAt(spec, "names"), "plural") ?? ""}.${stringAt(spec, "group") ?? ""}`;
   const name = stringAt(metadataOf(crd), "name") ?? "";
-  if (name !== wanted) {
-    return [
-      {
-        reason: "FieldValueInvalid",
-        field: "metadata.name",
-        message: `Invalid value: ${JSON.stringify(name)}: must be spec.names.plural+"."+spec.group`,
-      },
-    ];
+  if (name !== wanted && old === undefined) {
+    const misnamed: FieldError = {
+      reason: "FieldValueInvalid",
+      field: "metadata.name",
+      message: `Invalid value: ${JSON.stringify(name)}: must be spec.names.plural+"."+spec.group`,
+    };
+    const outcome = compileCrd(crd);
+    return [misnamed, ...(outcome.ok ? [] : outcome.errors.filter(({ field }) => field === "spec.group"))];
   }
   if (stringAt(objectAt(spec, "conversion"), "strategy") === "Webhook") {
     return [
@@ -57,10 +58,16 @@ export function validateCrd(crd: JsonObject, old: JsonObject | undefined): reado
       },
     ];
   }
+  if (old !== undefined && changesOfIdentity(crd, old).some(({ field }) => field === "spec.group" || field === "spec.names.plural"))
+    return changesOfIdentity(crd, old);
+  if (spec["preserveUnknownFields"] === true && objectAt(old, "spec")["preserveUnknownFields"] !== true) {
+    const why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+    return [{ reason: "FieldValueInvalid", field: "spec.preserveUnknownFields", message: `Invalid value: true: ${why}` }];
+  }
   const before = old === undefined ? undefined : schemasOf(old);
   // What was accepted once stays, as long as its schema does.
   const outcome = compileCrd(crd, (version) => (equalJson(before?.get(version), schemasOf(crd).get(version)) ? "total" : "all"));
-  return [...(old === undefined ? [] : changesOfIdentity(crd, old)), ...(outcome.ok ? [] : outcome.errors)];
+  return [...(old === undefined ? [] : changesOfIdentity(crd, old)), ...(outcome.ok ? checkVersionParts(spec) : outcome.errors)];
 }
 
 function schemasOf(crd: JsonObject): ReadonlyMap<unknown, unknown> {
@@ -102,19 +109,14 @@ export function establishCrd(kinds: KindRegistry, crd: JsonObject, now: string):
   const spec = objectAt(crd, "spec");
   const names = objectAt(spec, "names");
   const group = stringAt(spec, "group") ?? "";
-  const rival = kinds
-    .all()
-    .find(
-      (kind) =>
-        kind.group === group &&
-        kind.plural !== names["plural"] &&
-        (kind.names.kind === names["kind"] || kind.names.singular === names["singular"]),
-    );
   const status = objectAt(crd, "status");
-  if (rival !== undefined) {
-    const why = `${JSON.stringify(names["kind"])} is already in use`;
+  const conflict = conflictOfNames(
+    names,
+    kinds.all().filter((kind) => kind.group === group && kind.plural !== names["plural"]),
+  );
+  if (conflict !== undefined) {
     return withConditions(status, now, [
-      { type: "NamesAccepted", status: "False", reason: "KindConflict", message: why },
+      { type: "NamesAccepted", status: "False", ...conflict },
       { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
     ]);
   }
@@ -138,6 +140,28 @@ export function establishCrd(kinds: KindRegistry, crd: JsonObject, now: string):
       { type: "Established", status: "True", reason: "InitialNamesAccepted", message: "the initial names have been accepted" },
     ],
   );
+}
+
+/** The last of the names that another kind of the group has, in the order in which they are looked at. */
+function conflictOfNames(
+  names: JsonObject,
+  others: readonly ServedKind[],
+): { readonly reason: string; readonly message: string } | undefined {
+  const resources = new Set(others.flatMap(({ names: { plural, singular, shortNames } }) => [plural, singular, ...shortNames]));
+  const kindNames = new Set(others.flatMap(({ names: { kind, listKind } }) => [kind, listKind]));
+  const wanted: readonly (readonly [reason: string, texts: readonly unknown[], taken: ReadonlySet<string>])[] = [
+    ["PluralConflict", [names["plural"]], resources],
+    ["SingularConflict", [names["singular"]], resources],
+    ["ShortNamesConflict", stringsAt(names, "shortNames"), resources],
+    ["KindConflict", [names["kind"]], kindNames],
+    ["ListKindConflict", [names["listKind"]], kindNames],
+  ];
+  const found = wanted
+    .map(([reason, texts, taken]) => ({ reason, taken: texts.filter((text) => taken.has(String(text))) }))
+    .findLast(({ taken }) => taken.length > 0);
+  if (found === undefined) return undefined;
+  const messages = found.taken.map((text) => `${JSON.stringify(text)} is already in use`);
+  return { reason: found.reason, message: messages.length === 1 ? (messages[0] ?? "") : `[${messages.join(", ")}]` };
 }
 
 /** What specs were compiled to: servers of one process that begin with the same objects compile them once. */

@@ -3,11 +3,21 @@ import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, without } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
 import { refuseLabel } from "./names.ts";
+import { between, largestInt32 } from "./number-rules.ts";
+import {
+  validateEnvironment,
+  validateIds,
+  validateNaming,
+  validatePlacement,
+  validateProbes,
+  validateResources,
+  validateVolumes,
+} from "./pod-part-rules.ts";
 import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
 
 /** What a pod spec may not say, of a pod as of a template. */
 export function validatePodSpec(spec: JsonObject, at: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [...validateVolumes(spec, at)];
   const volumes = new Set(objectsAt(spec, "volumes").map((volume) => volume["name"]));
   const seen = new Set<unknown>();
   const containers = objectsAt(spec, "containers");
@@ -20,7 +30,26 @@ export function validatePodSpec(spec: JsonObject, at: string): readonly FieldErr
   const policies = ["Always", "OnFailure", "Never"];
   const policy = stringAt(spec, "restartPolicy") ?? "";
   if (!policies.includes(policy)) errors.push(unsupported(`${at}.restartPolicy`, policy, policies));
-  return errors;
+  if (spec["hostNetwork"] === true) errors.push(...validateHostPorts(containers, `${at}.containers`));
+  errors.push(...between(spec["activeDeadlineSeconds"], `${at}.activeDeadlineSeconds`, 1, largestInt32));
+  return [...errors, ...validateIds(spec, at), ...validateNaming(spec, at), ...validatePlacement(spec, at)];
+}
+
+/** On the node's network a port is the same inside and outside. */
+function validateHostPorts(containers: readonly JsonObject[], at: string): readonly FieldError[] {
+  return containers.flatMap((container, index) =>
+    objectsAt(container, "ports").flatMap((port, position) =>
+      port["hostPort"] === undefined || port["hostPort"] === port["containerPort"]
+        ? []
+        : [
+            invalidValue(
+              `${at}[${index}].ports[${position}].hostPort`,
+              port["hostPort"],
+              "must match `containerPort` when `hostNetwork` is true",
+            ),
+          ],
+    ),
+  );
 }
 
 function validateContainer(container: JsonObject, at: string, volumes: ReadonlySet<unknown>, seen: Set<unknown>): readonly FieldError[] {
@@ -33,9 +62,7 @@ function validateContainer(container: JsonObject, at: string, volumes: ReadonlyS
   seen.add(name);
   if ((stringAt(container, "image") ?? "") === "") errors.push(required(`${at}.image`));
   objectsAt(container, "ports").forEach((port, index) => errors.push(...validateContainerPort(port, `${at}.ports[${index}]`)));
-  objectsAt(container, "env").forEach((variable, index) => {
-    if ((stringAt(variable, "name") ?? "") === "") errors.push(required(`${at}.env[${index}].name`));
-  });
+  errors.push(...validateEnvironment(container, at));
   objectsAt(container, "volumeMounts").forEach((mount, index) => {
     const volume = stringAt(mount, "name") ?? "";
     if (volume === "") errors.push(required(`${at}.volumeMounts[${index}].name`));
@@ -51,7 +78,7 @@ function validateContainer(container: JsonObject, at: string, volumes: ReadonlyS
   const pullPolicies = ["Always", "IfNotPresent", "Never"];
   const pullPolicy = stringAt(container, "imagePullPolicy") ?? "";
   if (!pullPolicies.includes(pullPolicy)) errors.push(unsupported(`${at}.imagePullPolicy`, pullPolicy, pullPolicies));
-  return errors;
+  return [...errors, ...validateProbes(container, at), ...validateResources(container, at), ...validateIds(container, at)];
 }
 
 function validateContainerPort(port: JsonObject, at: string): readonly FieldError[] {
@@ -76,6 +103,10 @@ export function validatePortNumber(number: unknown, at: string): readonly FieldE
 export function validatePod(pod: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const errors = validatePodSpec(objectAt(pod, "spec"), "spec");
   if (old === undefined || errors.length > 0 || equalJson(fixedPart(old), fixedPart(pod))) return errors;
+  for (const list of ["containers", "initContainers"]) {
+    const [before, now] = [objectsAt(objectAt(old, "spec"), list), objectsAt(objectAt(pod, "spec"), list)];
+    if (before.length !== now.length) return [forbiddenValue(`spec.${list}`, "pod updates may not add or remove containers")];
+  }
   return [
     forbiddenValue(
       "spec",

@@ -36,6 +36,7 @@ import { prepareBinding, validateBinding, validateRules } from "./permissions.ts
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
 import { required } from "./rule-errors.ts";
 import { validatePod } from "./pod-rules.ts";
+import { validateEndpoints, validateService } from "./service-rules.ts";
 import {
   validateAutoscaler,
   validateBudget,
@@ -44,8 +45,10 @@ import {
   validateIngress,
   validateJob,
   validateLease,
-  validateService,
+  validatePriorityClass,
   validateStatefulSet,
+  validateStorageClass,
+  validateVolume,
   validateWorkload,
 } from "./workload-rules.ts";
 
@@ -146,10 +149,10 @@ const strategies: Readonly<Record<string, Strategy>> = {
     begin: (service, old, { stored }) => addressService(service, old, () => stored("/services")),
     validate: validateService,
   },
-  "/endpoints": { ...ordinary, createsOnUpdate: true },
+  "/endpoints": { ...ordinary, createsOnUpdate: true, validate: validateEndpoints },
   "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true, validate: validateLease },
   "apps/deployments": { ...workload, generationCountsAnnotations: true, prepare: defaultDeployment, validate: validateWorkload },
-  "apps/daemonsets": { ...workload, prepare: defaultDaemonSet, validate: validateWorkload },
+  "apps/daemonsets": { ...workload, prepare: (object, old) => countTemplates(defaultDaemonSet(object), old), validate: validateWorkload },
   "apps/statefulsets": { ...workload, prepare: defaultStatefulSet, validate: validateStatefulSet },
   "apps/replicasets": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicas, validate: validateWorkload },
   "networking.k8s.io/ingresses": { ...workload, validate: validateIngress },
@@ -162,7 +165,11 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: preparePolicyBinding,
     validate: validatePolicyBinding,
   },
-  "scheduling.k8s.io/priorityclasses": { ...workload, prepare: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }) },
+  "scheduling.k8s.io/priorityclasses": {
+    ...workload,
+    prepare: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }),
+    validate: validatePriorityClass,
+  },
   "autoscaling/horizontalpodautoscalers": { ...ordinary, prepare: defaultAutoscaler, validate: validateAutoscaler },
   "batch/cronjobs": { ...workload, prepare: defaultCronJob, validate: validateCronJob },
   "apps/controllerrevisions": {
@@ -172,7 +179,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   "/replicationcontrollers": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicas },
   "/podtemplates": { ...workload, answersDeletedObject: true, prepare: defaultTemplate },
-  "/persistentvolumes": { ...ordinary, answersDeletedObject: true, prepare: defaultVolume, begin: beginPending },
+  "/persistentvolumes": { ...ordinary, answersDeletedObject: true, prepare: defaultVolume, begin: beginPending, validate: validateVolume },
   "/persistentvolumeclaims": {
     ...ordinary,
     answersDeletedObject: true,
@@ -184,6 +191,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     ...ordinary,
     answersDeletedObject: true,
     prepare: (object) => fill(object, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
+    validate: validateStorageClass,
   },
   "batch/jobs": {
     ...workload,
@@ -214,6 +222,16 @@ const strategies: Readonly<Record<string, Strategy>> = {
 /** True for kinds that are answered and never stored. */
 export function isAnsweredOnly(resource: string): boolean {
   return strategies[resource] === answeredOnly;
+}
+
+const templateGeneration = "deprecated.daemonset.template.generation";
+
+/** The generation of a DaemonSet's template, which stands in an annotation since the field of it is gone. */
+function countTemplates(set: JsonObject, old: JsonObject | undefined): JsonObject {
+  const template = (object: JsonObject | undefined): unknown => objectAt(object, "spec")["template"] ?? null;
+  const before = Number(objectAt(metadataOf(old ?? {}), "annotations")[templateGeneration] ?? 0);
+  const count = old === undefined || !equalJson(template(old), template(set)) ? before + 1 : before;
+  return withMetadata(set, { annotations: { ...objectAt(metadataOf(set), "annotations"), [templateGeneration]: String(count) } });
 }
 
 function beginPod(pod: JsonObject, { stored }: WriteFacts): JsonObject {

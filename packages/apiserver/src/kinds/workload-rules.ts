@@ -4,14 +4,20 @@ import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, stringsAt, without } from "../request/json.ts";
 import { matchesLabelSelector } from "../request/label-selector-object.ts";
 import type { FieldError } from "../schema/index.ts";
-import type { WriteFacts } from "./kind.ts";
-import { validatePodSpec, validatePortNumber } from "./pod-rules.ts";
+import { refuseSubdomain } from "./names.ts";
+import { countOrPercent, notNegative } from "./number-rules.ts";
+import { validatePodSpec } from "./pod-rules.ts";
 import { forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
+import { tryParseQuantity } from "../cel/quantity.ts";
+import { isObject } from "../json.ts";
 
 /** What a Deployment, DaemonSet or ReplicaSet may not say; its selector never changes. */
 export function validateWorkload(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const spec = objectAt(object, "spec");
-  const errors: FieldError[] = [...validateReplicas(spec)];
+  const errors: FieldError[] = [
+    ...notNegative(spec, "spec", ["replicas", "minReadySeconds", "revisionHistoryLimit"]),
+    ...validateRollout(objectAt(spec, "strategy"), "spec.strategy"),
+  ];
   const selector = objectAt(spec, "selector");
   if (spec["selector"] === undefined) {
     errors.push(required("spec.selector"));
@@ -19,10 +25,11 @@ export function validateWorkload(object: JsonObject, old: JsonObject | undefined
     errors.push(invalidValue("spec.selector", selector, `empty selector is invalid for ${String(object["kind"]).toLowerCase()}`));
   }
   const template = objectAt(spec, "template");
-  const labels = objectAt(objectAt(template, "metadata"), "labels");
+  const metadata = objectAt(template, "metadata");
+  const labels = objectAt(metadata, "labels");
   if (errors.every(({ field }) => field !== "spec.selector") || spec["selector"] === undefined) {
     if (spec["selector"] === undefined || !matchesLabelSelector(selector, labels)) {
-      errors.push(invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
+      errors.push(invalidValue("spec.template.metadata.labels", metadata["labels"], "`selector` does not match template `labels`"));
     }
   }
   const podErrors = validatePodSpec(objectAt(template, "spec"), "spec.template.spec");
@@ -37,11 +44,21 @@ export function validateWorkload(object: JsonObject, old: JsonObject | undefined
   return errors;
 }
 
-function validateReplicas(spec: JsonObject): readonly FieldError[] {
-  const { replicas } = spec;
-  return typeof replicas === "number" && replicas < 0
-    ? [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")]
-    : [];
+/** How many pods may be missing or too many while a Deployment rolls. */
+function validateRollout(strategy: JsonObject, at: string): readonly FieldError[] {
+  const rolling = strategy["rollingUpdate"];
+  if (!isObject(rolling)) return [];
+  if (strategy["type"] === "Recreate")
+    return [forbiddenValue(`${at}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")];
+  const { maxSurge, maxUnavailable } = rolling;
+  const isNone = (value: unknown): boolean => value === 0 || value === "0%";
+  return [
+    ...countOrPercent(maxUnavailable, `${at}.rollingUpdate.maxUnavailable`, 100),
+    ...countOrPercent(maxSurge, `${at}.rollingUpdate.maxSurge`),
+    ...(isNone(maxSurge) && isNone(maxUnavailable)
+      ? [invalidValue(`${at}.rollingUpdate.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0")]
+      : []),
+  ];
 }
 
 const changeable = [
@@ -81,7 +98,11 @@ export function validateJob(job: JsonObject, old: JsonObject | undefined): reado
 }
 
 function validateJobPods(spec: JsonObject, at: string): readonly FieldError[] {
-  const errors = [...validatePodSpec(objectAt(objectAt(spec, "template"), "spec"), `${at}.template.spec`)];
+  const numbers = ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"];
+  const errors = [
+    ...notNegative(spec, at, numbers),
+    ...validatePodSpec(objectAt(objectAt(spec, "template"), "spec"), `${at}.template.spec`),
+  ];
   const policy = stringAt(objectAt(objectAt(spec, "template"), "spec"), "restartPolicy");
   if (policy === "Always") errors.push(required(`${at}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"'));
   return errors;
@@ -95,51 +116,25 @@ export function validateCronJob(cronJob: JsonObject): readonly FieldError[] {
   const problem = scheduleProblem(schedule);
   if (schedule === "") errors.push(required("spec.schedule"));
   else if (problem !== undefined) errors.push(invalidValue("spec.schedule", schedule, problem));
+  const zone = stringAt(spec, "timeZone");
+  if (zone !== undefined && !isTimeZone(zone)) errors.push(invalidValue("spec.timeZone", zone, `unknown time zone ${zone}`));
+  errors.push(...notNegative(spec, "spec", ["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"]));
   return [...errors, ...validateJobPods(objectAt(objectAt(spec, "jobTemplate"), "spec"), "spec.jobTemplate.spec")];
 }
 
-const serviceTypes = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-
-/** What a Service may not say; its address never changes. */
-export function validateService(service: JsonObject, old: JsonObject | undefined, { stored }: WriteFacts): readonly FieldError[] {
-  const spec = objectAt(service, "spec");
-  const errors: FieldError[] = [];
-  const ports = objectsAt(spec, "ports");
-  const type = stringAt(spec, "type") ?? "";
-  const isHeadless = spec["clusterIP"] === "None";
-  if (ports.length === 0 && !isHeadless && type !== "ExternalName") errors.push(required("spec.ports"));
-  ports.forEach((port, index) => {
-    const at = `spec.ports[${index}]`;
-    if (ports.length > 1 && !stringAt(port, "name")) errors.push(required(`${at}.name`));
-    errors.push(...validatePortNumber(port["port"], `${at}.port`));
-    if (typeof port["targetPort"] === "number") errors.push(...validatePortNumber(port["targetPort"], `${at}.targetPort`));
-    const node = port["nodePort"];
-    if (typeof node === "number" && node !== 0 && (node < 30_000 || node > 32_767)) {
-      const why = "provided port is not in the valid range. The range of valid ports is 30000-32767";
-      errors.push(invalidValue(`${at}.nodePort`, node, why));
-    }
-  });
-  if (!serviceTypes.includes(type)) errors.push(unsupported("spec.type", type, serviceTypes));
-  const before = stringAt(objectAt(old, "spec"), "clusterIP") ?? "";
-  if (before !== "" && type !== "ExternalName" && spec["clusterIP"] !== before) {
-    errors.push(invalidValue("spec.clusterIPs[0]", [spec["clusterIP"]], "may not change once set"));
-  } else if (before === "" && !isHeadless && typeof spec["clusterIP"] === "string" && errors.length === 0) {
-    const address = spec["clusterIP"];
-    const isTaken = stored("/services").some((other) => objectAt(other, "spec")["clusterIP"] === address);
-    const why = !address.startsWith("10.96.")
-      ? "the provided network does not match the current range"
-      : isTaken
-        ? "provided IP is already allocated"
-        : undefined;
-    if (why !== undefined) errors.push(invalidValue("spec.clusterIPs", [address], `failed to allocate IP ${address}: ${why}`));
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false; // the only thing that it refuses here
   }
-  return errors;
 }
 
 /** What a PodDisruptionBudget may not say. */
 export function validateBudget(budget: JsonObject): readonly FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = objectAt(budget, "spec");
-  if (minAvailable === undefined || maxUnavailable === undefined) return [];
+  const shares = [...countOrPercent(minAvailable, "spec.minAvailable", 100), ...countOrPercent(maxUnavailable, "spec.maxUnavailable", 100)];
+  if (minAvailable === undefined || maxUnavailable === undefined) return shares;
   const shown = {
     MinAvailable: minAvailable,
     Selector: selector ?? null,
@@ -154,18 +149,64 @@ export function validateAutoscaler(autoscaler: JsonObject): readonly FieldError[
   const spec = objectAt(autoscaler, "spec");
   const most = typeof spec["maxReplicas"] === "number" ? spec["maxReplicas"] : 0;
   const least = typeof spec["minReplicas"] === "number" ? spec["minReplicas"] : 1;
+  const target = objectAt(spec, "scaleTargetRef");
+  const isCore = (stringAt(target, "apiVersion") ?? "") === "" && target["kind"] !== "ReplicationController";
   return [
     ...(most < 1 ? [required("spec.maxReplicas", "must be set and greater than 0")] : []),
     ...(most < least ? [invalidValue("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")] : []),
+    ...(isCore ? [invalidValue("spec.scaleTargetRef.apiVersion", "", "apiVersion must specify API group")] : []),
   ];
 }
 
 /** What an Ingress may not say. */
 export function validateIngress(ingress: JsonObject): readonly FieldError[] {
   const spec = objectAt(ingress, "spec");
-  return spec["defaultBackend"] === undefined && objectsAt(spec, "rules").length === 0
-    ? [invalidValue("spec", null, "either `defaultBackend` or `rules` must be specified")]
-    : [];
+  const rules = objectsAt(spec, "rules");
+  if (spec["defaultBackend"] === undefined && rules.length === 0)
+    return [invalidValue("spec", null, "either `defaultBackend` or `rules` must be specified")];
+  return rules.flatMap((rule, index) => {
+    const host = stringAt(rule, "host") ?? "";
+    const problems = host === "" ? [] : refuseSubdomain(host.startsWith("*.") ? host.slice(2) : host);
+    return [
+      ...problems.map((why) => invalidValue(`spec.rules[${index}].host`, host, why)),
+      ...objectsAt(objectAt(rule, "http"), "paths").flatMap((path, position) => {
+        const text = stringAt(path, "path") ?? "";
+        const isFree = path["pathType"] === "ImplementationSpecific" && text === "";
+        const at = `spec.rules[${index}].http.paths[${position}].path`;
+        return text.startsWith("/") || isFree ? [] : [invalidValue(at, text, "must be an absolute path")];
+      }),
+    ];
+  });
+}
+
+/** What a PriorityClass may not say: what is above is for the system. */
+export function validatePriorityClass(priority: JsonObject): readonly FieldError[] {
+  const { value } = priority;
+  const name = stringAt(objectAt(priority, "metadata"), "name") ?? "";
+  if (["system-node-critical", "system-cluster-critical"].includes(name)) return [];
+  const isReserved = name.startsWith("system-");
+  return [
+    ...(isReserved ? [forbiddenValue("metadata.name", "priority class names with 'system-' prefix are reserved for system use only")] : []),
+    ...(!isReserved && typeof value === "number" && value > 1_000_000_000
+      ? [forbiddenValue("value", "maximum allowed value of a user defined priority is 1000000000")]
+      : []),
+  ];
+}
+
+/** What a StorageClass may not say. */
+export function validateStorageClass(storage: JsonObject): readonly FieldError[] {
+  return (stringAt(storage, "provisioner") ?? "") === "" ? [required("provisioner")] : [];
+}
+
+/** What a PersistentVolume may not say. */
+export function validateVolume(volume: JsonObject): readonly FieldError[] {
+  const spec = objectAt(volume, "spec");
+  const isPlain = new Set(["nodeAffinity", "claimRef"]);
+  const hasSource = Object.entries(spec).some(([field, value]) => isObject(value) && field !== "capacity" && !isPlain.has(field));
+  return [
+    ...(stringsAt(spec, "accessModes").length === 0 ? [required("spec.accessModes")] : []),
+    ...(hasSource ? [] : [required("spec", "must specify a volume type")]),
+  ];
 }
 
 /** What a PersistentVolumeClaim may not say. */
@@ -175,6 +216,9 @@ export function validateClaim(claim: JsonObject): readonly FieldError[] {
   return [
     ...(stringsAt(spec, "accessModes").length === 0 ? [required("spec.accessModes", "at least 1 access mode is required")] : []),
     ...(asked === undefined ? [required("spec.resources[storage]")] : []),
+    ...((tryParseQuantity(String(asked))?.mantissa ?? 1n) <= 0n
+      ? [invalidValue("spec.resources[storage]", asked, "must be greater than zero")]
+      : []),
   ];
 }
 

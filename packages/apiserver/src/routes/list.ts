@@ -1,4 +1,5 @@
 import type { JsonObject } from "../json.ts";
+import { parseCount } from "../request/parse-count.ts";
 import { toServedVersion } from "../kinds/kind.ts";
 import { isSelectable, refuseSelector, selectableFieldsOf } from "../kinds/selectable.ts";
 import { metadataOf, objectAt } from "../request/json.ts";
@@ -57,12 +58,6 @@ export function refuseFuture(context: ApiContext, wanted: string): void {
 }
 
 /** The size of a page; 0 = everything, as for a negative one. @throws 400 */
-function parseLimit(text: string): number {
-  if (text === "") return 0;
-  if (!/^[+-]?\d{1,15}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text.slice(0, 100))}: invalid syntax`);
-  return Math.max(0, Number(text));
-}
-
 /**
  * GET of a collection.
  *
@@ -70,7 +65,8 @@ function parseLimit(text: string): number {
  */
 export function listPage(context: ApiContext, call: ResourceCall): ListPage {
   const { query } = call.request;
-  const limit = parseLimit(query["limit"] ?? "");
+  const limit = parseCount(query["limit"] ?? "");
+  parseCount(query["timeoutSeconds"] ?? "");
   const { revision, after } = snapshotOf(context, query);
   const matches = matcherOf(call);
   const items: JsonObject[] = [];

@@ -6,10 +6,12 @@ import { rbacGroup } from "../auth/rbac.ts";
 import { trackUpdate } from "../apply/index.ts";
 import { cloneJson, equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
+import { crdResource } from "../kinds/custom.ts";
 import { keyOf, toServedVersion, toStoredVersion, writtenUnder } from "../kinds/kind.ts";
 import type { WriteFacts } from "../kinds/kind.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
 import { alreadyExists, badRequest, conflict, invalid, StatusError } from "../request/status.ts";
+import { warningsOfFormats } from "../schema/index.ts";
 import { createNameSuffix, createUid, timestampOf } from "./context.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 import type { WriteOptions } from "./options.ts";
@@ -305,6 +307,7 @@ function refuseInvalid(
 ): void {
   const validated = call.version.validate(object, live, { subresource });
   call.warnings.push(...metadataWarnings(call.kind, object, live), ...validated.warnings);
+  if (call.kind.resource === crdResource && subresource === "") call.warnings.push(...warningsOfFormats(objectAt(object, "spec")));
   const errors = [...validateMetadata(call.kind, object, live), ...validated.errors];
   // Rules may look at an object from which something is missing or whose words are unknown, not at one whose values have wrong types.
   if (errors.every((error) => mildReasons.has(error.reason)) && subresource === "") {

@@ -1,6 +1,6 @@
 import { checkRulesOfSchema, type CostLimits } from "../cel/check-schema.ts";
 import { getOwn, isObject, type JsonObject } from "../json.ts";
-import { fieldError } from "./field-error.ts";
+import { fieldError, notSupported } from "./field-error.ts";
 import { checkStructural } from "./structural.ts";
 import type { CompiledCrd, CompiledVersion, FieldError, JsonSchema, KindNames, PrinterColumn, Subresources } from "./types.ts";
 import { createCompiledVersion } from "./version.ts";
@@ -36,15 +36,11 @@ export function compileCrd(crd: unknown, costLimits: (version: string) => CostLi
     errors.push(fieldError("FieldValueNotSupported", "spec.scope", scope, `supported values: "Cluster", "Namespaced"`));
   }
   const conversion = text(asObject(getOwn(spec, "conversion")), "strategy");
-  if (conversion !== "" && conversion !== "None") {
-    errors.push(
-      fieldError(
-        "FieldValueForbidden",
-        "spec.conversion.strategy",
-        undefined,
-        "this server converts between versions with the strategy None only",
-      ),
-    );
+  if (conversion === "Webhook") {
+    const why = "this server converts between versions with the strategy None only";
+    errors.push(fieldError("FieldValueForbidden", "spec.conversion.strategy", undefined, why));
+  } else if (conversion !== "" && conversion !== "None") {
+    errors.push(notSupported("spec.conversion.strategy", conversion, ["None", "Webhook"]));
   }
   const declared = getOwn(spec, "versions");
   const versions = Array.isArray(declared) ? declared.map(asObject) : [];
@@ -122,6 +118,9 @@ function readNames(names: JsonObject, errors: FieldError[]): KindNames {
   }
   result.shortNames.forEach((short, index) => {
     if (!label.test(short)) errors.push(fieldError("FieldValueInvalid", `spec.names.shortNames[${index}]`, short, dnsLabelText));
+  });
+  result.categories.forEach((category, index) => {
+    if (!label.test(category)) errors.push(fieldError("FieldValueInvalid", `spec.names.categories[${index}]`, category, dnsLabelText));
   });
   if (kind !== "" && kind === result.listKind)
     errors.push(fieldError("FieldValueInvalid", "spec.names.listKind", kind, "kind and listKind may not be the same"));

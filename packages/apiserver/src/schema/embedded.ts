@@ -3,6 +3,9 @@ import { fieldError } from "./field-error.ts";
 import type { ValidationNode } from "./node.ts";
 import type { FieldError } from "./types.ts";
 
+const kindText =
+  "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
 /** Checks that apiVersion and kind of embedded resources are not empty, everywhere below `value`; that they are there is a matter of the schema. */
 export function checkEmbedded(value: unknown, node: ValidationNode, path: string, errors: FieldError[]): void {
   if (!node.embeddedBelow) return;
@@ -16,6 +19,10 @@ export function checkEmbedded(value: unknown, node: ValidationNode, path: string
     for (const name of ["apiVersion", "kind"]) {
       const text = getOwn(value, name);
       if (text === "") errors.push(fieldError("FieldValueRequired", `${path}.${name}`, undefined, "must not be empty"));
+      else if (name === "apiVersion" && typeof text === "string" && text.split("/").length > 2)
+        errors.push(fieldError("FieldValueInvalid", `${path}.${name}`, text, `unexpected GroupVersion string: ${text}`));
+      else if (name === "kind" && typeof text === "string" && !/^[a-z]([-a-z0-9]*[a-z0-9])?$/i.test(text))
+        errors.push(fieldError("FieldValueInvalid", `${path}.${name}`, text, kindText));
     }
   }
   for (const key of Object.keys(value)) {

@@ -1,2 +1,3 @@
 export { compileCrd } from "./crd.ts";
 export type { CompiledCrd, CompiledVersion, FieldError, JsonSchema, KindNames, PrinterColumn, SchemaNode } from "./types.ts";
+export { checkVersionParts, warningsOfFormats } from "./version-parts.ts";

@@ -1,4 +1,4 @@
-import { cloneJson } from "../json.ts";
+import { cloneJson, isObject } from "../json.ts";
 import { applyDefaults } from "./defaulting.ts";
 import { fieldError } from "./field-error.ts";
 import { compileNode } from "./node.ts";
@@ -18,6 +18,8 @@ type Place = "root" | "field" | "item";
  */
 export function checkStructural(schema: JsonSchema, path: string): FieldError[] {
   const errors: FieldError[] = [];
+  checkForm(schema, path, errors);
+  if (errors.length > 0) return errors;
   checkSchema(schema, path, "root", errors);
   // Defaults are compiled and tried only in a schema that is sound otherwise.
   if (errors.length === 0) checkDefaults(schema, path, errors);
@@ -25,6 +27,20 @@ export function checkStructural(schema: JsonSchema, path: string): FieldError[] 
 }
 
 const knownTypes = ["array", "boolean", "integer", "number", "object", "string"];
+
+/** What JSON Schema has and Kubernetes does not; nothing else is looked at where it stands. */
+function checkForm(schema: unknown, path: string, errors: FieldError[]): void {
+  if (!isObject(schema)) return;
+  if (typeof schema["$ref"] === "string" && schema["$ref"] !== "")
+    errors.push(fieldError("FieldValueForbidden", `${path}.$ref`, undefined, "$ref is not supported"));
+  const { items, properties, additionalProperties } = schema;
+  if (Array.isArray(items))
+    errors.push(fieldError("FieldValueForbidden", `${path}.items`, undefined, "items must be a schema object and not an array"));
+  else checkForm(items, `${path}.items`, errors);
+  checkForm(additionalProperties, `${path}.additionalProperties`, errors);
+  for (const [name, child] of Object.entries(isObject(properties) ? properties : {}))
+    checkForm(child, `${path}.properties[${name}]`, errors);
+}
 
 function checkSchema(schema: JsonSchema, path: string, place: Place, errors: FieldError[]): void {
   if (typeof schema !== "object" || schema === null) {
@@ -93,7 +109,7 @@ function checkExtensions(schema: JsonSchema, path: string, errors: FieldError[])
       );
     }
   }
-  if (schema.properties !== undefined && schema.additionalProperties !== undefined && schema.additionalProperties !== false) {
+  if (schema.properties !== undefined && typeof schema.additionalProperties === "object") {
     errors.push(
       fieldError(
         "FieldValueForbidden",

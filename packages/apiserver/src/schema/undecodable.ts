@@ -1,3 +1,4 @@
+import { tryParseQuantity } from "../cel/quantity.ts";
 import { isObject } from "../json.ts";
 import { compileNode } from "./node.ts";
 import { objectMetaSchema } from "./object-meta.ts";
@@ -27,6 +28,8 @@ const goTypes: Readonly<Record<string, string>> = {
 };
 
 function undecodable(value: unknown, node: SchemaNode, path: readonly string[], kind: string): string | undefined {
+  if (typeof value === "string" && node.source.format === "quantity" && tryParseQuantity(value.trim()) === undefined)
+    return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
   // Null is the zero value of everything; a node without a type reads itself (quantities, int-or-string, any JSON).
   if (value === null || value === undefined || node.type === "" || node.intOrString) return undefined;
   const seen = Array.isArray(value) ? "array" : isObject(value) ? "object" : typeof value === "boolean" ? "bool" : typeof value;

@@ -147,7 +147,7 @@ function checkArray(value: readonly unknown[], node: ValidationNode, path: strin
 }
 
 function tooMany(field: string, actual: number, max: number): FieldError {
-  return { reason: "FieldValueTooMany", field, message: `Too many: ${actual}: must have at most ${max} items` };
+  return { reason: "FieldValueTooMany", field, message: `Too many: ${actual}: must have at most ${max} item${max === 1 ? "" : "s"}` };
 }
 
 function checkObject(value: Record<string, unknown>, node: ValidationNode, path: string, old: unknown, errors: FieldError[]): void {

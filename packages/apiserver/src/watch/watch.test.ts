@@ -138,10 +138,13 @@ describe("watch", () => {
     const stream = await open(server, { allowWatchBookmarks: "true" });
     await server.world.create(path, server.world.configMap("a"));
     assert.ok(server.time.pending > 0);
+    const seen: string[] = [];
     for await (const event of stream.events) {
-      assert.equal(event.type, "ADDED");
-      break;
+      seen.push(event.type);
+      if (event.type === "ADDED") break;
     }
+    // The bookmark ends the beginning, which was empty.
+    assert.deepEqual(seen, ["BOOKMARK", "ADDED"]);
     assert.equal(server.time.pending, 0);
   });
 

@@ -1,3 +1,4 @@
+import { parseCount } from "../request/parse-count.ts";
 import { keyPrefixOf, matcherOf, parseResourceVersion } from "../routes/list.ts";
 import type { ApiContext, ResourceCall } from "../routes/context.ts";
 import type { JsonObject } from "../json.ts";
@@ -35,11 +36,11 @@ export function prepareWatch(context: ApiContext, call: ResourceCall): WatchStar
   const { query } = call.request;
   const wantsBookmarks = isTrue(query["allowWatchBookmarks"]);
   const sendInitial = query["sendInitialEvents"] === undefined ? undefined : isTrue(query["sendInitialEvents"]);
-  checkMatch(query["resourceVersionMatch"] ?? "", sendInitial, wantsBookmarks);
+  checkMatch(query["resourceVersionMatch"] ?? "", sendInitial);
   const matches = matcherOf(call);
   const wanted = query["resourceVersion"] ?? "";
   const since = wanted === "" ? 0 : parseResourceVersion(wanted);
-  const seconds = Number(query["timeoutSeconds"] ?? 0) || Math.round(defaultTimeoutSeconds * (1 + context.random.fraction()));
+  const seconds = parseCount(query["timeoutSeconds"] ?? "") || Math.round(defaultTimeoutSeconds * (1 + context.random.fraction()));
 
   return (onEvent, onEnd) => {
     const serve = (object: JsonObject): JsonObject => toServedVersion(call.kind, call.version, object);
@@ -85,9 +86,8 @@ export function prepareWatch(context: ApiContext, call: ResourceCall): WatchStar
         const object = serve(entry.object);
         if (matches(object)) onEvent({ type: "ADDED", object });
       }
-      if (sendInitial === true && wantsBookmarks) {
-        onEvent(bookmark({ "k8s.io/initial-events-end": "true" }));
-      }
+      // Also where nobody asked for initial events by name: a watch from 0 is one with them.
+      if (wantsBookmarks) onEvent(bookmark({ "k8s.io/initial-events-end": "true" }));
     } else if (since > 0) {
       for (const change of context.state.changesSince(call.kind.resource, since)) deliver(change);
     }
@@ -134,7 +134,7 @@ function eventFor(
   return { type: "DELETED", object: last };
 }
 
-function checkMatch(match: string, sendInitial: boolean | undefined, wantsBookmarks: boolean): void {
+function checkMatch(match: string, sendInitial: boolean | undefined): void {
   const refuse = (field: string, message: string): never => {
     throw invalid("meta.k8s.io", "ListOptions", "", [{ reason: "FieldValueForbidden", field, message: `Forbidden: ${message}` }]);
   };
@@ -143,9 +143,6 @@ function checkMatch(match: string, sendInitial: boolean | undefined, wantsBookma
     return;
   }
   if (match !== "NotOlderThan") refuse("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-  if (sendInitial && !wantsBookmarks) {
-    refuse("allowWatchBookmarks", "sendInitialEvents requires allowWatchBookmarks");
-  }
 }
 
 function tooOld(wanted: number, oldest: number): StatusError {
@@ -153,5 +150,6 @@ function tooOld(wanted: number, oldest: number): StatusError {
 }
 
 function isTrue(text: string | undefined): boolean {
-  return text === "true" || text === "1";
+  // As every boolean in a query is read: whatever is there and does not say no.
+  return text !== undefined && !/^(false|0)$/i.test(text);
 }

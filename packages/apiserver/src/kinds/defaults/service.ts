@@ -37,7 +37,9 @@ export function addressService(service: JsonObject, old: JsonObject | undefined,
   return inside(service, "spec", (given) => {
     if (given["type"] === "ExternalName") return without(given, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy");
     const spec = withAddress(given, before, elsewhere, `${String(own["namespace"])}/${String(own["name"])}`);
-    return isOpen(spec) ? withNodePorts(spec, before, elsewhere) : closedPorts(spec);
+    if (isOpen(spec)) return withNodePorts(spec, before, elsewhere);
+    // Ports of the type before go with it; others were asked for, and are refused.
+    return isOpen(before) ? closedPorts(spec) : spec;
   });
 }
 

@@ -1,0 +1,144 @@
+import type { JsonObject } from "../json.ts";
+import type { DifferentialCase, Resource } from "./run-case.ts";
+
+const kind = (apiVersion: string, name: string, plural: string, namespaced = true): Resource => ({
+  apiVersion,
+  kind: name,
+  plural,
+  namespaced,
+});
+const kinds = {
+  pod: kind("v1", "Pod", "pods"),
+  service: kind("v1", "Service", "services"),
+  deployment: kind("apps/v1", "Deployment", "deployments"),
+  job: kind("batch/v1", "Job", "jobs"),
+  cronJob: kind("batch/v1", "CronJob", "cronjobs"),
+  budget: kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+  autoscaler: kind("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
+  ingress: kind("networking.k8s.io/v1", "Ingress", "ingresses"),
+  priority: kind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", false),
+  claim: kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+  volume: kind("v1", "PersistentVolume", "persistentvolumes", false),
+  storage: kind("storage.k8s.io/v1", "StorageClass", "storageclasses", false),
+} as const;
+
+const labels = { app: "web" };
+const pod = (spec: JsonObject): JsonObject => ({ spec: { containers: [{ name: "c", image: "i" }], ...spec } });
+const container = (change: JsonObject): JsonObject => pod({ containers: [{ name: "c", image: "i", ...change }] });
+const service = (spec: JsonObject): JsonObject => ({ spec: { ports: [{ port: 80 }], ...spec } });
+const template = (spec: JsonObject = {}): JsonObject => ({ metadata: { labels }, ...pod(spec) });
+const deployment = (spec: JsonObject): JsonObject => ({ spec: { selector: { matchLabels: labels }, template: template(), ...spec } });
+const job = (spec: JsonObject): JsonObject => ({ spec: { template: template({ restartPolicy: "Never" }), ...spec } });
+const nodeTerm = (expression: JsonObject): JsonObject =>
+  pod({
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: "a", ...expression }] }] },
+      },
+    },
+  });
+const rule = (path: JsonObject, host = "a.b"): JsonObject => ({
+  spec: {
+    rules: [{ host, http: { paths: [{ pathType: "Prefix", backend: { service: { name: "s", port: { number: 80 } } }, ...path }] } }],
+  },
+});
+
+const tried: readonly (readonly [name: string, resource: keyof typeof kinds, body: JsonObject])[] = [
+  ["a variable with an equals sign", "pod", container({ env: [{ name: "=x" }] })],
+  [
+    "a variable with a value and a source",
+    "pod",
+    container({ env: [{ name: "a", value: "b", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] }),
+  ],
+  ["a volume of two kinds", "pod", pod({ volumes: [{ name: "v", emptyDir: {}, hostPath: { path: "/x" } }] })],
+  ["a volume without the name of its ConfigMap", "pod", pod({ volumes: [{ name: "v", configMap: {} }] })],
+  ["two volumes of a name", "pod", pod({ volumes: [{ name: "v" }, { name: "v" }] })],
+  ["a volume with capitals", "pod", pod({ volumes: [{ name: "V" }] })],
+  ["more asked than allowed", "pod", container({ resources: { requests: { cpu: "2" }, limits: { cpu: "1" } } })],
+  ["a quantity that is none", "pod", container({ resources: { requests: { cpu: "x" } } })],
+  ["a negative quantity", "pod", container({ resources: { requests: { cpu: "-1" } } })],
+  ["half a device", "pod", container({ resources: { limits: { "example.com/gpu": "1.5" } } })],
+  ["a probe without handler", "pod", container({ livenessProbe: {} })],
+  ["a probe with two handlers", "pod", container({ livenessProbe: { exec: { command: ["x"] }, tcpSocket: { port: 1 } } })],
+  ["a probe of port 0", "pod", container({ livenessProbe: { httpGet: { port: 0 } } })],
+  ["a probe that succeeds twice", "pod", container({ livenessProbe: { exec: { command: ["x"] }, successThreshold: 2 } })],
+  ["a probe that never waits", "pod", container({ readinessProbe: { exec: { command: ["x"] }, timeoutSeconds: -1 } })],
+  ["a toleration of existence with a value", "pod", pod({ tolerations: [{ key: "a", operator: "Exists", value: "b" }] })],
+  ["a toleration of every key with a value", "pod", pod({ tolerations: [{ operator: "Equal", value: "b" }] })],
+  ["a node term without values", "pod", nodeTerm({ operator: "In" })],
+  ["a node term of existence with values", "pod", nodeTerm({ operator: "Exists", values: ["b"] })],
+  ["a node term that compares with two", "pod", nodeTerm({ operator: "Gt", values: ["1", "2"] })],
+  [
+    "another port on the node's network",
+    "pod",
+    pod({ hostNetwork: true, containers: [{ name: "c", image: "i", ports: [{ containerPort: 80, hostPort: 81 }] }] }),
+  ],
+  ["a negative user", "pod", pod({ securityContext: { runAsUser: -1, fsGroup: -2 } })],
+  ["a negative group of a container", "pod", container({ securityContext: { runAsGroup: -1 } })],
+  ["no DNS and no configuration of it", "pod", pod({ dnsPolicy: "None" })],
+  ["no DNS and no server of it", "pod", pod({ dnsPolicy: "None", dnsConfig: {} })],
+  ["an alias of no address", "pod", pod({ hostAliases: [{ ip: "x" }] })],
+  ["a selector of nodes by no key", "pod", pod({ nodeSelector: { "a b": "c" } })],
+  ["no time to run", "pod", pod({ activeDeadlineSeconds: 0 })],
+  [
+    "a spread without key",
+    "pod",
+    pod({ topologySpreadConstraints: [{ maxSkew: 0, topologyKey: "", whenUnsatisfiable: "DoNotSchedule" }] }),
+  ],
+  ["a service account with capitals", "pod", pod({ serviceAccountName: "Bad_" })],
+  ["a subdomain with dots", "pod", pod({ subdomain: "a.b", hostname: "A" })],
+  ["a gate with a blank", "pod", pod({ schedulingGates: [{ name: "x y" }] })],
+  [
+    "a port twice",
+    "service",
+    service({
+      ports: [
+        { port: 80, name: "a" },
+        { port: 80, name: "b" },
+      ],
+    }),
+  ],
+  [
+    "the name of a port twice",
+    "service",
+    service({
+      ports: [
+        { port: 80, name: "a" },
+        { port: 81, name: "a" },
+      ],
+    }),
+  ],
+  ["a target port that is no name", "service", service({ ports: [{ port: 80, targetPort: "-http_--" }] })],
+  ["a node port without type", "service", service({ ports: [{ port: 80, nodePort: 30_080 }] })],
+  ["another name that is missing", "service", service({ type: "ExternalName" })],
+  ["an address outside", "service", service({ clusterIP: "1.2.3.4" })],
+  ["an address that is none", "service", service({ clusterIP: "nope" })],
+  ["an external address that is none", "service", service({ externalIPs: ["x"] })],
+  ["a family that is not there", "service", service({ ipFamilies: ["IPv6"] })],
+  ["two families that are not there", "service", service({ ipFamilyPolicy: "RequireDualStack" })],
+  ["a traffic policy without outside", "service", service({ externalTrafficPolicy: "Local" })],
+  ["recreation that rolls", "deployment", deployment({ strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } })],
+  ["rolling without room", "deployment", deployment({ strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } })],
+  ["rolling by a word", "deployment", deployment({ strategy: { rollingUpdate: { maxSurge: "abc", maxUnavailable: "101%" } } })],
+  ["negative numbers", "deployment", deployment({ minReadySeconds: -1, revisionHistoryLimit: -1, replicas: -1 })],
+  ["a template without labels", "deployment", deployment({ template: pod({}) })],
+  ["negative pods", "job", job({ completions: -1, parallelism: -1, backoffLimit: -1 })],
+  ["a time zone that is none", "cronJob", { spec: { schedule: "@daily", timeZone: "Mars/X", jobTemplate: job({}) } }],
+  ["more than all", "budget", { spec: { minAvailable: "101%" } }],
+  ["less than nothing", "budget", { spec: { maxUnavailable: -1 } }],
+  ["a target without group", "autoscaler", { spec: { minReplicas: 5, maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "d" } } }],
+  ["a host that is none", "ingress", rule({ path: "/" }, "a_b")],
+  ["a path that begins nowhere", "ingress", rule({ path: "x" })],
+  ["a path of any kind", "ingress", rule({ pathType: "ImplementationSpecific" }, "*.a.b")],
+  ["a value of the system", "priority", { value: 2_000_000_000 }],
+  ["a negative size", "claim", { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "-1" } } } }],
+  ["no source", "volume", { spec: { capacity: { storage: "1Gi" } } }],
+  ["no provisioner", "storage", { provisioner: "" }],
+];
+
+/** Built-in kinds with one thing wrong each, tried as dry runs. */
+export const builtinRuleCases: readonly DifferentialCase[] = tried.map(([name, resource, body]) => ({
+  name: `${kinds[resource].kind} with ${name}`,
+  resource: kinds[resource],
+  steps: [{ do: "create", query: { dryRun: "All" }, body }],
+}));

@@ -1,0 +1,208 @@
+import { tryParseQuantity } from "../cel/quantity.ts";
+import { isObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
+import { problemsOfQualifiedName } from "../request/qualified-name.ts";
+import type { FieldError } from "../schema/index.ts";
+import { refuseLabel, refuseSubdomain } from "./names.ts";
+import { address, between, largestInt32, notNegative } from "./number-rules.ts";
+import { duplicate, forbiddenValue, invalidValue, required } from "./rule-errors.ts";
+
+/*
+ * Rules about the parts of a pod, one function for each.
+ *
+ * @see pkg/apis/core/validation/validation.go of Kubernetes 1.36
+ */
+
+/** Variables of a container: a printable name, and a value or a source of it. */
+export function validateEnvironment(container: JsonObject, at: string): readonly FieldError[] {
+  return objectsAt(container, "env").flatMap((variable, index) => {
+    const name = stringAt(variable, "name") ?? "";
+    const here = `${at}.env[${index}]`;
+    const errors: FieldError[] = [];
+    if (name === "") errors.push(required(`${here}.name`));
+    else if (!/^[ -<>-~]+$/.test(name)) {
+      const why = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+      errors.push(invalidValue(`${here}.name`, name, why));
+    }
+    if (isObject(variable["valueFrom"]) && (stringAt(variable, "value") ?? "") !== "")
+      errors.push(invalidValue(`${here}.valueFrom`, "", "may not be specified when `value` is not empty"));
+    return errors;
+  });
+}
+
+/** What a container asks for is at most what it may have; devices come whole. */
+export function validateResources(container: JsonObject, at: string): readonly FieldError[] {
+  const resources = objectAt(container, "resources");
+  const [limits, requests] = [objectAt(resources, "limits"), objectAt(resources, "requests")];
+  const whole = (amounts: JsonObject, kind: string): readonly FieldError[] =>
+    Object.entries(amounts).flatMap(([name, amount]) => {
+      const quantity = tryParseQuantity(String(amount));
+      const here = `${at}.resources.${kind}[${name}]`;
+      if (quantity === undefined) return [];
+      if (quantity.mantissa < 0n) return [invalidValue(here, amount, "must be greater than or equal to 0")];
+      const isDevice = name.includes("/") && !name.split("/")[0]?.endsWith("kubernetes.io");
+      return isDevice && quantity.toInteger() === undefined ? [invalidValue(here, amount, "must be an integer")] : [];
+    });
+  const tooMuch = Object.entries(requests).flatMap(([name, amount]) => {
+    const [asked, most] = [tryParseQuantity(String(amount)), tryParseQuantity(String(limits[name] ?? amount))];
+    if (asked === undefined || most === undefined || asked.compareTo(most) <= 0) return [];
+    return [invalidValue(`${at}.resources.requests`, amount, `must be less than or equal to ${name} limit of ${String(limits[name])}`)];
+  });
+  return [...whole(limits, "limits"), ...whole(requests, "requests"), ...tooMuch];
+}
+
+const handlers = ["exec", "httpGet", "tcpSocket", "grpc"];
+const probeNumbers = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
+
+/** Probes have one way of asking, and sensible numbers. */
+export function validateProbes(container: JsonObject, at: string): readonly FieldError[] {
+  return ["livenessProbe", "readinessProbe", "startupProbe"].flatMap((name) => {
+    const probe = container[name];
+    if (!isObject(probe)) return [];
+    const here = `${at}.${name}`;
+    const named = handlers.filter((handler) => isObject(probe[handler]));
+    const errors: FieldError[] = named.length === 0 ? [required(here, "must specify a handler type")] : [];
+    for (const second of named.slice(1)) errors.push(forbiddenValue(`${here}.${second}`, "may not specify more than 1 handler type"));
+    for (const handler of ["httpGet", "tcpSocket", "grpc"]) {
+      if (isObject(probe[handler])) errors.push(...between(probe[handler]["port"], `${here}.${handler}.port`, 1, 65_535));
+    }
+    errors.push(...notNegative(probe, here, probeNumbers));
+    if (name !== "readinessProbe" && typeof probe["successThreshold"] === "number" && probe["successThreshold"] > 1)
+      errors.push(invalidValue(`${here}.successThreshold`, probe["successThreshold"], "must be 1"));
+    return errors;
+  });
+}
+
+/** What a source of a volume must name. */
+const namedBy: Readonly<Record<string, string>> = {
+  configMap: "name",
+  hostPath: "path",
+  secret: "secretName",
+  persistentVolumeClaim: "claimName",
+};
+/** In the order in which they are looked at. */
+const volumeKinds = [
+  "emptyDir",
+  "hostPath",
+  "gitRepo",
+  "secret",
+  "nfs",
+  "iscsi",
+  "configMap",
+  "persistentVolumeClaim",
+  "downwardAPI",
+  "projected",
+  "csi",
+  "ephemeral",
+  "image",
+];
+
+/** Volumes have a name of their own and one source. */
+export function validateVolumes(spec: JsonObject, at: string): readonly FieldError[] {
+  const seen = new Set<string>();
+  return objectsAt(spec, "volumes").flatMap((volume, index) => {
+    const here = `${at}.volumes[${index}]`;
+    const name = stringAt(volume, "name") ?? "";
+    const sources = volumeKinds.filter((kind) => isObject(volume[kind]));
+    const errors: FieldError[] = sources
+      .slice(1)
+      .map((kind) => forbiddenValue(`${here}.${kind}`, "may not specify more than 1 volume type"));
+    const [source = ""] = sources;
+    const field = namedBy[source];
+    if (field !== undefined && (stringAt(objectAt(volume, source), field) ?? "") === "")
+      errors.push(required(`${here}.${source}.${field}`));
+    if (name === "") errors.push(required(`${here}.name`));
+    else if (seen.has(name)) errors.push(duplicate(`${here}.name`, name));
+    else errors.push(...refuseLabel(name).map((why) => invalidValue(`${here}.name`, name, why)));
+    seen.add(name);
+    return errors;
+  });
+}
+
+/** User and group ids of a pod or container. */
+export function validateIds(holder: JsonObject, at: string): readonly FieldError[] {
+  const context = objectAt(holder, "securityContext");
+  return ["runAsUser", "runAsGroup", "fsGroup"].flatMap((field) =>
+    between(context[field], `${at}.securityContext.${field}`, 0, largestInt32),
+  );
+}
+
+function validateTolerations(spec: JsonObject, at: string): readonly FieldError[] {
+  return objectsAt(spec, "tolerations").flatMap((toleration, index) => {
+    const [key, value] = [stringAt(toleration, "key") ?? "", stringAt(toleration, "value") ?? ""];
+    const operator = stringAt(toleration, "operator") ?? "Equal";
+    const here = `${at}.tolerations[${index}].operator`;
+    if (operator === "Exists" && value !== "") return [invalidValue(here, value, "value must be empty when `operator` is 'Exists'")];
+    const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+    return key === "" && operator !== "Exists" ? [invalidValue(here, operator, why)] : [];
+  });
+}
+
+function validateNodeTerms(spec: JsonObject, at: string): readonly FieldError[] {
+  const wanted = objectAt(objectAt(objectAt(spec, "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution");
+  const list = `${at}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
+  return objectsAt(wanted, "nodeSelectorTerms").flatMap((term, index) =>
+    objectsAt(term, "matchExpressions").flatMap((expression, position) => {
+      const here = `${list}[${index}].matchExpressions[${position}].values`;
+      const values = stringsAt(expression, "values");
+      switch (stringAt(expression, "operator")) {
+        case "In":
+        case "NotIn":
+          return values.length === 0 ? [required(here, "must be specified when `operator` is 'In' or 'NotIn'")] : [];
+        case "Exists":
+        case "DoesNotExist":
+          return values.length > 0 ? [forbiddenValue(here, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")] : [];
+        case "Gt":
+        case "Lt":
+          return values.length === 1 ? [] : [required(here, "must be specified single value when `operator` is 'Lt' or 'Gt'")];
+        default:
+          return [];
+      }
+    }),
+  );
+}
+
+/** Where a pod may run. */
+export function validatePlacement(spec: JsonObject, at: string): readonly FieldError[] {
+  const keys = Object.keys(objectAt(spec, "nodeSelector"));
+  return [
+    ...keys.flatMap((key) => problemsOfQualifiedName(key).map((why) => invalidValue(`${at}.nodeSelector`, key, why))),
+    ...validateNodeTerms(spec, at),
+    ...validateTolerations(spec, at),
+    ...objectsAt(spec, "topologySpreadConstraints").flatMap((constraint, index) => {
+      const here = `${at}.topologySpreadConstraints[${index}]`;
+      const skew = constraint["maxSkew"];
+      return [
+        ...(typeof skew === "number" && skew <= 0 ? [invalidValue(`${here}.maxSkew`, skew, "must be greater than zero")] : []),
+        ...((stringAt(constraint, "topologyKey") ?? "") === "" ? [required(`${here}.topologyKey`, "can not be empty")] : []),
+      ];
+    }),
+    ...objectsAt(spec, "schedulingGates").flatMap((gate, index) => {
+      const name = stringAt(gate, "name") ?? "";
+      return problemsOfQualifiedName(name).map((why) => invalidValue(`${at}.schedulingGates[${index}]`, name, why));
+    }),
+  ];
+}
+
+/** Names and addresses that a pod has or knows. */
+export function validateNaming(spec: JsonObject, at: string): readonly FieldError[] {
+  const dns = objectAt(spec, "dnsConfig");
+  const servers = stringsAt(dns, "nameservers");
+  const errors: FieldError[] = [];
+  if (spec["dnsPolicy"] === "None") {
+    if (spec["dnsConfig"] === undefined) errors.push(required(`${at}.dnsConfig`, "must provide `dnsConfig` when `dnsPolicy` is None"));
+    else if (servers.length === 0)
+      errors.push(required(`${at}.dnsConfig.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None"));
+  }
+  objectsAt(spec, "hostAliases").forEach((alias, index) => errors.push(...address(alias["ip"], `${at}.hostAliases[${index}].ip`)));
+  for (const field of ["hostname", "subdomain"]) {
+    const name = stringAt(spec, field) ?? "";
+    if (name !== "") errors.push(...refuseLabel(name).map((why) => invalidValue(`${at}.${field}`, name, why)));
+  }
+  for (const field of ["serviceAccountName", "nodeName", "priorityClassName"]) {
+    const name = stringAt(spec, field) ?? "";
+    if (name !== "") errors.push(...refuseSubdomain(name).map((why) => invalidValue(`${at}.${field}`, name, why)));
+  }
+  return errors;
+}

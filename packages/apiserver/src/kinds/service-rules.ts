@@ -1,0 +1,112 @@
+import type { JsonObject } from "../json.ts";
+import { isIP } from "../net-address.ts";
+import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
+import type { FieldError } from "../schema/index.ts";
+import type { WriteFacts } from "./kind.ts";
+import { address } from "./number-rules.ts";
+import { validatePortNumber } from "./pod-rules.ts";
+import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
+
+const serviceTypes = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const external = ["NodePort", "LoadBalancer"];
+
+/** What a Service may not say; its address never changes. */
+export function validateService(service: JsonObject, old: JsonObject | undefined, facts: WriteFacts): readonly FieldError[] {
+  const spec = objectAt(service, "spec");
+  const errors: FieldError[] = [];
+  const type = stringAt(spec, "type") ?? "";
+  const isHeadless = spec["clusterIP"] === "None";
+  const ports = objectsAt(spec, "ports");
+  if (ports.length === 0 && !isHeadless && type !== "ExternalName") errors.push(required("spec.ports"));
+  errors.push(...validatePorts(ports, type));
+  if (!serviceTypes.includes(type)) errors.push(unsupported("spec.type", type, serviceTypes));
+  if (type === "ExternalName" && (stringAt(spec, "externalName") ?? "") === "") errors.push(required("spec.externalName"));
+  stringsAt(spec, "externalIPs").forEach((given, index) => errors.push(...address(given, `spec.externalIPs[${index}]`)));
+  const traffic = stringAt(spec, "externalTrafficPolicy") ?? "";
+  if (traffic !== "" && !external.includes(type) && stringsAt(spec, "externalIPs").length === 0)
+    errors.push(invalidValue("spec.externalTrafficPolicy", traffic, "may only be set for externally-accessible services"));
+  errors.push(...validateFamilies(spec));
+  return errors.length === 0 ? validateAddress(spec, old, facts) : errors;
+}
+
+function validatePorts(ports: readonly JsonObject[], type: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const names = new Set<string>();
+  const numbers = new Set<string>();
+  ports.forEach((port, index) => {
+    const at = `spec.ports[${index}]`;
+    const name = stringAt(port, "name") ?? "";
+    if (ports.length > 1 && name === "") errors.push(required(`${at}.name`));
+    if (name !== "" && names.has(name)) errors.push(duplicate(`${at}.name`, name));
+    names.add(name);
+    errors.push(...validatePortNumber(port["port"], `${at}.port`));
+    const target = port["targetPort"];
+    if (typeof target === "number") errors.push(...validatePortNumber(target, `${at}.targetPort`));
+    else if (typeof target === "string")
+      errors.push(...problemsOfPortName(target).map((why) => invalidValue(`${at}.targetPort`, target, why)));
+    const node = port["nodePort"];
+    if (typeof node === "number" && node !== 0) {
+      if (!external.includes(type)) errors.push(forbiddenValue(`${at}.nodePort`, `may not be used when \`type\` is '${type}'`));
+      else if (node < 30_000 || node > 32_767) {
+        const why = "provided port is not in the valid range. The range of valid ports is 30000-32767";
+        errors.push(invalidValue(`${at}.nodePort`, node, why));
+      }
+    }
+    const protocol = stringAt(port, "protocol") ?? "TCP";
+    const key = `${protocol} ${String(port["port"])}`;
+    // As the struct of it prints: what does not count for the comparison is empty.
+    const shown = { Name: "", Protocol: protocol, AppProtocol: null, Port: port["port"], TargetPort: 0, NodePort: 0 };
+    if (numbers.has(key)) errors.push(duplicate(at, shown));
+    numbers.add(key);
+  });
+  return errors;
+}
+
+/** What is wrong with the name of a container's port, in kube-apiserver's words. */
+function problemsOfPortName(name: string): readonly string[] {
+  return [
+    ...(name.length > 15 ? ["must be no more than 15 characters"] : []),
+    ...(/^[-a-z0-9]+$/.test(name) ? [] : ["must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"]),
+    ...(/[a-z]/.test(name) ? [] : ["must contain at least one letter (a-z)"]),
+    ...(name.includes("--") ? ["must not contain consecutive hyphens"] : []),
+    ...(/^-|-$/.test(name) ? ["must not begin or end with a hyphen"] : []),
+  ];
+}
+
+/** There is one range of addresses, and it is IPv4. */
+function validateFamilies(spec: JsonObject): readonly FieldError[] {
+  const policy = stringAt(spec, "ipFamilyPolicy");
+  return [
+    ...stringsAt(spec, "ipFamilies").flatMap((family, index) =>
+      family === "IPv6" ? [invalidValue(`spec.ipFamilies[${index}]`, family, "not configured on this cluster")] : [],
+    ),
+    ...(policy === "RequireDualStack"
+      ? [invalidValue("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")]
+      : []),
+  ];
+}
+
+function validateAddress(spec: JsonObject, old: JsonObject | undefined, { stored }: WriteFacts): readonly FieldError[] {
+  const given = spec["clusterIP"];
+  const before = stringAt(objectAt(old, "spec"), "clusterIP") ?? "";
+  if (before !== "" && spec["type"] !== "ExternalName" && given !== before)
+    return [invalidValue("spec.clusterIPs[0]", [given], "may not change once set")];
+  if (before !== "" || given === "None" || typeof given !== "string") return [];
+  if (!isIP(given)) return address(given, "spec.clusterIPs[0]");
+  const isTaken = stored("/services").some((other) => objectAt(other, "spec")["clusterIP"] === given);
+  const why = !given.startsWith("10.96.")
+    ? `the provided IP (${given}) is not in the valid range. The range of valid IPs is 10.96.0.0/16`
+    : isTaken
+      ? "provided IP is already allocated"
+      : undefined;
+  return why === undefined ? [] : [invalidValue("spec.clusterIPs", [given], `failed to allocate IP ${given}: ${why}`)];
+}
+
+/** What Endpoints may not say. */
+export function validateEndpoints(endpoints: JsonObject): readonly FieldError[] {
+  return objectsAt(endpoints, "subsets").flatMap((subset, index) =>
+    ["addresses", "notReadyAddresses"].flatMap((list) =>
+      objectsAt(subset, list).flatMap((entry, position) => address(entry["ip"], `subsets[${index}].${list}[${position}].ip`)),
+    ),
+  );
+}
