@@ -108,7 +108,9 @@ export class Watcher {
       return;
     }
     this.#isForgiven = false;
-    this.#last = look.kind === "silent" && before.kind === "silent" ? { ...look, since: before.since } : look;
+    // A clock that was set back meanwhile begins to count anew: a time still to come would be no beginning.
+    const goesOn = look.kind === "silent" && before.kind === "silent" && before.since <= look.at;
+    this.#last = goesOn ? { ...look, since: before.since } : look;
     if (isSameLook(before, this.#last)) return;
     this.#pauseMs = EAGER_FIRST_MS;
     this.#options.onChange(this.#last);

@@ -1,4 +1,3 @@
-import { elapsedMs } from "../../elapsed.ts";
 import { stateOf } from "./describe.ts";
 import { controlPlaneIntent, machineFact } from "./facts.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -44,6 +43,7 @@ function isJoining(seen: Observed, facts: ClusterFacts, view: EtcdQuorum | EtcdD
   if (declared.role !== "controlplane" || fact?.configuredAt === undefined || fact.releasedAt !== undefined) return false;
   const isVoter = view.kind === "known" && view.voters.some(({ id, machine }) => machine === declared.name || id === fact.memberId);
   if (isVoter) return false;
-  if (look.kind === "silent") return elapsedMs(look.since, seen.now) < JOIN_TAKES_MS;
+  // Not `elapsedMs`: a clock that was set back says nothing about how long it takes, and the next look counts anew.
+  if (look.kind === "silent") return seen.now - look.since < JOIN_TAKES_MS;
   return look.kind === "running" || look.kind === "not-asked" || (look.kind === "maintenance" && look.spki === fact.spki);
 }

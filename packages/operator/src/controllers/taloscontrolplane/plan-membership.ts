@@ -25,7 +25,6 @@ import {
   wipeForbidden,
 } from "./removal.ts";
 import type { Leaver, Removal, RemovalStep } from "./removal.ts";
-import { elapsedMs } from "../../elapsed.ts";
 
 /** Until when the removal of a member may take effect. Milliseconds. */
 const REMOVAL_TAKES_MS = 60_000;
@@ -377,7 +376,7 @@ function ghostsOf(seen: Observed, facts: ClusterFacts): readonly MachineFact[] {
 function isGone(seen: Observed, leaver: Leaver): boolean {
   const { look } = leaver.machine;
   if (look.kind === "running" || look.kind === "not-asked") return false;
-  if (look.kind === "silent") return elapsedMs(look.since, seen.now) >= SILENT_GRACE_MS;
+  if (look.kind === "silent") return seen.now - look.since >= SILENT_GRACE_MS;
   return true;
 }
 

@@ -1,7 +1,12 @@
-import { annotations, conditionFor } from "@talos-operator/api";
+import { annotations, conditionFor, finalizers } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { assessImport } from "../../../importing/assess.ts";
 import type { Action, Observed, Rule, Verdict } from "../model.ts";
+
+const takingOver = {
+  reason: "ImportPending",
+  message: "The cluster is being taken over; its machines are left as they are.",
+} as const;
 
 /** How often a cluster that is to be taken over is verified anew. */
 const LOOK_AGAIN_MS = 5_000;
@@ -36,6 +41,10 @@ export const importCluster: Rule = {
             `The cluster is verified, and these differences were found:\n${state.differences.map((line, index) => `${index + 1}. ${line}`).join("\n")}\n${isStale ? `The approval ${approved.slice(0, 64)} was for other differences. ` : ""}Annotate ${annotations.importApprove}: ${state.hash} to take it over as it is, or remove the differences.`,
           );
         }
+        // What is made from here on is guarded first.
+        const { name, finalizers: held = [] } = seen.controlPlane.metadata;
+        if (!held.includes(finalizers.talosControlPlane))
+          return { actions: [{ kind: "AddFinalizer", object: { kind: "TalosControlPlane", name } }], waiting: takingOver };
         const secret = state.facts.bundle.secretName;
         const take: readonly Action[] =
           seen.bundle.kind === "present" && seen.bundle.value.fingerprint === state.bundle.fingerprint
@@ -54,7 +63,7 @@ export const importCluster: Rule = {
               ];
         return {
           actions: [...take, { kind: "WriteRecord", ifResourceVersion: undefined, facts: state.facts, why: "Imported" }, ...answer],
-          waiting: { reason: "ImportPending", message: "The cluster is being taken over; its machines are left as they are." },
+          waiting: takingOver,
         };
       }
     }

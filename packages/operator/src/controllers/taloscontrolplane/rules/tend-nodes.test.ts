@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configured, controlPlane, facts, founded, NOW, observed, running, silent, worker } from "../../../testing/builders.ts";
+import {
+  configured,
+  controlPlane,
+  facts,
+  founded,
+  inMaintenance,
+  NOW,
+  observed,
+  running,
+  silent,
+  worker,
+} from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import type { SeenNodes } from "../../../workload/cluster-workload.ts";
 import type { SeenNode } from "../../../workload/seen-node.ts";
@@ -110,6 +121,20 @@ const cases: readonly Case[] = [
     nodes: listed([{ ...left, isReady: true }]),
     machines: [gone],
     expect: undefined,
+  },
+  {
+    title: "keeps the Node of such a machine that is listed again and does not answer yet",
+    nodes: listed([left]),
+    machines: [gone],
+    over: { workers: [worker(9)], looks: { [address]: running(), [gone.address]: silent } },
+    expect: undefined,
+  },
+  {
+    title: "deletes it when that machine shows that it was wiped",
+    nodes: listed([left]),
+    machines: [gone],
+    over: { workers: [worker(9)], looks: { [address]: running(), [gone.address]: inMaintenance(gone.address) } },
+    expect: ["DeleteNode"],
   },
   {
     title: "keeps the Node of a machine that was taken in again under another name",

@@ -50,12 +50,17 @@ interface Leftover {
   readonly node: SeenNode;
 }
 
-/** Nodes of machines that were let go. */
+/** Nodes of machines that were let go, and are not asked for again. */
 function leftBehind(seen: Observed, facts: ClusterFacts): readonly Leftover[] {
   return (seen.nodes?.nodes ?? []).flatMap((node) => {
     const fact = formerNodeOwner(facts, node);
-    return fact === undefined ? [] : [{ fact, node }];
+    return fact === undefined || mayComeBack(seen, fact) ? [] : [{ fact, node }];
   });
+}
+
+/** It was let go as it was, stands in the list again, and may still run: a kubelet does not register a Node twice. One that waits in maintenance mode was wiped. */
+function mayComeBack(seen: Observed, fact: MachineFact): boolean {
+  return seen.machines.some(({ declared, look }) => declared.name === fact.name && look.kind !== "maintenance");
 }
 
 /** The Nodes are listed once by every leader, when machines were let go, and while something is left to do: never as a routine. */

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import { Watcher } from "./watcher.ts";
+
+const HOUR = 3_600_000;
+
+for (const { set, byMs } of [
+  { set: "forward", byMs: HOUR },
+  { set: "back", byMs: -HOUR },
+])
+  test(`a clock that is set ${set} never leaves a silence that begins in the future`, async () => {
+    const time = createVirtualTime();
+    const watcher = new Watcher({
+      look: () => Promise.resolve({ kind: "silent", at: time.clock.now(), since: time.clock.now(), detail: "no answer in time" }),
+      onChange: () => undefined,
+      now: () => time.clock.now(),
+      timers: time.timers,
+      random: createSeededRandom(1),
+    });
+    const begunAt = time.clock.now();
+    const sinceNow = (): number => {
+      const look = watcher.last();
+      return look.kind === "silent" ? look.since : Number.NaN;
+    };
+    watcher.nudge();
+    await time.advance(60_000);
+    assert.equal(sinceNow(), begunAt);
+    time.setClock(time.now() + byMs);
+    await time.advance(10_000);
+    if (byMs > 0) assert.equal(sinceNow(), begunAt);
+    else assert.ok(sinceNow() > begunAt + byMs && sinceNow() <= time.clock.now(), `counts from ${sinceNow() - time.clock.now()} ms ago`);
+    watcher.close();
+  });
