@@ -2,6 +2,7 @@ import type { ClusterRecord, OpenIntent } from "@talos-operator/api";
 import type { Datacenter, EtcdCluster, EtcdMember, SimulatedMachine } from "@talos-operator/simulator";
 import type { EffectId } from "./effects.ts";
 import type { Report } from "./invariants.ts";
+import { livingEtcd } from "./living-etcd.ts";
 import type { Stage } from "./stage.ts";
 
 /** What the operator may have read just before the world changed. */
@@ -49,7 +50,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
 
   const machineAt = (address: string): SimulatedMachine => datacenter.machine(stage.routes.get(address) ?? address);
   const isControlPlane = (address: string): boolean => stage.everControlPlanes.has(address);
-  const cluster = (): EtcdCluster | undefined => datacenter.etcdClusters().at(0);
+  const cluster = (): EtcdCluster | undefined => livingEtcd(datacenter).at(0);
   const machineOf = (member: EtcdMember): SimulatedMachine | undefined =>
     datacenter.machines().find((machine) => machine.state.etcd.data?.memberId === member.id);
 

@@ -47,6 +47,8 @@ export interface Operators {
   forgetWaits(): void;
   /** All operators end as by a signal nobody handles, and another one starts. */
   replace(): void;
+  /** All operators end so, and another one starts when the returned function is called. */
+  end(): () => void;
   stop(): void;
   isAlive(): boolean;
   /** Something that was given up is still going to take place. */
@@ -194,6 +196,14 @@ export function createOperators({
     },
     replace() {
       for (const each of lives) each.crash();
+    },
+    end() {
+      isStopped = true;
+      for (const each of lives) each.crash();
+      return () => {
+        isStopped = false;
+        start(0);
+      };
     },
     stop() {
       isStopped = true;

@@ -17,8 +17,10 @@ export interface Stage {
   mayRepeat: number;
   /** Configurations that machines may take when nothing goes wrong. */
   mayConfigure: number;
-  /** The cluster was made in this run: its keys too. */
-  readonly isNew: boolean;
+  /** How often keys may be made, or copied, in this run. */
+  mayMakeKeys: number;
+  /** Clusters that were made under the name so far: what was known of one is not true of the next. */
+  generation: number;
   /** The cluster was Ready once. */
   wasReady: boolean;
   readonly deletionPolicy: DeletionPolicy;
@@ -53,7 +55,8 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     isRecordLost: false,
     mayRepeat: 0,
     mayConfigure: isNew ? desired.controlPlanes.length + desired.workers.length : 0,
-    isNew,
+    mayMakeKeys: isNew ? 1 : 0,
+    generation: 1,
     wasReady: !isNew,
     deletionPolicy,
     desired,

@@ -49,6 +49,14 @@ export interface EditableWorld {
   edit(change: Partial<Desired>): Promise<void>;
   /** Deletes the applied objects. */
   remove(): Promise<void>;
+  /**
+   * Applies objects where there are none any more, as they were in the beginning but for these changes.
+   *
+   * @param isNew a new cluster has to come of it, with keys of its own; otherwise what runs is to be found again
+   */
+  applyAgain(change: Partial<Desired>, isNew: boolean): Promise<void>;
+  /** All operators end, and another one starts when the returned function is called. */
+  endOperators(): () => void;
   /** Every applied object is Ready by a status of its present spec. */
   isReady(): boolean;
   /** How often the effect took place in this run. */

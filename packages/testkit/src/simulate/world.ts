@@ -284,6 +284,20 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       trace.add("edit: delete");
       for (const { plural, name } of names) await send("DELETE", pathOf(plural, name));
     },
+    async applyAgain(change, isNew) {
+      const desired = { ...firstDesired(scenario), ...change };
+      stage.desired = desired;
+      for (const address of [...desired.controlPlanes, ...desired.workers]) stage.everMachines.add(address);
+      if (isNew) {
+        stage.generation += 1;
+        stage.mayMakeKeys += 1;
+        stage.mayConfigure += desired.controlPlanes.length + desired.workers.length;
+        stage.wasReady = false;
+      }
+      trace.add(`apply again ${JSON.stringify(change)}`);
+      for (const { plural, body } of applied()) await createObject(truth, pathOf(plural), body);
+    },
+    endOperators: () => operators.end(),
     isReady: () => stage.desired !== undefined && applied().every(({ plural, name }) => objects.isReady(plural, name)),
     took: (effect) => effects.get(effect)?.tookEffect ?? 0,
     replaceOperator: () => operators.replace(),

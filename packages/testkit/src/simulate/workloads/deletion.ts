@@ -8,6 +8,16 @@ function isGone({ objects }: EditableWorld): boolean {
   return OURS.every((plural) => objects.all(plural).length === 0);
 }
 
+/** Nothing is left of the cluster, and every machine waits. */
+export function isDeleted(world: EditableWorld): boolean {
+  return isGone(world) && world.objects.all("clusterrecords").length === 0 && formerMachines(world).every(isBlank);
+}
+
+/** The objects are gone; record and machines are not. */
+export function isPreserved(world: EditableWorld): boolean {
+  return isGone(world) && world.objects.all("clusterrecords").length === 1 && formerMachines(world).every(isNode);
+}
+
 /** Everything goes, and every machine waits in maintenance mode. */
 export const deletion: Workload = {
   name: "delete",
@@ -17,7 +27,7 @@ export const deletion: Workload = {
     {
       what: "delete",
       make: (world) => world.remove(),
-      isReached: (world) => isGone(world) && world.objects.all("clusterrecords").length === 0 && formerMachines(world).every(isBlank),
+      isReached: isDeleted,
     },
   ],
   mayInterrupt: true,
@@ -33,7 +43,7 @@ export const preservation: Workload = {
     {
       what: "delete, policy preserve",
       make: (world) => world.remove(),
-      isReached: (world) => isGone(world) && world.objects.all("clusterrecords").length === 1 && formerMachines(world).every(isNode),
+      isReached: isPreserved,
     },
   ],
   mayInterrupt: false,

@@ -1,11 +1,12 @@
 import type { Workload } from "../workload.ts";
+import { readopt, recreate, takeOver } from "./again.ts";
 import { configLive, configReboot } from "./configuration.ts";
 import { create } from "./create.ts";
 import { deletion, preservation } from "./deletion.ts";
 import { drain } from "./draining.ts";
 import { replaceDead } from "./repair.ts";
 import { replace, scaleControlPlanes, scaleWorkers } from "./scaling.ts";
-import { operatorUpgrade, pause, powerCycle } from "./standstill.ts";
+import { modes, operatorUpgrade, pause, powerCycle } from "./standstill.ts";
 
 /** Every workload, in the order of a cluster's life. */
 export const workloads: readonly Workload[] = [
@@ -18,8 +19,12 @@ export const workloads: readonly Workload[] = [
   configReboot,
   drain,
   pause,
+  modes,
   powerCycle,
   operatorUpgrade,
   deletion,
   preservation,
+  recreate,
+  readopt,
+  takeOver,
 ];

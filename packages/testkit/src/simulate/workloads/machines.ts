@@ -1,4 +1,6 @@
 import type { SimulatedMachine } from "@talos-operator/simulator";
+import type { EffectId } from "../effects.ts";
+import { livingEtcd } from "../living-etcd.ts";
 import { addressesOf } from "../scenario.ts";
 import type { EditableWorld } from "../workload.ts";
 
@@ -28,7 +30,7 @@ export function isNode({ state }: SimulatedMachine): boolean {
 
 /** etcd has exactly the wanted control planes as voters, all of them started. */
 export function hasWantedMembers({ stage, datacenter }: EditableWorld): boolean {
-  const [cluster, ...others] = datacenter.etcdClusters();
+  const [cluster, ...others] = livingEtcd(datacenter);
   const wanted = stage.desired?.controlPlanes ?? [];
   if (cluster === undefined || others.length > 0) return false;
   return (
@@ -56,4 +58,11 @@ export function isSettled(world: EditableWorld): boolean {
 /** The addresses of machines that belong to nobody in the beginning. */
 export function sparesOf({ scenario }: EditableWorld): readonly string[] {
   return addressesOf(scenario).spares;
+}
+
+const ON_MACHINES: readonly EffectId[] = ["T2", "T3", "T4", "T6", "T7", "T8", "T9", "T10", "T11"];
+
+/** How often something was done to a machine. */
+export function effectsOnMachines(world: EditableWorld): number {
+  return ON_MACHINES.reduce((sum, effect) => sum + world.took(effect), 0);
 }

@@ -1,13 +1,6 @@
 import { chooseScenario } from "../scenario.ts";
-import type { EffectId } from "../effects.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
-import { isSettled, wantedMachines } from "./machines.ts";
-
-const ON_MACHINES: readonly EffectId[] = ["T2", "T3", "T4", "T6", "T7", "T8", "T9", "T10", "T11"];
-
-function effectsOnMachines(world: EditableWorld): number {
-  return ON_MACHINES.reduce((sum, effect) => sum + world.took(effect), 0);
-}
+import { effectsOnMachines, isSettled, wantedMachines } from "./machines.ts";
 
 const MINUTE = 60_000;
 
@@ -92,6 +85,61 @@ export const operatorUpgrade: Workload = {
           world.replaceOperator();
         },
         isReached: (world) => world.now() >= until && isSettled(world) && effectsOnMachines(world) === before,
+      },
+    ];
+  },
+  mayInterrupt: false,
+  endsReady: true,
+};
+
+/** The mode of a cluster changes while an edit is being carried out. */
+export const modes: Workload = {
+  name: "modes",
+  about: "in the middle of a change that boots every machine the cluster is paused, then tried only, then goes on",
+  choose: (random) => chooseScenario(random, { controlPlanes: [3], workers: [1, 2] }),
+  steps: (_scenario, random) => {
+    let until = 0;
+    let boots: readonly string[] = [];
+    const passes = (world: EditableWorld): boolean => world.now() >= until;
+    const lasts = (world: EditableWorld, ms: number): void => {
+      until = world.now() + ms;
+      world.timers.schedule(ms, () => undefined);
+    };
+    const goesOnMs = Math.floor(random.fraction() * 3 * MINUTE);
+    return [
+      {
+        what: "change the environment of services",
+        async make(world) {
+          boots = wantedMachines(world).map(({ state }) => state.bootId);
+          await world.edit({ machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } });
+          lasts(world, goesOnMs);
+        },
+        isReached: passes,
+      },
+      {
+        what: "pause",
+        async make(world) {
+          await world.edit({ mode: "disable" });
+          world.stage.pausedSince = world.now();
+          lasts(world, 2 * MINUTE);
+        },
+        isReached: passes,
+      },
+      {
+        what: "only try",
+        async make(world) {
+          await world.edit({ mode: "dryrun" });
+          lasts(world, 2 * MINUTE);
+        },
+        isReached: passes,
+      },
+      {
+        what: "go on",
+        async make(world) {
+          world.stage.pausedSince = undefined;
+          await world.edit({ mode: undefined });
+        },
+        isReached: (world) => isSettled(world) && wantedMachines(world).every(({ state }) => !boots.includes(state.bootId)),
       },
     ];
   },
