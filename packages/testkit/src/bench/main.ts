@@ -8,6 +8,7 @@ import { benchImport } from "./import.ts";
 import { benchInformer } from "./informer/bench-informer.ts";
 import { benchFailover } from "./failover.ts";
 import { benchLatency } from "./latency.ts";
+import { benchMemory } from "./memory.ts";
 import { benchNeighbours } from "./neighbours.ts";
 import { benchWave } from "./wave.ts";
 import { makeFleet } from "./ready-fleet.ts";
@@ -24,11 +25,13 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
   latency         edit of a cluster to the first Talos call; --count clusters, default 200
   wave            a setting that needs a boot, on all clusters at once; --count clusters, default 200
   neighbours      silent and slow machines and objects nobody can fulfil beside healthy clusters; --count clusters, default 200
+  memory          the operator within the memory limit of its container; --count healthy clusters of 10 machines, default 50
   config          machine configs by this library and by the Go machinery; --count configs, default 10000
   import          loading the Talos library; --count processes, default 9
   apiserver       the embedded API: storage, validation, TLS, start; beside the genuine one; --count creates, default 5000
   informer        list, cache and follow 10,000 objects of 3 KB over TLS; --count events, default 100000
 
+  --no-limit      memory without the limit, to see what would be taken
   --bundle        the operator from dist/ (npm run build first) instead of the sources
   --node-option   an option of the operator's node, for example --node-option=--cpu-prof
   --api-node-option   the same for the embedded API beside it
@@ -43,6 +46,7 @@ const { values, positionals } = parseArgs({
     bundle: { type: "boolean", default: false },
     "node-option": { type: "string", multiple: true, default: [] },
     "api-node-option": { type: "string", multiple: true, default: [] },
+    "no-limit": { type: "boolean", default: false },
     help: { type: "boolean" },
   },
 });
@@ -61,6 +65,7 @@ else if (name === "apiserver") await benchApiserver(count ?? 5000, options);
 else if (name === "idle") await benchIdle(count ?? 60, options);
 else if (name === "fleet") await makeFleet(count ?? 200, options);
 else if (name === "steady") await benchSteady(count ?? 200, options);
+else if (name === "memory") await benchMemory(count ?? 50, !values["no-limit"], options);
 else if (name === "failover") await benchFailover(count ?? 5, options);
 else if (name === "latency") await benchLatency(count ?? 200, options);
 else if (name === "wave") await benchWave(count ?? 200, options);
