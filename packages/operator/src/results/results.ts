@@ -43,7 +43,7 @@ export interface ResultsOptions {
 }
 
 /** Holds the UID of the cluster that a folder belongs to. */
-export const OWNER_FILE = ".owner";
+const OWNER_FILE = ".owner";
 
 /** First line of every file that is ours, so that no other one is removed. */
 export const RESULTS_HEADER = "# Written by talos-operator before it is applied. Changes here have no effect and are written over.\n";

@@ -93,7 +93,7 @@ export function holderOf(machine: VitistackMachine | undefined, uid: string): st
 }
 
 /** What tells clusters of a namespace apart: clusterId, in the flat shape clusterName. */
-export function idOf({ spec }: KubernetesCluster): string | undefined {
+function idOf({ spec }: KubernetesCluster): string | undefined {
   return spec?.data?.clusterId ?? spec?.clusterName;
 }
 
