@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { isConditionTrue } from "@talos-operator/api";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
+import { forgetAll } from "./left-behind.ts";
 import { kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -82,4 +83,27 @@ test("examples/delete: the machines of a cluster that is deleted with preserve g
     await world.until("gone", async () => (await world.get(kinds.cluster, "first")) === undefined, 600);
     for (const { address } of machines.slice(0, 6)) assert.equal(world.datacenter.machine(address).state.stage, "running");
     assert.notEqual(await world.get(kinds.record, "first"), undefined);
+  }));
+
+test("examples/import: a cluster that nobody knows any more is taken over with its keys, and no machine is sent anything", () =>
+  tell({ machines, operator: { allowLoopbackMachines: true } }, async (world) => {
+    await apply(world, "first-cluster");
+    await world.start();
+    await settled(world);
+    const bundle = await forgetAll(world, "first");
+    const sent = world.sent.length;
+    const keys = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace: "default", name: "first-keys" },
+      data: { "secrets.yaml": bundle },
+    };
+    await world.client.resource(kinds.secret).create(keys);
+    await apply(world, "import");
+    await world.start();
+    const imported = async (): Promise<boolean> =>
+      isConditionTrue((await world.get(kinds.controlPlane, "first"))?.status?.conditions, "Imported");
+    await world.until("taken over", imported, 300);
+    await settled(world);
+    assert.deepEqual(world.sent.slice(sent), []);
   }));

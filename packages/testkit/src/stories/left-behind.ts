@@ -22,8 +22,17 @@ export async function leaveBehind(world: Story): Promise<string> {
   await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(leftControlPlanes, [worker]));
   await world.start();
   await world.untilReady();
+  return forgetAll(world, "demo");
+}
+
+/**
+ * Stops the operator and takes away every object that it ever knew: machines are left, and the bundle in the caller's hands.
+ *
+ * @returns the secrets bundle in base64
+ */
+export async function forgetAll(world: Story, cluster: string): Promise<string> {
   await world.stop();
-  const secret = await world.client.resource<Secret>(kinds.secret).tryGet({ namespace: "default", name: "demo-bundle-1" });
+  const secret = await world.client.resource<Secret>(kinds.secret).tryGet({ namespace: "default", name: `${cluster}-bundle-1` });
   const bundle = secret?.data?.["bundle"];
   assert.ok(bundle !== undefined);
   for (const type of [kinds.cluster, kinds.controlPlane, kinds.worker, kinds.machine, kinds.record, kinds.secret]) {

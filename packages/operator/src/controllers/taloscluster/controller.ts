@@ -49,7 +49,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
   ): Promise<void> => {
     const key = `${child.kind}/${keyText(child.metadata)}`;
     const wish = createHash("sha256")
-      .update(JSON.stringify([child.metadata.ownerReferences, child.spec]))
+      .update(JSON.stringify([child.metadata.ownerReferences, child.metadata.annotations, child.spec]))
       .digest("hex");
     const last = applied.get(key);
     if (existing !== undefined && last?.wish === wish && last.generation === existing.metadata.generation) return;

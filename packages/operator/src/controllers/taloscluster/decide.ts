@@ -1,4 +1,5 @@
 import {
+  annotations,
   apiVersionOf,
   conditionFor,
   controllerReference,
@@ -53,7 +54,7 @@ export function childrenOf(cluster: TalosCluster): {
         : {
             apiVersion: apiVersionOf(talosControlPlaneResource) as TalosControlPlane["apiVersion"],
             kind: "TalosControlPlane",
-            metadata: child,
+            metadata: { ...child, ...keysOf(metadata) },
             spec: spec.controlPlane,
           },
     worker:
@@ -66,6 +67,12 @@ export function childrenOf(cluster: TalosCluster): {
             spec: { ...spec.worker, controlPlaneRef: { name: controlPlaneName } },
           },
   };
+}
+
+/** Where the keys of a cluster that is taken over are: a control plane that is made for that needs the word from its first moment. */
+function keysOf({ annotations: words }: TalosCluster["metadata"]): { readonly annotations?: Readonly<Record<string, string>> } {
+  const named = words?.[annotations.importBundle];
+  return named === undefined || named === "" ? {} : { annotations: { [annotations.importBundle]: named } };
 }
 
 /** Composes the children of a cluster and sums up how they are. Pure. */
