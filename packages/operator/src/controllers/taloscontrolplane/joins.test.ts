@@ -1,23 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Look } from "../../looking/look.ts";
 import { configured, controlPlane, facts, founded, inMaintenance, NOW, observed } from "../../testing/builders.ts";
 import { joinHindrance } from "./joins.ts";
 
 const HOUR = 3_600_000;
+const silentSince = (since: number): Look => ({ kind: "silent", at: NOW, since, detail: "unreachable" });
+const foreign: Look = { kind: "foreign", at: NOW, detail: "its certificate is not in order" };
 
-for (const { title, since, holds } of [
-  { title: "a minute ago", since: NOW - 60_000, holds: true },
-  { title: "before the clock was set back", since: NOW + 6 * HOUR, holds: true },
-  { title: "an hour ago", since: NOW - HOUR, holds: false },
-])
-  test(`a control plane that took its configuration and went silent ${title} ${holds ? "holds the next one up" : "holds up nobody"}`, () => {
+const cases: readonly { readonly title: string; readonly look: Look; readonly holds: boolean }[] = [
+  { title: "went silent a minute ago", look: silentSince(NOW - 60_000), holds: true },
+  { title: "went silent before the clock was set back", look: silentSince(NOW + 6 * HOUR), holds: true },
+  { title: "has been silent for an hour", look: silentSince(NOW - HOUR), holds: false },
+  { title: "shows a certificate whose dates alone are wrong", look: { ...foreign, isByTime: true }, holds: true },
+  { title: "shows a certificate of somebody else", look: foreign, holds: false },
+];
+
+for (const { title, look, holds } of cases)
+  test(`a control plane that took its configuration and ${title} ${holds ? "holds the next one up" : "holds up nobody"}`, () => {
     const known = facts({ bootstrapDone: founded, machines: [configured("10.0.0.1")] });
     const seen = observed({
       controlPlane: controlPlane(2),
-      looks: {
-        "10.0.0.1": { kind: "silent", at: NOW, since, detail: "unreachable" },
-        "10.0.0.2": inMaintenance("10.0.0.2"),
-      },
+      looks: { "10.0.0.1": look, "10.0.0.2": inMaintenance("10.0.0.2") },
       facts: known,
     });
     const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.2");
