@@ -251,6 +251,8 @@ describe("failures of a pass", () => {
       gaps.forEach((gap, index) => assert.ok(gap <= (longest[index] ?? 0) + 5 && gap >= (longest[index] ?? 0) / 2, `${index}: ${gap}`));
       assert.ok(gaps.length > 10);
       assert.match((await condition(world, "MachinesCreated"))?.message ?? "", /demo-cp-0.*no room/);
+      const { items } = await world.client.resource(kinds.event).list();
+      assert.ok(items.some((event) => (event as { readonly reason?: string }).reason === "MachineCreationError"));
       isDown = false;
       await world.untilComposed(600);
     });

@@ -51,6 +51,9 @@ import { isUndeclaredField } from "./undeclared.ts";
 /** While a cluster is made its status is written at most this often; what people wait for is written at once. Milliseconds. */
 const STATUS_EVERY_MS = 2_000;
 
+/** Longest note of an event that an API server takes is 1,024 bytes. */
+const LONGEST_NOTE = 1_000;
+
 /** Machines that are applied at once. */
 const APPLIES_AT_ONCE = 8;
 
@@ -130,6 +133,13 @@ export function createCompositionController(options: CompositionControllerOption
     context.note("status");
     const wait = await writeStatus(seen, { ...decision, conditions: [...decision.conditions, ...files, ...made.conditions] }, context);
     const [failure] = failures;
+    if (failure instanceof CompositionError)
+      options.events.record(cluster, {
+        type: "Warning",
+        reason: failure.kind,
+        action: "Compose",
+        note: failure.message.slice(0, LONGEST_NOTE),
+      });
     if (failure !== undefined) throw failure;
     if (decision.stage === "invalid") options.figures?.failed("KubernetesCluster", "ValidationError");
     const look = decision.stage === "invalid" ? undefined : options.intervalMs;
