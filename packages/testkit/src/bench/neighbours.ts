@@ -5,7 +5,7 @@ import type { KubeObject } from "@talos-operator/kube-runtime";
 import { clusterObject } from "./clusters.ts";
 import { inMilliseconds } from "./figures.ts";
 import { latencies, range } from "./latency.ts";
-import { FLEET_SHAPE, startFleetWorld, untilAtRest, type FleetOptions } from "./ready-fleet.ts";
+import { FLEET_SHAPE, startFleetWorld, untilAtRest, untilQuiet, type FleetOptions } from "./ready-fleet.ts";
 import { line } from "./report.ts";
 import { residentMib, socketsOf } from "./steady.ts";
 import type { BenchWorld } from "./world.ts";
@@ -24,8 +24,9 @@ export async function benchNeighbours(clusters: number, options: FleetOptions): 
   await untilAtRest(world);
   const half = Math.floor(clusters / 2);
   const alone = await latencies(world, range(0, half), 50);
-  // What the edits have begun ends before the next are timed.
-  await delay(45_000);
+  // What the edits have begun ends before the next are timed: two workers of each cluster try a setting for a quarter of a minute, one after the other.
+  await delay(40_000);
+  await untilQuiet(world);
   const [silent, slow] = [Math.ceil(clusters / 20), Math.ceil(clusters / 100)];
   const bad = await startBadMachines(clusters, silent, slow);
   try {

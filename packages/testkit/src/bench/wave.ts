@@ -1,15 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { editCluster, machinesOfCluster } from "./edits.ts";
 import { createProgress } from "./progress.ts";
-import { FLEET_SHAPE, startFleetWorld, untilQuiet, type FleetOptions } from "./ready-fleet.ts";
+import { FLEET_SHAPE, startFleetWorld, untilAtRest, type FleetOptions } from "./ready-fleet.ts";
 import { line } from "./report.ts";
 import type { AnsweredCall } from "./world.ts";
 
 const BOOT_S = 5;
 const GIVE_UP_MS = 10 * 60_000;
-/** A lease of the fast profile and the longest effect: before that a new leader boots nothing. */
-const MAY_DISTURB_MS = 26_000;
-
 /** In force after a boot only, on every machine. */
 const needsBoot = { metalSpec: { machineSpec: { configPatches: [{ machine: { env: { BENCH: "1" } } }] } } };
 
@@ -19,8 +16,8 @@ const needsBoot = { metalSpec: { machineSpec: { configPatches: [{ machine: { env
  */
 export async function benchWave(clusters: number, options: FleetOptions): Promise<void> {
   await using world = await startFleetWorld(clusters, { ...options, bootSeconds: BOOT_S, managerFlags: ["--fast-failover"] });
-  await delay(MAY_DISTURB_MS);
-  await untilQuiet(world);
+  // Longer than a new leader leaves machines alone and cordons where they are.
+  await untilAtRest(world);
   const machines = clusters * (FLEET_SHAPE.controlPlanes + FLEET_SHAPE.workers);
   const before = { cost: world.operatorCost(), calls: world.calls().length };
   const begunAt = Date.now();
