@@ -58,7 +58,7 @@ export interface EffectWorld {
   end(): Promise<void>;
 }
 
-const changing = /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership)$/;
+const changing = /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|MetaWrite|MetaDelete)$/;
 const key = { namespace: "default", name: "demo" };
 
 function unavailable(): TalosCallFailure {

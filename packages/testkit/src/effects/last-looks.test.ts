@@ -382,3 +382,34 @@ play("a boot", {
     "an intent for another UUID": () => ({ record: withOnly(rebooting({ uuid: "another" })) }),
   },
 });
+
+const meta = (over: Partial<Extract<Action, { readonly kind: "WriteMeta" }>> = {}): Action => ({
+  kind: "WriteMeta",
+  ...target("10.0.0.2"),
+  role: "controlplane",
+  settings: "none",
+  ifLive: "none",
+  ...over,
+});
+const writing = (over: Partial<IntentFact> = {}): IntentFact => open("WriteMeta", "10.0.0.2", { configHash: "none", ...over });
+
+play("META", {
+  action: () => meta(),
+  before: () => withOnly(writing()),
+  sends: "MetaDelete 10.0.0.2",
+  heldBackBy: {
+    "a clone at the address": () => ({
+      action: meta({ ...target("10.0.1.1"), role: "worker" }),
+      before: (facts) => cloned("10.0.1.1")(withOnly(open("WriteMeta", "10.0.1.1", { configHash: "none" }))(facts)),
+    }),
+    "settings that are other ones by now": () => ({
+      action: meta({ settings: "another" }),
+      before: withOnly(writing({ configHash: "another" })),
+    }),
+    "other settings on the machine": () => ({ action: meta({ ifLive: "another" }) }),
+    "a quorum that would be lost": () => ({ cut: ["10.0.0.1"] }),
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "an intent for other settings": () => ({ record: withOnly(writing({ configHash: "another" })) }),
+    "an intent for another UUID": () => ({ record: withOnly(writing({ uuid: "another" })) }),
+  },
+});

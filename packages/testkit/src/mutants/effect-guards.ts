@@ -19,6 +19,7 @@ const handover = effect("forfeit-leadership");
 const removal = effect("remove-member");
 const change = effect("apply-config");
 const boot = effect("reboot-machine");
+const meta = effect("write-meta");
 const first = effect("configure-machine");
 const founding = effect("bootstrap-etcd");
 const quorum = effect("demand-quorum");
@@ -353,6 +354,29 @@ export const effectGuards: readonly Mutant[] = [
     "return intent?.uuid",
   ]),
   without("the-uuid-of-a-boot", "the intent is for another UUID", ["T11"], "last", [boot, " && intent.uuid === action.ifUuid", ""]),
+
+  without("the-machine-of-meta", "a clone stands where META is to be written", ["T3"], "last", [
+    meta,
+    "await demandMachine(client, action.machine, action.ifUuid, effects.signal, effects.facts());",
+    "",
+  ]),
+  without("the-declared-meta", "the settings of META are other ones by now", ["T3"], "last", [
+    meta,
+    "if (wanted?.hash !== action.settings) throw",
+    "if (wanted === undefined) throw",
+  ]),
+  without("the-seen-meta", "META changed since the decision", ["T3"], "last", [meta, "if (live !== action.ifLive)"]),
+  without("a-quorum-while-meta-is-written", "etcd would lose its quorum while META is written", ["T3"], "last", [
+    meta,
+    'if (action.role === "controlplane") await',
+    "if (action.machine === '') await",
+  ]),
+  without("the-settings-of-meta", "the intent is for other settings", ["T3"], "last", [
+    meta,
+    "return intent?.configHash === action.settings && intent.uuid",
+    "return intent?.uuid",
+  ]),
+  without("the-uuid-of-meta", "the intent is for another UUID", ["T3"], "last", [meta, " && intent.uuid === action.ifUuid", ""]),
 
   without("denied-addresses", "an address is one where no machine can be", ["T1", "T2"], "dialer", [
     dialer,
