@@ -28,7 +28,7 @@ const known = facts({ machines: [one, gone] });
 function within(
   live: ClusterFacts,
   node: { readonly uuid: string; readonly isReady?: boolean },
-): { readonly effects: Effects; readonly api: FakeApi; demand(): Promise<unknown> } {
+): { readonly effects: Effects; readonly api: FakeApi; readonly demand: () => Promise<unknown> } {
   const api = createFakeApi();
   api.put("/api/v1/nodes", {
     apiVersion: "v1",
