@@ -101,7 +101,7 @@ test("asking again goes on with the drain that runs, and runs one anew that has 
   world.ask();
   await world.time.settle();
   assert.equal(world.targets.length, 2);
-  world.workload.released("demo-1");
+  world.workload.released("demo-1", "node-1");
   assert.equal(world.workload.nodes().cordoned.size, 0);
   assert.equal(world.workload.drains().size, 0);
 });

@@ -128,10 +128,14 @@ export class ClusterWorkload {
     this.#drains.delete(machine);
   }
 
-  /** The Node of this machine is schedulable again, or gone. */
-  released(machine: string): void {
+  /** The Node of this machine is schedulable again, or gone: what waits for that needs not wait for the next list. */
+  released(machine: string, node: string): void {
     this.forget(machine);
-    this.#nodes = { ...this.#nodes, cordoned: new Map([...this.#nodes.cordoned].filter(([name]) => name !== machine)) };
+    this.#nodes = {
+      ...this.#nodes,
+      nodes: this.#nodes.nodes?.map((seen) => (seen.name === node ? { ...seen, isCordonedByUs: false } : seen)),
+      cordoned: new Map([...this.#nodes.cordoned].filter(([name]) => name !== machine)),
+    };
   }
 
   /** What was listed is not how it is any more. */

@@ -53,6 +53,18 @@ test("machines are drained one at a time before they boot, and every cordon is t
     await world.untilReady();
   }));
 
+test("the next machine is drained in the moment that the one before is schedulable again", () =>
+  tell({}, async (world) => {
+    await changed(world);
+    const isBooted = (address: string) => async (): Promise<boolean> => world.sent.includes(`Reboot ${address}`);
+    const first = cps[0] ?? "";
+    await world.until("one boots", isBooted(first));
+    const at = world.time.clock.now();
+    for (const address of cps.slice(1)) await world.until(`${address} boots`, isBooted(address));
+    // Two boots of some seconds each, and the looks between them.
+    assert.ok(world.time.clock.now() - at < 25_000, `${world.time.clock.now() - at} ms`);
+  }));
+
 test("an operator that dies while a drained machine boots leaves its cordon to the next one", () =>
   tell({ timings: demoTimings }, async (world) => {
     await changed(world);

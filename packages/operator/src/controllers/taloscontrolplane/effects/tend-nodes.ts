@@ -48,7 +48,7 @@ export async function uncordonNode(action: Extract<Action, { readonly kind: "Unc
       const leftMs = await effects.guard.check((facts) => intentOn(facts, machine) === undefined);
       return uncordon(client, node, { uuid: ifUuid, address }, { timeoutMs: Math.min(timeoutMs, leftMs), signal: effects.signal });
     });
-    workload.released(machine);
+    workload.released(machine, node);
     effects.log.info({ action: "Uncordon", machine, node, reason: outcome }, "Took the cordon off");
   });
 }
@@ -63,7 +63,7 @@ export async function deleteNode(action: Extract<Action, { readonly kind: "Delet
       const isItsNode = (seen: SeenNode): boolean => live.every((facts) => formerNodeOwner(facts, seen)?.name === machine);
       return deleteNodeObject(client, node, isItsNode, { timeoutMs: Math.min(timeoutMs, leftMs), signal: effects.signal });
     });
-    workload.released(machine);
+    workload.released(machine, node);
     if (wasDeleted)
       effects.event(
         effects.seen.controlPlane,
