@@ -86,7 +86,8 @@ function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], 
               (one.credentials ?? credentials.kind) === credentials.kind,
           );
           const reply = await channel.unary(method, request, options);
-          return lie === undefined ? reply : (lie.tell(reply as never, request as never) as typeof reply);
+          // The machine may give the same reply again.
+          return lie === undefined ? reply : (lie.tell(structuredClone(reply) as never, request as never) as typeof reply);
         },
         serverStream: (method, request, options) => channel.serverStream(method, request, options),
         upload: (method, requests, options) => channel.upload(method, requests, options),

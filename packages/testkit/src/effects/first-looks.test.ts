@@ -71,6 +71,10 @@ describe("a first configuration", () => {
       assert.deepEqual(await world.send(action, other, (facts) => facts, meanwhile), []);
     });
 
+  test("is sent again when all that is over", async () => {
+    assert.deepEqual(await world.send(action, seen, (facts) => facts), ["ApplyConfiguration 10.0.0.1"]);
+  });
+
   test("is not held up by another machine that does not answer (V19)", async () => {
     const begunAt = world.story.time.now();
     const sentAfter: number[] = [];
@@ -160,13 +164,6 @@ describe("the founding of etcd", () => {
     "a control plane that nobody looks at": () => ({
       seen: { ...seen, machines: seen.machines.filter(({ declared }) => declared.address !== "10.0.0.2") },
     }),
-    "a founding that is recorded": () => ({
-      isForGood: true,
-      record: (facts) => ({
-        ...facts,
-        bootstrapDone: { machine: action.machine, address: action.address, uuid: action.ifUuid, at: 5_000, evidence: "seen" },
-      }),
-    }),
   };
   const targetOf = (address: string): object => {
     const { name, uuid } = factOf(known, address);
@@ -177,4 +174,11 @@ describe("the founding of etcd", () => {
       const { action: otherAction = action, seen: other = seen, ...meanwhile } = row();
       assert.deepEqual(await world.send(otherAction, other, (facts) => facts, meanwhile), []);
     });
+
+  test("is sent again when all that is over, and never once it is recorded", async () => {
+    assert.deepEqual(await world.send(action, seen, (facts) => facts), ["Bootstrap 10.0.0.1"]);
+    const done = { machine: action.machine, address: action.address, uuid: action.ifUuid, at: 5_000, evidence: "seen" };
+    const record = (facts: ClusterFacts): ClusterFacts => ({ ...facts, bootstrapDone: done });
+    assert.deepEqual(await world.send(action, seen, (facts) => facts, { record, isForGood: true }), []);
+  });
 });

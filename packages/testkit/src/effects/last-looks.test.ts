@@ -129,6 +129,10 @@ function play(name: string, table: Table): void {
         });
         assert.deepEqual(sent, []);
       });
+    test("is sent again when all that is over", async () => {
+      const sent = await world.send(table.action(), table.seen?.() ?? seen, table.before(), table.always?.());
+      assert.deepEqual(sent, [table.sends]);
+    });
   });
 }
 
