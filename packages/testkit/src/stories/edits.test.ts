@@ -137,11 +137,6 @@ describe("fields without effect in this release", () => {
     { what: "replicas", over: { replicas: 3 }, says: /spec\.replicas/ },
     { what: "storageClassName", over: { storageClassName: "fast" }, says: /spec\.storageClassName/ },
     {
-      what: "meta",
-      over: { metalSpec: { machines: [{ address: "10.5.0.1" }], machineSpec: { meta: { hostname: "a" } } } },
-      says: /machineSpec\.meta/,
-    },
-    {
       what: "pxeClientSpec",
       over: {
         metalSpec: { machines: [{ address: "10.5.0.1", pxeClientSpec: { macAddress: "02:00:00:00:00:01", cpuArchitecture: "amd64" } }] },
