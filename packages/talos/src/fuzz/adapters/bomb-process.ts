@@ -1,5 +1,5 @@
 /**
- * Feeds every bomb to the readers, in a process of its own whose memory is limited. Prints one JSON line each; run by `fuzz.test.ts`.
+ * Feeds every bomb to the readers, in a process of its own whose memory is limited. Prints one JSON line each; run by `too-much.real-test.ts`.
  *
  * What is as large as it may be goes to all readers, the rest to the three that have limits of their own.
  */
