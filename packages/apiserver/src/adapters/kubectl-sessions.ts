@@ -259,7 +259,8 @@ export const kubectlSessions: readonly KubectlSession[] = [
       "create pdb neg --selector=a=b --max-unavailable=-1",
       "create service clusterip headless --clusterip=None",
       "create service loadbalancer lb --tcp=80:80",
-      "describe svc lb",
+      // The genuine one may tell of an address that it has to repair.
+      "describe svc lb --show-events=false",
       'patch svc lb -p {"spec":{"type":"ClusterIP"}}',
       "get svc -o wide",
       "create secret generic bad --type=kubernetes.io/basic-auth --from-literal=k=v",
