@@ -64,6 +64,14 @@ export function configQuestion(
   };
 }
 
+/** True when nothing but the first reading itself asks for it: what was sent is what is wanted, and nothing is under way. */
+export function isFirstReading(question: ConfigQuestion, facts: ClusterFacts): boolean {
+  const fact = machineFact(facts, question.machine);
+  if (fact === undefined || intentOn(facts, question.machine) !== undefined) return false;
+  const isWanted = fact.configHash === question.settings && (question.meta === undefined || fact.metaHash === question.meta.hash);
+  return isWanted && fact.appliedHash === undefined && fact.staged === undefined && fact.failed === undefined;
+}
+
 /** When the answer is needed. */
 export function configWish(question: ConfigQuestion, facts: ClusterFacts): ConfigWish {
   const fact = machineFact(facts, question.machine);

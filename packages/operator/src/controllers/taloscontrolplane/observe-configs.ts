@@ -1,8 +1,9 @@
 import type { SecretsBundle } from "@talos-operator/talos";
 import { createTalosClient } from "@talos-operator/talos/client";
+import { elapsedMs } from "../../elapsed.ts";
 import { LOOK_TIMEOUT_MS } from "../../looking/look-at.ts";
 import type { AdminPorts } from "./admin-client.ts";
-import { configQuestion, configWish } from "./config-questions.ts";
+import { configQuestion, configWish, isFirstReading } from "./config-questions.ts";
 import { configIntents } from "./config-intents.ts";
 import { sentUnder, troubleOf } from "./config-probe.ts";
 import type { Before } from "./config-probe.ts";
@@ -12,6 +13,9 @@ import type { ConfigReader } from "./live-configs.ts";
 import type { Observed } from "./model.ts";
 import { readConfig } from "./read-config.ts";
 import type { ClusterSession } from "./session.ts";
+
+/** After this time those that are there do not wait for the others any more. */
+const FOUNDING_MS = 60_000;
 
 /** What reading configurations needs. */
 export interface ConfigReaderPorts extends AdminPorts {
@@ -29,7 +33,10 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
   if (seen.mode === "disable" || seen.record.kind !== "present" || seen.controlPlane.metadata.deletionTimestamp !== undefined) return seen;
   const { facts } = seen.record.value;
   if (seen.problems.length > 0) return { ...seen, configs: session.configs.seen() };
-  const questions = seen.machines.flatMap((machine) => configQuestion(machine, seen.machines, seen.controlPlane, facts) ?? []);
+  const isFounding = isBeingFounded(seen, facts);
+  const questions = seen.machines
+    .flatMap((machine) => configQuestion(machine, seen.machines, seen.controlPlane, facts) ?? [])
+    .filter((question) => !isFounding || !isFirstReading(question, facts));
   session.configs.ask(
     questions.map((question) => configWish(question, facts)),
     () => openReader(ports),
@@ -41,6 +48,12 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
     isReadingConfigs: session.configs.isReading(),
     troubles: troublesOf(seen, facts, session),
   };
+}
+
+/** Machines of a new cluster turn up within moments of each other, and what they run is read of all of them together; nobody waits for it. */
+function isBeingFounded({ machines, now }: Observed, { bootstrapDone }: ClusterFacts): boolean {
+  const isComing = machines.some(({ look }) => look.kind !== "running" || look.stage !== "running");
+  return isComing && bootstrapDone !== undefined && elapsedMs(bootstrapDone.at, now) < FOUNDING_MS;
 }
 
 async function openReader(ports: ConfigReaderPorts): Promise<ConfigReader> {

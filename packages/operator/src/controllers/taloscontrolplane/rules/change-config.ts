@@ -7,6 +7,7 @@ import { machineFact, withDecisions, withIntent, withMachine } from "../facts.ts
 import type { ClusterFacts, IntentFact } from "../facts.ts";
 import type { Action, Observed, Rule } from "../model.ts";
 import { chooseNext } from "../rollout.ts";
+import { withMembers } from "./membership.ts";
 
 /**
  * Rolls out changed settings: what is in force at once is tried, looked at from outside and then kept; what needs a boot is staged, and the machine booted.
@@ -29,7 +30,8 @@ export const changeConfig: Rule = {
     if (retry !== undefined) return { actions: [write(retry.facts, "ConfigRetry"), retry.answer] };
     const learned = learn(seen, facts, plans);
     // Machines are read together, and what was read is written down together, before anything is sent because of it.
-    if (learned !== facts) return seen.isReadingConfigs === true ? undefined : { actions: [write(learned, "ConfigLearned")] };
+    if (learned !== facts)
+      return seen.isReadingConfigs === true ? undefined : { actions: [write(withMembers(learned, seen), "ConfigLearned")] };
     const rollout = chooseNext(seen, facts, plans);
     if (rollout.next.length === 0 && rollout.actions.length === 0) return undefined;
     const begun = rollout.next.flatMap((plan) => begin(seen, plan) ?? []);

@@ -49,25 +49,32 @@ function forgetObjects(seen: Observed, facts: ClusterFacts): Verdict | undefined
 export const rememberMembers: Rule = {
   name: "rememberMembers",
   decide(seen) {
-    if (seen.record.kind !== "present" || seen.record.value.facts.bootstrapDone === undefined) return undefined;
+    if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
-    const isNews = ({ declared, look }: SeenMachine): boolean =>
-      look.kind === "running" &&
-      (look.etcd?.localMember ?? "none") !== "none" &&
-      look.etcd?.localMember !== machineFact(facts, declared.name)?.memberId;
-    if (!seen.machines.some(isNews)) return undefined;
-    const view = etcdQuorum(seen);
-    if (view.kind === "unsafe" || view.healthy < view.voters.length) return undefined;
-    const next = view.voters.reduce((known, { id, machine }) => {
-      const fact = machine === undefined ? undefined : machineFact(known, machine);
-      return fact === undefined || fact.memberId === id ? known : withMachine(known, { ...fact, memberId: id });
-    }, facts);
-    // During creation members come one after another: one write for all of them.
-    const isComplete = seen.machines.every(
-      ({ declared, look }) =>
-        declared.role !== "controlplane" || look.kind !== "running" || machineFact(next, declared.name)?.memberId !== undefined,
-    );
-    if (next === facts || !isComplete) return undefined;
+    const next = withMembers(facts, seen);
+    if (next === facts) return undefined;
     return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "MembersKnown" }] };
   },
 };
+
+/** The facts with the members that the control planes show, once all of them agree; the same object when there is nothing new. */
+export function withMembers(facts: ClusterFacts, seen: Observed): ClusterFacts {
+  if (facts.bootstrapDone === undefined) return facts;
+  const isNews = ({ declared, look }: SeenMachine): boolean =>
+    look.kind === "running" &&
+    (look.etcd?.localMember ?? "none") !== "none" &&
+    look.etcd?.localMember !== machineFact(facts, declared.name)?.memberId;
+  if (!seen.machines.some(isNews)) return facts;
+  const view = etcdQuorum(seen);
+  if (view.kind === "unsafe" || view.healthy < view.voters.length) return facts;
+  const next = view.voters.reduce((known, { id, machine }) => {
+    const fact = machine === undefined ? undefined : machineFact(known, machine);
+    return fact === undefined || fact.memberId === id ? known : withMachine(known, { ...fact, memberId: id });
+  }, facts);
+  // During creation members come one after another: one write for all of them.
+  const isComplete = seen.machines.every(
+    ({ declared, look }) =>
+      declared.role !== "controlplane" || look.kind !== "running" || machineFact(next, declared.name)?.memberId !== undefined,
+  );
+  return isComplete ? next : facts;
+}
