@@ -27,7 +27,7 @@ import { honourReconcileMode } from "./rules/reconcile-mode.ts";
 import { releaseConfig, settleConfig } from "./rules/settle-config.ts";
 import { changeMembership, rememberMembers } from "./rules/membership.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
-import { tendNodes } from "./rules/tend-nodes.ts";
+import { hasNodesToTend, tendNodes } from "./rules/tend-nodes.ts";
 import { waitingOf, waitOrSettle } from "./rules/wait.ts";
 
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
@@ -111,7 +111,8 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
   const waiting = verdict.waiting ?? waitingOf(seen);
   const isReady = waiting === undefined;
   const isBusy = isChangingConfig(seen);
-  const requeueAfterMs = verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
+  const requeueAfterMs =
+    verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(seen) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready = isReady
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
     : conditionFor("Ready", waiting.reason, withOutlook(waiting.reason, waiting.message, requeueAfterMs), generation);

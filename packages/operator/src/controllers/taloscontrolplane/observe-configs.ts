@@ -15,7 +15,7 @@ import { readConfig } from "./read-config.ts";
 import type { ClusterSession } from "./session.ts";
 
 /** After this time those that are there do not wait for the others any more. */
-const FOUNDING_MS = 60_000;
+const FOUNDING_MS = 20_000;
 
 /** What reading configurations needs. */
 export interface ConfigReaderPorts extends AdminPorts {

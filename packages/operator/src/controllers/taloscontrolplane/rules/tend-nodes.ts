@@ -11,6 +11,9 @@ const LEFTOVER_LOOK_MS = { shortest: 10_000, longest: 30 * 60_000 } as const;
 /** After an effect whose end is not known. */
 const TRY_AGAIN_MS = 30_000;
 
+/** So long after a machine was let go its Node is looked at soon again. */
+const TENDED_MS = 5 * 60_000;
+
 /** What a new leader finds cordoned may be about to be disturbed: whoever wants that asks within this time. */
 const FOUND_CORDON_MS = 60_000;
 
@@ -29,6 +32,18 @@ export const tendNodes: Rule = {
     return isLookDue(seen, facts) ? { actions: [{ kind: "LookAtNodes" }] } : undefined;
   },
 };
+
+/** True for some minutes after machines were let go, while their Nodes are to be looked at or deleted. */
+export function hasNodesToTend(seen: Observed): boolean {
+  const { nodes } = seen;
+  if (seen.record.kind !== "present" || nodes === undefined || !seen.mayDisturb) return false;
+  const { facts } = seen.record.value;
+  const isRecent = ({ releasedAt }: MachineFact): boolean => releasedAt !== undefined && elapsedMs(releasedAt, seen.now) < TENDED_MS;
+  return (
+    facts.machines.some((fact) => isRecent(fact) && (fact.releasedAt ?? 0) >= nodes.at) ||
+    leftBehind(seen, facts).some(({ fact }) => isRecent(fact))
+  );
+}
 
 function uncordons(seen: Observed, facts: ClusterFacts): readonly Action[] {
   if (elapsedMs(seen.watchedSince, seen.now) < FOUND_CORDON_MS && seen.nodes?.cordoned.size === 0) return [];
