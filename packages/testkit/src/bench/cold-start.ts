@@ -1,12 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { talosClusterResource } from "@talos-operator/api";
-import { clusterObject, watchReady } from "./clusters.ts";
+import { applyClusters, APPLIED_PER_SECOND, watchReady } from "./clusters.ts";
 import { createProgress } from "./progress.ts";
 import { callLines, costText, line, requestLines } from "./report.ts";
 import { startBenchWorld } from "./world.ts";
 
 const SHAPE = { controlPlanes: 3, workers: 2 };
-const APPLIED_PER_SECOND = 50;
 const GIVE_UP_MS = 15 * 60_000;
 
 /** B2: many clusters (3 + 2) applied at 50 a second; until the last is Ready. */
@@ -18,13 +16,7 @@ export async function benchColdStart(
   const ready = new Set<string>();
   const stop = new AbortController();
   await watchReady(world.client, (name) => ready.add(name), stop.signal);
-  const clusters = world.client.resource(talosClusterResource);
-  const begunAt = performance.now();
-  for (let index = 0; index < count; index += 1) {
-    await clusters.create(clusterObject(index, SHAPE));
-    const due = begunAt + ((index + 1) * 1000) / APPLIED_PER_SECOND;
-    if (due > performance.now()) await delay(due - performance.now());
-  }
+  const begunAt = await applyClusters(world.client, count, SHAPE);
   const elapsed = (): number => (performance.now() - begunAt) / 1000;
   const progress = createProgress();
   while (ready.size < count && elapsed() * 1000 < GIVE_UP_MS) {

@@ -2,8 +2,7 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { talosClusterResource } from "@talos-operator/api";
-import { clusterObject, watchReady, type ClusterShape } from "./clusters.ts";
+import { applyClusters, watchReady, type ClusterShape } from "./clusters.ts";
 import type { BenchProcess } from "./process.ts";
 import { createProgress } from "./progress.ts";
 import { startBenchWorld, type BenchWorld, type WorldOptions } from "./world.ts";
@@ -12,7 +11,6 @@ import { startBenchWorld, type BenchWorld, type WorldOptions } from "./world.ts"
 export const FLEET_SHAPE = { controlPlanes: 3, workers: 2 };
 const SIZE = FLEET_SHAPE.controlPlanes + FLEET_SHAPE.workers;
 
-const APPLIED_PER_SECOND = 50;
 const GIVE_UP_MS = 60 * 60_000;
 
 /** Within this time a new process reads every configuration back; edits that come meanwhile wait for their turn. */
@@ -85,13 +83,7 @@ export async function makeFleet(count: number, options: FleetOptions): Promise<v
   const ready = new Set<string>();
   const stop = new AbortController();
   await watchReady(world.client, (name) => ready.add(name), stop.signal);
-  const clusters = world.client.resource(talosClusterResource);
-  const begunAt = performance.now();
-  for (let index = 0; index < count; index += 1) {
-    await clusters.create(clusterObject(index, shape));
-    const due = begunAt + ((index + 1) * 1000) / APPLIED_PER_SECOND;
-    if (due > performance.now()) await delay(due - performance.now());
-  }
+  const begunAt = await applyClusters(world.client, count, shape);
   const progress = createProgress();
   while (ready.size < count) {
     if (performance.now() - begunAt > GIVE_UP_MS) throw new Error(`only ${ready.size} of ${count} clusters became Ready`);

@@ -51,9 +51,6 @@ import { isUndeclaredField } from "./undeclared.ts";
 /** While a cluster is made its status is written at most this often; what people wait for is written at once. Milliseconds. */
 const STATUS_EVERY_MS = 2_000;
 
-/** Longest note of an event that an API server takes is 1,024 bytes. */
-const LONGEST_NOTE = 1_000;
-
 /** Machines that are applied at once. */
 const APPLIES_AT_ONCE = 8;
 
@@ -138,7 +135,7 @@ export function createCompositionController(options: CompositionControllerOption
         type: "Warning",
         reason: failure.kind,
         action: "Compose",
-        note: failure.message.slice(0, LONGEST_NOTE),
+        note: failure.message,
       });
     if (failure !== undefined) throw failure;
     if (decision.stage === "invalid") options.figures?.failed("KubernetesCluster", "ValidationError");

@@ -10,9 +10,9 @@ import type {
 } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { Informer, ObjectKey, Store } from "@talos-operator/kube-runtime";
+import { isOlder } from "../shared/is-older.ts";
 import { clusterAnnotations } from "./keys.ts";
 import type { Seen } from "./model.ts";
-
 import { workerPoolName } from "./pools.ts";
 
 /** The caches that a pass looks into; with the indexes of {@link childIndexers} and {@link clusterIndexers}. */
@@ -110,11 +110,6 @@ function olderTwin(cluster: KubernetesCluster, clusters: Store<KubernetesCluster
 /** Clusters of other providers are left to them entirely (A097). */
 export function isForUs({ spec }: KubernetesCluster): boolean {
   return spec?.data === undefined || spec.data.provider === "talos";
-}
-
-function isOlder({ metadata: a }: KubernetesCluster, { metadata: b }: KubernetesCluster): boolean {
-  const [x = "", y = ""] = [a.creationTimestamp, b.creationTimestamp];
-  return x < y || (x === y && (a.uid ?? "") < (b.uid ?? ""));
 }
 
 function byName(a: { readonly metadata: ObjectMeta }, b: { readonly metadata: ObjectMeta }): number {

@@ -16,9 +16,6 @@ import type { ForeseenCluster } from "./dry-run.ts";
 const FIELD_MANAGER = "talos-operator/taloscluster";
 const STATUS_EVERY_MS = 2_000;
 
-/** Longest note of an event that an API server takes is 1,024 bytes. */
-const LONGEST_NOTE = 1_000;
-
 /** What the controller of clusters needs. */
 export interface ClusterControllerOptions extends Measures {
   readonly client: KubeClient;
@@ -106,7 +103,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       const told = findCondition(cluster.status?.conditions, "DryRun")?.message;
       await statuses.write(cluster, { fields: {}, conditions: [pausedCondition(mode), plan], keepsOthers: true, drops: ["DryRun"] });
       if (plan.status !== "Unknown" && plan.message !== told)
-        options.events.record(cluster, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message.slice(0, LONGEST_NOTE) });
+        options.events.record(cluster, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message });
       return undefined;
     }
     if (decision.addFinalizer) {

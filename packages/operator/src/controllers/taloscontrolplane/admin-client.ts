@@ -1,4 +1,4 @@
-import type { Clock, Keys, TalosDialer } from "@talos-operator/ports";
+import type { Clock, Keys, TalosCredentials, TalosDialer } from "@talos-operator/ports";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { createTalosClient } from "@talos-operator/talos/client";
 import type { TalosClient } from "@talos-operator/talos/client";
@@ -21,7 +21,17 @@ export async function withAdminClient<T>(
   { dialer, keys, clock }: AdminPorts,
   use: (client: TalosClient) => Promise<T>,
 ): Promise<T> {
-  const client = createTalosClient(dialer.dial({ address }, await mintCredentials(bundle, "os:admin", keys, clock)));
+  return withClient(address, await mintCredentials(bundle, "os:admin", keys, clock), dialer, use);
+}
+
+/** The same with a certificate that was made for several machines. */
+export async function withClient<T>(
+  address: string,
+  credentials: TalosCredentials,
+  dialer: TalosDialer,
+  use: (client: TalosClient) => Promise<T>,
+): Promise<T> {
+  const client = createTalosClient(dialer.dial({ address }, credentials));
   try {
     return await use(client);
   } finally {

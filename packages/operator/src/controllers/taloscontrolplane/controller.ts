@@ -58,9 +58,6 @@ const FIELD_MANAGER = "talos-operator/taloscontrolplane";
 /** While a cluster changes fast, its status is written at most this often; what stays is always written. */
 const STATUS_EVERY_MS = 500;
 
-/** Longest note of an event that an API server takes is 1,024 bytes. */
-const LONGEST_NOTE = 1_000;
-
 /** Configurations that are read back at once in the whole process; each takes a connection and some milliseconds of work. */
 const CONFIG_READINGS = 8;
 
@@ -193,7 +190,7 @@ export function createBrain(options: BrainOptions): Brain {
       statuses.forget(keyText(key));
       return undefined;
     }
-    if (!clusters.has(keyText(key)) && !hadTurn.has(keyText(key))) {
+    if (!hadTurn.has(keyText(key))) {
       hadTurn.add(keyText(key));
       const requeueAfterMs = firstTurnMs(controlPlane, workersOfIt, controlPlanes.store.size, options.random.fraction());
       if (requeueAfterMs > 0) return { requeueAfterMs };
@@ -387,7 +384,7 @@ export function createBrain(options: BrainOptions): Brain {
       const written = await statuses.write(object, { fields: {}, conditions: decision.conditions, keepsOthers: true, drops: ["DryRun"] });
       const plan = decision.conditions.find((condition) => condition.type === "DryRun");
       if (plan !== undefined && plan.status !== "Unknown" && plan.message !== told)
-        options.events.record(object, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message.slice(0, LONGEST_NOTE) });
+        options.events.record(object, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message });
       return written;
     }
     const kubernetes = cluster.facts?.bootstrapDone === undefined ? undefined : cluster.facts.kubernetesVersion;

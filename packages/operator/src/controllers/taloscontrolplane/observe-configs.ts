@@ -1,7 +1,7 @@
 import type { SecretsBundle } from "@talos-operator/talos";
-import { createTalosClient } from "@talos-operator/talos/client";
 import { elapsedMs } from "../../elapsed.ts";
 import { LOOK_TIMEOUT_MS } from "../../looking/look-at.ts";
+import { withClient } from "./admin-client.ts";
 import type { AdminPorts } from "./admin-client.ts";
 import { configQuestion, configWish, isFirstReading } from "./config-questions.ts";
 import { configIntents } from "./config-intents.ts";
@@ -60,15 +60,11 @@ async function openReader(ports: ConfigReaderPorts): Promise<ConfigReader> {
   const secrets = await ports.bundle();
   const credentials = await mintCredentials(secrets, "os:admin", ports.keys, ports.clock);
   return {
-    async read(question) {
-      const client = createTalosClient(ports.dialer.dial({ address: question.address }, credentials));
-      try {
+    read: (question) =>
+      withClient(question.address, credentials, ports.dialer, async (client) => {
         const { seen } = await readConfig(client, question, secrets, () => ports.clock.now(), { timeoutMs: LOOK_TIMEOUT_MS });
         return seen;
-      } finally {
-        client.close();
-      }
-    },
+      }),
   };
 }
 

@@ -16,19 +16,16 @@ import type {
   TalosWorker,
   TalosWorkerSpec,
 } from "@talos-operator/api";
-import { compareContracts, contractFor, isKnownTalos, supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
+import { compareContracts, contractFor, supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
 import { checkConfig } from "../../config/check.ts";
 import type { ConfigCheck } from "../../config/check.ts";
 import { hasUnusedAddressSettings, metaProblems } from "../../config/meta-network.ts";
 import type { ResolvedConfig } from "../../references/config-references.ts";
+import { isSupportedTalos, SUPPORTED_TALOS } from "../../config/supported-versions.ts";
 import { wantedDisk } from "../../config/wanted-disk.ts";
 import { unknownModeField } from "../shared/mode.ts";
 import { isObjectName, machinesOf } from "./declared.ts";
 import type { DeclaredMachine } from "./model.ts";
-
-/** Talos minors that configurations are written for. */
-const OLDEST_CONTRACT = "1.5";
-const NEWEST_CONTRACT = "1.14";
 
 /** Far beyond any config, and far below what recursion survives; an API server lets 10,000 levels pass. */
 const MAX_DEPTH = 100;
@@ -315,13 +312,12 @@ function versionProblems(talos: string, kubernetes: string, prefix: string): rea
     return [unsupported("spec.version", `${JSON.stringify(talos.slice(0, 64))} is no version`, "Write it as v1.13.0")];
   if (tryParseVersion(kubernetes) === undefined)
     return [unsupported("spec.kubeVersion", `${JSON.stringify(kubernetes.slice(0, 64))} is no version`, "Write it as v1.35.0")];
-  const contract = contractFor(talos);
-  if (!isKnownTalos(talos) || compareContracts(contract, OLDEST_CONTRACT) < 0 || compareContracts(contract, NEWEST_CONTRACT) > 0)
+  if (!isSupportedTalos(talos))
     return [
       unsupported(
         "spec.version",
         `Talos ${talos} is not supported`,
-        `Use a version from v${OLDEST_CONTRACT}.0 to the newest v${NEWEST_CONTRACT} release`,
+        `Use a version from v${SUPPORTED_TALOS[0]}.0 to the newest v${SUPPORTED_TALOS.at(-1) ?? ""} release`,
       ),
     ];
   const verdict = supportsKubernetes(talos, kubernetes);

@@ -2,6 +2,7 @@ import { canonicalAddress, controllerOf, reconcileModeOf } from "@talos-operator
 import type { ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { Informer, ObjectKey } from "@talos-operator/kube-runtime";
+import { isOlder } from "../shared/is-older.ts";
 import { effectiveMode, isTakenOver } from "../shared/mode.ts";
 import type { Pauses } from "./held.ts";
 import { canonicalAddressesOf } from "./spec-problems.ts";
@@ -105,9 +106,4 @@ export class Surroundings {
     const worker = workerRef?.name === undefined ? undefined : this.#caches.workers.store.get({ namespace, name: workerRef.name });
     return worker === undefined ? [] : this.controlPlaneOf(worker);
   }
-}
-
-function isOlder(a: TalosControlPlane, b: TalosControlPlane): boolean {
-  const [x = "", y = ""] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
-  return x < y || (x === y && (a.metadata.uid ?? "") < (b.metadata.uid ?? ""));
 }

@@ -29,9 +29,6 @@ import { decideWorker } from "./decide.ts";
 
 const STATUS_EVERY_MS = 2_000;
 
-/** Longest note of an event that an API server takes is 1,024 bytes. */
-const LONGEST_NOTE = 1_000;
-
 /** What the controller of worker pools needs. */
 export interface WorkerControllerOptions extends Measures {
   readonly client: KubeClient;
@@ -76,8 +73,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       const planned = plan === undefined ? [] : [dryRunCondition(plan)];
       await statuses.write(worker, { fields: {}, conditions: [pausedCondition(mode), ...planned], keepsOthers: true, drops: ["DryRun"] });
       for (const { message } of planned)
-        if (message !== told)
-          options.events.record(worker, { type: "Normal", reason: "DryRun", action: "DryRun", note: message.slice(0, LONGEST_NOTE) });
+        if (message !== told) options.events.record(worker, { type: "Normal", reason: "DryRun", action: "DryRun", note: message });
       return undefined;
     }
     if (controlPlane !== undefined && isHeld(controlPlane, clusters)) return undefined;
