@@ -133,8 +133,11 @@ interface Call {
 
 const LOOK_EVERY_MS = 150;
 
+/** Longer than a trial of a configuration of which nobody knows whether it arrived: the longest that the operator rightly waits. */
+const LONGEST_WAIT_MS = 300_000;
+
 /** Waits for a state of the world. @throws after `timeoutMs`, naming what was waited for */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean> | boolean, timeoutMs = LONGEST_WAIT_MS): Promise<void> {
   const latest = performance.now() + timeoutMs;
   while (!(await holds())) {
     if (performance.now() > latest) throw new Error(`still waiting after ${timeoutMs / 1000} s: ${what}`);

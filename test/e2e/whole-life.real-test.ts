@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, afterEach, before, describe, it } from "node:test";
 import {
   talosClusterResource,
   talosControlPlaneResource,
@@ -71,6 +71,11 @@ describe("five clusters in the middle of their lives, and a leader that is kille
   });
 
   after(async () => fleet?.[Symbol.asyncDispose]());
+
+  /** What the replicas said, where a story did not end. */
+  afterEach((context) => {
+    if ("error" in context && context.error !== null) process.stderr.write(`${fleet.logs()}\n`);
+  });
 
   it("one grows: machines join one etcd, which was founded once", async () => {
     await until("three voters", () => votersOf(fleet, grow) === 3);

@@ -36,6 +36,27 @@ export function sentUnder(seen: Observed, effect: string, intent: IntentFact): S
   return sent === undefined || sent.at < intent.at ? undefined : sent;
 }
 
+/** In `SentEffect.detail` of what {@link begunKey} names: which intent it was. Records hold times in seconds. */
+export function begunWord({ what, at }: IntentFact): string {
+  return `${what} at ${Math.floor(at / 1000)}`;
+}
+
+/** Key under which a process remembers that it wrote an intent on this machine down. */
+export function begunKey(machine: MachineName): string {
+  return `Begun/${machine}`;
+}
+
+/**
+ * Why the call of an open intent was not made and will not be; `undefined` where nobody can say so. Either it was held back at the last moment, or this
+ * process wrote the intent down and its pass ended before the call, as when an answer of the Kubernetes API was lost.
+ */
+export function notSent(seen: Observed, effect: string, intent: IntentFact): string | undefined {
+  if (sentUnder(seen, effect, intent) !== undefined) return undefined;
+  const heldBack = sentUnder(seen, "HeldBack", intent);
+  if (heldBack !== undefined) return heldBack.detail;
+  return sentUnder(seen, "Begun", intent)?.detail === begunWord(intent) ? "the Kubernetes API did not answer as it should" : undefined;
+}
+
 /** True when something was sent to a machine less than `ms` ago. */
 export function wasJustSent(seen: Observed, effect: string, machine: MachineName, ms: number): boolean {
   const sent = seen.sent.get(`${effect}/${machine}`);

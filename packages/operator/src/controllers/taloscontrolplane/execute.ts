@@ -21,6 +21,7 @@ import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { usableBundle } from "../../secrets/bundle-store.ts";
 import { BACKDATE_MS } from "./credentials.ts";
+import { begunKey, begunWord } from "./config-probe.ts";
 import { applyConfig, keepConfig } from "./effects/apply-config.ts";
 import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
 import { configureMachine } from "./effects/configure-machine.ts";
@@ -323,6 +324,9 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
   const before = session.record?.value;
   const writer = { identity: leading.identity, fencingToken: leading.fencingToken };
   if (action.ifResourceVersion === undefined) await demandBundle(action.facts.bundle, effects);
+  const known = seen.record.kind === "present" ? seen.record.value.facts.intents : [];
+  for (const intent of action.facts.intents)
+    if (!known.includes(intent)) session.noteSent(begunKey(intent.machine), "unknown", begunWord(intent));
   try {
     const record = printRecord({ namespace, name }, action.facts, before === "absent" ? undefined : before, writer);
     const stored = action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);

@@ -13,7 +13,7 @@ import {
   unheard,
 } from "../config-intents.ts";
 import type { Ending } from "../config-intents.ts";
-import { sentUnder, troubleOf, wasJustSent } from "../config-probe.ts";
+import { notSent, sentUnder, troubleOf, wasJustSent } from "../config-probe.ts";
 import type { Before } from "../config-probe.ts";
 import type { ClusterFacts, IntentFact } from "../facts.ts";
 import { metaSettings } from "../meta-plan.ts";
@@ -106,8 +106,8 @@ function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined
       message: `${intent.machine} refused the configuration: ${sent.detail}`,
       fact: failed(settings, `it refused them: ${sent.detail}`),
     };
-  if (sent === undefined && sentUnder(seen, "HeldBack", intent) !== undefined)
-    return { reason: "HeldBack", message: `Nothing was sent to ${intent.machine}: ${sentUnder(seen, "HeldBack", intent)?.detail ?? ""}.` };
+  const why = notSent(seen, "ApplyConfig", intent);
+  if (why !== undefined) return { reason: "HeldBack", message: `Nothing was sent to ${intent.machine}: ${why}.` };
   const compared = config?.settings === settings ? config : undefined;
   return intent.applyMode === "try" ? tryStep(seen, intent, machine, compared, isOver) : writeStep(seen, intent, compared, isOver);
 }
@@ -208,8 +208,8 @@ function rebootStep(
   }
   if (isBooted || config === undefined || look.kind !== "running") return undefined;
   if (isOver && config.at > intent.deadline) return { reason: "HeldBack", message: `${intent.machine} did not reboot.` };
-  if (sentUnder(seen, "Reboot", intent) === undefined && sentUnder(seen, "HeldBack", intent) !== undefined)
-    return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${sentUnder(seen, "HeldBack", intent)?.detail ?? ""}.` };
+  const why = notSent(seen, "Reboot", intent);
+  if (why !== undefined) return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${why}.` };
   // Bound to the boot id: a machine that has rebooted meanwhile is not rebooted a second time.
   if (isOver || wasJustSent(seen, "Reboot", intent.machine, REBOOT_AGAIN_MS) || !seen.mayDisturb) return undefined;
   return {
@@ -239,9 +239,8 @@ function metaStep(
       message: `${intent.machine} refused the static network settings for its META: ${sent.detail}`,
       fact: failed(settings, `it refused them: ${sent.detail}`),
     };
-  const heldBack = sentUnder(seen, "HeldBack", intent);
-  if (sent === undefined && heldBack !== undefined)
-    return { reason: "HeldBack", message: `Nothing was written to META of ${intent.machine}: ${heldBack.detail}.` };
+  const held = notSent(seen, "WriteMeta", intent);
+  if (held !== undefined) return { reason: "HeldBack", message: `Nothing was written to META of ${intent.machine}: ${held}.` };
   const meta = config !== undefined && config.at > intent.at ? config.meta : undefined;
   const trouble = troubleOf(machine, (sent?.detail === "not ready" ? "not ready" : "ready") satisfies Before);
   // A machine that loses its network by them says so only after a while. Who did not send them cannot know when they arrived.
