@@ -30,7 +30,7 @@ export interface StatusWriter<T extends WithStatus> {
   /**
    * @param everyMs least pause between two writes for one object, unless it turns ready or unready; 0 writes at once. A change of `state`
    *   waits for {@link STATE_PAUSE_MS} at most. It doubles with each write that only changes words, up to {@link LONGEST_PAUSE_MS}, and
-   *   starts anew with what people wait for
+   *   starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -45,6 +45,10 @@ const LONGEST_PAUSE_MS = 8_000;
 
 /** A state that passes within a second is not worth a request. */
 const STATE_PAUSE_MS = 1_000;
+
+/** While more than this is written in {@link CROWD_WINDOW_MS}, as when hundreds of clusters begin at once, words and passing states wait longer. */
+const CROWD = 50;
+const CROWD_WINDOW_MS = 10_000;
 
 interface OwnWrite {
   readonly uid: string | undefined;
@@ -63,6 +67,7 @@ export function createStatusWriter<T extends WithStatus>(
   fieldManager: string,
 ): StatusWriter<T> {
   const written = new Map<string, OwnWrite>();
+  const crowd = createCrowd();
   return {
     async write(object, wanted, everyMs = 0) {
       const key = keyOf(object);
@@ -76,7 +81,8 @@ export function createStatusWriter<T extends WithStatus>(
       const after = statusAfter(before, wanted, now);
       if (after === before) return undefined;
       const isNews = before?.state !== after.state || isReady(before) !== isReady(after);
-      const left = own === undefined || everyMs === 0 ? 0 : pauseBefore(before, after, own.pauseMs) - elapsedMs(own.at, now);
+      const left =
+        own === undefined || everyMs === 0 ? 0 : pauseBefore(before, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
       if (left > 0) return left;
       const { name = "", namespace } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
@@ -94,6 +100,7 @@ export function createStatusWriter<T extends WithStatus>(
         metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
         status: { ...fields, conditions },
       };
+      crowd.add(now);
       const stored = await client.resource<WithStatus>(type).applyStatus(applied, { fieldManager, force: true });
       written.set(key, {
         uid: object.metadata?.uid,
@@ -124,9 +131,34 @@ function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, now:
 }
 
 /** Milliseconds between the last write and one that says this. What people wait for is never put off. */
-function pauseBefore(before: StatusShape | undefined, after: StatusShape, wordsPauseMs: number): number {
+function pauseBefore(before: StatusShape | undefined, after: StatusShape, wordsPauseMs: number, crowd: number): number {
   if (isReady(before) !== isReady(after)) return 0;
-  return before?.state === after.state ? wordsPauseMs : Math.min(wordsPauseMs, STATE_PAUSE_MS);
+  const pauseMs = before?.state === after.state ? wordsPauseMs : Math.min(wordsPauseMs, STATE_PAUSE_MS);
+  return Math.min(pauseMs * crowd, LONGEST_PAUSE_MS);
+}
+
+/** How many times more is written lately than {@link CROWD}; at least 1. */
+function createCrowd(): { add(now: number): void; factor(now: number): number } {
+  let since = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  let countBefore = 0;
+  const turn = (now: number): void => {
+    const elapsed = elapsedMs(since, now);
+    if (elapsed < CROWD_WINDOW_MS) return;
+    countBefore = elapsed < 2 * CROWD_WINDOW_MS ? count : 0;
+    count = 0;
+    since = now;
+  };
+  return {
+    add(now) {
+      turn(now);
+      count += 1;
+    },
+    factor(now) {
+      turn(now);
+      return Math.max(1, Math.max(count, countBefore) / CROWD);
+    },
+  };
 }
 
 function isReady(status: StatusShape | undefined): boolean {

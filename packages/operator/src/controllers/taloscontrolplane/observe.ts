@@ -33,8 +33,11 @@ import { seenAccess } from "./session.ts";
 import type { ClusterSession } from "./session.ts";
 import { addressesOf, concernsCluster, controlPlaneProblems, handMadeProblems, inertFieldsOf, workerProblems } from "./spec-problems.ts";
 
-/** How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. */
-const EAGER_FRESH = { recordMs: 25_000, bundleMs: 25_000, accessMs: 55_000 } as const;
+/**
+ * How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. With many clusters it is longer, so that a burst of
+ * them does not spend itself on reading what nobody else writes; at most two minutes.
+ */
+const EAGER_FRESH = { leastMs: 25_000, perClusterMs: 500, mostMs: 120_000 } as const;
 
 /**
  * The same while a cluster is as it should be: people who delete an access Secret get a new one within two minutes. With many clusters it takes longer, so
@@ -222,11 +225,9 @@ function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
   return machine.reference !== undefined || validateAddresses([{ field: machine.field, address: machine.address }], hosts).length === 0;
 }
 
-function freshFor(session: ClusterSession, clusters: number): Readonly<Record<keyof typeof EAGER_FRESH, number>> {
-  if (session.pace() !== "settled") return EAGER_FRESH;
-  const { leastMs, perClusterMs, mostMs } = SETTLED_FRESH;
-  const freshMs = Math.min(mostMs, Math.max(leastMs, clusters * perClusterMs));
-  return { recordMs: freshMs, bundleMs: freshMs, accessMs: freshMs };
+function freshMsFor(session: ClusterSession, clusters: number): number {
+  const { leastMs, perClusterMs, mostMs } = session.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH;
+  return Math.min(mostMs, Math.max(leastMs, clusters * perClusterMs));
 }
 
 /** Drains and Nodes. What is paused is not drained either; a machine whose effect stands in the record is past its drain. */
@@ -246,7 +247,7 @@ async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports:
   const now = ports.clock.now();
   if (
     session.record === undefined ||
-    (elapsedMs(session.record.at, now) >= freshFor(session, ports.clusters).recordMs && !session.isAboutToMakeBundle())
+    (elapsedMs(session.record.at, now) >= freshMsFor(session, ports.clusters) && !session.isAboutToMakeBundle())
   ) {
     try {
       const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
@@ -269,7 +270,7 @@ async function readBundle(key: ObjectKey, session: ClusterSession, ports: Observ
   const known = session.bundle;
   if (known !== undefined) {
     const isAbsent = known.value.kind === "absent";
-    const freshMs = isAbsent ? ABSENT_FRESH_MS : freshFor(session, ports.clusters).bundleMs;
+    const freshMs = isAbsent ? ABSENT_FRESH_MS : freshMsFor(session, ports.clusters);
     // In a burst of new clusters the turn of a key comes after minutes; what is made then is made by a create-only call.
     const isFresh = elapsedMs(known.at, now) < freshMs || session.isAboutToMakeBundle();
     if (isFresh && (isAbsent || !needsCredentials)) return known.value;
@@ -313,7 +314,7 @@ async function readAccess(
   const namespace = controlPlane.metadata.namespace ?? "";
   const owner = accessOwner({ controlPlane });
   const isFresh = (one: ClusterSession["kubeconfig"]): boolean =>
-    one !== undefined && one.value.kind === "present" && elapsedMs(one.at, now) < freshFor(session, ports.clusters).accessMs;
+    one !== undefined && elapsedMs(one.at, now) < (one.value.kind === "present" ? freshMsFor(session, ports.clusters) : ABSENT_FRESH_MS);
   try {
     if (!isFresh(session.kubeconfig))
       session.kubeconfig = {

@@ -52,7 +52,7 @@ export interface SessionPorts {
 const KEY_NEWS_MS = 1_000;
 
 /** Machines turn up within moments of each other, each with a pass of its own: the keys read for the first serve the others. */
-const KEYS_IN_HAND_MS = 2_000;
+const KEYS_IN_HAND_MS = 10_000;
 
 interface Watched {
   readonly target: LookTarget;
