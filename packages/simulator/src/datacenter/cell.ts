@@ -54,6 +54,10 @@ export class Cell implements SimulatedMachine {
     this.dispatch({ kind: "connect", isConnected });
   }
 
+  setCatchingUp(isCatchingUp: boolean): void {
+    this.dispatch({ kind: "etcd-behind", isBehind: !isCatchingUp });
+  }
+
   /** One step, with everything that follows from it inside this turn. */
   dispatch(input: MachineInput): void {
     if (this.#world.isClosed) return;

@@ -96,7 +96,7 @@ export class EtcdRegistry {
     const id = cell.state.etcd.data?.memberId;
     if (cluster === undefined || id === undefined) return;
     const member = cluster.members.find((candidate) => candidate.id === id);
-    if (member?.isLearner !== true) return;
+    if (member?.isLearner !== true || cell.state.isEtcdBehind === true) return;
     const promoted = promoteLearner(cluster, id, this.live(cluster.key));
     if (!promoted.ok) return;
     this.#put(promoted.cluster);

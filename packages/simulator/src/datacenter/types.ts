@@ -73,6 +73,8 @@ export interface SimulatedMachine {
   powerCycle(): void;
   /** `false` cuts the network in both directions; the machine itself goes on. */
   setConnected(connected: boolean): void;
+  /** `false`: its disk or network is too slow for etcd, and a learner on it is promoted only after `true`. */
+  setCatchingUp(isCatchingUp: boolean): void;
 }
 
 /** Plain JSON. */

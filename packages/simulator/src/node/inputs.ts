@@ -7,6 +7,8 @@ export type MachineInput =
   | { readonly kind: "resume" }
   | { readonly kind: "power-off" }
   | { readonly kind: "connect"; readonly isConnected: boolean }
+  /** Its etcd cannot keep up with the leader, or can again. */
+  | { readonly kind: "etcd-behind"; readonly isBehind: boolean }
   /** Timers that are due fire, in the order of their times. */
   | { readonly kind: "timers" }
   /** The certificate that was asked for with `issue-identity`. */

@@ -21,6 +21,8 @@ export interface Machine {
   readonly isConnected: boolean;
   /** The cable is out, whatever the firewall says. */
   readonly isUnplugged?: boolean;
+  /** Its etcd cannot keep up with the leader: a learner is not promoted. */
+  readonly isEtcdBehind?: boolean;
   /** Milliseconds since the epoch when power or network went; `undefined` while reachable. */
   readonly goneSince: number | undefined;
   readonly bootCount: number;

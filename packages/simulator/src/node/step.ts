@@ -53,6 +53,9 @@ function handle(run: Run, input: MachineInput): void {
     case "connect":
       run.set({ isUnplugged: !input.isConnected });
       return connect(run, isReachable(run.machine));
+    case "etcd-behind":
+      run.set({ isEtcdBehind: input.isBehind });
+      return run.output("etcd-changed");
     case "timers":
       return fireTimers(run);
     case "identity":

@@ -32,11 +32,13 @@ export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
   if (lost !== undefined) return lost;
   if (answering.length === 0) return { reason: "NoAnswer", message: "No control plane answers for etcd." };
   const silent = declared.filter((machine) => !answering.some((one) => one.machine === machine));
-  if (silent.length > 0) {
+  const [first] = answering;
+  const learner = first?.members.find((member) => member.isLearner);
+  // Those that wait to be configured wait for the learner: it is what concerns people.
+  if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance"))) {
     const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
     return { reason: "MemberMissing", message: `Not a serving member of etcd: ${named}.` };
   }
-  const [first] = answering;
   const list = idsOf(first?.members ?? []);
   const differing = answering.find((one) => idsOf(one.members) !== list);
   if (differing !== undefined)
@@ -44,8 +46,16 @@ export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
       reason: "MemberUnhealthy",
       message: `${differing.machine.declared.name} lists other members than ${first?.machine.declared.name}.`,
     };
-  const learner = first?.members.find((member) => member.isLearner);
-  if (learner !== undefined) return { reason: "MemberMissing", message: `Member ${learner.name || learner.id} is still a learner.` };
+  if (learner !== undefined) {
+    const owner = answering.find(({ etcd }) => etcd.localMember === learner.id)?.machine.declared.name;
+    const waiting = silent.length === 0 ? "" : ` Waiting for it: ${names(silent)}.`;
+    return {
+      reason: "MemberMissing",
+      message:
+        `${owner ?? `Member ${learner.name || learner.id}`} is still a learner of etcd: it has no vote before it has caught up, and nothing else is done to etcd meanwhile.${waiting} ` +
+        `Talos promotes it by itself. If it stays so, look at its disk and network, or take its machine off the list; see docs/runbooks/stuck-learner.md.`,
+    };
+  }
   const owned = new Set(answering.map((one) => one.etcd.localMember));
   const twin = answering.find((one, index) => answering.findIndex((other) => other.etcd.localMember === one.etcd.localMember) < index);
   if (twin !== undefined)

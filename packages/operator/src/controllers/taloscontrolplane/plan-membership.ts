@@ -160,7 +160,8 @@ function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver): Remova
   if (forbidden !== undefined) return say("ConfirmationRequired", forbidden);
   if (!seen.mayDisturb)
     return say("WaitingForTurn", `${fact.name} leaves; this operator just took over, and effects of the one before may still take place.`);
-  const missing = missingReplacements(seen, facts);
+  // One without a vote is missed by nobody, and etcd lets nobody in beside a learner: its replacement would wait for it, and it for its replacement.
+  const missing = hasNoVote(seen, machine) ? [] : missingReplacements(seen, facts);
   if (missing.length > 0)
     return say(
       "WaitingForReplacement",
@@ -180,6 +181,13 @@ function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver): Remova
     message: `${fact.name} is to leave etcd and be wiped: no spec lists it any more, and etcd keeps its quorum without it.`,
   });
   return { ...pursueReset(seen, next, intent), facts: next };
+}
+
+/** The machine tells that it is a learner, or no member at all, and etcd's voters agree. */
+function hasNoVote(seen: Observed, { look }: SeenMachine): boolean {
+  const member = look.kind === "running" ? look.etcd?.localMember : undefined;
+  const view = etcdMembership(seen);
+  return member !== undefined && view.kind === "known" && !view.voters.some(({ id }) => id === member);
 }
 
 /** Why a control plane must not be reset now, or `undefined`. */
