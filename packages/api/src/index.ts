@@ -23,7 +23,7 @@ export { talosWorkerResource, workerStates } from "./kinds/talos-worker.ts";
 export type { TalosWorker, TalosWorkerSpec, TalosWorkerStatus, WorkerState } from "./kinds/talos-worker.ts";
 export { machineStates, talosMachineResource } from "./kinds/talos-machine.ts";
 export type { MachineState, TalosMachine, TalosMachineSpec, TalosMachineStatus } from "./kinds/talos-machine.ts";
-export { MAX_DECISIONS, MAX_KNOWN_MACHINES, clusterRecordResource } from "./kinds/cluster-record.ts";
+export { MAX_DECISIONS, MAX_KNOWN_MACHINES, beyondThisRelease, clusterRecordResource } from "./kinds/cluster-record.ts";
 export type {
   AppliedTemplate,
   BootstrapFact,

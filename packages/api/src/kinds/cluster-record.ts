@@ -2,6 +2,7 @@ import { conditionsField } from "../meta/condition.ts";
 import type { ObjectMeta } from "../meta/object-meta.ts";
 import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, OPERATOR_GROUP } from "../groups.ts";
+import { beyondSchema } from "../schema/beyond.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
 import { integer, list, object, oneOf, required, string } from "../schema/field.ts";
@@ -284,6 +285,15 @@ export const clusterRecordResource = {
   namespaced: true,
   shortNames: ["clr"],
 } as const satisfies Resource;
+
+/**
+ * What a record holds that this release has no field or word for, as a path: a newer release wrote it. `undefined` = nothing. Who goes on all the same
+ * acts on half of what was decided, and drops the rest with its next write.
+ */
+export function beyondThisRelease({ apiVersion, spec: stored }: ClusterRecord): string | undefined {
+  const own = `${OPERATOR_GROUP}/${API_VERSION}`;
+  return apiVersion === own ? beyondSchema(stored, specField.schema, "spec") : `apiVersion: ${String(apiVersion).slice(0, 64)}`;
+}
 
 export const clusterRecordKind: KindDefinition = {
   resource: clusterRecordResource,

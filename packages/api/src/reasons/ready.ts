@@ -191,6 +191,11 @@ const worldReasons = {
     when: "Another operator was seen at work on this cluster. Nothing is done.",
     next: "Stop the other operator: scale its Deployment to 0. Ten minutes after its last write this one goes on by itself.",
   },
+  RecordNewer: {
+    status: "False",
+    when: "The ClusterRecord holds a field or an effect that only a newer release of the operator knows. Everything is read-only.",
+    next: "Run the release that wrote it, or a newer one: an older one would act on half of what was decided.",
+  },
   Paused: { status: "False", when: "The annotation reconcile-mode keeps the operator from acting.", next: "Remove the annotation." },
   Deleting: { status: "False", when: "The object is being deleted.", next: "See the condition Deleting." },
   Orphaned: { status: "False", when: "The object that this machine belongs to is gone.", next: "Bring it back, or delete the machine." },

@@ -78,6 +78,11 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "keepKeys", ready: "Unobserved" },
   },
   {
+    name: "does nothing beside a record of a newer release",
+    world: { record: { kind: "unknown", detail: "it holds what only a newer release knows", isNewer: true } },
+    want: { rule: "keepKeys", ready: "RecordNewer" },
+  },
+  {
     name: "makes no keys for a cluster whose status says that it was bootstrapped",
     world: { controlPlane: { ...controlPlane(), status: { state: "Ready" } } },
     want: { rule: "keepKeys", ready: "SecretsLost", conditions: { SecretsLost: "BundleMissing" } },

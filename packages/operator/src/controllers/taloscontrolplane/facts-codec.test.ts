@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ClusterRecord } from "@talos-operator/api";
 import * as fc from "fast-check";
 import type { ClusterFacts, MachineFact, IntentFact } from "./facts.ts";
-import { printRecord, readRecord } from "./facts-codec.ts";
+import { newerWord, printRecord, readRecord } from "./facts-codec.ts";
 
 const key = { namespace: "default", name: "demo" };
 const writer = { identity: "one", fencingToken: "1/7" };
@@ -150,4 +150,41 @@ test("record: an intent that only a newer release knows makes the record unreada
   assert.ok(open !== undefined);
   assert.equal(readRecord({ ...stored, spec: { ...stored.spec, openControlPlaneIntent: { ...open, what: "Upgrade" } } }), undefined);
   assert.throws(() => printRecord(key, { ...given, intents: [intent, { ...intent, machine: "other" }] }, undefined, writer), /two intents/);
+});
+
+/** Every object inside a value, itself included. */
+function objectsIn(value: unknown): readonly Record<string, unknown>[] {
+  if (typeof value !== "object" || value === null) return [];
+  const inner = Object.values(value).flatMap(objectsIn);
+  return Array.isArray(value) ? inner : [value as Record<string, unknown>, ...inner];
+}
+
+test("record: a field that only a newer release knows makes the record unreadable, wherever it stands", () => {
+  fc.assert(
+    fc.property(facts, fc.nat(), word, (given, at, name) => {
+      const stored = structuredClone(printRecord(key, given, undefined, writer));
+      assert.equal(newerWord(stored), undefined);
+      const objects = objectsIn(stored.spec);
+      const place = objects[at % objects.length];
+      assert.ok(place !== undefined);
+      place[`later-${name}`] = 1;
+      const changed = structuredClone(stored);
+      assert.match(newerWord(changed) ?? "", /^spec\..*later-/s);
+      assert.equal(readRecord(changed), undefined);
+    }),
+  );
+});
+
+test("record: a word or an API version that only a newer release knows makes the record unreadable", () => {
+  const [given] = fc.sample(
+    facts.filter((one) => one.intents.some((intent) => intent.role === "worker")),
+    { numRuns: 1, seed: 1 },
+  );
+  assert.ok(given !== undefined);
+  const stored = printRecord(key, given, undefined, writer);
+  const openWorkerIntents = (stored.spec.openWorkerIntents ?? []).map((intent) => ({ ...intent, applyMode: "by-night" as "try" }));
+  const later = { ...stored, apiVersion: "talos-operator.dev/v1beta1" as "talos-operator.dev/v1alpha1" };
+  assert.equal(newerWord({ ...stored, spec: { ...stored.spec, openWorkerIntents } }), "spec.openWorkerIntents[].applyMode: by-night");
+  assert.equal(newerWord(later), "apiVersion: talos-operator.dev/v1beta1");
+  assert.equal(readRecord(later), undefined);
 });

@@ -1,4 +1,4 @@
-import { clusterRecordResource, finalizers, labels, rfc3339 } from "@talos-operator/api";
+import { beyondThisRelease, clusterRecordResource, finalizers, labels, rfc3339 } from "@talos-operator/api";
 import type { ClusterRecord, ClusterRecordSpec, KnownMachine, MachineIdentity, OpenIntent } from "@talos-operator/api";
 import type { BootstrapDoneFact, BootstrapIntentFact, ClusterFacts, DecisionFact, IntentFact, IntentKind, MachineFact } from "./facts.ts";
 import type { MachineRole, SeenRecord } from "./model.ts";
@@ -11,16 +11,32 @@ export interface Writer {
   readonly fencingToken: string;
 }
 
-/** The facts of a stored record; `undefined` for one without bundle or cluster id (never written by us), and for one with an intent of a newer release. */
+/** What was found beyond this release in a record that was read; looked for once in each. */
+const looked = new WeakMap<ClusterRecord, string | undefined>();
+
+/**
+ * What a stored record holds that only a newer release knows, as a path; `undefined` = nothing.
+ *
+ * An operator that goes on beside it would act on half of what was decided, and drop the rest with its next write.
+ */
+export function newerWord(record: ClusterRecord): string | undefined {
+  if (looked.has(record)) return looked.get(record);
+  const { openControlPlaneIntent, openWorkerIntents = [] } = record.spec;
+  const open = [...(openControlPlaneIntent === undefined ? [] : [openControlPlaneIntent]), ...openWorkerIntents];
+  const stranger = open.find(({ what }) => !intentKinds.some((known) => known === what));
+  const found = beyondThisRelease(record) ?? (stranger === undefined ? undefined : `the intent ${stranger.what}`);
+  looked.set(record, found);
+  return found;
+}
+
+/** The facts of a stored record; `undefined` for one without bundle or cluster id (never written by us), and for one with words of a newer release. */
 export function readRecord(record: ClusterRecord): SeenRecord | undefined {
   const { spec, metadata } = record;
-  if (spec.bundle === undefined || spec.clusterId === undefined) return undefined;
-  const open = [
+  if (spec.bundle === undefined || spec.clusterId === undefined || newerWord(record) !== undefined) return undefined;
+  const intents = [
     ...(spec.openControlPlaneIntent === undefined ? [] : [readIntent(spec.openControlPlaneIntent, "controlplane")]),
     ...(spec.openWorkerIntents ?? []).map((intent) => readIntent(intent, "worker")),
-  ];
-  const intents = open.filter((intent) => intent !== undefined);
-  if (intents.length < open.length) return undefined;
+  ].filter((intent) => intent !== undefined);
   return {
     resourceVersion: metadata.resourceVersion ?? "",
     metadata,
@@ -189,7 +205,7 @@ function printBootstrapDone(fact: BootstrapDoneFact): NonNullable<NonNullable<Cl
 
 const intentKinds: readonly IntentKind[] = ["Reset", "RemoveMember", "ApplyConfig", "Reboot", "WriteMeta"];
 
-/** `undefined` for a kind of intent that this release does not know: a newer one wrote it, and nothing may be done beside it. */
+/** `undefined` for a kind of intent that this release does not know; {@link newerWord} tells of it. */
 function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefined {
   const what = intentKinds.find((known) => known === intent.what);
   if (what === undefined) return undefined;

@@ -56,7 +56,10 @@ export interface SeenMachine {
 
 /** A value that may be absent, or of which nobody knows whether it is. */
 export type Seen<T> =
-  { readonly kind: "absent" } | { readonly kind: "unknown"; readonly detail: string } | { readonly kind: "present"; readonly value: T };
+  | { readonly kind: "absent" }
+  /** `isNewer`: it was read, and a newer release wrote it. */
+  | { readonly kind: "unknown"; readonly detail: string; readonly isNewer?: true }
+  | { readonly kind: "present"; readonly value: T };
 
 /** The ClusterRecord as last read. */
 export interface SeenRecord {

@@ -24,7 +24,7 @@ import { addressKnowledge, referencesOf } from "./known-addresses.ts";
 import { intentOn, machineFact } from "./facts.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
 import { fixedPropertyProblems } from "./fixed-properties.ts";
-import { readRecord } from "./facts-codec.ts";
+import { newerWord, readRecord } from "./facts-codec.ts";
 import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
 import { checkWritten } from "./check-written.ts";
 import { provenLook, unaddressedLook } from "./proven-look.ts";
@@ -258,9 +258,15 @@ async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports:
   }
   if (session.record.value === "absent") return { kind: "absent" };
   const seen = readRecord(session.record.value);
-  return seen === undefined
-    ? { kind: "unknown", detail: "it names no bundle, or an intent that only a newer release knows" }
-    : { kind: "present", value: seen };
+  if (seen !== undefined) return { kind: "present", value: seen };
+  const newer = newerWord(session.record.value);
+  return newer === undefined
+    ? { kind: "unknown", detail: "it names no bundle or no cluster id" }
+    : {
+        kind: "unknown",
+        detail: `it holds what only a newer release knows (${newer}); run that release of the operator again`,
+        isNewer: true,
+      };
 }
 
 /** Reads the bundle unless it was just read; makes reader credentials from it when there are none that fit. */

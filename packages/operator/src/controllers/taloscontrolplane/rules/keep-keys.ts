@@ -24,6 +24,14 @@ export const keepKeys: Rule = {
   name: "keepKeys",
   decide(seen) {
     const { record, bundle, controlPlane } = seen;
+    if (record.kind === "unknown" && record.isNewer === true)
+      return {
+        actions: [],
+        waiting: {
+          reason: "RecordNewer",
+          message: `The ClusterRecord cannot be acted on: ${record.detail}. Nothing is changed meanwhile.`,
+        },
+      };
     if (record.kind === "unknown") return unread(`The ClusterRecord cannot be read: ${record.detail}. The operator looks again.`);
     if (record.kind === "present") return checkKeys(seen, record.value.facts);
     if (bundle.kind === "unknown")
