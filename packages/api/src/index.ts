@@ -63,6 +63,7 @@ export { CONTROL_PLANE_GROUP, clusterMachineIndex, clusterMachineName } from "./
 export type {
   ClusterDefaults,
   ClusterEndpoint,
+  GivenSecrets,
   ClusterGroup,
   ClusterModel,
   InertField,

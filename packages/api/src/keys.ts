@@ -37,6 +37,11 @@ export const annotations = {
   retryConfig: `${OPERATOR_GROUP}/retry-config`,
   /** Value: the name of a Secret with the secrets bundle of the running cluster that is to be imported. */
   importBundle: `${OPERATOR_GROUP}/import-bundle`,
+  /**
+   * Value: the name of a Secret with `token`, `ca.crt` and `ca.key`: the token and the authority of the Talos API that a new cluster is made with, read once,
+   * when its keys are made. On a TalosControlPlane; does not act once.
+   */
+  givenSecrets: `${OPERATOR_GROUP}/given-secrets`,
   /** Value: the hash in the condition Imported. Takes over the running cluster with exactly the differences that it stands for. */
   importApprove: `${OPERATOR_GROUP}/import-approve`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */

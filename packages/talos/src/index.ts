@@ -17,7 +17,7 @@ export { refusalOfEndpoint } from "./config/validate/text/url.ts";
 export { generateAdminKubeconfig } from "./kubeconfig/admin-kubeconfig.ts";
 export { communityRefusal, parseSchematic } from "./schematic/parse.ts";
 export { printSchematic, schematicId } from "./schematic/print.ts";
-export { checkSecretsBundle } from "./secrets/check.ts";
+export { checkAuthority, checkSecretsBundle } from "./secrets/check.ts";
 export { secretsBundleFromMachineConfig } from "./secrets/from-config.ts";
 export { secretsBundleFromKubernetesPki } from "./secrets/from-kubernetes-pki.ts";
 export { generateSecretsBundle } from "./secrets/generate.ts";

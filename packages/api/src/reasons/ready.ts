@@ -61,6 +61,11 @@ const authorReasons = {
     next: "Create it, or correct controlPlaneRef.",
   },
   WorkerNotFound: { status: "False", when: "The referenced TalosWorker does not exist.", next: "Create it, or correct workerRef." },
+  GivenSecretsUnusable: {
+    status: "False",
+    when: "The token and authority that somebody gave for the keys of a new cluster are absent or unusable. No keys are made.",
+    next: "Correct the Secret that the message names.",
+  },
   DuplicateCluster: {
     status: "False",
     when: "An older KubernetesCluster of the namespace has the same clusterId or clusterName.",

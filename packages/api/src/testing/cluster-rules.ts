@@ -28,6 +28,7 @@ const topology: Spec = { version: "1.33", controlplane: { replicas: 1, version: 
 const nested: Spec = { data, topology };
 const withWorkers = (workers: unknown): Spec => ({ data, topology: { ...topology, workers } });
 const withMachine = (machine: Spec): Spec => ({ ...flat, talosConfig: { machine: { type: "controlplane", ...machine } } });
+const secretRef = { name: "mine" };
 const ca = { crt: "Y3J0", key: "a2V5" };
 const without = (spec: Spec, key: string): Spec => Object.fromEntries(Object.entries(spec).filter(([name]) => name !== key));
 
@@ -115,6 +116,29 @@ export const clusterRuleCases: readonly ClusterRuleCase[] = [
     to: withMachine({ token: "a.b", ca: { crt: ca.crt } }),
     refused: /ca\.key: Required value/,
   },
+  { name: "takes secrets by reference", to: { ...flat, talosConfig: { machine: { secretRef } } } },
+  { name: "takes secrets by reference beside a role", to: withMachine({ secretRef }) },
+  { name: "refuses secrets in two places", to: withMachine({ token: "a.b", ca, secretRef }), refused: /and not both/ },
+  {
+    name: "refuses another token",
+    from: withMachine({ token: "a.b", ca }),
+    to: withMachine({ token: "a.c", ca }),
+    refused: /token is immutable/,
+  },
+  {
+    name: "refuses another authority",
+    from: withMachine({ token: "a.b", ca }),
+    to: withMachine({ token: "a.b", ca: { ...ca, key: "bw==" } }),
+    refused: /ca is immutable/,
+  },
+  {
+    name: "refuses another reference",
+    from: withMachine({ secretRef }),
+    to: withMachine({ secretRef: { name: "other" } }),
+    refused: /secretRef\.name is immutable/,
+  },
+  { name: "refuses secrets that come later", from: flat, to: withMachine({ secretRef }), refused: /cannot be added later/ },
+  { name: "takes given secrets out of the manifest", from: withMachine({ token: "a.b", ca }), to: flat },
   { name: "scales both ways", from: flat, to: { ...flat, controlPlane: { replicas: 5 }, workers: [] } },
   { name: "refuses another clusterName", from: flat, to: { ...flat, clusterName: "other" }, refused: /clusterName is immutable/ },
   {

@@ -23,6 +23,8 @@ export interface ClusterModel {
   readonly dnsDomain: string;
   readonly install: InstallOptions;
   readonly kubelet: KubeletOptions;
+  /** Present when token and authority of the Talos API are given; the values themselves never stand in the model. */
+  readonly givenSecrets?: GivenSecrets;
   /** NetworkNamespace that addresses come from. Absent: the only one of the namespace, if there is one. */
   readonly networkNamespace?: string;
   /** What inventories know; empty in the flat shape. Free text: never a label, a file name or a path. */
@@ -33,6 +35,9 @@ export interface ClusterModel {
 
 /** Where the URL of the Kubernetes API comes from. `given`: here it is. `none`: the address of the first control plane, once it has one. */
 export type ClusterEndpoint = { readonly mode: "given"; readonly url: string } | { readonly mode: "none" };
+
+/** Where the given token and authority are: in the object itself, or in a Secret of its namespace. */
+export type GivenSecrets = { readonly kind: "inline" } | { readonly kind: "secret"; readonly name: string };
 
 /** The installation of Talos on each machine. */
 export interface InstallOptions {

@@ -82,6 +82,11 @@ const networks = (what: string, fallback: string) =>
     description: `Networks of ${what}. Cannot change once the cluster exists. Default: ${fallback}.`,
   });
 
+/** CEL: a secret is given in `talosConfig.machine`. */
+function given(root: "self" | "oldSelf", field: "token" | "secretRef"): string {
+  return `(has(${root}.talosConfig) && has(${root}.talosConfig.machine) && has(${root}.talosConfig.machine.${field}))`;
+}
+
 const spec = object(
   {
     clusterEndpoint: text("URL of the Kubernetes API, for example https://192.168.1.100:6443. Default: as endpointMode says."),
@@ -124,6 +129,10 @@ const spec = object(
       {
         rule: "has(self.topology) == has(oldSelf.topology)",
         message: "the shape cannot change: write the cluster in the shape it was made in",
+      },
+      {
+        rule: `!(${given("self", "token")} || ${given("self", "secretRef")}) || ${given("oldSelf", "token")} || ${given("oldSelf", "secretRef")}`,
+        message: "token, ca and secretRef of talosConfig.machine cannot be added later: the cluster has its keys",
       },
       {
         rule: "!has(oldSelf.clusterName) || (has(self.clusterName) && self.clusterName == oldSelf.clusterName)",

@@ -8,6 +8,7 @@ import { data, defaults, flatCluster, nestedCluster } from "./testing/clusters.t
 const read = (cluster: KubernetesCluster) => normaliseCluster(cluster, defaults);
 const modelOf = (result: NormalisedCluster): ClusterModel => result.model ?? assert.fail(findingsMessage(result.problems));
 const fieldsOf = ({ problems }: NormalisedCluster) => problems.map(({ field }) => field);
+const PEM = Buffer.from("-----BEGIN X-----\nAA==\n-----END X-----\n").toString("base64");
 const machinesOf = (model: ClusterModel) =>
   model.groups.flatMap((group) => Array.from({ length: group.replicas }, (_, index) => clusterMachineName(model, group, index)));
 
@@ -160,6 +161,17 @@ describe("what both shapes share", () => {
   });
 });
 
+describe("secrets that are given", () => {
+  it("are known by their place, and their values are no part of the model (A017)", () => {
+    const machine = { type: "controlplane", token: "a.secret", ca: { crt: PEM, key: PEM } };
+    const model = modelOf(read(flatCluster({ talosConfig: { machine } })));
+    assert.deepEqual(model.givenSecrets, { kind: "inline" });
+    assert.doesNotMatch(JSON.stringify(model), /a\.secret|LS0tLS/);
+    const named = modelOf(read(nestedCluster({}, { talosConfig: { machine: { secretRef: { name: "mine" } } } })));
+    assert.deepEqual(named.givenSecrets, { kind: "secret", name: "mine" });
+  });
+});
+
 describe("a shared address", () => {
   it("is not asked for, and that is said where somebody may expect it (O14)", () => {
     const said = (cluster: KubernetesCluster) => read(cluster).inertFields.map(({ field }) => field);
@@ -297,10 +309,20 @@ describe("bad input", () => {
       says: /Write clusterEndpoint/,
     },
     {
-      name: "secrets that would not be used",
-      cluster: flatCluster({ talosConfig: { machine: { type: "controlplane", token: "a.b", ca: { crt: "Y3J0", key: "a2V5" } } } }),
-      fields: ["spec.talosConfig.machine.token"],
-      says: /makes the secrets of a cluster itself/,
+      name: "secrets that are no secrets",
+      cluster: flatCluster({ talosConfig: { machine: { type: "controlplane", token: "a b", ca: { crt: "Y3J0", key: "@" } } } }),
+      fields: ["spec.talosConfig.machine.token", "spec.talosConfig.machine.ca.crt", "spec.talosConfig.machine.ca.key"],
+      says: /base64 -w0/,
+    },
+    {
+      name: "half of the secrets",
+      cluster: flatCluster({ talosConfig: { machine: { type: "controlplane", token: "a.b" } } }),
+      fields: ["spec.talosConfig.machine"],
+    },
+    {
+      name: "secrets in two places",
+      cluster: flatCluster({ talosConfig: { machine: { token: "a.b", ca: { crt: PEM, key: PEM }, secretRef: { name: "x" } } } }),
+      fields: ["spec.talosConfig.machine.secretRef"],
     },
     {
       name: "an installation disk by id",

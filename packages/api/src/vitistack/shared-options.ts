@@ -3,7 +3,7 @@ import { parseHost, quote } from "../validation/host.ts";
 import { DEFAULT_POD_NETWORKS, DEFAULT_SERVICE_NETWORKS, clusterNetworks, holdsAddress, validateNetworks } from "../validation/networks.ts";
 import { inert, wrong } from "./cluster-draft.ts";
 import type { Draft, Notes, Told } from "./cluster-draft.ts";
-import type { ClusterDefaults, ClusterEndpoint, ClusterModel } from "./cluster-model.ts";
+import type { ClusterDefaults, ClusterEndpoint, ClusterModel, GivenSecrets } from "./cluster-model.ts";
 import type { KubernetesClusterSpec } from "./kubernetes-cluster.ts";
 
 /** What Talos installs on when nobody says otherwise. */
@@ -13,12 +13,15 @@ export const DEFAULT_INSTALL_DISK = "/dev/sda";
 export const DEFAULT_DNS_DOMAIN = "cluster.local";
 
 const DISK = /^\/dev\/(sd[a-z][0-9]*|vd[a-z][0-9]*|nvme[0-9]+n[0-9]+(p[0-9]+)?)$/;
+/** Talos takes any text; one line of printable characters is what every way of writing a config keeps. */
+const TOKEN = /^[!-~]{1,256}$/;
+const TOKEN_REMEDY = "Write a token such as abcdef.0123456789abcdef";
 const DOMAIN = /^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\.)+[a-z]{2,}$/;
 
 /** The part of the model that both shapes write in the same places. */
 export type SharedOptions = Pick<
   ClusterModel,
-  "endpoint" | "certSANs" | "podSubnets" | "serviceSubnets" | "dnsDomain" | "install" | "kubelet"
+  "endpoint" | "certSANs" | "podSubnets" | "serviceSubnets" | "dnsDomain" | "install" | "kubelet" | "givenSecrets"
 >;
 
 /** Reads talosConfig and the fields beside it; what stands in two places must agree. */
@@ -39,14 +42,7 @@ export function readSharedOptions(spec: KubernetesClusterSpec, draft: Draft, def
       `${quote(install.disk)} is no disk that can be named here`,
       "Write it as /dev/sda, /dev/vda or /dev/nvme0n1",
     );
-  if (machine?.token !== undefined || machine?.ca !== undefined)
-    wrong(
-      notes,
-      "spec.talosConfig.machine.token",
-      "a token and an authority are given, and this release makes the secrets of a cluster itself",
-      "Leave out type, token and ca of talosConfig.machine",
-      "FieldNotSupported",
-    );
+  const givenSecrets = givenSecretsOf(notes, machine);
   if (machine?.type !== undefined && machine.type !== "controlplane")
     inert(notes, "spec.talosConfig.machine.type", "the role of a machine follows from its group");
   const { endpoint, names } = endpointOf(spec, defaults, notes, podSubnets.value, serviceSubnets.value);
@@ -56,6 +52,7 @@ export function readSharedOptions(spec: KubernetesClusterSpec, draft: Draft, def
     podSubnets: podSubnets.value,
     serviceSubnets: serviceSubnets.value,
     dnsDomain,
+    ...(givenSecrets !== undefined && { givenSecrets }),
     install: {
       disk: install?.disk ?? DEFAULT_INSTALL_DISK,
       isDefaultDisk: install?.disk === undefined,
@@ -69,6 +66,28 @@ export function readSharedOptions(spec: KubernetesClusterSpec, draft: Draft, def
       extraArgs: machine?.kubelet?.extraArgs ?? {},
     },
   };
+}
+
+/** Whether the values are sound is found out when keys are made of them; here only what can be seen without showing them. */
+function givenSecretsOf(notes: Notes, machine: NonNullable<KubernetesClusterSpec["talosConfig"]>["machine"]): GivenSecrets | undefined {
+  const { token, ca, secretRef } = machine ?? {};
+  const at = "spec.talosConfig.machine";
+  if (secretRef !== undefined && (token !== undefined || ca !== undefined))
+    wrong(notes, `${at}.secretRef`, "token and ca stand beside it", "Give secretRef, or token and ca");
+  if (secretRef !== undefined) return { kind: "secret", name: secretRef.name };
+  if (token === undefined && ca === undefined) return undefined;
+  if (token === undefined || ca === undefined)
+    wrong(notes, at, "of token and ca one is missing", "Give type, token, ca.crt and ca.key, or none of them");
+  if (token !== undefined && !TOKEN.test(token)) wrong(notes, `${at}.token`, "it is empty, too long, or has blanks in it", TOKEN_REMEDY);
+  for (const name of ["crt", "key"] as const)
+    if (ca !== undefined && !isPemInBase64(ca[name]))
+      wrong(notes, `${at}.ca.${name}`, "it is not the base64 of a PEM text", "Write what `base64 -w0` makes of the PEM file");
+  return { kind: "inline" };
+}
+
+function isPemInBase64(text: string): boolean {
+  const packed = text.replaceAll(/\s/g, "");
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(packed) && /-----BEGIN [^-]+-----/.test(Buffer.from(packed, "base64").toString("utf8"));
 }
 
 function told(field: string, value: string | undefined): Told | undefined {

@@ -7,13 +7,33 @@ const texts = (description: string, item: string) => list(text(item), { descript
 const machine = object(
   {
     type: text("controlplane. The role of a machine follows from its group."),
-    token: text("Token that machines join with. Refused by a condition: secrets are generated."),
+    token: string({
+      description:
+        "Token that machines join the Talos API with, instead of a generated one. Cannot change. Better kept in a Secret: secretRef.",
+      rules: [{ rule: "self == oldSelf", message: "token is immutable: machines hold it" }],
+    }),
     ca: object(
       {
         crt: required(text("Certificate of the authority of the Talos API, base64 of its PEM.")),
         key: required(text("Private key of that authority, base64 of its PEM.")),
       },
-      { description: "Authority of the Talos API. Refused by a condition: secrets are generated." },
+      {
+        description: "Authority of the Talos API, instead of a generated one. Cannot change. Better kept in a Secret: secretRef.",
+        rules: [{ rule: "self.crt == oldSelf.crt && self.key == oldSelf.key", message: "ca is immutable: machines trust it" }],
+      },
+    ),
+    secretRef: object(
+      {
+        name: required(
+          string({
+            description: "Name of a Secret of the same namespace with the keys token, ca.crt and ca.key (PEM).",
+            minLength: 1,
+            maxLength: 253,
+            rules: [{ rule: "self == oldSelf", message: "secretRef.name is immutable: machines hold what it names" }],
+          }),
+        ),
+      },
+      { description: "Where token and authority are given, instead of token and ca. Read once, when the keys of the cluster are made." },
     ),
     certSANs: texts("Further names and addresses in the certificates of the Talos API and the Kubernetes API.", "A name or an address."),
     kubelet: object(
@@ -28,9 +48,10 @@ const machine = object(
     description: "Settings of the machines. Of type, token and ca all are given, or none.",
     rules: [
       {
-        rule: "has(self.type) == has(self.token) && has(self.type) == has(self.ca)",
+        rule: "has(self.token) == has(self.ca) && (has(self.type) == has(self.token) || has(self.secretRef))",
         message: "give type, token and ca together: machines trust each other by all of them",
       },
+      { rule: "!has(self.secretRef) || !has(self.token)", message: "give secretRef, or token and ca, and not both" },
     ],
   },
 );

@@ -53,6 +53,16 @@ export function checkSecretsBundle(bundle: SecretsBundle, { now }: { readonly no
   ];
 }
 
+/**
+ * Looks into one authority in PEM: whether its certificate is one of an authority and valid at `now` (milliseconds since the epoch), and whether the key
+ * belongs to it. Empty for texts that are no certificate and key: whoever uses them says so.
+ *
+ * @param path what to call it in the answers
+ */
+export function checkAuthority(path: string, pair: PairParts, { now }: { readonly now: number }): readonly BundleProblem[] {
+  return authorityProblems(path, pair, now);
+}
+
 function authorityProblems(path: string, pair: PairParts, now: number): readonly BundleProblem[] {
   const [certificate, key] = [readCertificate(pair.certificate), readPrivateKey(pair.key, "authority")];
   if ("refusal" in certificate || "refusal" in key) return [];

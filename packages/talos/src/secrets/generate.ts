@@ -13,8 +13,10 @@ export interface SecretsBundleInput {
   readonly serviceAccountKey?: string;
   /** Bootstrap token of a cluster that exists already. Default: a new one. */
   readonly bootstrapToken?: string;
-  /** Authorities of a cluster that exists already. Default: new ones. */
-  readonly authorities?: { readonly etcd?: KeyPair; readonly k8s?: KeyPair; readonly k8sAggregator?: KeyPair };
+  /** Token with which workers join the Talos API, for one that somebody chose. Default: a new one. */
+  readonly trustdToken?: string;
+  /** Authorities of a cluster that exists already, or that somebody chose. Default: new ones. */
+  readonly authorities?: { readonly etcd?: KeyPair; readonly k8s?: KeyPair; readonly k8sAggregator?: KeyPair; readonly os?: KeyPair };
 }
 
 /**
@@ -31,13 +33,13 @@ export async function generateSecretsBundle(input: SecretsBundleInput): Promise<
     cluster: { id: compareContracts(contract, "1.14") >= 0 ? id : urlSafe(id), secret: base64(random.bytes(32)) },
     bootstrapToken: input.bootstrapToken ?? token(random),
     encryption: base64(random.bytes(32)),
-    trustd: token(random),
+    trustd: input.trustdToken ?? token(random),
   };
   const etcd = authorities.etcd ?? (await keys.createAuthority({ kind: "p256", organization: "etcd", notBefore }));
   const k8s = authorities.k8s ?? (await keys.createAuthority({ kind: "p256", organization: "kubernetes", notBefore }));
   const k8sAggregator = authorities.k8sAggregator ?? (await keys.createAuthority({ kind: "p256", notBefore }));
   const serviceAccount = input.serviceAccountKey ?? (await keys.createPrivateKey(features.rsaServiceAccountKey ? "rsa4096" : "p256"));
-  const os = await keys.createAuthority({ kind: "ed25519", organization: "talos", notBefore });
+  const os = authorities.os ?? (await keys.createAuthority({ kind: "ed25519", organization: "talos", notBefore }));
   return createSecretsBundle({
     cluster: texts.cluster,
     secrets: {

@@ -62,6 +62,8 @@ export interface StoryOptions {
   readonly permissions?: readonly Permission[];
   /** The operator's transport. Default: the embedded API's own. */
   readonly kube?: (real: KubeTransport) => KubeTransport;
+  /** Hears what the operator logs. Default: nobody. */
+  readonly log?: Logger;
   /** Kinds that are installed. Default: ours. */
   readonly crds?: readonly CustomResourceDefinition[];
 }
@@ -235,7 +237,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
         timers: mortalTimers(time.timers, life),
         random: createSeededRandom(100 + starts),
         keys,
-        log: silentLog,
+        log: options.log ?? silentLog,
         options: { leaderElection: false, identity: `story-${starts}`, ...options.operator },
       });
       running = { stop: abort, done: operator.run(abort.signal), life };

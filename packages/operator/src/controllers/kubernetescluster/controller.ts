@@ -44,6 +44,7 @@ import type { Decision, MachineManifest, Seen } from "./model.ts";
 import { isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
 import type { Caches } from "./observe.ts";
 
+import { keepGivenSecrets } from "./keep-given.ts";
 import { createPoolPauser } from "./pause-pools.ts";
 import { stageOfPhase, statusAfter } from "./status.ts";
 import { isUndeclaredField } from "./undeclared.ts";
@@ -114,6 +115,7 @@ export function createCompositionController(options: CompositionControllerOption
     if (made.failure === undefined) {
       context.note("pools");
       try {
+        if (decision.applyPools.length > 0) await keepGivenSecrets(client, seen);
         await shapePools(decision, seen, context);
         for (const machine of decision.release) await release(machine, context);
         for (const name of decision.abandon.slice(0, 1)) await abandon(name, seen, context);

@@ -7,7 +7,15 @@ import {
   machineNameFor,
   vitistackMachineResource,
 } from "@talos-operator/api";
-import type { ClusterGroup, ClusterModel, KubernetesCluster, ObjectMeta, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import type {
+  ClusterGroup,
+  ClusterModel,
+  GivenSecrets,
+  KubernetesCluster,
+  ObjectMeta,
+  TalosControlPlane,
+  TalosWorker,
+} from "@talos-operator/api";
 import { compareContracts, contractFor } from "@talos-operator/talos";
 import { NODE_ADDRESS_PATH, poolAnnotations } from "./keys.ts";
 import { patchesOf } from "./patches.ts";
@@ -43,7 +51,7 @@ export function controlPlanePool(input: PoolInput<TalosControlPlane>, machines: 
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosControlPlane",
-    metadata: metadataOf(input, model.name),
+    metadata: metadataOf("TalosControlPlane", input, model.name),
     spec: {
       version: model.talosVersion,
       mode: "metal",
@@ -64,7 +72,7 @@ export function workerPool(input: PoolInput<TalosWorker>, machines: readonly str
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosWorker",
-    metadata: metadataOf(input, workerPoolName(model, group)),
+    metadata: metadataOf("TalosWorker", input, workerPoolName(model, group)),
     spec: {
       version: model.talosVersion,
       mode: "metal",
@@ -76,7 +84,16 @@ export function workerPool(input: PoolInput<TalosWorker>, machines: readonly str
   };
 }
 
-function metadataOf({ cluster, model, stored }: PoolInput<TalosControlPlane | TalosWorker>, name: string): ObjectMeta {
+/** Name of the Secret with the token and authority that are given for a cluster. */
+export function givenSecretNameOf(model: ClusterModel, given: GivenSecrets): string {
+  return given.kind === "secret" ? given.name : derivedName(model.name, "given-secrets");
+}
+
+function metadataOf(
+  kind: "TalosControlPlane" | "TalosWorker",
+  { cluster, model, stored }: PoolInput<TalosControlPlane | TalosWorker>,
+  name: string,
+): ObjectMeta {
   const owner = { apiVersion: apiVersionOf(kubernetesClusterResource), kind: cluster.kind, metadata: cluster.metadata };
   const words = passedOn.flatMap((key) => {
     const value = cluster.metadata.annotations?.[key];
@@ -89,6 +106,9 @@ function metadataOf({ cluster, model, stored }: PoolInput<TalosControlPlane | Ta
     annotations: {
       ...Object.fromEntries(words),
       // The word names the object it stands on.
+      ...(kind === "TalosControlPlane" && model.givenSecrets !== undefined
+        ? { [operatorAnnotations.givenSecrets]: givenSecretNameOf(model, model.givenSecrets) }
+        : {}),
       ...(isConfirmed ? { [operatorAnnotations.confirmReset]: name } : {}),
       [poolAnnotations.patchesFor]: patchesFor(model, stored),
     },

@@ -19,6 +19,8 @@ import { EffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
+import { givenSecretsName, readGivenSecrets } from "../../secrets/given-secrets.ts";
+import type { GivenSecrets } from "../../secrets/given-secrets.ts";
 import { usableBundle } from "../../secrets/bundle-store.ts";
 import { BACKDATE_MS } from "./credentials.ts";
 import { begunKey, begunWord } from "./config-probe.ts";
@@ -294,7 +296,9 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   const contract = contractFor(seen.controlPlane.spec?.version ?? "");
   // Machines whose clock is behind ours must not wait for the authorities to begin.
   const backdated = { now: () => clock.now() - BACKDATE_MS };
-  const bundle = written ?? (await generateSecretsBundle({ contract, clock: backdated, random, keys, serviceAccountKey }));
+  const given = written === undefined ? await demandGiven(effects) : undefined;
+  const chosen = given === undefined ? {} : { trustdToken: given.token, authorities: { os: given.authority } };
+  const bundle = written ?? (await generateSecretsBundle({ contract, clock: backdated, random, keys, serviceAccountKey, ...chosen }));
   log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");
   const outcome = await bundles.create({ namespace, name: secret }, name, bundle);
   session.bundle = undefined;
@@ -308,6 +312,16 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   };
   await equip(session, bundle, fingerprint, effects);
   effects.event(seen.controlPlane, "Normal", "Created", "CreateBundle", `Made the cluster's keys: Secret ${secret}.`);
+}
+
+/** The secrets that somebody gave for the keys, read anew; `undefined` = none are given. @throws EffectError `PRECONDITION_GONE` */
+async function demandGiven(effects: Effects): Promise<GivenSecrets | undefined> {
+  const { metadata } = effects.seen.controlPlane;
+  const name = givenSecretsName(metadata);
+  if (name === undefined) return undefined;
+  const { source, given, problem } = await readGivenSecrets(effects, metadata.namespace ?? "", name);
+  if (given === undefined) throw new EffectError("PRECONDITION_GONE", `the ${source} gives no secrets: ${problem ?? "it changed"}`);
+  return given;
 }
 
 /** The keys in the config that a person wrote; `undefined` = it holds none, or there is none. */

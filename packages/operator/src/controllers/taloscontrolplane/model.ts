@@ -14,6 +14,7 @@ import type { Look } from "../../looking/look.ts";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
 import type { SeenDrain } from "../../workload/seen-drain.ts";
 import type { SeenNodes } from "../../workload/cluster-workload.ts";
+import type { SeenGiven } from "../../secrets/given-secrets.ts";
 import type { SeenAdoption } from "../../importing/adoption.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { SeenConfig } from "./seen-config.ts";
@@ -110,6 +111,8 @@ export interface Observed {
   readonly inertFields: readonly string[];
   readonly record: Seen<SeenRecord>;
   readonly bundle: Seen<SeenBundle>;
+  /** Secrets that somebody gave for the keys that are not made yet; absent = none are given, or the keys are there. */
+  readonly given?: Seen<SeenGiven>;
   readonly kubeconfig: Seen<SeenAccess>;
   readonly talosconfig: Seen<SeenAccess>;
   /** True when namespace or CRD is going away; `undefined` = not asked (asked only during deletion). */

@@ -17,6 +17,7 @@ import type { ConfigReferences, ResolvedConfig } from "../../references/config-r
 import type { AddressBook, References } from "../../references/references.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
+import { givenSecretsName, readGivenSecrets } from "../../secrets/given-secrets.ts";
 import { mintCredentials, readerRenewalAt } from "./credentials.ts";
 import { machinesOf } from "./declared.ts";
 import { handMade } from "./hand-made.ts";
@@ -108,6 +109,8 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
       ? ({ kind: "unknown", detail: "paused" } as const)
       : await readBundle({ ...key, name: facts?.bundle.secretName ?? bundleSecretName(key.name, 1) }, session, ports);
 
+  const given = record.kind === "absent" && bundle.kind === "absent" ? await readGiven(controlPlane, ports) : undefined;
+
   const isGoing =
     controlPlane.metadata.deletionTimestamp !== undefined || workers.some((worker) => worker.metadata.deletionTimestamp !== undefined);
   // What is wrong with a spec keeps new machines away; those that are part of the cluster are looked at, and taken down, all the same.
@@ -177,6 +180,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     inertFields: inertFieldsOf(controlPlane),
     record,
     bundle,
+    ...(given === undefined ? {} : { given }),
     kubeconfig: access?.kubeconfig ?? { kind: "unknown", detail: "not asked" },
     talosconfig: access?.talosconfig ?? { kind: "unknown", detail: "not asked" },
     namespaceIsTerminating: isGoing || former.length > 0 ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
@@ -293,6 +297,18 @@ async function readBundle(key: ObjectKey, session: ClusterSession, ports: Observ
     session.bundle = { at: now, value };
     if (stored?.bundle !== undefined && stored.isOurs) await equip(session, stored.bundle, stored.fingerprint, ports);
     return value;
+  } catch (thrown) {
+    return { kind: "unknown", detail: codeOf(thrown) };
+  }
+}
+
+/** Asked for only while a cluster has no keys yet. */
+async function readGiven({ metadata }: TalosControlPlane, ports: ObservePorts): Promise<Observed["given"]> {
+  const name = givenSecretsName(metadata);
+  if (name === undefined) return undefined;
+  try {
+    const { source, problem } = await readGivenSecrets(ports, metadata.namespace ?? "", name);
+    return { kind: "present", value: { source, ...(problem === undefined ? {} : { problem }) } };
   } catch (thrown) {
     return { kind: "unknown", detail: codeOf(thrown) };
   }

@@ -6,10 +6,14 @@ import type { ClusterFacts } from "../facts.ts";
 import { networksOf } from "../fixed-properties.ts";
 import type { Observed, Rule, Verdict, Waiting } from "../model.ts";
 import { planMachines } from "../plan-machines.ts";
+import { givenSecretsName } from "../../../secrets/given-secrets.ts";
 import { writtenConfig } from "../written-config.ts";
 
 /** What was sent may take effect so much later. */
 const LATEST_EFFECT_MS = 11 * 60_000;
+
+/** A Secret that is not there yet, or not sound, is looked at this often. */
+const GIVEN_AGAIN_MS = 5_000;
 
 const LOST_KEYS_REMEDY =
   "Restore both from a backup. Without one: wipe the machines, delete this object with deletionPolicy preserve, and make it anew. New keys would shut out machines that hold the old ones.";
@@ -53,6 +57,8 @@ export const keepKeys: Rule = {
           "MachinesConfigured",
           `${holders} Neither the ClusterRecord nor the Secret ${secret} is there. ${LOST_KEYS_REMEDY}`,
         );
+      const unusable = whyGivenAreUnusable(seen);
+      if (unusable !== undefined) return { actions: [], waiting: unusable, requeueAfterMs: GIVEN_AGAIN_MS };
       const proof = whoMayRunWrittenKeys(seen);
       if (proof !== undefined) return { actions: [], waiting: proof };
       return {
@@ -176,17 +182,30 @@ function endpointWaitsFor(seen: Observed): Waiting | undefined {
   };
 }
 
+/** Secrets that somebody gave are used or complained about, never left out: machines hold them for ever. */
+function whyGivenAreUnusable({ given, controlPlane }: Observed): Waiting | undefined {
+  if (given === undefined || given.kind === "absent") return undefined;
+  const source = `Secret ${givenSecretsName(controlPlane.metadata) ?? ""}`;
+  const say = (why: string): Waiting => ({
+    reason: "GivenSecretsUnusable",
+    message: `The keys of this cluster are to be made with what the ${source} gives, and ${why}. No keys are made until it has token, ca.crt and ca.key that belong together.`,
+  });
+  if (given.kind === "unknown") return say(`it cannot be read: ${given.detail}`);
+  return given.value.problem === undefined ? undefined : say(given.value.problem);
+}
+
 /**
- * Keys in a config that a person wrote may be those of a cluster that runs: they are taken for a new one only when every control plane waits to be configured.
+ * Keys in a config that a person wrote, or that somebody gave, may be those of a cluster that runs: they are taken for a new one only when every control plane waits to be configured.
  */
 function whoMayRunWrittenKeys(seen: Observed): Waiting | undefined {
   const base = writtenConfig(seen);
-  if (base?.fingerprint === undefined) return undefined;
+  const source = base?.fingerprint === undefined ? (seen.given?.kind === "present" ? seen.given.value.source : undefined) : base.source;
+  if (source === undefined) return undefined;
   const hidden = seen.machines.filter(({ declared, look }) => declared.role === "controlplane" && look.kind !== "maintenance");
   if (hidden.length === 0) return undefined;
   return {
     reason: "WaitingForMachines",
-    message: `The keys in ${base.source} may be those of a cluster that runs: they are taken for a new one once every control plane waits in maintenance mode. Not yet: ${hidden.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}. A running cluster is taken over with ${annotations.reconcileMode}: import.`,
+    message: `The keys in ${source} may be those of a cluster that runs: they are taken for a new one once every control plane waits in maintenance mode. Not yet: ${hidden.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}. A running cluster is taken over with ${annotations.reconcileMode}: import.`,
   };
 }
 
