@@ -17,6 +17,7 @@ for (const { set, byMs } of [
       now: () => time.clock.now(),
       timers: time.timers,
       random: createSeededRandom(1),
+      isCrowded: () => false,
     });
     const begunAt = time.clock.now();
     const sinceNow = (): number => {
@@ -30,5 +31,30 @@ for (const { set, byMs } of [
     await time.advance(10_000);
     if (byMs > 0) assert.equal(sinceNow(), begunAt);
     else assert.ok(sinceNow() > begunAt + byMs && sinceNow() <= time.clock.now(), `counts from ${sinceNow() - time.clock.now()} ms ago`);
+    watcher.close();
+  });
+
+for (const { isCrowded, withinMs } of [
+  { isCrowded: false, withinMs: 50 },
+  { isCrowded: true, withinMs: 250 },
+])
+  test(`${isCrowded ? "among very many machines" : "alone"} a machine is looked at again after ${withinMs} ms`, async () => {
+    const time = createVirtualTime();
+    const looks: number[] = [];
+    const watcher = new Watcher({
+      look: () => {
+        looks.push(time.now());
+        return Promise.resolve({ kind: "not-asked" });
+      },
+      onChange: () => undefined,
+      now: () => time.clock.now(),
+      timers: time.timers,
+      random: createSeededRandom(1),
+      isCrowded: () => isCrowded,
+    });
+    watcher.nudge();
+    await time.advance(1_000);
+    const [first = 0, second = 0] = looks;
+    assert.equal(second - first, withinMs);
     watcher.close();
   });

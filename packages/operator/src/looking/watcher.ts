@@ -10,6 +10,9 @@ const EAGER_FIRST_MS = 50;
 const EAGER_LONGEST_MS = 2_000;
 const EAGER_GROWTH = 1.5;
 
+/** With very many machines nobody notices a quarter of a second, and each look that shows nothing new costs all the others. */
+const CROWDED_LEAST_MS = 250;
+
 /** A machine in maintenance mode waits for us, not we for it: this is the longest pause between looks at it. */
 const WAITING_LONGEST_MS = 10_000;
 
@@ -32,12 +35,14 @@ export interface WatcherOptions {
   readonly now: () => number;
   readonly timers: Timers;
   readonly random: RandomSource;
+  /** Very many machines are looked at in this process. */
+  readonly isCrowded: () => boolean;
 }
 
 /**
  * Looks at one machine again and again, so that a pass never waits for the network: it takes what is known.
  *
- * While something is expected the pause grows from 50 ms to 2 s (to 10 s in maintenance mode) and starts anew with each change.
+ * While something is expected the pause grows from 50 ms to 2 s (to 10 s in maintenance mode) and starts anew with each change; with very many machines it is 250 ms at least.
  */
 export class Watcher {
   readonly #options: WatcherOptions;
@@ -119,7 +124,7 @@ export class Watcher {
   #nextPause(): number {
     if (this.#isForgiven) return SECOND_CHANCE_MS;
     if (this.#pace === "settled") return SETTLED_MS * (1 + this.#options.random.fraction());
-    const pause = this.#pauseMs;
+    const pause = this.#options.isCrowded() ? Math.max(this.#pauseMs, CROWDED_LEAST_MS) : this.#pauseMs;
     const longest = this.#last.kind === "maintenance" ? WAITING_LONGEST_MS : EAGER_LONGEST_MS;
     this.#pauseMs = Math.min(longest, pause * EAGER_GROWTH);
     return pause;

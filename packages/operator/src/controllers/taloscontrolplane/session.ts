@@ -297,6 +297,7 @@ export class ClusterSession {
       random: this.#ports.random,
       onChange: (look) => this.#onLook(target.name, look),
       now: () => this.#ports.clock.now(),
+      isCrowded: () => this.#ports.gate.isCrowded(),
       look: () =>
         this.#ports.gate.pass(async () => {
           const own = this.#watched.get(target.name);
