@@ -55,6 +55,9 @@ import { imagine } from "../taloscluster/imagined.ts";
 /** Field manager of the brain. */
 const FIELD_MANAGER = "talos-operator/taloscontrolplane";
 
+/** A pass that acted says nothing, for the next one follows at once; one that took so long does. Milliseconds. */
+const SLOW_PASS_MS = 5_000;
+
 /** While a cluster changes fast, its status is written at most this often; what stays is always written. */
 const STATUS_EVERY_MS = 500;
 
@@ -268,9 +271,12 @@ export function createBrain(options: BrainOptions): Brain {
     session.setPace(isSettled ? "settled" : "eager");
 
     context.note("execute");
+    const begunAt = clock.now();
     const failure = await carryOut(decision, seen, cluster, key, context);
     context.note("status");
-    const isDone = decision.actions.length === 0 || failure !== undefined || session.isMakingKey();
+    // A machine that leaves a call unanswered is asked again at once: without this nothing would be said for as long as it does.
+    const isSlow = elapsedMs(begunAt, clock.now()) >= SLOW_PASS_MS;
+    const isDone = decision.actions.length === 0 || failure !== undefined || session.isMakingKey() || isSlow;
     const wait = stored === undefined ? undefined : await writeStatus(cluster, stored, seen, decision, isDone);
     if (failure !== undefined && !isExpected(failure)) throw failure;
     // The key wakes the cluster when it is made.
