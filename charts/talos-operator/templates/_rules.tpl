@@ -32,6 +32,14 @@
 - apiGroups: [vitistack.io]
   resources: [machines]
   verbs: [create, delete, get, list, patch, watch]
+# the network that a cluster asks for its shared address
+- apiGroups: [vitistack.io]
+  resources: [networknamespaces]
+  verbs: [get, list]
+# the shared address of the control planes, and who is behind it; it goes with its cluster
+- apiGroups: [vitistack.io]
+  resources: [controlplanevirtualsharedips]
+  verbs: [create, get, patch]
 # what is seen is told in the status; that of a Machine is its provider's
 - apiGroups: [vitistack.io]
   resources: [kubernetesclusters/status]

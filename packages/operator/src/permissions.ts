@@ -85,6 +85,20 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "compositions",
+    why: "the network that a cluster asks for its shared address",
+    group: vitistack,
+    resources: ["networknamespaces"],
+    verbs: ["get", "list"],
+  },
+  {
+    feature: "compositions",
+    why: "the shared address of the control planes, and who is behind it; it goes with its cluster",
+    group: vitistack,
+    resources: ["controlplanevirtualsharedips"],
+    verbs: ["create", "get", "patch"],
+  },
+  {
+    feature: "compositions",
     why: "what is seen is told in the status; that of a Machine is its provider's",
     group: vitistack,
     resources: ["kubernetesclusters/status"],

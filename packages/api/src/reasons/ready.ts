@@ -161,6 +161,11 @@ const worldReasons = {
     when: "Machines have no address yet: whoever provides them has not fulfilled them.",
     next: "See the Machines that the message names, and the operator that provides them.",
   },
+  WaitingForEndpoint: {
+    status: "False",
+    when: "The network is asked for the address of the Kubernetes API, and has not given one. No machine is configured before.",
+    next: "See the NetworkNamespace and the ControlPlaneVirtualSharedIP that the message names, and the operator of the network.",
+  },
   MachinesNotCreated: {
     status: "False",
     when: "Machines could not be made, or are not to be made yet.",

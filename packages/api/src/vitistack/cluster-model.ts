@@ -33,8 +33,11 @@ export interface ClusterModel {
   readonly groups: readonly ClusterGroup[];
 }
 
-/** Where the URL of the Kubernetes API comes from. `given`: here it is. `none`: the address of the first control plane, once it has one. */
-export type ClusterEndpoint = { readonly mode: "given"; readonly url: string } | { readonly mode: "none" };
+/**
+ * Where the URL of the Kubernetes API comes from. `given`: here it is. `none`: the address of the first control plane, once it has one. `shared`: an address
+ * that the network is asked for, and as `none` where there is no network to ask.
+ */
+export type ClusterEndpoint = { readonly mode: "given"; readonly url: string } | { readonly mode: "none" | "shared" };
 
 /** Where the given token and authority are: in the object itself, or in a Secret of its namespace. */
 export type GivenSecrets = { readonly kind: "inline" } | { readonly kind: "secret"; readonly name: string };
@@ -134,7 +137,7 @@ export interface ClusterDefaults {
   readonly talosVersion: string;
   /** Complete. For clusters that name none. */
   readonly kubernetesVersion: string;
-  /** Default: `networkconfiguration`, which takes the first control plane's address, as the network is not asked for one. */
+  /** Default: `networkconfiguration`, which asks the network for an address, where there is one. */
   readonly endpointMode?: "networkconfiguration" | "none" | "talosvip" | "custom";
   /** Hosts of mode `custom`: the first is the endpoint, all are names in certificates. */
   readonly customEndpoint?: readonly string[];

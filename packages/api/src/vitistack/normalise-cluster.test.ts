@@ -152,8 +152,8 @@ describe("what both shapes share", () => {
   it("takes the endpoint mode of the cluster before that of the operator, and a given endpoint before both (D5)", () => {
     const modeOf = (spec: Partial<KubernetesClusterSpec>, more = {}) =>
       modelOf(normaliseCluster(nestedCluster({}, spec), { ...defaults, ...more })).endpoint;
-    assert.deepEqual(modeOf({}), { mode: "none" });
-    assert.deepEqual(modeOf({ endpointMode: "networkconfiguration" }, { endpointMode: "talosvip" }), { mode: "none" });
+    assert.deepEqual(modeOf({}), { mode: "shared" });
+    assert.deepEqual(modeOf({ endpointMode: "networkconfiguration" }, { endpointMode: "talosvip" }), { mode: "shared" });
     const custom = { endpointMode: "custom", customEndpoint: ["fd00::1", "api.example.com"] } as const;
     assert.deepEqual(modeOf({ endpointMode: "none" }, custom), { mode: "none" });
     assert.deepEqual(modeOf({}, custom), { mode: "given", url: "https://[fd00::1]:6443" });
@@ -173,15 +173,14 @@ describe("secrets that are given", () => {
 });
 
 describe("a shared address", () => {
-  it("is not asked for, and that is said where somebody may expect it (O14)", () => {
+  it("is asked for with the words of data, and where there are none that is said (O14)", () => {
     const said = (cluster: KubernetesCluster) => read(cluster).inertFields.map(({ field }) => field);
-    assert.deepEqual(said(nestedCluster()), []);
-    assert.deepEqual(said(nestedCluster({}, { endpointMode: "networkconfiguration" })), ["spec.endpointMode"]);
-    assert.deepEqual(said(nestedCluster({}, { data: { ...data, networkNamespaceName: "net" } })), ["spec.endpointMode"]);
-    assert.deepEqual(
-      said(nestedCluster({}, { data: { ...data, networkNamespaceName: "net" }, clusterEndpoint: "https://10.0.0.1:6443" })),
-      [],
-    );
+    const mode = { endpointMode: "networkconfiguration" } as const;
+    assert.deepEqual(said(nestedCluster({}, mode)), []);
+    assert.deepEqual(said(nestedCluster({}, { data: { ...data, networkNamespaceName: "net" } })), []);
+    const { clusterEndpoint: _given, ...flat } = flatCluster().spec ?? {};
+    assert.deepEqual(said({ ...flatCluster(), spec: { ...flat, ...mode } }), ["spec.endpointMode"]);
+    assert.deepEqual(said({ ...flatCluster(), spec: flat }), []);
   });
 });
 
@@ -303,7 +302,7 @@ describe("bad input", () => {
       fields: ["spec.clusterEndpoint"],
     },
     {
-      name: "endpoint mode talosvip, which nobody asks the network for",
+      name: "endpoint mode talosvip, which needs a patch for each machine",
       cluster: nestedCluster({}, { endpointMode: "talosvip" }),
       fields: ["spec.endpointMode"],
       says: /Write clusterEndpoint/,

@@ -160,12 +160,19 @@ function endpointOf(
     wrong(
       notes,
       "spec.endpointMode",
-      "talosvip asks the network for an address, which this release does not do",
-      "Write clusterEndpoint, or endpointMode none for the first control plane's address",
+      "talosvip names a link in each machine by its MAC address, and pools have one patch for all machines: the address would come up on none, or on the wrong link",
+      "Write clusterEndpoint with an address that you keep on the control planes, or endpointMode networkconfiguration or none",
       "FieldNotSupported",
     );
-  if (mode === "networkconfiguration" && (spec.endpointMode !== undefined || spec.data?.networkNamespaceName !== undefined))
-    inert(notes, "spec.endpointMode", "no shared address is asked for: the endpoint is the first control plane's address");
+  if (mode === "networkconfiguration") {
+    if (spec.endpointMode !== undefined && spec.data === undefined)
+      inert(
+        notes,
+        "spec.endpointMode",
+        "a network is asked with the words of data, which this shape has not: the endpoint is the first control plane's address",
+      );
+    return { endpoint: { mode: "shared" }, names: [] };
+  }
   if (mode !== "custom") return { endpoint: { mode: "none" }, names: [] };
   const [first, ...others] = defaults.customEndpoint ?? [];
   if (first === undefined) {

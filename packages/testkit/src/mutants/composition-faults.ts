@@ -52,6 +52,26 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "members-flap",
+    about: "tells the network only of the control planes whose provider names an address right now",
+    stands: ["V17"],
+    tests: [`${composition}/pool-members.test.ts`],
+    edits: [
+      {
+        file: `${composition}/pool-members.ts`,
+        find: "known.includes(address) || (!isComplete && !gone.has(address))",
+        replace: "known.includes(address)",
+      },
+    ],
+  },
+  {
+    name: "leaving-members-stay",
+    about: "puts a control plane that leaves behind the shared address again",
+    stands: ["V18"],
+    tests: [`${composition}/pool-members.test.ts`],
+    edits: [{ file: `${composition}/pool-members.ts`, find: "machines.filter(({ leaves }) => !leaves);", replace: "machines.slice();" }],
+  },
+  {
     name: "going-ones-come-back",
     about: "counts a Machine that is being deleted among those that stay",
     stands: ["V18"],

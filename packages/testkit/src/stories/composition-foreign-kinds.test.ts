@@ -21,7 +21,7 @@ const group = {
 
 describe("a KubernetesCluster where somebody else has installed the kinds", () => {
   test("runs all the same: Machines without talosConfig, a status of the published fields, and then quiet (A037, V14)", () =>
-    tellComposition({ crds: mixed }, async (world) => {
+    tellComposition({ crds: mixed, operator: { clusterDefaults: { endpointMode: "none" } } }, async (world) => {
       const cluster = nestedCluster({ networkNamespaceName: "net" });
       const autoscaling = { enabled: false, minReplicas: 1, maxReplicas: 1, scalingRules: [] };
       const { data } = (cluster as unknown as { readonly spec: Record<string, unknown> }).spec;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
+import { companionCrds, crds } from "@talos-operator/api";
 import type { TalosCluster } from "@talos-operator/api";
 import { leaseType } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
@@ -10,7 +11,7 @@ import type { Permission } from "@talos-operator/operator";
 import type { KubeTransport } from "@talos-operator/ports";
 import type { Access } from "../world/accesses.ts";
 import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
-import { flatCluster, tellComposition } from "./composition.ts";
+import { flatCluster, nestedCluster, tellComposition } from "./composition.ts";
 import { leaveBehind, leaveObjects } from "./left-behind.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story, StoryOptions } from "./story.ts";
@@ -66,9 +67,29 @@ describe("the rights of the operator", () => {
     }));
 
   it("are enough to compose a cluster of Machines, and to take it apart again", () =>
-    tellComposition({}, async (world) => {
-      await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1, { workers: 1 }));
+    tellComposition({ crds: [...crds, ...companionCrds] }, async (world) => {
+      const networks = world.client.resource(kinds.networkNamespace);
+      const spec = { datacenterIdentifier: "south", supervisorIdentifier: "super" };
+      const kind = { apiVersion: "vitistack.io/v1alpha1", kind: "NetworkNamespace" };
+      await networks.create({ ...kind, metadata: { namespace: "default", name: "net" }, spec } as KubeObject);
+      for (const name of ["named", "unnamed"]) {
+        const { spec: asked, ...rest } = nestedCluster(
+          { clusterId: name, ...(name === "named" ? { networkNamespaceName: "net" } : {}) },
+          name,
+        ) as KubeObject & {
+          readonly spec: Record<string, unknown>;
+        };
+        await world.client
+          .resource(kinds.kubernetesCluster)
+          .create({ ...rest, spec: { ...asked, clusterEndpoint: undefined } } as KubeObject);
+      }
       await world.start();
+      const conditions = [{ type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }];
+      await networks.patchStatus({ namespace: "default", name: "net" }, { type: "merge", value: { status: { conditions } } });
+      const addresses = world.client.resource(kinds.sharedAddress);
+      await world.until("asked", async () => (await addresses.list()).items.length === 2);
+      for (const name of ["named", "unnamed"]) await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name });
+      await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1, { workers: 1 }));
       await world.untilComposed(600);
       await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "demo" });
       await world.until("gone", async () => (await world.cluster()) === undefined, 600);

@@ -29,6 +29,8 @@ export const kinds = {
   machine: ours("talosmachines", "TalosMachine"),
   record: { group: "talos-operator.dev", version: "v1alpha1", plural: "clusterrecords", kind: "ClusterRecord", namespaced: true },
   kubernetesCluster: vitistack("kubernetesclusters", "KubernetesCluster"),
+  networkNamespace: vitistack("networknamespaces", "NetworkNamespace"),
+  sharedAddress: vitistack("controlplanevirtualsharedips", "ControlPlaneVirtualSharedIP"),
   vitistackMachine: vitistack("machines", "Machine"),
   secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
   event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },

@@ -46,11 +46,15 @@ import type { Caches } from "./observe.ts";
 
 import { keepGivenSecrets } from "./keep-given.ts";
 import { createPoolPauser } from "./pause-pools.ts";
+import { createSharedEndpoints } from "./shared-endpoint.ts";
 import { stageOfPhase, statusAfter } from "./status.ts";
 import { isUndeclaredField } from "./undeclared.ts";
 
 /** While a cluster is made its status is written at most this often; what people wait for is written at once. Milliseconds. */
 const STATUS_EVERY_MS = 2_000;
+
+/** The network is asked this often for the address of a cluster. Milliseconds. */
+const ENDPOINT_AGAIN_MS = 5_000;
 
 /** Machines that are applied at once. */
 const APPLIES_AT_ONCE = 8;
@@ -81,12 +85,14 @@ export function createCompositionController(options: CompositionControllerOption
   const applier = createMachineApplier(client);
   const pools = createPoolApplier(client);
   const pausePools = createPoolPauser(client);
+  const endpoints = createSharedEndpoints(client);
   const written = new Map<string, number>();
 
   const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
     const cluster = clusters.store.get(key);
     if (cluster === undefined) {
       written.delete(keyText(key));
+      endpoints.forget(keyText(key));
       return undefined;
     }
     if (!isForUs(cluster)) {
@@ -98,6 +104,7 @@ export function createCompositionController(options: CompositionControllerOption
     const paused = pausedBy(cluster);
     await pausePools(seen, paused?.mode);
     if (paused !== undefined) return { requeueAfterMs: await pauseConditions(seen, paused.condition, context) };
+    seen = await withEndpoint(seen);
     let decision = decideComposition(seen);
     if (decision.needsRecord) {
       seen = { ...seen, holding: await readHolding(seen) };
@@ -141,8 +148,23 @@ export function createCompositionController(options: CompositionControllerOption
       });
     if (failure !== undefined) throw failure;
     if (decision.stage === "invalid") options.figures?.failed("KubernetesCluster", "ValidationError");
-    const look = decision.stage === "invalid" ? undefined : options.intervalMs;
+    const usual = seen.waitsForEndpoint === undefined ? options.intervalMs : Math.min(options.intervalMs, ENDPOINT_AGAIN_MS);
+    const look = decision.stage === "invalid" ? undefined : usual;
     return { requeueAfterMs: wait === undefined ? look : Math.min(wait, look ?? wait) };
+  };
+
+  /** The observation with the endpoint that the network gives, once a cluster is ours to make. */
+  const withEndpoint = async (seen: Seen): Promise<Seen> => {
+    const { cluster, model, controlPlane } = seen;
+    if (model?.endpoint.mode !== "shared" || cluster.metadata.deletionTimestamp !== undefined || seen.olderTwin !== undefined) return seen;
+    if (
+      controlPlane === undefined &&
+      (seen.isPausedAfterFiles || cluster.metadata.finalizers?.includes(compositionFinalizers.cluster) !== true)
+    )
+      return seen;
+    const found = await endpoints.resolve(seen, model);
+    if (found.kind === "waiting") return { ...seen, waitsForEndpoint: found.message };
+    return { ...seen, model: { ...model, endpoint: found.endpoint } };
   };
 
   /** Names of TalosMachines that may hold a configuration, as the record says it now. */

@@ -45,7 +45,8 @@ export function decideComposition(seen: Seen): Decision {
     ...base,
     files: composition.machines,
     apply: composition.machines,
-    applyPools: composition.pools,
+    // The endpoint stands in every machine and cannot be put right later.
+    applyPools: seen.waitsForEndpoint === undefined ? composition.pools : [],
     // A group that the spec no longer has goes as a whole.
     deletePools: seen.workers
       .filter((worker) => isOwn(seen, worker) && !wantedPools.has(`TalosWorker/${worker.metadata.name}`))

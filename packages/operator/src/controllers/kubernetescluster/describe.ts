@@ -54,6 +54,8 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
   const missing = composition.machines.map(({ metadata }) => metadata.name).filter((name) => !isThere(seen, name));
   if (missing.length > 0)
     return { stage: stageOf(seen, "pending"), reason: "MachinesNotCreated", message: `Machines are being made: ${listed(missing)}.` };
+  if (seen.waitsForEndpoint !== undefined)
+    return { stage: stageOf(seen, "machines"), reason: "WaitingForEndpoint", message: seen.waitsForEndpoint };
   const waiting = composition.machines.filter(({ metadata }) => !hasAddress(seen, metadata.name)).map(({ metadata }) => metadata.name);
   const unready = pools.find(({ stored }) => !isCurrent(stored));
   if (unready === undefined && waiting.length === 0)
@@ -110,6 +112,7 @@ function progressOf(seen: Seen, found: Standing, generation: number | undefined)
     case "NameConflict":
       return say("Blocked", "See the condition Ready.");
     case "WaitingForProvider":
+    case "WaitingForEndpoint":
       return say("WaitingForMachines", found.message);
     case "MachinesNotCreated":
       return seen.isPausedAfterFiles ? say("Blocked", "See the condition Ready.") : say("Composing", found.message);

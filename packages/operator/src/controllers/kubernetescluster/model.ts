@@ -33,6 +33,8 @@ export interface Seen {
   readonly talosMachines: readonly TalosMachine[];
   /** Names of TalosMachines that hold this cluster's configuration, as its record says; `undefined` = not read, or not readable. */
   readonly holding: ReadonlySet<string> | undefined;
+  /** What the endpoint waits for, in words; `undefined` = it is known, or the address of the first control plane. */
+  readonly waitsForEndpoint?: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** A person wants to see the files before anything is made. */
