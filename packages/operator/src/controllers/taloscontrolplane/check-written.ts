@@ -6,7 +6,7 @@ import type { SecretsBundle } from "@talos-operator/talos";
 import type { ConfigBase } from "../../config/config-base.ts";
 import { ConfigRefusal } from "../../config/refusal.ts";
 import { renderMachineConfig } from "../../config/render.ts";
-import { usableBundle } from "../../secrets/bundle-store.ts";
+import { bundleInForce } from "./bundle-in-force.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { withoutConfig } from "./declared.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -73,9 +73,7 @@ async function refusals(
     const question = JSON.stringify([facts.bundle.fingerprint, facts.endpoint, key]);
     let words = session.writtenVerdicts.get(question);
     if (words === undefined) {
-      const secrets = await session.keys(facts.bundle.fingerprint, async () =>
-        usableBundle(await bundles.read({ namespace: metadata.namespace, name: facts.bundle.secretName }), facts.bundle),
-      );
+      const secrets = await bundleInForce(session, bundles, metadata.namespace, facts.bundle);
       words = refusalOf(machine, facts, asMade(spec, facts), metadata.name, secrets);
       if (session.writtenVerdicts.size >= MAX_VERDICTS) session.writtenVerdicts.clear();
       session.writtenVerdicts.set(question, words);

@@ -10,7 +10,6 @@ import type {
   ReconcileContext,
   ReconcileResult,
 } from "@talos-operator/kube-runtime";
-import type { SecretsBundle } from "@talos-operator/talos";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { measured } from "../../metrics/measured.ts";
 import type { Measures } from "../../metrics/measured.ts";
@@ -23,7 +22,8 @@ import { Turnstile } from "../../looking/turnstile.ts";
 import { createAccessStore } from "../../secrets/access-store.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
-import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
+import { createBundleStore } from "../../secrets/bundle-store.ts";
+import { bundleInForce } from "./bundle-in-force.ts";
 import { decide, defaultRules, FIRST_LOOKS_MS } from "./decide.ts";
 import { foundedBy } from "./etcd-view.ts";
 import { executeAll } from "./execute.ts";
@@ -240,7 +240,7 @@ export function createBrain(options: BrainOptions): Brain {
       dialer: options.dialer,
       keys: options.keys,
       clock,
-      bundle: () => bundleInForce(key, session),
+      bundle: () => bundleInForce(session, bundles, key.namespace, factsNow(session).bundle),
       wake: () => controller.enqueue(key),
     });
     const pauses = surroundings.pausesOf(controlPlane, workersOfIt, machineObjects);
@@ -312,14 +312,6 @@ export function createBrain(options: BrainOptions): Brain {
     return now.facts;
   };
 
-  /** The bundle that the record names, read now or held for a moment. */
-  const bundleInForce = (key: ObjectKey, session: ClusterSession): Promise<SecretsBundle> => {
-    const expected = factsNow(session).bundle;
-    return session.keys(expected.fingerprint, async () =>
-      usableBundle(await bundles.read({ namespace: key.namespace, name: expected.secretName }), expected),
-    );
-  };
-
   const carryOut = async (
     decision: Decision,
     seen: Observed,
@@ -351,7 +343,7 @@ export function createBrain(options: BrainOptions): Brain {
       log: context.log.child({ rule: decision.rule }),
       signal: context.signal,
       facts: () => factsNow(session),
-      bundle: () => bundleInForce(key, session),
+      bundle: () => bundleInForce(session, bundles, key.namespace, factsNow(session).bundle),
       wake: () => controller.enqueue(key),
       event: (regarding, type, reason, action, note) => options.events.record(regarding, { type, reason, action, note }),
       carriedOut: (action, thrown) => options.figures?.carriedOut(action, thrown),
