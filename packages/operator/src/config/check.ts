@@ -48,7 +48,7 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
     return { kind: "trouble", words: "patches and documents together are larger than 1 MiB. Make them smaller" };
   try {
     const text = renderMachineConfig({ ...input, secrets: noSecrets });
-    const refusal = input.machineSpec.base === undefined ? undefined : refusalOf(text, input);
+    const refusal = isOnlyGenerated(input) ? undefined : refusalOf(text, input);
     if (refusal !== undefined) return { kind: "trouble", words: refusal };
     const { podSubnets, serviceSubnets, install } = describeMachineConfig(text);
     if (hasDiskSelector(input.machineSpec) || (install.disk !== undefined && install.disk !== input.installDisk))
@@ -61,11 +61,32 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   }
 }
 
-/** What a machine would object to in a config that a person wrote; the generator's own are held to that by its tests. */
-function refusalOf(text: string, { version, platform }: Omit<RenderInput, "secrets">): string | undefined {
+/** Whether no person wrote a part of it that nothing else looks at: what the generator alone makes is held to Talos's rules by its tests. */
+function isOnlyGenerated({ machineSpec, controlPlane }: Omit<RenderInput, "secrets">): boolean {
+  const { base, configPatches, additionalConfig, registries, hostname, ips } = machineSpec;
+  const written = [base, configPatches, additionalConfig, registries, hostname, ips, controlPlane.cni];
+  const domain = controlPlane.clusterDomain;
+  return written.every((part) => part === undefined) && (domain === undefined || domain === "cluster.local");
+}
+
+/** What a machine would object to in a config that a person wrote, wholly or in parts. */
+function refusalOf(text: string, input: Omit<RenderInput, "secrets">): string | undefined {
+  // Talos 1.14 looks into keys, and here words stand in their place unless the config that a person wrote brought its own.
+  const aboutWords = new Set(input.machineSpec.base === undefined ? errorsOf(generatedAlone(input), input) : []);
+  const errors = errorsOf(text, input).filter((error) => !aboutWords.has(error));
+  const words = errors.slice(0, 3).join("; ").slice(0, 600);
+  if (!/already set in v1alpha1 config|incompatible with v1alpha1 config/.test(words)) return words === "" ? undefined : words;
+  return `${words} (this release of Talos has a document of its own for that: write it there)`;
+}
+
+function generatedAlone(input: Omit<RenderInput, "secrets">): string {
+  const { version, kubeVersion } = input.controlPlane;
+  return renderMachineConfig({ ...input, controlPlane: { mode: "metal", version, kubeVersion }, machineSpec: {}, secrets: noSecrets });
+}
+
+function errorsOf(text: string, { version, platform }: Omit<RenderInput, "secrets">): readonly string[] {
   const mode = platform === "container" ? "container" : "metal";
-  const { errors } = validateMachineConfig(text, { mode, contract: contractFor(version) });
-  return errors.length === 0 ? undefined : errors.slice(0, 3).join("; ").slice(0, 600);
+  return validateMachineConfig(text, { mode, contract: contractFor(version) }).errors;
 }
 
 /** The error's own words, except where they quote what stands under an unknown key: that may be anything, a password too. */

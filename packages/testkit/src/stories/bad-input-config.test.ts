@@ -200,7 +200,10 @@ describe("a change that is no configuration change", () => {
         assert.equal(world.sent.length, sent);
       }));
 
-  for (const install of [{ extraKernelArgs: ["quiet"] }, { extensions: [{ image: "ghcr.io/siderolabs/gvisor:v1" }] }])
+  for (const install of [
+    { extraKernelArgs: ["quiet"], grubUseUKICmdline: false },
+    { extensions: [{ image: "ghcr.io/siderolabs/gvisor:v1" }] },
+  ])
     test(`IN42: ${Object.keys(install)[0] ?? ""} of a running machine need an installation, and are not applied`, () =>
       tell({}, async (world) => {
         const sent = await ready(world);

@@ -5,6 +5,9 @@ import { nodeAnnotations } from "./node-annotations.ts";
 /** First contract whose Kubernetes settings are documents of their own. */
 const DOCUMENTS_SINCE = "1.14";
 
+/** First contract whose configs take the kernel's arguments from the image; Talos refuses further ones beside that. */
+const IMAGE_ARGUMENTS_SINCE = "1.12";
+
 /**
  * What a cluster asks for beyond the fields of a pool, as patches of the machine config. Pure.
  *
@@ -27,7 +30,12 @@ export function patchesOf(model: ClusterModel, group: ClusterGroup, contract: st
   };
   const installFields = {
     ...(install.bootloader ? {} : { bootloader: false }),
-    ...(install.extraKernelArgs.length === 0 ? {} : { extraKernelArgs: [...install.extraKernelArgs] }),
+    ...(install.extraKernelArgs.length === 0
+      ? {}
+      : {
+          extraKernelArgs: [...install.extraKernelArgs],
+          ...(compareContracts(contract, IMAGE_ARGUMENTS_SINCE) >= 0 ? { grubUseUKICmdline: false } : {}),
+        }),
   };
   // Where the inventory has another id than the object a name, the id is what Talos calls the cluster, as existing machines know it.
   const clusterName = model.clusterId === model.name ? undefined : model.clusterId;

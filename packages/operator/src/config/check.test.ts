@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { TalosControlPlaneSpec } from "@talos-operator/api";
+import { checkConfig } from "./check.ts";
+import type { ConfigCheck } from "./check.ts";
+import type { MachineSettings } from "./settings.ts";
+
+function check(version: string, machineSpec: MachineSettings, over: Partial<TalosControlPlaneSpec> = {}): ConfigCheck {
+  return checkConfig({
+    role: "controlplane",
+    clusterName: "demo",
+    endpoint: "https://10.0.0.100:6443",
+    controlPlane: { mode: "metal", version, kubeVersion: "v1.35.4", ...over },
+    machineSpec,
+    version,
+    readBy: undefined,
+    platform: "metal",
+    installDisk: "/dev/sda",
+    addresses: ["10.0.0.1"],
+  });
+}
+
+describe("what Talos would refuse is told before a machine sees it", () => {
+  const cases: readonly {
+    readonly name: string;
+    readonly spec?: MachineSettings;
+    readonly over?: Partial<TalosControlPlaneSpec>;
+    readonly says: RegExp;
+  }[] = [
+    {
+      name: "a network plugin at no web address",
+      over: { cni: { name: "custom", urls: ["file:///etc/passwd"] } },
+      says: /hostname must not|scheme must be http/,
+    },
+    {
+      name: "a patched address that is none",
+      spec: { configPatches: [{ machine: { network: { interfaces: [{ interface: "eth0", addresses: ["300.1.1.1/33"] }] } } }] },
+      says: /invalid CIDR address: 300\.1\.1\.1\/33/,
+    },
+    {
+      name: "a label of nodes beyond ASCII",
+      spec: { configPatches: [{ machine: { nodeLabels: { é: "ü" } } }] },
+      says: /name "é" is invalid/,
+    },
+    {
+      name: "an additional document with a value outside its range",
+      spec: { additionalConfig: [{ apiVersion: "v1alpha1", kind: "KmsgLogConfig", name: "far", url: "http://10.0.0.9:514" }] },
+      says: /KmsgLogConfig/,
+    },
+  ];
+  for (const version of ["v1.13.9", "v1.14.0"])
+    for (const { name, spec = {}, over, says } of cases)
+      test(`${name}, Talos ${version}`, () => {
+        const found = check(version, spec, over);
+        assert.ok(found.kind === "trouble", "it would be sent");
+        assert.match(found.words, says);
+      });
+
+  for (const version of ["v1.12.3", "v1.13.9", "v1.14.0"])
+    test(`nothing is wrong with an ordinary one, Talos ${version}`, () => {
+      const patches = [{ machine: { sysctls: { "vm.swappiness": "1" } } }];
+      assert.equal(check(version, { configPatches: patches, airGap: true, imageCache: true, hostname: "one" }).kind, "fine");
+    });
+});
