@@ -55,7 +55,9 @@ export function parseHost(text: string): Host | HostProblem {
   const name = text.toLowerCase();
   // RegExp without the u flag: \d and [a-z] are ASCII alone, so digits and letters of other scripts fall through to here.
   if (!/^[a-z0-9.-]+$/.test(name)) return { message: `${quote(text)} is no IP address and no DNS name`, remedy: plainRemedy };
-  if (name.endsWith(".")) return { message: `${quote(text)} ends in a dot`, remedy: `Write ${name.slice(0, -1)}` };
+  const withoutDot = name.replace(/\.$/, "");
+  if (withoutDot !== name && !withoutDot.endsWith(".") && withoutDot !== "")
+    return { message: `${quote(text)} ends in a dot`, remedy: `Write ${withoutDot}` };
   const labels = name.split(".");
   if (/^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? ""))
     return { message: `${quote(text)} looks like a number and is no IP address`, remedy: plainRemedy };

@@ -55,6 +55,21 @@ describe("validateControlPlaneSpec", () => {
       want: ["AddressInClusterRange spec.endpoint"],
     },
     {
+      name: "refuses a third network of a family with one word for it, and so a second",
+      spec: controlPlane({ podCIDR: ["10.241.0.0/16", "10.242.0.0/16", "10.243.0.0/16"] }),
+      want: ["InvalidNetwork spec.podCIDR[1]", "InvalidNetwork spec.podCIDR[2]"],
+    },
+    {
+      name: "refuses a cluster domain of 300 characters",
+      spec: controlPlane({ clusterDomain: `${`${"a".repeat(60)}.`.repeat(5)}org` }),
+      want: ["InvalidNetwork spec.clusterDomain"],
+    },
+    {
+      name: "refuses a cluster domain with a label of 70 characters",
+      spec: controlPlane({ clusterDomain: `${"a".repeat(70)}.local` }),
+      want: ["InvalidNetwork spec.clusterDomain"],
+    },
+    {
       name: "refuses networks that overlap",
       spec: controlPlane({ podCIDR: ["10.96.0.0/16"], serviceCIDR: ["10.96.0.0/12"] }),
       want: ["InvalidNetwork spec.serviceCIDR[0]"],

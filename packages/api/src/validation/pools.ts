@@ -4,6 +4,7 @@ import { validateAddresses } from "./addresses.ts";
 import type { MachineAddress } from "./addresses.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import type { Finding } from "./finding.ts";
+import { parseHost } from "./host.ts";
 import type { HostOptions } from "./host.ts";
 import { clusterNetworks, holdsAddress, validateNetworks } from "./networks.ts";
 import type { NetworkSpec } from "./networks.ts";
@@ -20,7 +21,7 @@ export interface PoolOptions extends HostOptions {
 }
 
 /**
- * What is wrong with a control plane that its schema accepts: mode, number of machines, endpoint, networks, addresses.
+ * What is wrong with a control plane that its schema accepts: mode, number of machines, endpoint, networks, domain, addresses.
  * Whether Talos and Kubernetes versions go together is not asked here.
  *
  */
@@ -31,6 +32,7 @@ export function validateControlPlaneSpec(spec: TalosControlPlaneSpec, options: P
     ...validateReplicas(spec.metalSpec?.machines?.length ?? 0),
     ...validateEndpoint(spec, networks, hostOptions),
     ...validateNetworks(networks),
+    ...validateClusterDomain(spec.clusterDomain),
     ...validateAddresses(machineAddresses(spec), { ...hostOptions, networks: clusterNetworks(networks) }),
   ];
 }
@@ -96,6 +98,11 @@ function validateEndpoint(spec: TalosControlPlaneSpec, networks: NetworkSpec, op
       remedy: `Use an address of the machines' network, or another ${hit.field}`,
       reason: "AddressInClusterRange" as const,
     }));
+}
+
+function validateClusterDomain(domain: string | undefined): readonly Finding[] {
+  const host = domain === undefined ? undefined : parseHost(domain);
+  return host === undefined || "kind" in host ? [] : [{ field: "spec.clusterDomain", ...host, reason: "InvalidNetwork" }];
 }
 
 function validateControlPlaneRef(spec: TalosWorkerSpec): Finding[] {

@@ -4,6 +4,7 @@ import { isAlreadyExists } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Keys } from "@talos-operator/ports";
 import { load } from "js-yaml";
+import { clusterLabel } from "./cluster-label.ts";
 import { secretData, secretText, secretType } from "./secret.ts";
 import type { Secret } from "./secret.ts";
 
@@ -52,7 +53,8 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
       // Without a controller the marks of this very cluster; a mark alone, or that of another cluster, is anybody's.
       isOurs:
         controller === undefined
-          ? secret.metadata.labels?.[labels.secretKind] === secretKind && secret.metadata.labels[labels.cluster] === clusterLabel(owner)
+          ? secret.metadata.labels?.[labels.secretKind] === secretKind &&
+            secret.metadata.labels[labels.cluster] === clusterLabel(owner.metadata.name)
           : controller.uid === owner.metadata.uid,
     };
   };
@@ -84,7 +86,7 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
       kind: owner.kind,
       metadata: owner.metadata,
     });
-    const marks = { [labels.cluster]: clusterLabel(owner), [labels.secretKind]: content.secretKind };
+    const marks = { [labels.cluster]: clusterLabel(owner.metadata.name), [labels.secretKind]: content.secretKind };
     const data = secretData({ [content.key]: text });
     // Created, or read now and written only as it was read: what somebody else put there meanwhile is never overwritten.
     const existing = await createOnly(namespace, name, marks, reference, data);
@@ -109,10 +111,6 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
     writeKubeconfig: (namespace, name, owner, text) => write(namespace, name, kubeconfig, owner, text),
     writeTalosconfig: (namespace, name, owner, text) => write(namespace, name, talosconfigOf(owner), owner, text),
   };
-}
-
-function clusterLabel(owner: TalosControlPlane): string {
-  return owner.metadata.name.slice(0, 63);
 }
 
 function expiryOf(text: string | undefined, certificate: (text: string) => string | undefined, keys: Keys): number | undefined {

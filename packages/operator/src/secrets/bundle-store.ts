@@ -4,6 +4,7 @@ import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import { fingerprintSecretsBundle, parseSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { EffectError } from "../errors.ts";
+import { clusterLabel } from "./cluster-label.ts";
 import { secretData, secretText, secretType } from "./secret.ts";
 import type { Secret } from "./secret.ts";
 
@@ -47,7 +48,7 @@ export function createBundleStore(client: KubeClient): BundleStore {
             namespace,
             name: key.name,
             finalizers: [finalizers.bundle],
-            labels: { [labels.cluster]: cluster.slice(0, 63), [labels.secretKind]: "bundle" },
+            labels: { [labels.cluster]: clusterLabel(cluster), [labels.secretKind]: "bundle" },
           },
           type: "Opaque",
           immutable: true,

@@ -1,5 +1,6 @@
 import { beyondThisRelease, clusterRecordResource, finalizers, labels, rfc3339 } from "@talos-operator/api";
 import type { ClusterRecord, ClusterRecordSpec, KnownMachine, MachineIdentity, OpenIntent } from "@talos-operator/api";
+import { clusterLabel } from "../../secrets/cluster-label.ts";
 import type { BootstrapDoneFact, BootstrapIntentFact, ClusterFacts, DecisionFact, IntentFact, IntentKind, MachineFact } from "./facts.ts";
 import type { MachineRole, SeenRecord } from "./model.ts";
 
@@ -83,7 +84,7 @@ export function printRecord(
   return {
     apiVersion: `${clusterRecordResource.group}/${clusterRecordResource.version}` as ClusterRecord["apiVersion"],
     kind: "ClusterRecord",
-    metadata: before?.metadata ?? { ...key, finalizers: [finalizers.clusterRecord], labels: { [labels.cluster]: key.name } },
+    metadata: before?.metadata ?? { ...key, finalizers: [finalizers.clusterRecord], labels: { [labels.cluster]: clusterLabel(key.name) } },
     spec: {
       ...kept,
       controlPlaneUid: facts.controlPlaneUid,

@@ -29,3 +29,21 @@ describe("patches that nest without end", () => {
       assert.ok(specOrMetadataChanged({ type: "updated", previous: controlPlane(1), object: one }));
     });
 });
+
+describe("names", () => {
+  const named = <T extends { readonly metadata: object }>(object: T, name: string): T => ({
+    ...object,
+    metadata: { ...object.metadata, name },
+  });
+  it("that leave no room for those of Secrets and machines are refused, and all others taken", () => {
+    const problemsOf = (name: string) => [
+      ...controlPlaneProblems(named(controlPlane(1), name), [], {}),
+      ...workerProblems(named(worker(1), name), undefined, [], {}),
+    ];
+    assert.deepEqual(problemsOf("n".repeat(200)), []);
+    assert.deepEqual(
+      problemsOf("n".repeat(201)).map(({ field, remedy }) => `${field}: ${remedy}`),
+      Array.from({ length: 2 }, () => "metadata.name: Choose a name of at most 200 characters"),
+    );
+  });
+});

@@ -37,6 +37,9 @@ const TOO_DEEP: Finding = {
   reason: "InvalidConfig",
 };
 
+/** Names of Secrets and machines are made from a pool's name: an IPv6 address behind it must still fit into 253 characters. */
+const MAX_NAME = 200;
+
 /** What specs are held to beside their own rules. */
 export interface SpecOptions extends HostOptions {
   /** Registries, or beginnings of image names, that installers may come from. Default: any. */
@@ -54,6 +57,7 @@ export function controlPlaneProblems(
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the control plane", reason: "SpecMissing" }];
   if (isTooDeep(spec)) return [TOO_DEEP];
   const problems = [
+    ...nameProblems(metadata.name),
     ...validateControlPlaneSpec(spec, { ...options, others }),
     ...baseProblems(spec, "controlplane", config),
     ...referenceProblems(spec),
@@ -78,6 +82,7 @@ export function workerProblems(
   if (isTooDeep(spec)) return [TOO_DEEP];
   const known = controlPlane?.spec === undefined ? {} : { controlPlane: { name: controlPlane.metadata.name, spec: controlPlane.spec } };
   const problems = [
+    ...nameProblems(worker.metadata.name),
     ...validateWorkerSpec(spec, { ...options, ...known, others }),
     ...baseProblems(spec, "worker", config),
     ...referenceProblems(spec),
@@ -88,6 +93,12 @@ export function workerProblems(
   return problems.length > 0 || controlPlane?.spec === undefined || isUnread(spec, config)
     ? problems
     : configProblems(machinesOf(worker, { config: () => config }), controlPlane.spec, controlPlane.metadata.name, options);
+}
+
+function nameProblems(name: string): readonly Finding[] {
+  if (name.length <= MAX_NAME) return [];
+  const message = `its ${name.length} characters leave no room for the names of Secrets and machines that are made from it`;
+  return [{ field: "metadata.name", message, remedy: `Choose a name of at most ${MAX_NAME} characters`, reason: "InvalidConfig" }];
 }
 
 /** What is wrong with a TalosMachine that a person made, given its cluster. */
@@ -355,7 +366,7 @@ function configProblems(
         {
           field,
           message: `no machine config can be made: ${check.words}`,
-          remedy: "Correct configPatches, additionalConfig or registries",
+          remedy: "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain",
           reason: "InvalidConfig",
         },
       ];
