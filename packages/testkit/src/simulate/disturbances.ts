@@ -84,6 +84,11 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     return ["T7", "T8", "T9", "T10", "T11"].includes(effect);
   }
 
+  /** A write to META, not a configuration. */
+  function isMeta(request: unknown): boolean {
+    return (request as { readonly key?: number }).key !== undefined;
+  }
+
   /** Whom the effect concerns: a removal concerns the owner of the member, whoever is asked to do it. */
   function targetOf(
     effect: EffectId,
@@ -209,8 +214,10 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       if (["T3", "T9", "T10", "T11"].includes(effect)) judgeIdentity(effect, address, record);
       if (effect === "T2") judgeJoin(address);
       if (effect === "T9") judgeWipe(address, record);
-      if (!disturbs(effect, request)) return;
       const target = targetOf(effect, address, request);
+      // Network settings that are wrong take a machine off the network, and nothing takes them back.
+      if (effect === "T3" && isMeta(request) && isControlPlane(address)) judgeQuorum(effect, target, request);
+      if (!disturbs(effect, request)) return;
       if (effect === "T8" && target.memberId !== undefined) judgeRemoval(target.memberId);
       if (effect === "T8" || isControlPlane(address)) {
         judgeQuorum(effect, target, request);

@@ -5,6 +5,10 @@ import type { KubeRequest } from "@talos-operator/ports";
  *
  * K1 bundle Secret, K2 ClusterRecord, K4 access Secrets (they carry minted certificates), K5 child objects, K6 status, K7 finalizers and other
  * metadata, K8 lease, K9 events; T2 configuration in maintenance mode, T3 authenticated configuration, T4 bootstrap, T9 reset.
+ *
+ * What composes a KubernetesCluster counts under the same names: Machines and pools that are applied or deleted are K5, finalizers and annotations of
+ * Machines K7. Its files are no effect of a port that loses replies: they are written before each K5 that concerns them, and a crash at that K5 is one
+ * between the two. Static network settings count as the configuration that they go with, T2 or T3.
  */
 export type EffectId =
   | "K1"

@@ -8,6 +8,9 @@ import type { EffectId } from "./effects.ts";
 import { emptyCounts, type EffectCounts } from "./report.ts";
 import { livingEtcd } from "./living-etcd.ts";
 import { createPodRules } from "./pod-rules.ts";
+import type { Composed } from "./composed.ts";
+import { createCompositionRules } from "./composition-rules.ts";
+import type { ObjectView } from "./object-view.ts";
 import type { Stage } from "./stage.ts";
 import { createDisturbances } from "./disturbances.ts";
 
@@ -48,6 +51,9 @@ export interface InvariantsInput {
   readonly truth: KubeTransport;
   readonly datacenter: Datacenter;
   readonly stage: Stage;
+  /** Where the cluster is a KubernetesCluster. */
+  readonly composed: Composed | undefined;
+  readonly objects: ObjectView;
   /** The API of the managed cluster, past every fault. */
   readonly workload: () => KubeClient | undefined;
   readonly now: () => number;
@@ -63,11 +69,14 @@ export interface InvariantsInput {
  * machine that was written down with one key gets no configuration under another without a person's word; S23 the finalizer comes before what it
  * guards, and goes when every machine is blank or given up; S31 a paused cluster is left alone; Once: keys are made once, and each machine takes one
  * configuration; Count: no effect takes place more often than without faults, but for what the faults themselves repeat. What concerns nodes and members
- * that exist is in `disturbances.ts`, what concerns pods in `pod-rules.ts`.
+ * that exist is in `disturbances.ts`, what concerns pods in `pod-rules.ts`, what
+ * concerns KubernetesClusters in `composition-rules.ts`.
  */
 export function createInvariants(input: InvariantsInput): Invariants {
   const { truth, datacenter, stage, now, describeSpki, report } = input;
   const pods = createPodRules(input.workload, datacenter, stage, report);
+  const composition =
+    input.composed === undefined ? undefined : createCompositionRules(truth, input.objects, input.composed, datacenter, stage, report);
   const disturbances = createDisturbances(datacenter, stage, now, report);
   const client = createKubeClient(truth);
   const secrets = client.resource<Secret>(secretType);
@@ -201,6 +210,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
         report("S31", `${effect} is sent while the cluster is paused`);
       if (effect === "K1") await checkFinalizer(effect);
       await pods.beforeSend(effect, address, request);
+      if (address === undefined) await composition?.beforeSend(request as KubeRequest);
       if (address === undefined) return;
       if (effect.startsWith("T") && longAgo(stage.bundleGoneSince)) report("S6", `${effect} goes to ${address} while the keys are away`);
       const record = await readRecord();
@@ -212,8 +222,9 @@ export function createInvariants(input: InvariantsInput): Invariants {
         if (pinned === undefined) report("S20", `a configuration goes to ${address} before its identity was written down`);
         else if (spki !== undefined && pinned.spki !== spki)
           report("S20", `a configuration goes to ${address}, whose key is not the recorded one`);
-        const { data } = request as { readonly data: Uint8Array };
-        if (!Buffer.from(data).includes(record?.spec.clusterId ?? "no record"))
+        const { data } = request as { readonly data?: Uint8Array };
+        // Network settings, which go before it, are of no cluster.
+        if (data !== undefined && !Buffer.from(data).includes(record?.spec.clusterId ?? "no record"))
           report("S7", `a configuration of another cluster goes to ${address}`);
       }
       if (effect !== "T4") return;

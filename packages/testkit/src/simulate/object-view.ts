@@ -24,9 +24,16 @@ const PATHS: Readonly<Record<string, string>> = {
   clusterrecords: "/apis/talos-operator.dev/v1alpha1",
 };
 
+const COMPOSED: Readonly<Record<string, string>> = {
+  kubernetesclusters: "/apis/vitistack.io/v1alpha1",
+  machines: "/apis/vitistack.io/v1alpha1",
+};
+
 /** The objects of one world as they are, followed by watches, so that asking costs nothing. */
 export interface ObjectView {
   start(): Promise<void>;
+  /** Calls `heard` after every change. */
+  onChange(heard: () => void): void;
   get(plural: string, name: string): Conditioned | undefined;
   /** All of one plural, in the order of their making. */
   all(plural: string): readonly Conditioned[];
@@ -36,15 +43,20 @@ export interface ObjectView {
   waitsFor(plural: string, name: string): string;
 }
 
-/** @param truth the API without faults */
-export function createObjectView(truth: KubeTransport): ObjectView {
-  const seen = new Map(Object.keys(PATHS).map((plural) => [plural, new Map<string, Conditioned>()]));
+/**
+ * @param truth the API without faults
+ * @param isComposed there are KubernetesClusters and Machines
+ */
+export function createObjectView(truth: KubeTransport, isComposed: boolean): ObjectView {
+  const paths = isComposed ? { ...PATHS, ...COMPOSED } : PATHS;
+  const listeners: (() => void)[] = [];
+  const seen = new Map(Object.keys(paths).map((plural) => [plural, new Map<string, Conditioned>()]));
   const get = (plural: string, name: string): Conditioned | undefined => seen.get(plural)?.get(name);
   const readyOf = (plural: string, name: string) => get(plural, name)?.status?.conditions?.find((condition) => condition.type === "Ready");
   return {
     async start() {
       for (const [plural, objects] of seen) {
-        const path = `${PATHS[plural] ?? ""}/namespaces/${NAMESPACE}/${plural}`;
+        const path = `${paths[plural] ?? ""}/namespaces/${NAMESPACE}/${plural}`;
         const { events } = await truth.watch({ method: "GET", path, query: { watch: "true", resourceVersion: "0" } });
         void (async () => {
           for await (const { type, object } of events) {
@@ -52,10 +64,12 @@ export function createObjectView(truth: KubeTransport): ObjectView {
             const name = conditioned.metadata?.name ?? "";
             if (type === "DELETED") objects.delete(name);
             else if (name !== "") objects.set(name, conditioned);
+            for (const heard of listeners) heard();
           }
         })();
       }
     },
+    onChange: (heard) => void listeners.push(heard),
     get,
     all: (plural) => [...(seen.get(plural)?.values() ?? [])],
     isReady(plural, name) {

@@ -1,6 +1,6 @@
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { KubeTransport, Keys, Logger, LogFields, RandomSource, WorkloadDialer } from "@talos-operator/ports";
+import type { FileTree, KubeTransport, Keys, Logger, LogFields, RandomSource, WorkloadDialer } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { rerouted } from "../world/rerouted.ts";
 import type { EffectId } from "./effects.ts";
@@ -26,6 +26,8 @@ export interface OperatorsInput {
   readonly count: (effect: EffectId) => EffectCounts;
   readonly report: Report;
   readonly stage: Stage;
+  /** Where manifests are written before they are applied; a disk that outlives every process. */
+  readonly files?: FileTree;
   /** Number of the first one: nobody may be called as one who held the lease before. */
   readonly firstOperator: number;
 }
@@ -73,6 +75,7 @@ export function createOperators({
   count,
   report,
   stage,
+  files,
   firstOperator,
 }: OperatorsInput): Operators {
   const random = stream(6);
@@ -162,6 +165,7 @@ export function createOperators({
         random: stream(100 + generation),
         keys,
         log: inspectedLog(invariants),
+        ...(files === undefined ? {} : { files }),
         options: { allowLoopbackMachines: false, identity },
       });
       void operator.run(stop.signal).catch((error: unknown) => {

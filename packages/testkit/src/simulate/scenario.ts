@@ -1,5 +1,6 @@
 import { annotations, type DeletionPolicy } from "@talos-operator/api";
 import type { RandomSource } from "@talos-operator/ports";
+import { composedManifest, firstReplicas, isComposed, type ProviderMood, type Replicas } from "./composed-scenario.ts";
 import { pick } from "./fault.ts";
 
 /** What is applied in one run, and what stands beside it; chosen from the seed. */
@@ -10,8 +11,10 @@ export interface Scenario {
   readonly spares: number;
   readonly talosVersion: string;
   readonly kubeVersion: string;
-  /** As a TalosCluster, or as a TalosControlPlane and a TalosWorker. */
-  readonly shape: "cluster" | "pools";
+  /** As a TalosCluster, as a TalosControlPlane and a TalosWorker, or as a KubernetesCluster in one of its two shapes. */
+  readonly shape: "cluster" | "pools" | "flat" | "nested";
+  /** How the machines of a KubernetesCluster are provided; nothing for other shapes. */
+  readonly provider?: ProviderMood;
   readonly deletionPolicy: DeletionPolicy;
   /** Whether each machine has a UUID of its own, all show one as cloned virtual machines do, or all show one that a vendor ships by the thousand. */
   readonly uuids: "own" | "cloned" | "vendor";
@@ -19,10 +22,14 @@ export interface Scenario {
 
 /** What a person wants at one moment of a run. */
 export interface Desired {
+  /** What a KubernetesCluster asks for; which machines that are follows from what is provided. */
+  readonly replicas?: Replicas;
   readonly controlPlanes: readonly string[];
   readonly workers: readonly string[];
   /** `machineSpec` of all machines, beside the install disk. */
   readonly machineSpec: Readonly<Record<string, unknown>>;
+  /** Machines get the configs in the ConfigMap {@link WRITTEN_CONFIGS}, by role. */
+  readonly hasWrittenConfigs: boolean;
   /** `reconcile-mode` of the applied objects; `undefined` = none. */
   readonly mode: string | undefined;
 }
@@ -63,6 +70,12 @@ export function sharedUuid({ uuids }: Scenario): { readonly uuid?: string } {
 export const CLUSTER_NAME = "first";
 export const NAMESPACE = "default";
 
+/** Where everybody finds the Kubernetes API of the cluster. */
+export const ENDPOINT = "https://10.5.0.200:6443";
+
+/** Name of the ConfigMap with configs that a person wrote. */
+export const WRITTEN_CONFIGS = `${CLUSTER_NAME}-configs`;
+
 /** Name of the TalosWorker where workers are applied as one. */
 export const WORKERS_NAME = `${CLUSTER_NAME}-workers`;
 
@@ -84,8 +97,17 @@ export function addressesOf(scenario: Scenario): {
 
 /** What is wanted in the beginning. */
 export function firstDesired(scenario: Scenario): Desired {
+  if (isComposed(scenario))
+    return {
+      replicas: firstReplicas(scenario),
+      controlPlanes: [],
+      workers: [],
+      machineSpec: {},
+      hasWrittenConfigs: false,
+      mode: undefined,
+    };
   const { controlPlanes, workers } = addressesOf(scenario);
-  return { controlPlanes, workers, machineSpec: {}, mode: undefined };
+  return { controlPlanes, workers, machineSpec: {}, hasWrittenConfigs: false, mode: undefined };
 }
 
 /** One object to apply, with the plural of its kind. */
@@ -97,6 +119,7 @@ export interface Applied {
 
 /** The objects that a person would apply. */
 export function manifestOf(scenario: Scenario, desired: Desired = firstDesired(scenario)): readonly Applied[] {
+  if (isComposed(scenario)) return [composedManifest(scenario, desired.replicas ?? firstReplicas(scenario))];
   const machines = (addresses: readonly string[]): object => ({
     machines: addresses.map((address) => ({ address })),
     machineSpec: { installDisk: "/dev/sda", ...desired.machineSpec },
@@ -108,8 +131,9 @@ export function manifestOf(scenario: Scenario, desired: Desired = firstDesired(s
     // The default is left out, as people do.
     ...(scenario.deletionPolicy === "reset" ? {} : { deletionPolicy: scenario.deletionPolicy }),
   };
-  const controlPlane = { ...common, endpoint: "https://10.5.0.200:6443", metalSpec: machines(desired.controlPlanes) };
-  const worker = { ...common, metalSpec: machines(desired.workers) };
+  const written = (key: string): object => (desired.hasWrittenConfigs ? { configRef: { name: WRITTEN_CONFIGS, key } } : {});
+  const controlPlane = { ...common, ...written("controlplane"), endpoint: ENDPOINT, metalSpec: machines(desired.controlPlanes) };
+  const worker = { ...common, ...written("worker"), metalSpec: machines(desired.workers) };
   const hasWorkers = desired.workers.length > 0;
   const object = (plural: string, kind: string, name: string, spec: object): Applied => ({
     plural,

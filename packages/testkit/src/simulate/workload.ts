@@ -1,6 +1,7 @@
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
+import type { Composed } from "./composed.ts";
 import type { EffectId } from "./effects.ts";
 import type { ObjectView } from "./object-view.ts";
 import type { Desired, Scenario } from "./scenario.ts";
@@ -39,6 +40,8 @@ export interface EditableWorld {
   readonly datacenter: Datacenter;
   readonly client: KubeClient;
   readonly objects: ObjectView;
+  /** Where the cluster is a KubernetesCluster: who provides its machines, and its files. */
+  readonly composed: Composed | undefined;
   readonly stage: Stage;
   readonly timers: Timers;
   readonly random: RandomSource;

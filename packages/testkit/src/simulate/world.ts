@@ -7,6 +7,8 @@ import { createDatacenter, realisticTimings, type Datacenter, type DatacenterSna
 import { copiedStore } from "../world/copied-store.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
+import { createComposed, type Composed, type ComposedContent } from "./composed.ts";
+import { isComposed } from "./composed-scenario.ts";
 import type { EffectId } from "./effects.ts";
 import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
 import { createInvariants, type Invariants } from "./invariants.ts";
@@ -48,6 +50,8 @@ export interface PreparedWorld {
   readonly objects: StoreContent;
   readonly workloads: ReadonlyMap<string, StoreContent>;
   readonly datacenter: DatacenterSnapshot;
+  /** What was provided for a KubernetesCluster. */
+  readonly composed?: ComposedContent;
 }
 
 /** One cluster's world, with everything that the plan has in store for it. */
@@ -151,8 +155,20 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     trace.add(`VIOLATION ${invariant} ${detail}`);
     violations.push({ seed: options.seed, step: trace.length, invariant, detail, replay: options.replay, trace: trace.tail(25) });
   };
-  const stage = createStage(firstDesired(scenario), scenario.deletionPolicy, from === undefined);
-  const objects = createObjectView(truth);
+  const stage = createStage(beginning(scenario, from), scenario.deletionPolicy, from === undefined);
+  const objects = createObjectView(truth, isComposed(scenario));
+  const composed: Composed | undefined = !isComposed(scenario)
+    ? undefined
+    : createComposed({
+        ...ports,
+        client,
+        objects,
+        datacenter,
+        stage,
+        mood: scenario.provider ?? "prompt",
+        random: stream(12),
+        ...(from?.composed === undefined ? {} : { from: from.composed }),
+      });
   const effects = new Map<EffectId, EffectCounts>();
   const count = (effect: EffectId): EffectCounts => {
     const known = effects.get(effect);
@@ -165,6 +181,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     truth,
     datacenter,
     stage,
+    composed,
+    objects,
     workload,
     now: () => time.now(),
     describeSpki: (certificate) => keys.describeCertificate(certificate).spki,
@@ -192,13 +210,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     count,
     report,
     stage,
+    ...(composed === undefined ? {} : { files: composed.files }),
     firstOperator: from === undefined ? 1 : 1001,
   });
   let trouble: "none" | "waits" | "goes-on" | "over" = options.trouble === undefined ? "none" : "waits";
 
   const applied = (): ReturnType<typeof manifestOf> => manifestOf(scenario, stage.desired ?? firstDesired(scenario));
   const pathOf = (plural: string, name?: string): string =>
-    `/apis/talos.alperen.cloud/v1alpha1/namespaces/${NAMESPACE}/${plural}${name === undefined ? "" : `/${name}`}`;
+    `/apis/${plural === "kubernetesclusters" ? "vitistack.io" : "talos.alperen.cloud"}/v1alpha1/namespaces/${NAMESPACE}/${plural}${name === undefined ? "" : `/${name}`}`;
   const send = async (method: "DELETE" | "PATCH", path: string, body?: unknown): Promise<void> => {
     const headers = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
     const answer = await truth.send({ method, path, body, headers });
@@ -212,6 +231,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     datacenter,
     client,
     objects,
+    composed,
     stage,
     timers: time.timers,
     random: stream(14),
@@ -269,6 +289,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       stage.desired = desired;
       for (const address of desired.controlPlanes) stage.everControlPlanes.add(address);
       for (const address of [...desired.controlPlanes, ...desired.workers]) stage.everMachines.add(address);
+      composed?.follow();
       trace.add(`edit ${JSON.stringify(change)}`);
       const after = applied();
       for (const { plural, name } of before.values())
@@ -307,6 +328,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     hasLateEffects: () => operators.hasLateEffects(),
     waitsFor: () =>
       [
+        ["kubernetesclusters", CLUSTER_NAME],
         ["talosclusters", CLUSTER_NAME],
         ["taloscontrolplanes", CLUSTER_NAME],
         ["talosworkers", WORKERS_NAME],
@@ -333,10 +355,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         objects: store.load(),
         workloads: new Map([...workloads].map(([key, one]) => [key, one.load()])),
         datacenter: datacenter.snapshot(),
+        ...(composed === undefined ? {} : { composed: composed.content() }),
       };
     },
     end(reachedGoal) {
       operators.stop();
+      composed?.close();
       void datacenter.close();
       api.close();
       return {
@@ -355,6 +379,15 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     return from === undefined;
   }
   return world;
+}
+
+/** What is wanted when a world begins: of provided machines those that were given. */
+function beginning(scenario: Scenario, from: PreparedWorld | undefined): Desired {
+  const desired = firstDesired(scenario);
+  const given = [...(from?.composed?.given ?? [])];
+  const addresses = (isControlPlane: boolean): readonly string[] =>
+    given.filter(([key]) => key.startsWith(`${NAMESPACE}/${CLUSTER_NAME}-cp-`) === isControlPlane).map(([, address]) => address);
+  return given.length === 0 ? desired : { ...desired, controlPlanes: addresses(true), workers: addresses(false) };
 }
 
 /** The machine at an address is on and on the network; whatever is no machine, as a virtual address, is there. */

@@ -1,11 +1,14 @@
 import type { Workload } from "../workload.ts";
 import { readopt, recreate, takeOver } from "./again.ts";
+import { compose, composeDelete, composeDisturbed, composeScale } from "./composition.ts";
 import { configLive, configReboot } from "./configuration.ts";
 import { create } from "./create.ts";
 import { deletion, preservation } from "./deletion.ts";
 import { drain } from "./draining.ts";
+import { networkSettings } from "./network-settings.ts";
 import { replaceDead } from "./repair.ts";
 import { replace, scaleControlPlanes, scaleWorkers } from "./scaling.ts";
+import { writtenConfigs } from "./written-configs.ts";
 import { modes, operatorUpgrade, pause, powerCycle } from "./standstill.ts";
 
 /** Every workload, in the order of a cluster's life. */
@@ -17,6 +20,8 @@ export const workloads: readonly Workload[] = [
   replaceDead,
   configLive,
   configReboot,
+  writtenConfigs,
+  networkSettings,
   drain,
   pause,
   modes,
@@ -27,4 +32,8 @@ export const workloads: readonly Workload[] = [
   recreate,
   readopt,
   takeOver,
+  compose,
+  composeScale,
+  composeDisturbed,
+  composeDelete,
 ];
