@@ -368,6 +368,14 @@ export const objectCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "a subresource that a custom kind has not is answered as if the object were not there",
+    run: async (w) => {
+      await w.create(w.widgets(), w.widget("a"));
+      const path = w.widgets("a/nothing");
+      await w.refused(w.get(path), { status: 404, reason: "NotFound", message: /^widgets\.\S+ "a" not found$/ });
+    },
+  },
+  {
     name: "PATCH of a collection is not allowed",
     run: async (w) => {
       assert.equal((await w.patch(w.core("configmaps"), "merge", {})).status, 405);

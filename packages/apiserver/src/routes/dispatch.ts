@@ -9,7 +9,7 @@ import { metadataOf, stringAt, without } from "../request/json.ts";
 import { parseRequestInfo } from "../request/request-info.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { ApiAnswer, ApiRequest, ApiStream, ApiWatchEvent } from "../request/request.ts";
-import { badRequest, methodNotAllowed, unknownResource } from "../request/status.ts";
+import { badRequest, methodNotAllowed, notFound, unknownResource } from "../request/status.ts";
 import { toPartialObjectMetadata, toPartialObjectMetadataList, toTable } from "../table/index.ts";
 import { prepareWatch } from "../watch/watch.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
@@ -173,7 +173,8 @@ function answerSubresource(context: ApiContext, call: ResourceCall, verb: string
     return { kind: "answer", status: 201, headers: headersOf(call), body: creates(context, call) };
   }
   if (!isStatus) {
-    throw unknownResource();
+    // Of a custom kind the genuine server says that the object is not there, whatever is.
+    throw call.kind.custom ? notFound(call.kind, call.name) : unknownResource();
   }
   switch (verb) {
     case "get":
