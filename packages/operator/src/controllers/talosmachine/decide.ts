@@ -114,7 +114,11 @@ function stateOf(look: Look, fact: MachineFact | undefined): MachineState {
 
 function readyOf({ machine, look, fact, hasOwner, declared }: MachineSeen): Finding<ReasonOf<"Ready">> {
   const { name } = machine.metadata;
-  if (!hasOwner) return { reason: "Orphaned", message: `${name} belongs to no TalosControlPlane or TalosWorker that exists.` };
+  if (!hasOwner)
+    return {
+      reason: "Orphaned",
+      message: `${name} belongs to no TalosControlPlane or TalosWorker that exists. Create it, or correct spec.controlPlaneRef or workerRef.`,
+    };
   const wasConfigured = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
   if (declared?.problem !== undefined && look.kind !== "running")
     return { reason: declared.problem.reason, message: declared.problem.message };
