@@ -47,3 +47,35 @@ describe("names", () => {
     );
   });
 });
+
+describe("the answer about an object", () => {
+  const options = {};
+  const one = controlPlane(1, { metalSpec: { machines: [{ address: "10.0.0.1" }] } });
+  const there = (address: string) => [{ field: "spec.metalSpec.machines[0].address", address, object: "TalosWorker/other" }];
+
+  it("is found once while nothing that it depends on changes", () => {
+    assert.equal(controlPlaneProblems(one, there("10.0.9.9"), options), controlPlaneProblems(one, there("10.0.9.9"), options));
+    const pool = worker(1);
+    assert.equal(workerProblems(pool, one, [], options), workerProblems(pool, one, [], options));
+  });
+
+  it("is found anew when another object takes its address, and when that goes", () => {
+    const reasons = (address: string) => controlPlaneProblems(one, there(address), options).map(({ reason }) => reason);
+    assert.deepEqual(reasons("10.0.9.9"), []);
+    assert.deepEqual(reasons("10.0.0.1"), ["DuplicateAddress"]);
+    assert.deepEqual(reasons("10.0.9.9"), []);
+  });
+
+  it("is found anew when its control plane or the registries that it may use change", () => {
+    const pool = worker(1);
+    const taken = pool.spec?.metalSpec?.machines?.[0]?.address ?? "";
+    assert.deepEqual(workerProblems(pool, one, [], options), []);
+    const grown = controlPlane(1, { metalSpec: { machines: [{ address: taken }] } });
+    assert.deepEqual(
+      workerProblems(pool, grown, [], options).map(({ reason }) => reason),
+      ["DuplicateAddress"],
+    );
+    assert.equal(controlPlaneProblems(one, [], { installerRegistries: ["registry.example"] })[0]?.reason, "InvalidConfig");
+    assert.deepEqual(controlPlaneProblems(one, [], options), []);
+  });
+});

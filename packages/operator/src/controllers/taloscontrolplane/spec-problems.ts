@@ -53,6 +53,15 @@ export function controlPlaneProblems(
   options: SpecOptions,
   config?: ResolvedConfig,
 ): readonly Finding[] {
+  return foundBefore(controlPlane, { others, options, config }, () => problemsOfControlPlane(controlPlane, others, options, config));
+}
+
+function problemsOfControlPlane(
+  controlPlane: TalosControlPlane,
+  others: readonly MachineAddress[],
+  options: SpecOptions,
+  config: ResolvedConfig | undefined,
+): readonly Finding[] {
   const { spec, metadata } = controlPlane;
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the control plane", reason: "SpecMissing" }];
   if (isTooDeep(spec)) return [TOO_DEEP];
@@ -77,6 +86,18 @@ export function workerProblems(
   options: SpecOptions,
   config?: ResolvedConfig,
 ): readonly Finding[] {
+  return foundBefore(worker, { others, options, config, controlPlane }, () =>
+    problemsOfWorker(worker, controlPlane, others, options, config),
+  );
+}
+
+function problemsOfWorker(
+  worker: TalosWorker,
+  controlPlane: TalosControlPlane | undefined,
+  others: readonly MachineAddress[],
+  options: SpecOptions,
+  config: ResolvedConfig | undefined,
+): readonly Finding[] {
   const { spec } = worker;
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the worker pool", reason: "SpecMissing" }];
   if (isTooDeep(spec)) return [TOO_DEEP];
@@ -99,6 +120,44 @@ function nameProblems(name: string): readonly Finding[] {
   if (name.length <= MAX_NAME) return [];
   const message = `its ${name.length} characters leave no room for the names of Secrets and machines that are made from it`;
   return [{ field: "metadata.name", message, remedy: `Choose a name of at most ${MAX_NAME} characters`, reason: "InvalidConfig" }];
+}
+
+/** What the problems of a pool depend on beside the pool. */
+interface Circumstances {
+  readonly others: readonly MachineAddress[];
+  readonly options: SpecOptions;
+  readonly config: ResolvedConfig | undefined;
+  readonly controlPlane?: TalosControlPlane | undefined;
+}
+
+interface Answer extends Circumstances {
+  readonly problems: readonly Finding[];
+}
+
+/** The last answer about a pool. Objects of caches are replaced and never changed, and most passes ask again about the same one. */
+const lastAnswers = new WeakMap<TalosControlPlane | TalosWorker, Answer>();
+
+function foundBefore(
+  pool: TalosControlPlane | TalosWorker,
+  { others, options, config, controlPlane }: Circumstances,
+  find: () => readonly Finding[],
+): readonly Finding[] {
+  const last = lastAnswers.get(pool);
+  if (last?.options === options && last.config === config && last.controlPlane === controlPlane && areSame(last.others, others))
+    return last.problems;
+  const problems = find();
+  lastAnswers.set(pool, { others, options, config, controlPlane, problems });
+  return problems;
+}
+
+function areSame(before: readonly MachineAddress[], now: readonly MachineAddress[]): boolean {
+  return (
+    before.length === now.length &&
+    now.every(({ field, address, object }, index) => {
+      const other = before[index];
+      return other?.field === field && other.address === address && other.object === object;
+    })
+  );
 }
 
 /** What is wrong with a TalosMachine that a person made, given its cluster. */
