@@ -64,6 +64,11 @@ export class Watcher {
     return this.#last;
   }
 
+  /** A look is under way. */
+  isLooking(): boolean {
+    return this.#isLooking;
+  }
+
   setPace(pace: Pace): void {
     if (pace === this.#pace) return;
     this.#pace = pace;

@@ -74,3 +74,29 @@ test("a settled cluster is looked at over one connection, and a machine that doe
     assert.deepEqual(open, ["10.5.0.1"], "one connection again");
   });
 });
+
+test("channels are closed when the cluster is settled, not one by one at the next looks", async () => {
+  const open: string[] = [];
+  let atFirstForwarded: readonly string[] | undefined;
+  const dialer = (real: TalosDialer): TalosDialer => {
+    const inner = noted(real, open, []);
+    return {
+      dial(target, credentials) {
+        const channel = inner.dial(target, credentials);
+        return {
+          ...channel,
+          unary: (method, request, options) => {
+            if (options.node !== undefined) atFirstForwarded ??= [...open];
+            return channel.unary(method, request, options);
+          },
+        };
+      },
+    };
+  };
+  await tell({ dialer }, async (world) => {
+    await world.start();
+    await world.client.resource(kinds.cluster).create(demoCluster(cps, workers));
+    await world.until("a look is forwarded", () => Promise.resolve(atFirstForwarded !== undefined), 120);
+    assert.deepEqual(atFirstForwarded, []);
+  });
+});

@@ -150,12 +150,19 @@ export class ClusterSession {
   }
 
   setPace(pace: Pace): void {
+    const isNew = pace !== this.#pace;
     this.#pace = pace;
     if (pace === "eager") {
       this.#shared?.close();
       this.#shared = undefined;
     }
     for (const { watcher } of this.#watched.values()) watcher.setPace(pace);
+    if (isNew && pace === "settled") this.#hangUp();
+  }
+
+  /** From now on the machines are looked at through one of them, and their next look may be a minute away. */
+  #hangUp(): void {
+    for (const { watcher, connections } of this.#watched.values()) if (!watcher.isLooking()) connections.hangUp();
   }
 
   /** Look at this machine now. */
