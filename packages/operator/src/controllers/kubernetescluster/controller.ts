@@ -267,7 +267,7 @@ export function createCompositionController(options: CompositionControllerOption
     const remark = applier.dropsTalosConfig() ? " The CRD of Machine that is installed drops spec.talosConfig." : "";
     return {
       conditions: [
-        conditionFor("MachinesCreated", "CreationSucceeded", `${decision.apply.length} Machine(s) are there.${remark}`, generation),
+        conditionFor("MachinesCreated", "CreationSucceeded", `${decision.files.length} Machine(s) are there.${remark}`, generation),
       ],
     };
   };
@@ -411,11 +411,8 @@ function pausedBy({
   metadata,
 }: KubernetesCluster): { readonly mode: Exclude<ReconcileMode, "reconcile">; readonly condition: ConditionInput } | undefined {
   const mode = reconcileModeOf(metadata);
-  if (mode !== "reconcile") {
-    // There is nothing to take over a KubernetesCluster from: its Machines are found by their owner.
-    const word = mode === "import" ? "disable" : mode;
-    return { mode: word, condition: pausedCondition(word) };
-  }
+  // A takeover is its pools' to carry out: they read first, and touch nothing until it is settled.
+  if (mode !== "reconcile" && mode !== "import") return { mode, condition: pausedCondition(mode) };
   if ((metadata.annotations?.[clusterAnnotations.doNotReconcile] ?? "") === "") return undefined;
   const message = `The annotation ${clusterAnnotations.doNotReconcile} is set: nothing is changed until it is removed.`;
   return { mode: "disable", condition: conditionFor("Paused", "ReconcileModeDisable", message) };

@@ -3,8 +3,9 @@ import type { ConditionInput, ReadyReason, TalosControlPlane, TalosWorker, Vitis
 import { describe } from "./describe.ts";
 import { compositionFinalizers } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
+import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
 import { compose } from "./plan.ts";
-import type { LeavingMachine } from "./plan.ts";
+import type { Composition, LeavingMachine } from "./plan.ts";
 
 const nothing: Omit<Decision, "stage" | "conditions" | "message"> = {
   addFinalizer: false,
@@ -39,6 +40,7 @@ export function decideComposition(seen: Seen): Decision {
   const base = { ...nothing, stage: described.stage, message: described.message, conditions: [valid, ...described.conditions] };
   if (!hasFinalizer(seen)) return { ...base, addFinalizer: true };
   if (seen.isPausedAfterFiles) return { ...base, files: composition.machines };
+  if (isTakeoverOpen(takeoverOf(seen.cluster, model), seen.controlPlane)) return takeOver(seen, composition, base);
   const wantedPools = new Set(composition.pools.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
   const candidates = composition.leaving.filter((leaver) => hasLeft(seen, leaver));
   return {
@@ -56,6 +58,31 @@ export function decideComposition(seen: Seen): Decision {
     needsRecord: candidates.length > 0,
     release: candidates.filter(({ talosMachine }) => seen.holding?.has(talosMachine) === false).map(({ machine }) => machine),
   };
+}
+
+/**
+ * A cluster that runs already and is not ours yet: its pools are made, read and verify it, and no Machine is made, changed or let go. What runs and what the
+ * spec wants must be the same machines, as one that is not listed would be dropped without a drain.
+ */
+function takeOver(seen: Seen, { machines, leaving, pools }: Composition, base: Decision): Decision {
+  const there = new Set(seen.machines.map(({ metadata }) => metadata.name));
+  const absent = machines.map(({ metadata }) => metadata.name).filter((name) => !there.has(name));
+  const unlisted = leaving.map(({ machine }) => machine.metadata.name);
+  if (absent.length === 0 && unlisted.length === 0)
+    return { ...base, files: machines, applyPools: seen.waitsForEndpoint === undefined ? pools : [] };
+  const differs = [
+    ...(absent.length === 0 ? [] : [`${absent.join(", ")} of the spec do not exist`]),
+    ...(unlisted.length === 0 ? [] : [`${unlisted.join(", ")} exist and are not in the spec`]),
+  ].join("; ");
+  const message = `The cluster is to be taken over as it runs, and Machines differ: ${differs}. Write the groups and replicas that run, and change them afterwards. Nothing is made or sent.`;
+  const generation = seen.cluster.metadata.generation;
+  const rest = base.conditions.filter(({ type }) => type !== "Ready" && type !== "Progressing");
+  const conditions = [
+    ...rest,
+    conditionFor("Ready", "ImportPending", message, generation),
+    conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+  ];
+  return { ...base, stage: "pending", message, conditions };
 }
 
 /**

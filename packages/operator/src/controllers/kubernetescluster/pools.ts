@@ -18,6 +18,7 @@ import type {
 } from "@talos-operator/api";
 import { compareContracts, contractFor } from "@talos-operator/talos";
 import { NODE_ADDRESS_PATH, poolAnnotations } from "./keys.ts";
+import { takeoverOf } from "./takeover.ts";
 import { patchesOf } from "./patches.ts";
 
 /** First contract whose machines tell their disks before they are installed. */
@@ -99,6 +100,7 @@ function metadataOf(
     const value = cluster.metadata.annotations?.[key];
     return value === undefined ? [] : [[key, value] as const];
   });
+  const takeover = takeoverOf(cluster, model);
   const isConfirmed = cluster.metadata.annotations?.[operatorAnnotations.confirmReset] === cluster.metadata.name;
   return {
     namespace: cluster.metadata.namespace ?? "",
@@ -109,6 +111,8 @@ function metadataOf(
       ...(kind === "TalosControlPlane" && model.givenSecrets !== undefined
         ? { [operatorAnnotations.givenSecrets]: givenSecretNameOf(model, model.givenSecrets) }
         : {}),
+      ...(takeover === undefined ? {} : { [operatorAnnotations.importBundle]: takeover.bundle }),
+      ...(takeover?.isAsked === true ? { [operatorAnnotations.reconcileMode]: "import" } : {}),
       ...(isConfirmed ? { [operatorAnnotations.confirmReset]: name } : {}),
       [poolAnnotations.patchesFor]: patchesFor(model, stored),
     },

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { nestedCluster } from "./composition.ts";
+import { leaveBehind } from "./left-behind.ts";
+import { kinds, tell } from "./story.ts";
+import type { Conditioned, Story } from "./story.ts";
+
+const key = { namespace: "default", name: "demo" };
+const packed = (text: string): string => Buffer.from(text, "utf8").toString("base64");
+
+/** A KubernetesCluster, its Machines and its one Secret, as the operator that published these kinds leaves them beside a cluster that runs. */
+async function leaveComposed(world: Story, bundle: string, annotations: Record<string, string> = {}, replicas = 3): Promise<void> {
+  const { metadata, ...cluster } = nestedCluster({ clusterId: "demo" }) as KubeObject & { readonly spec: Record<string, unknown> };
+  const group = { replicas, version: "1.36.3" };
+  const topology = { version: "1.36.3", controlplane: group, workers: [{ name: "pool", replicas: 1, version: "1.36.3" }] };
+  const finalizers = ["kubernetescluster.vitistack.io/finalizer"];
+  const stored = await world.client.resource(kinds.kubernetesCluster).create(
+    {
+      ...cluster,
+      metadata: { ...metadata, name: "demo", annotations, finalizers },
+      spec: { ...cluster.spec, talosVersion: "v1.13.9", topology },
+    } as KubeObject,
+    { fieldManager: "manager" },
+  );
+  const owner = {
+    apiVersion: "vitistack.io/v1alpha1",
+    kind: "KubernetesCluster",
+    name: "demo",
+    uid: stored.metadata?.uid,
+    controller: true,
+  };
+  for (const [index, name] of ran.entries()) {
+    const isWorker = name === "demo-wrk0";
+    const labels = { "vitistack.io/clusterid": "demo", "vitistack.io/node-role": isWorker ? "worker" : "control-plane" };
+    await world.client.resource(kinds.vitistackMachine).create(
+      {
+        apiVersion: "vitistack.io/v1alpha1",
+        kind: "Machine",
+        metadata: {
+          namespace: "default",
+          name,
+          labels,
+          ownerReferences: [owner],
+          ...(isWorker ? { annotations: { "vitistack.io/nodepool": "pool" } } : {}),
+        },
+        spec: { name, provider: "proxmox", machineClass: "huge", tags: { cluster: "demo" } },
+      } as KubeObject,
+      { fieldManager: "manager" },
+    );
+    const status = { phase: "Running", publicIPAddresses: [`10.5.0.${index + 1}`] };
+    await world.client.resource(kinds.vitistackMachine).patchStatus({ namespace: "default", name }, { type: "merge", value: { status } });
+  }
+  const text = Buffer.from(bundle, "base64").toString("utf8");
+  const data = {
+    "secrets.bundle": packed(text),
+    talosconfig: packed("context: demo"),
+    "kube.config": packed("kind: Config"),
+    bootstrapped: packed("true"),
+  };
+  const labels = { "vitistack.io/clusterid": "demo" };
+  await world.client.resource(kinds.secret).create({ apiVersion: "v1", kind: "Secret", metadata: { ...key, labels }, data } as KubeObject);
+}
+
+const ran = ["demo-ctp0", "demo-ctp1", "demo-ctp2", "demo-wrk0"];
+const machineNames = async (world: Story) =>
+  (await world.client.resource(kinds.vitistackMachine).list()).items.map(({ metadata }) => metadata?.name ?? "").toSorted();
+const nodes = (world: Story): unknown => world.datacenter.machines().map(({ address, state }) => [address, state.stage, state.bootId]);
+const imported = (world: Story) => world.condition(kinds.controlPlane, "Imported");
+const machine = (world: Story, name: string): Promise<Conditioned> =>
+  world.client.resource<Conditioned & KubeObject>(kinds.vitistackMachine).get({ namespace: "default", name });
+
+describe("a KubernetesCluster that the operator of these kinds made", () => {
+  test("is verified and told without a word from anybody, and taken over with one: keys, nodes and its Secret stay as they are", () =>
+    tell({}, async (world) => {
+      const bundle = await leaveBehind(world);
+      const before = nodes(world);
+      const calls = world.sent.length;
+      await leaveComposed(world, bundle, {}, 1);
+      const left = (await world.get(kinds.secret)) as { readonly data?: unknown };
+      await world.time.advance(11 * 60_000);
+      await world.start();
+      // Fewer are wanted than run: none of them is dropped for that.
+      const ready = () => world.condition(kinds.kubernetesCluster, "Ready");
+      await world.until("said", async () => /demo-ctp2, demo-ctp1 exist and are not in the spec/.test((await ready())?.message ?? ""));
+      await world.time.advance(300_000);
+      assert.deepEqual([await world.get(kinds.controlPlane), await machineNames(world)], [undefined, ran]);
+      const value = { spec: { topology: { controlplane: { replicas: 3 } } } };
+      await world.client.resource(kinds.kubernetesCluster).patch(key, { type: "merge", value });
+      await world.until("told", async () => (await imported(world))?.reason === "ApprovalRequired", 300);
+      await world.time.advance(300_000);
+      assert.equal(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+      assert.deepEqual((await machine(world, "demo-ctp0")).spec, {
+        name: "demo-ctp0",
+        provider: "proxmox",
+        machineClass: "huge",
+        tags: { cluster: "demo" },
+      });
+      assert.deepEqual([world.sent.slice(calls), nodes(world)], [[], before]);
+      const [, hash = ""] = /import-approve: ([0-9a-f]{10})/.exec((await imported(world))?.message ?? "") ?? [];
+      await world.annotate(kinds.controlPlane, "talos-operator.dev/import-approve", hash);
+      await world.until("taken over", async () => (await imported(world))?.status === "True", 120);
+      await world.until("ready", async () => (await world.condition(kinds.kubernetesCluster, "Ready"))?.status === "True", 300);
+      await world.time.advance(600_000);
+      const copy = (await world.get(kinds.secret, "demo-bundle-1")) as { readonly data?: Record<string, string> } | undefined;
+      assert.equal(copy?.data?.["bundle"], bundle);
+      assert.deepEqual(((await world.get(kinds.secret)) as { readonly data?: unknown }).data, left.data);
+      assert.deepEqual([world.sent.slice(calls), nodes(world)], [[], before]);
+      assert.deepEqual(await machineNames(world), ran);
+    }));
+
+  test("is left alone when its Secret is gone: no new keys, nothing sent", () =>
+    tell({}, async (world) => {
+      const bundle = await leaveBehind(world);
+      const calls = world.sent.length;
+      await leaveComposed(world, bundle, { "talos.alperen.cloud/reconcile-mode": "import" });
+      await world.client.resource(kinds.secret).delete(key);
+      await world.time.advance(11 * 60_000);
+      await world.start();
+      await world.until("told", async () => /Secret demo: it does not exist/.test((await imported(world))?.message ?? ""), 300);
+      await world.time.advance(300_000);
+      assert.deepEqual(world.sent.slice(calls), []);
+      assert.deepEqual((await world.client.resource(kinds.secret).list()).items, []);
+    }));
+});
