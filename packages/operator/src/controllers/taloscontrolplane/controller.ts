@@ -35,7 +35,7 @@ import type { MachineFact } from "./facts.ts";
 import { readRecord } from "./facts-codec.ts";
 import { withPauses } from "./held.ts";
 import { createGuard } from "./guard.ts";
-import type { DeclaredMachine, Decision, Observed, Rule, SentEffect } from "./model.ts";
+import type { Action, DeclaredMachine, Decision, Observed, Rule, SentEffect } from "./model.ts";
 import { identityOf } from "./identity.ts";
 import type { IdentityKind } from "./identity.ts";
 import { observe } from "./observe.ts";
@@ -57,6 +57,9 @@ const FIELD_MANAGER = "talos-operator/taloscontrolplane";
 
 /** A pass that acted says nothing, for the next one follows at once; one that took so long does. Milliseconds. */
 const SLOW_PASS_MS = 5_000;
+
+/** How often a pass that only does again what the one before did to the same objects is repeated. Milliseconds. */
+const CACHE_BEHIND_MS = 1_000;
 
 /** While a cluster changes fast, its status is written at most this often; what stays is always written. */
 const STATUS_EVERY_MS = 500;
@@ -136,6 +139,8 @@ interface Cluster {
   decision: Decision | undefined;
   poolPlans: ReadonlyMap<string, Plan>;
   facts: ClusterFacts | undefined;
+  /** Objects that the last pass finished with, when it did nothing else. */
+  actedOn: string | undefined;
 }
 
 export function createBrain(options: BrainOptions): Brain {
@@ -173,7 +178,16 @@ export function createBrain(options: BrainOptions): Brain {
         options.onLook({ namespace: key.namespace, name }, look);
       },
     );
-    const made: Cluster = { key, session, uid, machines: new Map(), decision: undefined, poolPlans: new Map(), facts: undefined };
+    const made: Cluster = {
+      key,
+      session,
+      uid,
+      machines: new Map(),
+      decision: undefined,
+      poolPlans: new Map(),
+      facts: undefined,
+      actedOn: undefined,
+    };
     clusters.set(text, made);
     return made;
   };
@@ -276,11 +290,16 @@ export function createBrain(options: BrainOptions): Brain {
     context.note("status");
     // A machine that leaves a call unanswered is asked again at once: without this nothing would be said for as long as it does.
     const isSlow = elapsedMs(begunAt, clock.now()) >= SLOW_PASS_MS;
-    const isDone = decision.actions.length === 0 || failure !== undefined || session.isMakingKey() || isSlow;
+    // A cache that is behind asks for the same once more: until it has caught up a pass now and then is enough.
+    const objects = objectsActedOn(decision.actions);
+    const isRepeated = objects !== undefined && objects === cluster.actedOn;
+    cluster.actedOn = objects;
+    const isDone = decision.actions.length === 0 || failure !== undefined || session.isMakingKey() || isSlow || isRepeated;
     const wait = stored === undefined ? undefined : await writeStatus(cluster, stored, seen, decision, isDone);
     if (failure !== undefined && !isExpected(failure)) throw failure;
     // The key wakes the cluster when it is made.
     if (session.isMakingKey()) return { requeueAfterMs: wait };
+    if (isRepeated && failure === undefined) return { requeueAfterMs: CACHE_BEHIND_MS };
     if (decision.actions.length > 0) return { requeueAfterMs: failure === undefined ? 0 : 100 };
     const requeueAfterMs =
       decision.requeueAfterMs === undefined
@@ -486,6 +505,17 @@ function firstLooksDueMs({ metadata, status }: TalosControlPlane, seen: Observed
   const isTold = findCondition(status?.conditions, "Ready")?.observedGeneration === metadata.generation;
   const isLooking = seen.machines.some(({ look }) => look.kind === "not-asked");
   return isTold && isLooking ? FIRST_LOOKS_MS - elapsedMs(seen.watchedSince, seen.now) : 0;
+}
+
+/** Objects that a pass is to let go or guard, as one word; `undefined` when it is to do anything else. What these actions find done already they pass over. */
+function objectsActedOn(actions: readonly Action[]): string | undefined {
+  const words = actions.map((action) => {
+    if (action.kind === "DeleteMachine") return `${action.kind} ${action.name}`;
+    return action.kind === "AddFinalizer" || action.kind === "RemoveFinalizer"
+      ? `${action.kind} ${action.object.kind}/${action.object.name}`
+      : undefined;
+  });
+  return words.length === 0 || words.includes(undefined) ? undefined : words.join(", ");
 }
 
 /** Failures that the next look answers: the world moved between decision and effect. */

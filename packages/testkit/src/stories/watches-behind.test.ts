@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
+import { demoCluster, kinds, tell } from "./story.ts";
+
+/** Far more than a minute of passes needs. */
+const MOST_READS = 500;
+
+/** Watches of TalosMachines tell nothing while they are held, and everything afterwards. */
+function heldWatches(): { readonly kube: (real: KubeTransport) => KubeTransport; hold(): void; goOn(): void; reads(): number } {
+  let held: PromiseWithResolvers<void> | undefined;
+  let reads = 0;
+  async function* lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
+    for await (const event of events) {
+      await held?.promise;
+      yield event;
+    }
+  }
+  return {
+    hold: () => void (held = Promise.withResolvers()),
+    goOn() {
+      held?.resolve();
+      held = undefined;
+    },
+    reads: () => reads,
+    kube: (real) => ({
+      ...real,
+      async send(request, options) {
+        if (held !== undefined && request.method === "GET" && request.path.includes("/talosmachines/")) reads += 1;
+        // Virtual time would stand still for ever.
+        if (reads > MOST_READS) held?.resolve();
+        return real.send(request, options);
+      },
+      async watch(request, options) {
+        const answer = await real.watch(request, options);
+        return request.path.endsWith("/talosmachines") ? { ...answer, events: lagging(answer.events) } : answer;
+      },
+    }),
+  };
+}
+
+test("a watch that is behind makes nobody ask for a machine's object again and again", () => {
+  const watches = heldWatches();
+  return tell({ kube: watches.kube }, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.2", "10.5.0.3"]) as never);
+    await world.start();
+    await world.untilReady();
+    watches.hold();
+    const spec = { worker: { metalSpec: { machines: [{ address: "10.5.0.2" }] } } };
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec } });
+    await world.until("its object is gone", async () => (await world.get(kinds.machine, "demo-10.5.0.3")) === undefined);
+    await world.time.advance(60_000);
+    assert.ok(watches.reads() < 100, `${watches.reads()} reads in a minute`);
+    watches.goOn();
+    await world.untilReady();
+  });
+});
