@@ -42,6 +42,7 @@ describe("what Talos would refuse is told before a machine sees it", () => {
       spec: { configPatches: [{ machine: { nodeLabels: { é: "ü" } } }] },
       says: /name "é" is invalid/,
     },
+    { name: "a patch without content", spec: { configPatches: [{}] }, says: /an entry is empty/ },
     {
       name: "an additional document with a value outside its range",
       spec: { additionalConfig: [{ apiVersion: "v1alpha1", kind: "KmsgLogConfig", name: "far", url: "http://10.0.0.9:514" }] },

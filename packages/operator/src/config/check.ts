@@ -91,6 +91,8 @@ function errorsOf(text: string, { version, platform }: Omit<RenderInput, "secret
 
 /** The error's own words, except where they quote what stands under an unknown key: that may be anything, a password too. */
 function wordsFor(error: ConfigError): string {
+  // The generated config is there, so what lacks its document is an entry without content; null at the top is dropped by the API.
+  if (error.code === "MISSING_DOCUMENT") return "an entry is empty. Remove it, or write what it should change";
   if (error.code !== "UNKNOWN_FIELD") return error.message;
   return `${error.code}: unknown field ${error.path ?? ""} in document ${error.document ?? "v1alpha1"}. Check its spelling and indentation`;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { controlPlane, worker } from "../../testing/builders.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
-import { controlPlaneProblems, workerProblems } from "./spec-problems.ts";
+import { controlPlaneProblems, inertFieldsOf, workerProblems } from "./spec-problems.ts";
 
 function nested(levels: number): object {
   let value: object = { a: 1 };
@@ -78,4 +78,15 @@ describe("the answer about an object", () => {
     assert.equal(controlPlaneProblems(one, [], { installerRegistries: ["registry.example"] })[0]?.reason, "InvalidConfig");
     assert.deepEqual(controlPlaneProblems(one, [], options), []);
   });
+});
+
+describe("a limit of machines that may be down", () => {
+  const told = (maxUnavailable: number | string) => {
+    const pool = worker(1);
+    const spec = { ...pool.spec, rolloutStrategy: { type: "RollingUpdate" as const, rollingUpdate: { maxUnavailable } } };
+    return inertFieldsOf({ ...pool, spec } as typeof pool).filter((field) => field.includes("maxUnavailable"));
+  };
+  for (const limit of [1, 7, "2", "25%", "100%"]) it(`is taken as ${limit}`, () => assert.deepEqual(told(limit), []));
+  for (const limit of [0, -3, "0%", "abc", "", "1.5", "-5%"])
+    it(`that makes no sense is told: ${JSON.stringify(limit)}`, () => assert.match(told(limit)[0] ?? "", /taken as 1/));
 });

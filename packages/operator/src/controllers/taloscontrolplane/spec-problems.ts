@@ -199,7 +199,7 @@ export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly s
   if (spec.replicas !== undefined && (pool.kind === "TalosControlPlane" || spec.replicas !== 1)) inert.push("spec.replicas");
   if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");
   if (spec.metalSpec?.machineSpec?.imageCache === true && isBefore19(spec.version)) inert.push("spec.metalSpec.machineSpec.imageCache");
-  inert.push(...inertMeta(spec), ...overruledFields(spec));
+  inert.push(...inertMeta(spec), ...overruledFields(spec), ...inertLimit(spec));
   (spec.metalSpec?.machines ?? []).forEach((machine, index) => {
     if (machine.pxeClientSpec !== undefined) inert.push(`spec.metalSpec.machines[${index}].pxeClientSpec`);
   });
@@ -216,6 +216,15 @@ function inertMeta(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly stri
   return [
     ...(machines.length > 1 && meta.hostname !== undefined && meta.hostname !== "" ? [`${field}.hostname (of one machine only)`] : []),
     ...(isNamed ? [`${field}.interface, subnet and gateway of machines that are named by DNS`] : []),
+  ];
+}
+
+/** A limit that is neither a count of machines nor a share of them: one machine at a time is what happens then. */
+function inertLimit({ rolloutStrategy }: TalosControlPlaneSpec | TalosWorkerSpec): readonly string[] {
+  const limit = rolloutStrategy?.rollingUpdate?.maxUnavailable;
+  if (limit === undefined || /^0*[1-9]\d*%?$/.test(String(limit))) return [];
+  return [
+    `spec.rolloutStrategy.rollingUpdate.maxUnavailable: ${JSON.stringify(limit).slice(0, 40)} (taken as 1; write a count or a share such as 25%)`,
   ];
 }
 
