@@ -21,7 +21,8 @@ function withInline({ certificate, key }: KeyPair): KubeObject {
   return flatCluster(1, { workers: 1 }, { talosConfig: { machine } });
 }
 
-const withReference = flatCluster(1, {}, { talosConfig: { machine: { secretRef: { name: "mine" } } } });
+const subnets = { podSubnets: ["10.50.0.0/16"], serviceSubnets: ["10.60.0.0/16"] };
+const withReference = flatCluster(1, {}, { ...subnets, talosConfig: { machine: { secretRef: { name: "mine" } } } });
 
 const giving = ({ certificate, key }: KeyPair): KubeObject =>
   ({
@@ -90,6 +91,9 @@ describe("a KubernetesCluster with secrets that somebody gives (A017)", () => {
       await secrets.update({ ...giving(mine), metadata: stored.metadata });
       await world.untilComposed(600);
       assert.deepEqual({ ...(await bundleOf(world))?.certs.os }, { ...mine });
+      const config = JSON.stringify(world.datacenter.machine("10.5.0.1").state.config.persisted);
+      for (const [network] of Object.values(subnets))
+        assert.ok(config.includes(network ?? ""), "A038: the subnets stand in the configuration");
       // What the person keeps stays when the cluster goes.
       await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "demo" });
       await world.until("gone", async () => (await world.cluster()) === undefined, 1_800);

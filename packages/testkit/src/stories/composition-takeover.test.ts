@@ -71,7 +71,7 @@ const machine = (world: Story, name: string): Promise<Conditioned> =>
   world.client.resource<Conditioned & KubeObject>(kinds.vitistackMachine).get({ namespace: "default", name });
 
 describe("a KubernetesCluster that the operator of these kinds made", () => {
-  test("is verified and told without a word from anybody, and taken over with one: keys, nodes and its Secret stay as they are", () =>
+  test("is verified and told without a word from anybody, and taken over with one: keys, nodes and its Secret stay as they are (A007)", () =>
     tell({}, async (world) => {
       const bundle = await leaveBehind(world);
       const before = nodes(world);
@@ -107,6 +107,12 @@ describe("a KubernetesCluster that the operator of these kinds made", () => {
       assert.deepEqual(((await world.get(kinds.secret)) as { readonly data?: unknown }).data, left.data);
       assert.deepEqual([world.sent.slice(calls), nodes(world)], [[], before]);
       assert.deepEqual(await machineNames(world), ran);
+      // The finalizer of that operator is honoured to the end, and goes with ours.
+      const finalizers = async () => (await world.get(kinds.kubernetesCluster))?.metadata?.finalizers?.toSorted();
+      assert.deepEqual(await finalizers(), ["cluster.vitistack.io/finalizer", "kubernetescluster.vitistack.io/finalizer"]);
+      await world.client.resource(kinds.kubernetesCluster).delete(key);
+      await world.until("gone", async () => (await world.get(kinds.kubernetesCluster)) === undefined, 1_800);
+      assert.deepEqual(await machineNames(world), []);
     }));
 
   test("is left alone when its Secret is gone: no new keys, nothing sent", () =>

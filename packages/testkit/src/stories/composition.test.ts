@@ -28,10 +28,25 @@ async function condition(world: CompositionStory, type: string, name?: string, n
   return conditionOf(await world.cluster(name, namespace), type);
 }
 
+const machineOf = (world: CompositionStory, name: string) =>
+  world.client.resource<Conditioned & KubeObject>(kinds.vitistackMachine).get({ namespace: "default", name });
+
+/** The file of a Machine says what was applied, and the Machine is the cluster's own. */
+async function assertAsWritten(world: CompositionStory, name: string): Promise<void> {
+  const [file] = parseKubernetesYaml(world.files.texts.get(`demo/${name}.yaml`) ?? "") as readonly (Conditioned & KubeObject)[];
+  const { metadata, spec } = await machineOf(world, name);
+  assert.deepEqual(file?.spec, spec);
+  for (const part of ["name", "namespace", "labels", "ownerReferences"] as const)
+    assert.deepEqual(file?.metadata?.[part], metadata?.[part], `${name}: ${part}`);
+  const [owner, ...others] = metadata?.ownerReferences ?? [];
+  assert.deepEqual([owner?.uid, owner?.controller, others], [(await world.cluster())?.metadata?.uid, true, []]);
+}
+
 describe("a KubernetesCluster", () => {
-  test("becomes Machines, files and a running cluster, and then nothing is written any more (A001, A002, A026-A036, A045-A047)", () =>
+  test("becomes Machines, files and a running cluster, and then nothing is written any more (A001, A002, A025-A036, A045-A047, A054-A057)", () =>
     tellComposition({}, async (world) => {
-      await ready(world, flatCluster(3, { workers: 2 }));
+      const template = { provider: "proxmox", cpu: { cores: 4 }, tags: { team: "b" } };
+      await ready(world, flatCluster(3, { workers: 2 }, { controlPlane: { replicas: 3, machineTemplate: { spec: template } } }));
       const names = ["demo-cp-0", "demo-cp-1", "demo-cp-2", "demo-workers-0", "demo-workers-1"];
       assert.deepEqual(await world.machineNames(), names);
       const { status } = (await world.cluster()) ?? {};
@@ -41,6 +56,9 @@ describe("a KubernetesCluster", () => {
         ["ValidationSucceeded", "GenerationSucceeded", "CreationSucceeded"],
       );
       assert.deepEqual([...world.files.texts.keys()], ["demo/.owner", ...names.map((name) => `demo/${name}.yaml`)]);
+      for (const name of names) await assertAsWritten(world, name);
+      const controlPlane = await machineOf(world, "demo-cp-0");
+      assert.deepEqual({ ...controlPlane.spec, talosConfig: undefined }, { ...template, talosConfig: undefined });
       const firstMachine = world.writes.findIndex((write) =>
         write.startsWith("PATCH /apis/vitistack.io/v1alpha1/namespaces/default/machines/"),
       );
@@ -58,8 +76,13 @@ describe("a KubernetesCluster", () => {
       assert.deepEqual(nodes.items.map(({ metadata }) => metadata?.name ?? "").toSorted(), names);
       const secrets = ["demo-kubeconfig", "demo-talosconfig"].map((name) => world.get(kinds.secret, name));
       assert.ok((await Promise.all(secrets)).every((secret) => secret !== undefined));
+      const settled = await world.cluster();
+      assert.equal(settled?.status?.observedGeneration, settled?.metadata?.generation);
+      const conditions = settled?.status?.conditions ?? [];
+      assert.equal(new Set(conditions.map(({ type }) => type)).size, conditions.length);
       await world.time.advance(120_000);
       await assertQuiet(world, 3);
+      assert.equal((await world.cluster())?.status?.lastUpdated, settled?.status?.lastUpdated);
     }));
 
   test("grows from one control plane to three and shrinks to one again, the highest indexes leave, and never without quorum (A102-A104)", () =>

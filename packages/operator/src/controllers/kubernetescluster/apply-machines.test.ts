@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { VitistackMachine } from "@talos-operator/api";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import { createMachineApplier } from "./apply-machines.ts";
+import { CompositionError } from "./errors.ts";
+
+const owner = { apiVersion: "vitistack.io/v1alpha1", kind: "KubernetesCluster", name: "demo", uid: "1", controller: true };
+const wanted: VitistackMachine = {
+  apiVersion: "vitistack.io/v1alpha1",
+  kind: "Machine",
+  metadata: { namespace: "default", name: "demo-cp-0", ownerReferences: [owner] },
+  spec: { provider: "p" },
+};
+
+/** An API server that stores what `stored` makes of an apply. */
+function applierOn(stored: (machine: VitistackMachine) => VitistackMachine) {
+  let applies = 0;
+  const machines = {
+    tryGet: async () => undefined,
+    apply: async (machine: VitistackMachine) => {
+      applies += 1;
+      return stored({ ...machine, metadata: { ...machine.metadata, uid: "m" } });
+    },
+  };
+  return { applier: createMachineApplier({ resource: () => machines } as unknown as KubeClient), applies: () => applies };
+}
+
+const withOwners = (machine: VitistackMachine, ownerReferences: VitistackMachine["metadata"]["ownerReferences"]): VitistackMachine => ({
+  ...machine,
+  metadata: { ...machine.metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
+});
+
+describe("a Machine that is applied", () => {
+  for (const [what, owners] of [
+    ["without its owner", []],
+    ["with somebody else's", [{ ...owner, uid: "2" }]],
+  ] as const)
+    it(`and comes back ${what} is an OwnerReferenceError, and is applied again (A053)`, async () => {
+      const { applier, applies } = applierOn((machine) => withOwners(machine, owners));
+      for (let pass = 1; pass <= 2; pass += 1) {
+        await assert.rejects(
+          applier.apply(wanted, undefined),
+          (thrown) => thrown instanceof CompositionError && thrown.kind === "OwnerReferenceError",
+        );
+        assert.equal(applies(), pass);
+      }
+    });
+
+  it("is not applied again once it is there", async () => {
+    const { applier, applies } = applierOn((machine) => machine);
+    const stored = await applier.apply(wanted, undefined);
+    assert.equal(await applier.apply(wanted, stored), undefined);
+    assert.equal(applies(), 1);
+  });
+});
