@@ -42,7 +42,7 @@ function heldWatches(): { readonly kube: (real: KubeTransport) => KubeTransport;
 test("a watch that is behind makes nobody ask for a machine's object again and again", () => {
   const watches = heldWatches();
   return tell({ kube: watches.kube }, async (world) => {
-    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.2", "10.5.0.3"]) as never);
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.2", "10.5.0.3"]));
     await world.start();
     await world.untilReady();
     watches.hold();
