@@ -29,6 +29,9 @@ export interface Disturbances {
   look(): void;
 }
 
+/** What boots a node. */
+const BOOTS: ReadonlySet<EffectId> = new Set(["T3", "T10", "T11"]);
+
 interface Flight {
   readonly effect: EffectId;
   readonly bootId: string;
@@ -38,13 +41,15 @@ interface Flight {
 /**
  * S10 healthy voters never fall below the majority by our action; S11 one disruptive effect on control planes at a time, and only under its intent;
  * S12 no member of a machine that is still wanted is removed; S13 an orphan was seen to be one for a while; S14 one removal for each reading of the
- * list; S16 of two voters one goes only when the other one works; S17 one machine joins at a time; S19 only what nobody wants any more is wiped; S20 and
+ * list; S18 no two members are booted or defragmented at once; S16 of two voters one goes only when the other one works; S17 one machine joins at a time; S19 only what nobody wants any more is wiped; S20 and
  * only the machine that was written down; S24 workers are disturbed one at a time, counting those that are down.
  */
 export function createDisturbances(datacenter: Datacenter, stage: Stage, now: () => number, report: Report): Disturbances {
   const owners = new Map<string, Set<string>>();
   const firstSeen = new Map<string, number>();
   const flights = new Map<string, Flight>();
+  /** Where a defragmentation was sent to and is not answered. */
+  const defragmenting = new Set<string>();
   let listReadings = 0;
   let readingsAtRemoval: number | undefined;
 
@@ -180,6 +185,15 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       report("S11", `${effect} goes to ${target.address} without an open intent on it`);
   }
 
+  /** Boots and what stops a member for a while: of control planes one at a time, whatever quorum is left. */
+  function judgeAlone(effect: EffectId, address: string, request: unknown): void {
+    if (!isControlPlane(address) || (effect !== "T13" && !(disturbs(effect, request) && BOOTS.has(effect)))) return;
+    const busy = [...flights].flatMap(([other, flight]) => (BOOTS.has(flight.effect) && isControlPlane(other) ? [other] : []));
+    const others = [...busy, ...defragmenting].filter((other) => other !== address);
+    if (others.length > 0) report("S18", `${effect} goes to ${address} while ${others.join(", ")} is not back`);
+    if (effect === "T13") defragmenting.add(address);
+  }
+
   function judgeWorkers(effect: EffectId, address: string): void {
     const workers = stage.desired?.workers ?? [];
     if (!workers.includes(address)) return;
@@ -214,6 +228,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       if (["T3", "T9", "T10", "T11"].includes(effect)) judgeIdentity(effect, address, record);
       if (effect === "T2") judgeJoin(address);
       if (effect === "T9") judgeWipe(address, record);
+      judgeAlone(effect, address, request);
       const target = targetOf(effect, address, request);
       // Network settings that are wrong take a machine off the network, and nothing takes them back.
       if (effect === "T3" && isMeta(request) && isControlPlane(address)) judgeQuorum(effect, target, request);
@@ -226,6 +241,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     },
     tookEffect(effect, address, request) {
       if (effect === "T8") readingsAtRemoval = listReadings;
+      if (effect === "T13") defragmenting.delete(address);
       if (!disturbs(effect, request)) return look();
       const target = targetOf(effect, address, request);
       const others = [...flights.keys()].filter((other) => other !== target.address && isControlPlane(other));

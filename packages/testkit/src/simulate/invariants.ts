@@ -67,7 +67,8 @@ export interface InvariantsInput {
  * changes; S6 nothing is sent while the bundle is away; S7 no machine gets a config of another bundle; S8 nothing can take the bundle along; S9 nothing
  * secret where anybody may read; S20 a machine gets its configuration only after its identity was written down, and only the machine that was; S22 a
  * machine that was written down with one key gets no configuration under another without a person's word; S23 the finalizer comes before what it
- * guards, and goes when every machine is blank or given up; S31 a paused cluster is left alone; Once: keys are made once, and each machine takes one
+ * guards, and goes when every machine is blank or given up; S31 a paused cluster is left alone; S33 so is one whose record holds what only a newer
+ * release knows, and what it holds is kept; Once: keys are made once, and each machine takes one
  * configuration; Count: no effect takes place more often than without faults, but for what the faults themselves repeat. What concerns nodes and members
  * that exist is in `disturbances.ts`, what concerns pods in `pod-rules.ts`, what
  * concerns KubernetesClusters in `composition-rules.ts`.
@@ -200,6 +201,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
 
   return {
     afterEffect(effect, address, request) {
+      // What is sent by an old reading is refused; what takes place was not.
+      if (effect === "K2" && longAgo(stage.newerRecordSince)) report("S33", "the record of a newer release was written");
       if (address !== undefined) disturbances.tookEffect(effect, address, request);
     },
     afterRead(path) {
@@ -208,6 +211,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
     async beforeSend(effect, address, request) {
       if ((isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") || effect.startsWith("T")) && longAgo(stage.pausedSince))
         report("S31", `${effect} is sent while the cluster is paused`);
+      if (effect.startsWith("T") && longAgo(stage.newerRecordSince))
+        report("S33", `${effect} is sent while the record holds what only a newer release knows`);
       if (effect === "K1") await checkFinalizer(effect);
       await pods.beforeSend(effect, address, request);
       if (address === undefined) await composition?.beforeSend(request as KubeRequest);

@@ -46,12 +46,12 @@ async function simulate(): Promise<void> {
   // Only now may the product be imported: a mutant is planted while it loads.
   if (mutant !== undefined) plantMutant(mutant);
   const { planClean, planCrashes, planRuns } = await import("./plan-runs.ts");
-  const { TROUBLES } = await import("./troubles.ts");
+  const { LATER_TROUBLES, TROUBLES } = await import("./troubles.ts");
   const { workloads } = await import("./workloads/index.ts");
   const { run } = await import("./run.ts");
 
   if (values.workload === "list") return listWorkloads(workloads);
-  const trouble = findTrouble(TROUBLES) ?? mutant?.trouble;
+  const trouble = findTrouble([...TROUBLES, ...LATER_TROUBLES]) ?? mutant?.trouble;
   const wanted = values.workload ?? (values["crash-plans"] ? "all" : (mutant?.workload ?? "create"));
   const chosen = wanted === "all" ? workloads : workloads.filter(({ name }) => name === wanted);
   if (chosen.length === 0) fail(`there is no workload "${wanted}"; --workload list names them`);

@@ -9,6 +9,8 @@ import type { Desired } from "./scenario.ts";
 export interface Stage {
   /** Since when the bundle Secret is away or holds something else, by somebody's hand. */
   bundleGoneSince: number | undefined;
+  /** Since when the record holds what only a newer release knows. */
+  newerRecordSince: number | undefined;
   /** Since when the cluster is paused by a person. */
   pausedSince: number | undefined;
   /** The record was deleted by somebody: what was written down is not known any more. */
@@ -51,6 +53,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
   let frozen: { readonly over: Promise<void>; readonly end: () => void } | undefined;
   return {
     bundleGoneSince: undefined,
+    newerRecordSince: undefined,
     pausedSince: undefined,
     isRecordLost: false,
     mayRepeat: 0,

@@ -1,14 +1,23 @@
 import { foundAndReplace, foundByHand } from "./troubles/founding.ts";
 import type { TroubleInput } from "./troubles/input.ts";
-import { loseAll, loseBeforeFounding, loseBundle, loseRecord, takeName } from "./troubles/keys.ts";
+import { loseAll, loseBeforeFounding, loseBundle, loseRecord, takeName, writeNewer } from "./troubles/keys.ts";
 import type { TroubleKind } from "./troubles/kinds.ts";
-import { cutOff, nameMachinesTwice, pauseAndReboot, rebootFounding, rebootWaiting } from "./troubles/machines.ts";
-import { jumpClock, pauseBeforeSend, pauseOperator, takeLease } from "./troubles/operators.ts";
+import {
+  cutOff,
+  deafen,
+  holdLearners,
+  nameMachinesTwice,
+  pauseAndReboot,
+  rebootFounding,
+  rebootWaiting,
+  slowDown,
+} from "./troubles/machines.ts";
+import { jumpClock, pauseBeforeSend, pauseOperator, stutter, takeLease } from "./troubles/operators.ts";
 import { pauseCluster } from "./troubles/people.ts";
 import { freezeWatches, lieToReads } from "./troubles/views.ts";
 
 export type { TroubleInput } from "./troubles/input.ts";
-export { EDIT_TROUBLES, TROUBLES, type TroubleKind } from "./troubles/kinds.ts";
+export { EDIT_TROUBLES, LATER_TROUBLES, TROUBLES, type TroubleKind } from "./troubles/kinds.ts";
 
 /** What each of them does. Resolves when everything is as it was before. */
 const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: number) => Promise<void>>> = {
@@ -34,6 +43,11 @@ const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: numb
   "names-taken": takeName,
   "paused-by-person": pauseCluster,
   "clock-jump": jumpClock,
+  "newer-record": writeNewer,
+  "learner-stuck": holdLearners,
+  "slow-machine": slowDown,
+  "one-way": deafen,
+  "operator-sluggish": stutter,
 };
 
 /** Lets the trouble happen. Resolves when everything is as it was before. */

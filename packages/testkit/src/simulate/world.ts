@@ -1,4 +1,4 @@
-import { crds } from "@talos-operator/api";
+import { crds, type CustomResourceDefinition } from "@talos-operator/api";
 import { createApiServer, createMemoryStore, type Store, type StoreContent } from "@talos-operator/apiserver";
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime, type VirtualTime } from "@talos-operator/kube-runtime/testing";
@@ -29,6 +29,7 @@ import {
 import { createStage } from "./stage.ts";
 import { createTrace } from "./trace.ts";
 import { makeTrouble, type TroubleKind } from "./troubles.ts";
+import { LATER_FIELD } from "./troubles/input.ts";
 import type { EditableWorld } from "./workload.ts";
 
 /** What a world is made of. */
@@ -101,11 +102,28 @@ async function storeCrds(): Promise<StoreContent> {
   const store = createMemoryStore();
   const api = await createApiServer({ store, clock: time.clock, timers: time.timers, random: createSeededRandom(0) });
   const transport = api.transport({ name: "system:simulation", groups: ["system:masters"] });
-  for (const crd of crds) await createObject(transport, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+  for (const crd of crds.map(withLaterField)) await createObject(transport, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
   await time.settle();
   const content = store.load();
   api.close();
   return content;
+}
+
+/** The CRD that a newer release left behind: it knows a field more than this one. */
+function withLaterField(crd: CustomResourceDefinition): CustomResourceDefinition {
+  if (crd.spec.names.kind !== "ClusterRecord") return crd;
+  const later = structuredClone(crd) as unknown as { spec: { versions: { schema: { openAPIV3Schema: JsonObject } }[] } };
+  for (const { schema } of later.spec.versions) {
+    const known = at(schema.openAPIV3Schema, "properties", "spec", "properties", "knownControlPlanes", "items", "properties");
+    known[LATER_FIELD] = { type: "string", maxLength: 64 };
+  }
+  return later as unknown as CustomResourceDefinition;
+}
+
+type JsonObject = Record<string, unknown>;
+
+function at(object: JsonObject, ...path: readonly string[]): JsonObject {
+  return path.reduce((inner, name) => inner[name] as JsonObject, object);
 }
 
 /** Makes a world; nothing happens in it before `start`. */

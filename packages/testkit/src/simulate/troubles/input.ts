@@ -41,6 +41,9 @@ export type Secret = KubeObject & {
   readonly immutable?: boolean;
 };
 
+/** A field of known machines that the CRD of these worlds has, and no release yet. */
+export const LATER_FIELD = "laterFact";
+
 export const ofCluster = { namespace: NAMESPACE, name: CLUSTER_NAME } as const;
 export const bundleKey = { namespace: NAMESPACE, name: `${CLUSTER_NAME}-bundle-1` } as const;
 

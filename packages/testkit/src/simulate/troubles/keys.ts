@@ -1,9 +1,9 @@
-import { clusterRecordResource, talosControlPlaneResource } from "@talos-operator/api";
+import { clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { SimulatedMachine } from "@talos-operator/simulator";
 import { pick } from "../fault.ts";
 import { addressesOf, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
-import { begin, bundleKey, ofCluster, recordThat, secretType, type Secret, type TroubleInput } from "./input.ts";
+import { begin, bundleKey, LATER_FIELD, ofCluster, recordThat, secretType, type Secret, type TroubleInput } from "./input.ts";
 
 /** The bundle Secret goes; in `bundle-changed` one with other keys comes in between. */
 export async function loseBundle(input: TroubleInput, lastsMs: number): Promise<void> {
@@ -106,6 +106,37 @@ export async function loseRecord(input: TroubleInput, lastsMs: number): Promise<
   await takeAway(input, "ClusterRecord");
   await timers.sleep(lastsMs);
   founder?.setConnected(true);
+}
+
+/** A newer release was here for a moment, whose CRD stays: it wrote of a machine what this one does not know. */
+export async function writeNewer(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { client, timers, stage, now } = input;
+  await begin(input, lastsMs);
+  const records = client.resource(clusterRecordResource);
+  const write = async (word: string | undefined): Promise<void> => {
+    for (;;) {
+      const record = await recordThat(input, ({ spec }) => (spec.knownControlPlanes ?? []).length > 0);
+      const [first, ...others] = record.spec.knownControlPlanes ?? [];
+      const { [LATER_FIELD]: _old, ...known } = first as unknown as Record<string, unknown>;
+      const changed = word === undefined ? known : { ...known, [LATER_FIELD]: word };
+      const spec = { ...record.spec, knownControlPlanes: [changed, ...others] };
+      try {
+        await records.update({ ...record, spec } as KubeObject);
+        return;
+      } catch {
+        // Somebody wrote in between.
+        await timers.sleep(10);
+      }
+    }
+  };
+  await write("of tomorrow");
+  stage.newerRecordSince = now();
+  await timers.sleep(lastsMs);
+  const kept = (await client.resource(clusterRecordResource).get(ofCluster)) as ClusterRecord;
+  if ((kept.spec.knownControlPlanes?.[0] as Record<string, unknown> | undefined)?.[LATER_FIELD] === undefined)
+    throw new Error("what a newer release wrote into the record is gone");
+  stage.newerRecordSince = undefined;
+  await write(undefined);
 }
 
 type Conditioned = KubeObject & {

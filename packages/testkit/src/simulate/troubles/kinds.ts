@@ -43,7 +43,17 @@ export type TroubleKind =
   /** A person pauses the cluster for a while. */
   | "paused-by-person"
   /** The operator's clock is an hour wrong, or six: for a while, or from then on. */
-  | "clock-jump";
+  | "clock-jump"
+  /** A newer release wrote something into the record, and this one runs again; later it is taken out. */
+  | "newer-record"
+  /** No etcd catches up: whoever joins stays a learner for a while. */
+  | "learner-stuck"
+  /** Every call to one machine takes two seconds and more, as with a slow disk. */
+  | "slow-machine"
+  /** One machine hears everything, and nobody hears it. */
+  | "one-way"
+  /** The operator's event loop stands still for seconds, again and again; its lease does not run out. */
+  | "operator-sluggish";
 
 export const TROUBLES: readonly TroubleKind[] = [
   "bundle-lost",
@@ -69,6 +79,9 @@ export const TROUBLES: readonly TroubleKind[] = [
   "paused-before-send",
   "lease-taken",
 ];
+
+/** Those that are played only where they are asked for (`--trouble`), with any workload. */
+export const LATER_TROUBLES: readonly TroubleKind[] = ["newer-record", "learner-stuck", "slow-machine", "one-way", "operator-sluggish"];
 
 /** Those that can befall a cluster that is Ready, whatever is done to it. */
 export const EDIT_TROUBLES: readonly TroubleKind[] = [

@@ -1,6 +1,6 @@
 import { talosControlPlaneResource } from "@talos-operator/api";
 import { pick } from "../fault.ts";
-import { manifestOf, NAMESPACE } from "../scenario.ts";
+import { addressesOf, manifestOf, NAMESPACE } from "../scenario.ts";
 import { begin, machinesOf, ofCluster, readRecord, recordThat, type TroubleInput } from "./input.ts";
 import { confirmMachine } from "./people.ts";
 
@@ -11,6 +11,36 @@ export async function cutOff(input: TroubleInput, lastsMs: number): Promise<void
   machine.setConnected(false);
   await input.timers.sleep(lastsMs);
   machine.setConnected(true);
+}
+
+/** Control planes, spare ones too, do not catch up with etcd's leader for a while. */
+export async function holdLearners(input: TroubleInput, lastsMs: number): Promise<void> {
+  const { controlPlanes, spares } = addressesOf(input.scenario);
+  await begin(input, lastsMs);
+  const machines = [...controlPlanes, ...spares].map((address) => input.datacenter.machine(address));
+  for (const machine of machines) machine.setCatchingUp(false);
+  await input.timers.sleep(2 * lastsMs);
+  for (const machine of machines) machine.setCatchingUp(true);
+}
+
+/** Calls to one machine take their time. */
+export async function slowDown(input: TroubleInput, lastsMs: number): Promise<void> {
+  await begin(input, lastsMs);
+  const machine = pick(machinesOf(input), input.random).address;
+  const fault = input.datacenter.inject({ machine, effect: { kind: "delay", ms: 2_000 + Math.floor(input.random.fraction() * 4_000) } });
+  await input.timers.sleep(lastsMs);
+  fault.remove();
+}
+
+/** One machine acts, and its answers are lost. */
+export async function deafen(input: TroubleInput, lastsMs: number): Promise<void> {
+  await begin(input, lastsMs);
+  const machine = pick(machinesOf(input), input.random).address;
+  const fault = input.datacenter.inject({ machine, effect: { kind: "drop-reply" } });
+  // What took place there is not counted, for nobody heard of it.
+  input.stage.mayRepeat += 1;
+  await input.timers.sleep(lastsMs);
+  fault.remove();
 }
 
 /** A machine loses its power while it waits for its configuration. */

@@ -10,6 +10,17 @@ export async function pauseOperator(input: TroubleInput, lastsMs: number): Promi
   await input.timers.sleep(lastsMs);
 }
 
+/** Stands still for up to five seconds, ten times; nobody else is there to take over. */
+export async function stutter({ kind, random, trace, timers, holdOperator }: TroubleInput): Promise<void> {
+  trace(`trouble ${kind}`);
+  for (let n = 0; n < 10; n += 1) {
+    await timers.sleep(Math.floor(random.fraction() * 15_000));
+    const goOn = holdOperator();
+    await timers.sleep(500 + Math.floor(random.fraction() * 4_500));
+    goOn();
+  }
+}
+
 /** Between its last check and the send of the record, or of something else. */
 export async function pauseBeforeSend({ kind, random, trace, timers, ...input }: TroubleInput, lastsMs: number): Promise<void> {
   const effect = kind === "paused-before-record" ? "K2" : pick(["K1", "K4", "K5", "T2", "T4"] as const, random);
