@@ -54,20 +54,13 @@ export class MachineConnections {
     this.#maintenance = undefined;
   }
 
+  /** What was told under the machine's key is kept: a machine that boots, and another one, presents another key. */
   closeMutual(): void {
-    this.version.forget();
-    this.hardware.forget();
     this.#mutual?.client.close();
     this.#mutual = undefined;
   }
 
-  /** Closes the channels and keeps what does not change: the machine is looked at another way. */
-  hangUp(): void {
-    this.closeMaintenance();
-    this.#mutual?.client.close();
-    this.#mutual = undefined;
-  }
-
+  /** Closes the channels; the next look dials. What does not change is kept. */
   close(): void {
     this.closeMaintenance();
     this.closeMutual();

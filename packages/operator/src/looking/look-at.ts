@@ -54,7 +54,7 @@ export async function lookAt(question: LookQuestion): Promise<Look> {
  */
 export async function lookThrough(looks: TalosLooks, question: LookQuestion): Promise<Running | undefined> {
   try {
-    const look = await readRunning(looks, question, FORWARDED);
+    const look = await readRunning(looks, question, () => FORWARDED);
     return look.stage === "running" ? look : undefined;
   } catch (thrown) {
     if (isTalosError(thrown)) return undefined;
@@ -66,7 +66,7 @@ export async function lookThrough(looks: TalosLooks, question: LookQuestion): Pr
 async function tryOurs(question: LookQuestion, credentials: ReaderCredentials): Promise<Look | undefined> {
   try {
     const client = question.connections.mutual(credentials);
-    return await readRunning(client, question, client.peerSpki());
+    return await readRunning(client, question, () => client.peerSpki());
   } catch (thrown) {
     question.connections.closeMutual();
     if (isTalosError(thrown) && thrown.isByTime) return outOfTime(thrown, question.now());
@@ -155,14 +155,18 @@ async function runningVersionOf(client: TalosLooks, options: CallOptions): Promi
 /**
  * What a machine with a configuration shows.
  *
- * @param steadyFor whose answers that stay the same may be taken from an earlier look: the machine's key, or that it is reached through another machine
+ * @param keyOf whose answers that stay the same may be taken from an earlier look: the machine's key, or that it is reached through another machine
  */
-async function readRunning(client: TalosLooks, question: LookQuestion, steadyFor: string | undefined): Promise<Running> {
+async function readRunning(client: TalosLooks, question: LookQuestion, keyOf: () => string | undefined): Promise<Running> {
   const options = callOptions(question);
   const isControlPlane = question.role === "controlplane";
+  const asked = client.resources.get(resourceKinds.machineStatus, undefined, options);
+  // The first answer on a connection shows the key. What was told under it before need not be told again.
+  if (keyOf() === undefined) await asked;
+  const steadyFor = keyOf();
   const freshMs = steadyFor === FORWARDED ? FORWARDED_FRESH_MS : undefined;
   const [status, version, etcd, hardware] = await Promise.all([
-    client.resources.get(resourceKinds.machineStatus, undefined, options),
+    asked,
     question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options), freshMs),
     isControlPlane ? seenEtcd(client, options) : undefined,
     // Addresses change hands: the certificate says only that it is one of ours.

@@ -100,3 +100,38 @@ test("channels are closed when the cluster is settled, not one by one at the nex
     assert.deepEqual(atFirstForwarded, []);
   });
 });
+
+test("what does not change is told once by a machine that comes back with the same key", async () => {
+  const hardware: string[] = [];
+  const dialer = (real: TalosDialer): TalosDialer => ({
+    dial(target, credentials) {
+      const channel = real.dial(target, credentials);
+      const note = (request: unknown, node: string | undefined): void => {
+        if (node === undefined && JSON.stringify(request).includes("SystemInformation")) hardware.push(target.address);
+      };
+      return {
+        ...channel,
+        unary: (method, request, options) => {
+          note(request, options.node);
+          return channel.unary(method, request, options);
+        },
+      };
+    },
+  });
+  await tell({ dialer }, async (world) => {
+    await world.start();
+    await world.client.resource(kinds.cluster).create(demoCluster(cps, workers));
+    await world.untilReady();
+    await world.time.advance(180_000);
+    const [, , , , last = ""] = [...cps, ...workers];
+    hardware.length = 0;
+    world.datacenter.machine(last).setConnected(false);
+    await world.until("it is missed", async () => (await world.condition(kinds.cluster, "Ready"))?.status === "False", 120);
+    world.datacenter.machine(last).setConnected(true);
+    await world.untilReady(120);
+    assert.deepEqual(
+      hardware.filter((address) => address === last),
+      [last],
+    );
+  });
+});

@@ -162,7 +162,7 @@ export class ClusterSession {
 
   /** From now on the machines are looked at through one of them, and their next look may be a minute away. */
   #hangUp(): void {
-    for (const { watcher, connections } of this.#watched.values()) if (!watcher.isLooking()) connections.hangUp();
+    for (const { watcher, connections } of this.#watched.values()) if (!watcher.isLooking()) connections.close();
   }
 
   /** Look at this machine now. */
@@ -320,7 +320,7 @@ export class ClusterSession {
           const forwarded = await this.#lookThroughOthers(own, question);
           if (forwarded !== undefined) {
             // Dialled again when it does not show what it should.
-            connections.hangUp();
+            connections.close();
             return forwarded;
           }
           const look = await lookAt(question);
