@@ -47,7 +47,7 @@ const LONGEST_PAUSE_MS = 8_000;
 const STATE_PAUSE_MS = 1_000;
 
 /** While more than this is written in {@link CROWD_WINDOW_MS}, as when hundreds of clusters begin at once, words and passing states wait longer. */
-const CROWD = 50;
+const CROWD = 25;
 const CROWD_WINDOW_MS = 10_000;
 
 interface OwnWrite {
