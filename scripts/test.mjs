@@ -14,7 +14,7 @@ const result = spawnSync(
   process.execPath,
   [
     "--test",
-    `--import=${new URL("without-async-hooks.mjs", import.meta.url)}`,
+    `--import=${new URL("untracked-promises.mjs", import.meta.url)}`,
     // Node leaves a core idle by default, which on two cores means one file after another.
     `--test-concurrency=${availableParallelism()}`,
     `--test-reporter=${process.env.TEST_REPORTER ?? "spec"}`,
