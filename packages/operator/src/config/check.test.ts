@@ -4,20 +4,10 @@ import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import { checkConfig } from "./check.ts";
 import type { ConfigCheck } from "./check.ts";
 import type { MachineSettings } from "./settings.ts";
+import { renderInput } from "../testing/render-input.ts";
 
 function check(version: string, machineSpec: MachineSettings, over: Partial<TalosControlPlaneSpec> = {}): ConfigCheck {
-  return checkConfig({
-    role: "controlplane",
-    clusterName: "demo",
-    endpoint: "https://10.0.0.100:6443",
-    controlPlane: { mode: "metal", version, kubeVersion: "v1.35.4", ...over },
-    machineSpec,
-    version,
-    readBy: undefined,
-    platform: "metal",
-    installDisk: "/dev/sda",
-    addresses: ["10.0.0.1"],
-  });
+  return checkConfig(renderInput(version, machineSpec, over));
 }
 
 describe("what Talos would refuse is told before a machine sees it", () => {

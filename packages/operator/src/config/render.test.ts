@@ -4,21 +4,10 @@ import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import { noSecrets } from "./no-secrets.ts";
 import { renderMachineConfig } from "./render.ts";
 import type { MachineSettings } from "./settings.ts";
+import { renderInput } from "../testing/render-input.ts";
 
 function config(version: string, machineSpec: MachineSettings, over: Partial<TalosControlPlaneSpec> = {}): string {
-  return renderMachineConfig({
-    role: "controlplane",
-    clusterName: "demo",
-    endpoint: "https://10.0.0.100:6443",
-    controlPlane: { mode: "metal", version, kubeVersion: "v1.35.4", ...over },
-    machineSpec,
-    version,
-    readBy: undefined,
-    platform: "metal",
-    installDisk: "/dev/sda",
-    addresses: ["10.0.0.1"],
-    secrets: noSecrets,
-  });
+  return renderMachineConfig({ ...renderInput(version, machineSpec, over), secrets: noSecrets });
 }
 
 describe("each setting of machines shows in their config, and not without it", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { KubeTransport, TalosDialer } from "@talos-operator/ports";
+import { withUnary } from "../world/with-unary.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -26,22 +27,10 @@ const recordOf = (world: Story): Promise<Record> => world.client.resource<Record
 
 /** Calls `before` ahead of every call that a machine gets. */
 function hooked(real: TalosDialer, before: (address: string, method: string) => Promise<void>): TalosDialer {
-  return {
-    dial(target, credentials) {
-      const channel = real.dial(target, credentials);
-      return {
-        target,
-        unary: async (method, request, options) => {
-          await before(target.address, method.path.slice(method.path.lastIndexOf("/") + 1));
-          return channel.unary(method, request, options);
-        },
-        serverStream: (method, request, options) => channel.serverStream(method, request, options),
-        upload: (method, requests, options) => channel.upload(method, requests, options),
-        peerSpki: () => channel.peerSpki(),
-        close: () => channel.close(),
-      };
-    },
-  };
+  return withUnary(real, ({ address, channel }) => async (method, request, options) => {
+    await before(address, method.path.slice(method.path.lastIndexOf("/") + 1));
+    return channel.unary(method, request, options);
+  });
 }
 
 /** Fails what `fails` names, as a server does that is too busy. */
@@ -57,6 +46,20 @@ function busy(real: KubeTransport, fails: (method: string, path: string, isBefor
     watch: (request, options) => real.watch(request, options),
     close: () => real.close(),
   };
+}
+
+/** Until the cluster is Ready and what it runs was read. */
+async function settle(world: Story): Promise<void> {
+  await apply(world, kinds.cluster, demoCluster(cps, ["10.5.0.4"]));
+  await world.start();
+  await world.untilReady();
+  await world.until("read", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
+  await world.time.advance(5_000);
+}
+
+async function patchPool(world: Story, pool: "worker" | "controlPlane", patch: object): Promise<void> {
+  const spec = { [pool]: { metalSpec: { machineSpec: { configPatches: [patch] } } } };
+  await world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
 }
 
 /**
@@ -87,18 +90,11 @@ async function between(
   };
   let hasHappened = false;
   await tell({ dialer: (real) => hooked(real, before) }, async (told) => {
-    await apply(told, kinds.cluster, demoCluster(cps, ["10.5.0.4"]));
-    await told.start();
-    await told.untilReady();
-    await told.until("read", async () => (await told.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
-    await told.time.advance(5_000);
+    await settle(told);
     world = told;
     isArmed = true;
     const sent = told.sent.length;
-    await told.client.resource(kinds.cluster).patch(demo, {
-      type: "merge",
-      value: { spec: { [given.pool]: { metalSpec: { machineSpec: { configPatches: [given.patch] } } } } },
-    });
+    await patchPool(told, given.pool, given.patch);
     await told.time.advance(given.seconds * 1_000);
     assert.ok(hasHappened, "nothing was about to be sent");
     isArmed = false;
@@ -190,17 +186,10 @@ describe("between the decision and the send", () => {
       };
       await tell({ kube: (real) => busy(real, fails) }, async (world) => {
         now = () => world.time.now();
-        await apply(world, kinds.cluster, demoCluster(cps, ["10.5.0.4"]));
-        await world.start();
-        await world.untilReady();
-        await world.until("read", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
-        await world.time.advance(5_000);
+        await settle(world);
         isArmed = true;
         if (isBefore) failsUntil = world.time.now() + 20_000;
-        await world.client.resource(kinds.cluster).patch(demo, {
-          type: "merge",
-          value: { spec: { worker: { metalSpec: { machineSpec: { configPatches: [label] } } } } },
-        });
+        await patchPool(world, "worker", label);
         await world.time.advance(80_000);
         assert.deepEqual(world.sent.slice(-2), ["ApplyConfiguration 10.5.0.4", "ApplyConfiguration 10.5.0.4"]);
         const { config } = world.datacenter.machine("10.5.0.4").state;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
-import type { TalosChannel, TalosDialer, Timers } from "@talos-operator/ports";
+import type { TalosDialer, Timers } from "@talos-operator/ports";
+import { withUnary } from "../world/with-unary.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 import { watchQuorum } from "./watch-quorum.ts";
@@ -47,30 +48,18 @@ function lateResets(others: "lost" | "answered"): {
       await world.time.advance(5_000);
       await answer;
     },
-    dialer: (real: TalosDialer): TalosDialer => ({
-      dial(target, credentials) {
-        const channel = real.dial(target, credentials);
-        const unary: TalosChannel["unary"] = async (method, request, options) => {
-          if (!method.path.endsWith("/Reset")) return channel.unary(method, request, options);
-          first ??= target.address;
-          if (target.address !== first) return channel.unary(method, request, options);
-          sent += 1;
-          if (sent > 1 && others === "answered") return channel.unary(method, request, options);
-          // Whoever carries it on the way asks again for itself.
-          held ??= () => real.dial(target, credentials).unary(method, request, { timeoutMs: 20_000 });
-          await late.timers?.sleep(options.timeoutMs);
-          throw Object.assign(new Error("deadline exceeded"), { name: "TalosCallFailure" as const, code: 4 });
-        };
-        return {
-          target,
-          unary,
-          serverStream: (method, request, options) => channel.serverStream(method, request, options),
-          upload: (method, requests, options) => channel.upload(method, requests, options),
-          peerSpki: () => channel.peerSpki(),
-          close: () => channel.close(),
-        };
-      },
-    }),
+    dialer: (real: TalosDialer): TalosDialer =>
+      withUnary(real, ({ address, channel, again }) => async (method, request, options) => {
+        if (!method.path.endsWith("/Reset")) return channel.unary(method, request, options);
+        first ??= address;
+        if (address !== first) return channel.unary(method, request, options);
+        sent += 1;
+        if (sent > 1 && others === "answered") return channel.unary(method, request, options);
+        // Whoever carries it on the way asks again for itself.
+        held ??= () => again().unary(method, request, { timeoutMs: 20_000 });
+        await late.timers?.sleep(options.timeoutMs);
+        throw Object.assign(new Error("deadline exceeded"), { name: "TalosCallFailure" as const, code: 4 });
+      }),
   };
   return late;
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosDialer } from "@talos-operator/ports";
+import { withUnary } from "../world/with-unary.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
@@ -103,21 +104,11 @@ test("channels are closed when the cluster is settled, not one by one at the nex
 
 test("what does not change is told once by a machine that comes back with the same key", async () => {
   const hardware: string[] = [];
-  const dialer = (real: TalosDialer): TalosDialer => ({
-    dial(target, credentials) {
-      const channel = real.dial(target, credentials);
-      const note = (request: unknown, node: string | undefined): void => {
-        if (node === undefined && JSON.stringify(request).includes("SystemInformation")) hardware.push(target.address);
-      };
-      return {
-        ...channel,
-        unary: (method, request, options) => {
-          note(request, options.node);
-          return channel.unary(method, request, options);
-        },
-      };
-    },
-  });
+  const dialer = (real: TalosDialer): TalosDialer =>
+    withUnary(real, ({ address, channel }) => (method, request, options) => {
+      if (options.node === undefined && JSON.stringify(request).includes("SystemInformation")) hardware.push(address);
+      return channel.unary(method, request, options);
+    });
   await tell({ dialer }, async (world) => {
     await world.start();
     await world.client.resource(kinds.cluster).create(demoCluster(cps, workers));

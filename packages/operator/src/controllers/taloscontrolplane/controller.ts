@@ -35,9 +35,10 @@ import type { MachineFact } from "./facts.ts";
 import { readRecord } from "./facts-codec.ts";
 import { withPauses } from "./held.ts";
 import { createGuard } from "./guard.ts";
-import type { Action, DeclaredMachine, Decision, Observed, Rule, SentEffect } from "./model.ts";
+import type { DeclaredMachine, Decision, Observed, Rule, SentEffect } from "./model.ts";
 import { identityOf } from "./identity.ts";
 import type { IdentityKind } from "./identity.ts";
+import { objectsActedOn } from "./objects-acted-on.ts";
 import { observe } from "./observe.ts";
 import { withConfigs } from "./observe-configs.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -505,17 +506,6 @@ function firstLooksDueMs({ metadata, status }: TalosControlPlane, seen: Observed
   const isTold = findCondition(status?.conditions, "Ready")?.observedGeneration === metadata.generation;
   const isLooking = seen.machines.some(({ look }) => look.kind === "not-asked");
   return isTold && isLooking ? FIRST_LOOKS_MS - elapsedMs(seen.watchedSince, seen.now) : 0;
-}
-
-/** Objects that a pass is to let go or guard, as one word; `undefined` when it is to do anything else. What these actions find done already they pass over. */
-function objectsActedOn(actions: readonly Action[]): string | undefined {
-  const words = actions.map((action) => {
-    if (action.kind === "DeleteMachine") return `${action.kind} ${action.name}`;
-    return action.kind === "AddFinalizer" || action.kind === "RemoveFinalizer"
-      ? `${action.kind} ${action.object.kind}/${action.object.name}`
-      : undefined;
-  });
-  return words.length === 0 || words.includes(undefined) ? undefined : words.join(", ");
 }
 
 /** Failures that the next look answers: the world moved between decision and effect. */

@@ -1,0 +1,12 @@
+import type { Action } from "./model.ts";
+
+/** Objects that a pass is to let go or guard, as one word; `undefined` when it is to do anything else. What these actions find done already they pass over. */
+export function objectsActedOn(actions: readonly Action[]): string | undefined {
+  const words = actions.map((action) => {
+    if (action.kind === "DeleteMachine") return `${action.kind} ${action.name}`;
+    return action.kind === "AddFinalizer" || action.kind === "RemoveFinalizer"
+      ? `${action.kind} ${action.object.kind}/${action.object.name}`
+      : undefined;
+  });
+  return words.length === 0 || words.includes(undefined) ? undefined : words.join(", ");
+}
