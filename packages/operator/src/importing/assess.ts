@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { bundleSecretName, findingsMessage } from "@talos-operator/api";
+import { foundConfigHash } from "../controllers/taloscontrolplane/config-hash.ts";
 import { withDecisions } from "../controllers/taloscontrolplane/facts.ts";
 import type { ClusterFacts, MachineFact } from "../controllers/taloscontrolplane/facts.ts";
 import { networksOf } from "../controllers/taloscontrolplane/fixed-properties.ts";
@@ -235,17 +236,21 @@ function factsOf(seen: Observed, bundle: FoundBundle, first: Read, reads: readon
     cni: seen.controlPlane.spec?.cni ?? {},
     talosVersion: look.kind === "running" ? (look.version ?? "") : "",
     kubernetesVersion: first.reading.kubernetesVersion,
-    machines: reads.map((read) => machineFactOf(seen, read)),
+    machines: [],
     bootstrapIntent: undefined,
     bootstrapDone: { machine: declared.name, address: declared.address, uuid: first.reading.uuid, at: seen.now, evidence },
     intents: [],
     decisions: [],
     importedAt: seen.now,
   };
-  return withDecisions(facts, { at: seen.now, action: "Import", reason: "Verified", message: `${evidence} Keys: ${bundle.source}.` });
+  const machines = reads.map((read) => machineFactOf(seen, facts, read));
+  return withDecisions(
+    { ...facts, machines },
+    { at: seen.now, action: "Import", reason: "Verified", message: `${evidence} Keys: ${bundle.source}.` },
+  );
 }
 
-function machineFactOf(seen: Observed, { machine: { declared, look }, reading }: Read): MachineFact {
+function machineFactOf(seen: Observed, facts: ClusterFacts, { machine: { declared, look }, reading }: Read): MachineFact {
   return {
     name: declared.name,
     role: declared.role,
@@ -255,7 +260,7 @@ function machineFactOf(seen: Observed, { machine: { declared, look }, reading }:
     spki: undefined,
     platform: look.kind === "running" ? look.platform : undefined,
     installDisk: reading.installDisk,
-    configHash: undefined,
+    configHash: foundConfigHash(declared, seen.controlPlane.spec, facts),
     pinnedAt: seen.now,
     vouchedAt: undefined,
     configuredAt: seen.now,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import type { KubeTransport } from "@talos-operator/ports";
 import { kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 import { leaveBehind, leaveObjects } from "./left-behind.ts";
@@ -84,6 +85,33 @@ test("differences are told with their paths and need a person's word for exactly
     assert.deepEqual(nodes(world), before);
     assert.equal((await world.condition(kinds.controlPlane, "UpgradePending"))?.status, "True");
   }));
+
+test("settings that change in the very moment of the takeover are sent: what was taken over is what was compared", () => {
+  let edit = async (): Promise<void> => {};
+  const editedAtTakeover = (real: KubeTransport): KubeTransport => ({
+    ...real,
+    async send(request, options) {
+      const answer = await real.send(request, options);
+      if (request.method === "POST" && request.path.endsWith("/clusterrecords")) await edit();
+      return answer;
+    },
+  });
+  return tell({ kube: editedAtTakeover }, async (world) => {
+    const bundle = await leaveBehind(world);
+    await leaveObjects(world, manifestOf("talos-alperen-cloud"), bundle);
+    await afterThePeer(world);
+    const configPatches = [{ machine: { nodeLabels: { "example.org/rack": "r1" } } }];
+    const value = { spec: { metalSpec: { machineSpec: { configPatches } } } };
+    edit = async () =>
+      void (await world.client.resource(kinds.worker).patch({ namespace: "default", name: "pool" }, { type: "merge", value }));
+    const calls = world.sent.length;
+    await world.start();
+    const worker = world.datacenter.machine("10.5.0.4");
+    await world.until("the setting is kept", async () => /example\.org\/rack: r1/.test(worker.state.config.persisted ?? ""), 300);
+    // Tried, then kept.
+    assert.deepEqual(world.sent.slice(calls), ["ApplyConfiguration 10.5.0.4", "ApplyConfiguration 10.5.0.4"]);
+  });
+});
 
 const refusals: readonly {
   readonly what: string;

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
+import type { ClusterFacts } from "./facts.ts";
+import { asMade } from "./fixed-properties.ts";
 import type { DeclaredMachine } from "./model.ts";
 
 /**
@@ -15,6 +17,18 @@ export function configHashOf(machine: DeclaredMachine, spec: TalosControlPlaneSp
     .update(JSON.stringify(ordered([machine.role, settings, { clusterDomain, podCIDR, serviceCIDR, cni }])))
     .digest("hex")
     .slice(0, 16);
+}
+
+/**
+ * Hash of the settings that count as applied to a machine that was found running: those of now, so that any that come later are sent, though it be at once.
+ * `undefined` while the config that a person wrote for it was not read.
+ */
+export function foundConfigHash(
+  machine: DeclaredMachine,
+  spec: TalosControlPlaneSpec | undefined,
+  facts: ClusterFacts,
+): string | undefined {
+  return spec === undefined || machine.isConfigUnknown === true ? undefined : configHashOf(machine, asMade(spec, facts));
 }
 
 /** The value with the keys of its objects in one order: how an API server stores them means nothing. */

@@ -5,7 +5,7 @@ import { contractOf } from "../../config/render.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import type { Hardware, InMaintenance, Running } from "../../looking/look.ts";
 import { wantedDisk } from "../../config/wanted-disk.ts";
-import { configHashOf } from "./config-hash.ts";
+import { configHashOf, foundConfigHash } from "./config-hash.ts";
 import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
@@ -66,7 +66,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     const known = machineFact(facts, declared.name);
     // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
     if (look.kind === "running" && (known?.configuredAt === undefined || known.releasedAt !== undefined)) {
-      next = withDecisions(withMachine(next, metRunning(seen.now, declared, look)), {
+      next = withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
         at: seen.now,
         action: "Learn",
         reason: "MetRunning",
@@ -300,7 +300,8 @@ function isVouchedFor({ controlPlane }: Observed, { spki }: InMaintenance): bool
 }
 
 /** A machine that proved by its certificate that it is ours; its maintenance key is not known, so it is never configured again without a word. */
-function metRunning(now: number, declared: DeclaredMachine, { platform, hardware }: Running): MachineFact {
+function metRunning(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, { platform, hardware }: Running): MachineFact {
+  const { now } = seen;
   const { name, role, address } = declared;
   return {
     name,
@@ -311,7 +312,7 @@ function metRunning(now: number, declared: DeclaredMachine, { platform, hardware
     spki: undefined,
     platform,
     installDisk: undefined,
-    configHash: undefined,
+    configHash: foundConfigHash(declared, seen.controlPlane.spec, facts),
     pinnedAt: now,
     vouchedAt: undefined,
     configuredAt: now,
