@@ -24,7 +24,8 @@ function workshop(): { make: () => Promise<KeyObject>; finish: (n: number, error
 const numberOf = async (key: Promise<KeyObject>): Promise<number | undefined> => (await key).export()[0];
 
 describe("the pool of RSA keys", () => {
-  it("makes one key at a time ahead, up to its size", async () => {
+  it("makes one key at a time ahead, up to its size", async ({ mock }) => {
+    mock.timers.enable({ apis: ["setTimeout"] });
     const shop = workshop();
     const pool = createRsaPool(2, shop.make);
     pool.warm();
@@ -35,7 +36,12 @@ describe("the pool of RSA keys", () => {
     await shop.finish(1);
     assert.equal(shop.begun(), 2, "it is full");
     assert.equal(await numberOf(pool.take()), 0);
+    assert.equal(await numberOf(pool.take()), 1);
+    assert.equal(shop.begun(), 2, "who took one has the processor for a while");
+    mock.timers.tick(500);
     assert.equal(shop.begun(), 3, "what was taken is replaced");
+    await shop.finish(2);
+    assert.equal(shop.begun(), 4);
   });
 
   it("makes as many keys at once as it may for those who wait, and serves them in order", async () => {

@@ -7,6 +7,9 @@ const generate = promisify(generateKeyPair);
 /** Keys that are made at once when somebody waits for them: a processor stays free for the event loop, and two of libuv's four threads for signatures. */
 const MOST_AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1));
 
+/** A ready key is replaced after this time: until then the processor belongs to whoever took it, who has a cluster to make. */
+const REFILL_AFTER_MS = 500;
+
 /** RSA-4096 keys made ahead of time: one costs about a second of processor time, which would otherwise be the longest step of a first cluster. */
 export interface RsaPool {
   /** Hands out a ready key, or the next one that is made; first come, first served. */
@@ -32,6 +35,7 @@ export function createRsaPool(size: number, makeKey: () => Promise<KeyObject> = 
   const waiting: Waiter[] = [];
   let making = 0;
   let closed = false;
+  let refill: NodeJS.Timeout | undefined;
 
   const work = (): void => {
     const wanted = waiting.length > 0 ? Math.min(atOnce, waiting.length) : !closed && ready.length < size ? 1 : 0;
@@ -60,14 +64,21 @@ export function createRsaPool(size: number, makeKey: () => Promise<KeyObject> = 
   return {
     take() {
       const key = ready.shift();
-      const taken =
-        key === undefined ? new Promise<KeyObject>((resolve, reject) => waiting.push({ resolve, reject })) : Promise.resolve(key);
-      work();
-      return taken;
+      if (key === undefined) {
+        const taken = new Promise<KeyObject>((resolve, reject) => waiting.push({ resolve, reject }));
+        work();
+        return taken;
+      }
+      refill ??= setTimeout(() => {
+        refill = undefined;
+        work();
+      }, REFILL_AFTER_MS).unref();
+      return Promise.resolve(key);
     },
     warm: work,
     close() {
       closed = true;
+      clearTimeout(refill);
       ready.length = 0;
     },
   };

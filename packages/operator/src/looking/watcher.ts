@@ -17,7 +17,8 @@ const CROWDED_LEAST_MS = 250;
 const WAITING_LONGEST_MS = 10_000;
 
 /** The pause is at least this many times as long as a look took that was answered: while this process is busy everybody is asked less often. */
-const PAUSE_PER_LOOK = 4;
+const PAUSE_PER_LOOK = 1;
+const CROWDED_PAUSE_PER_LOOK = 4;
 
 /** Pause between looks at a machine that is as it should be; up to twice as long, so that machines are not all asked at once. */
 const SETTLED_MS = 30_000;
@@ -106,7 +107,8 @@ export class Watcher {
       return;
     }
     // The clock may jump. How long no answer came says nothing.
-    const least = look.kind === "silent" ? 0 : Math.min(Math.max(0, tookMs) * PAUSE_PER_LOOK, EAGER_LONGEST_MS * 2);
+    const perLook = this.#options.isCrowded() ? CROWDED_PAUSE_PER_LOOK : PAUSE_PER_LOOK;
+    const least = look.kind === "silent" ? 0 : Math.min(Math.max(0, tookMs) * perLook, EAGER_LONGEST_MS * 2);
     this.#timer = this.#options.timers.schedule(Math.max(this.#nextPause(), least), () => void this.#look());
   }
 
