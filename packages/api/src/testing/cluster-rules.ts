@@ -49,7 +49,11 @@ export const clusterRuleCases: readonly ClusterRuleCase[] = [
   { name: "takes the flat shape", to: flat },
   { name: "takes the flat shape without workers", to: without(flat, "workers") },
   { name: "takes data and topology with a list of groups, a zone beyond ASCII included", to: nested },
-  { name: "fills in the architecture of a listed group", to: nested, storedWorkers: [{ name: "a", replicas: 2, architecture: "amd64" }] },
+  {
+    name: "stores a listed group as it was written, so that a second apply finds it the same (A123)",
+    to: nested,
+    storedWorkers: [{ name: "a", replicas: 2 }],
+  },
   { name: "takes an empty list of groups", to: withWorkers([]) },
   {
     name: "takes networks, endpoint and Talos settings beside topology",

@@ -42,7 +42,8 @@ function flat(of: Wish): KubernetesCluster {
       disks:
         sizes.length === 0 ? undefined : sizes.map((sizeGB, index) => ({ name: `disk-${index}`, boot: index === 0, sizeGB, type: "fast" })),
       network: of.networkNamespace === undefined ? undefined : { networkNamespaceName: of.networkNamespace },
-      os: architecture === undefined ? undefined : { architecture },
+      // The shape with topology is published with this default.
+      os: { architecture: architecture ?? "amd64" },
     }),
   });
   return {

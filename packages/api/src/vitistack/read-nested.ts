@@ -88,7 +88,7 @@ function group(
       ...(machineClass !== undefined && { machineClass: machineClass === "" ? fallbackClass : machineClass }),
       ...(disks.length > 0 && { disks }),
       ...network,
-      ...(architecture !== undefined && { os: { architecture } }),
+      os: { architecture: architecture ?? "amd64" },
     },
     labels: nodeMetadata(notes, `${field}.metadata.labels`, metadata?.labels ?? {}, "label"),
     annotations: nodeMetadata(notes, `${field}.metadata.annotations`, metadata?.annotations ?? {}, "annotation"),

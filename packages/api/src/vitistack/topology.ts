@@ -41,10 +41,9 @@ const autoscaling = object(
   { description: "Automatic scaling; not done." },
 );
 
-const architecture = oneOf(["amd64", "arm64", "x86_64"], {
-  description: "Processor architecture of the machines.",
-  default: "amd64",
-});
+const ARCHITECTURES = ["amd64", "arm64", "x86_64"] as const;
+
+const architecture = oneOf(ARCHITECTURES, { description: "Processor architecture of the machines.", default: "amd64" });
 
 const machineClass = text("MachineClass of each machine. Empty: large for control planes, medium for workers.");
 const provider = text("Machine provider that makes the machines. Default: the operator's.");
@@ -82,7 +81,11 @@ const poolFields = {
   version,
 };
 
-const group = object(poolFields, { description: "One group of workers." });
+/** Without a default in the schema: a list is one piece to whoever applies it, and a default in it would make a second apply of the same manifest a change. */
+const group = object(
+  { ...poolFields, architecture: oneOf(ARCHITECTURES, { description: "Processor architecture of the machines. Default: amd64." }) },
+  { description: "One group of workers." },
+);
 
 /** One group of workers of a topology, whichever way `workers` is written. */
 export interface TopologyGroup extends Infer<typeof group> {}

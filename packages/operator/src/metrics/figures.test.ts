@@ -22,7 +22,7 @@ function everything() {
   figures.fileOperation("delete", false);
   let phases = ["Running", "Running", "Failed"];
   const endObjects = figures.showObjects(() => ({
-    KubernetesCluster: [...phases.map((phase) => ({ status: { phase } })), {}],
+    KubernetesCluster: [...phases.map((phase) => ({ status: { phase } })), {}, { spec: { data: { provider: "aks" } } }],
     TalosControlPlane: [{ status: { conditions: [{ type: "Ready", status: "False" }] } }],
   }));
   const endClusters = figures.showClusters(() => [
@@ -62,6 +62,7 @@ describe("figures of the operator", () => {
       'talos_operator_clusters_total{phase="Running"} 2',
       'talos_operator_clusters_total{phase="Failed"} 1',
     ]);
+    assert.deepEqual(lines(text, "talos_operator_clusters_of_others"), ["talos_operator_clusters_of_others 1"]);
     assert.deepEqual(lines(text, "talos_operator_machines_generated"), [
       'talos_operator_machines_generated{cluster="demo",role="controlplane"} 1',
     ]);
@@ -91,6 +92,7 @@ describe("figures of the operator", () => {
     const text = registry.text();
     for (const metric of [
       "talos_operator_clusters_total",
+      "talos_operator_clusters_of_others",
       "talos_operator_machines",
       "talos_operator_etcd_members",
       "talos_operator_open_effects",

@@ -14,6 +14,7 @@ export interface ClusterFigures {
 
 /** An object with a status, as far as figures are about it. */
 export interface CountedObject {
+  readonly spec?: object;
   readonly status?: {
     readonly phase?: string;
     readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
@@ -41,6 +42,9 @@ const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 /** Registers the metrics under their names; the first five are those of the published contract, to the letter. */
 export function createOperatorFigures(registry: MetricsRegistry): OperatorFigures {
   const clusters = registry.gauge({ name: "talos_operator_clusters_total", help: "KubernetesClusters by phase.", labels: ["phase"] });
+  const others = registry
+    .gauge({ name: "talos_operator_clusters_of_others", help: "KubernetesClusters that are left to another provider." })
+    .with();
   const generated = registry.counter({
     name: "talos_operator_machines_generated",
     help: "Machines made for KubernetesClusters.",
@@ -114,6 +118,7 @@ export function createOperatorFigures(registry: MetricsRegistry): OperatorFigure
         phases.set(
           (all["KubernetesCluster"] ?? []).flatMap(({ status }) => (status?.phase === undefined ? [] : [{ phase: status.phase }])),
         );
+        others.set((all["KubernetesCluster"] ?? []).filter(isOfOthers).length);
         said.set(
           Object.entries(all).flatMap(([kind, objects]) =>
             objects.flatMap(({ status }) =>
@@ -128,6 +133,12 @@ export function createOperatorFigures(registry: MetricsRegistry): OperatorFigure
       );
     },
   };
+}
+
+/** A cluster whose provider is not talos is left alone entirely (A097). */
+function isOfOthers({ spec }: CountedObject): boolean {
+  const { data } = (spec ?? {}) as { readonly data?: { readonly provider?: string } };
+  return data !== undefined && data.provider !== "talos";
 }
 
 function ending(stop: () => void, last: () => void): () => void {

@@ -3,7 +3,7 @@ import type { CustomResourceDefinition } from "@talos-operator/api";
 import type { Condition, TalosCluster } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createKubeClient } from "@talos-operator/kube-runtime";
-import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject, MetricsRegistry, ResourceType } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
@@ -66,6 +66,8 @@ export interface StoryOptions {
   readonly kube?: (real: KubeTransport) => KubeTransport;
   /** Hears what the operator logs. Default: nobody. */
   readonly log?: Logger;
+  /** Where the operator keeps its figures. Default: nowhere. */
+  readonly metrics?: MetricsRegistry;
   /** Kinds that are installed. Default: ours. */
   readonly crds?: readonly CustomResourceDefinition[];
 }
@@ -234,6 +236,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
         talos: mortalTalos(dialer, life),
         workloads: mortalWorkloads(workloads.dialer, life, workloadWrites),
         ...(options.files === undefined ? {} : { files: options.files }),
+        ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
         names: { resolve: async (name) => options.names?.get(name) ?? [] },
         clock,
         timers: mortalTimers(time.timers, life),

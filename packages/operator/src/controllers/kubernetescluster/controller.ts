@@ -87,11 +87,13 @@ export function createCompositionController(options: CompositionControllerOption
   const pausePools = createPoolPauser(client);
   const endpoints = createSharedEndpoints(client);
   const written = new Map<string, number>();
+  const warned = new Map<string, string>();
 
   const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
     const cluster = clusters.store.get(key);
     if (cluster === undefined) {
       written.delete(keyText(key));
+      warned.delete(keyText(key));
       endpoints.forget(keyText(key));
       return undefined;
     }
@@ -218,6 +220,16 @@ export function createCompositionController(options: CompositionControllerOption
     }
   };
 
+  /** Said when it is found and again when it changed, not at each pass (A068). */
+  const warnOnce = ({ metadata }: KubernetesCluster, words: string | undefined, context: ReconcileContext): void => {
+    if (words === warned.get(keyText(metadata))) return;
+    if (words === undefined) warned.delete(keyText(metadata));
+    else {
+      warned.set(keyText(metadata), words);
+      context.log.warn({ reason: "NameConflict" }, words);
+    }
+  };
+
   const makeMachines = async (
     decision: Decision,
     { cluster, model, machines, isPausedAfterFiles }: Seen,
@@ -258,6 +270,7 @@ export function createCompositionController(options: CompositionControllerOption
     }
     const [failure] = errors;
     const conflict = decision.conditions.find(({ reason }) => reason === "NameConflict");
+    warnOnce(cluster, conflict?.message, context);
     const words = failure?.message ?? conflict?.message;
     if (words !== undefined)
       return {

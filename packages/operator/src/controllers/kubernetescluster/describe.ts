@@ -1,5 +1,14 @@
 import { conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
-import type { ClusterModel, Condition, ConditionInput, ReadyReason, ReasonOf, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import type {
+  ClusterModel,
+  Condition,
+  ConditionInput,
+  ReadyReason,
+  ReasonOf,
+  TalosControlPlane,
+  TalosWorker,
+  VitistackMachine,
+} from "@talos-operator/api";
 import { machineAnnotations } from "./keys.ts";
 import type { Seen, Stage } from "./model.ts";
 import type { Composition } from "./plan.ts";
@@ -58,12 +67,10 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
     return { stage: stageOf(seen, "machines"), reason: "WaitingForEndpoint", message: seen.waitsForEndpoint };
   const waiting = composition.machines.filter(({ metadata }) => !hasAddress(seen, metadata.name)).map(({ metadata }) => metadata.name);
   const unready = pools.find(({ stored }) => !isCurrent(stored));
-  if (unready === undefined && waiting.length === 0)
-    return {
-      stage: "ready",
-      reason: "AllReady",
-      message: `${model.groups.reduce((sum, { replicas }) => sum + replicas, 0)} machine(s) are ready nodes, and etcd is healthy.`,
-    };
+  if (unready === undefined && waiting.length === 0) {
+    const count = model.groups.reduce((sum, { replicas }) => sum + replicas, 0);
+    return { stage: "ready", reason: "AllReady", message: `${count} machine(s) are ready nodes, and etcd is healthy.${failedWords(seen)}` };
+  }
   if (waiting.length > 0) return unfulfilled(seen, waiting);
   const { wanted, stored } = unready as (typeof pools)[number];
   const why = findCondition(stored?.status?.conditions, "Ready");
@@ -76,16 +83,23 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
   };
 }
 
+/** What providers say of machines that are nodes all the same: nodes tell how they are themselves, but whoever reads the cluster is to hear of it. */
+function failedWords({ machines }: Seen): string {
+  const failed = machines.filter(({ status }) => status?.phase === "Failed").map(wordsOfProvider);
+  return failed.length === 0 ? "" : ` Their provider says otherwise of ${listed(failed)}.`;
+}
+
+/** A Machine and what its provider says of it. */
+function wordsOfProvider({ metadata, status }: VitistackMachine): string {
+  const words = [status?.phase ?? "no phase", status?.failureMessage ?? status?.failureReason];
+  return `${metadata.name} (${words.filter((word) => word !== undefined && word !== "").join(": ")})`;
+}
+
 /** Machines without an address, with what their provider says of them. */
 function unfulfilled(seen: Seen, names: readonly string[]): Standing {
   const machines = seen.machines.filter(({ metadata }) => names.includes(metadata.name));
   const failed = machines.filter(({ status }) => status?.phase === "Failed");
-  const words = machines
-    .slice(0, 5)
-    .map(
-      ({ metadata, status }) =>
-        `${metadata.name} (${[status?.phase ?? "no phase", status?.failureMessage ?? status?.failureReason].filter((word) => word !== undefined && word !== "").join(": ")})`,
-    );
+  const words = machines.slice(0, 5).map(wordsOfProvider);
   const more = names.length > words.length ? ` and ${names.length - words.length} more` : "";
   const createdAt = Date.parse(seen.cluster.metadata.creationTimestamp ?? "");
   const isLate = machines.length === seen.machines.length && seen.now - createdAt >= PROVIDER_TIMEOUT_MS;

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { createMetricsRegistry } from "@talos-operator/kube-runtime";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { createMemoryLog } from "@talos-operator/kube-runtime/testing";
+import { createMemoryFiles } from "@talos-operator/operator/testing";
+import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
+import { conditionOf, flatCluster, nestedCluster, tellComposition } from "./composition.ts";
+import type { CompositionStory } from "./composition.ts";
+import { assertQuiet } from "./quiet.ts";
+import { kinds } from "./story.ts";
+
+const clusters = (world: CompositionStory) => world.client.resource(kinds.kubernetesCluster);
+
+/** Which step of the promised flow a write of the operator is; the brain's own writes are none. */
+function stepOf({ method, path, query, body }: KubeRequest): string | undefined {
+  const [, plural = "", , subresource] = /\/namespaces\/default\/(\w+)\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
+  if (method === "DELETE" && /^(machines|taloscontrolplanes|talosworkers)$/.test(plural)) return `delete ${plural}`;
+  if (plural === "kubernetesclusters") return subresource === "status" ? "status" : "finalizer";
+  if (method !== "PATCH" || query?.["fieldManager"] !== "talos-operator/kubernetescluster" || subresource !== undefined) return undefined;
+  const owners = (body as KubeObject | undefined)?.metadata?.ownerReferences;
+  if (plural === "machines") return owners?.[0]?.controller === true ? "machines with their owner" : "machines without owner";
+  return plural.startsWith("talos") ? "pools" : undefined;
+}
+
+describe("the flow of a KubernetesCluster", () => {
+  test("is finalizer, files, Machines with their owner, pools, status; and the other way round when it goes (A045, A059, A091)", () => {
+    const steps: string[] = [];
+    const kube = (real: KubeTransport): KubeTransport => ({
+      ...real,
+      send(request, options) {
+        const step = request.method === "GET" ? undefined : stepOf(request);
+        if (step !== undefined) steps.push(step);
+        return real.send(request, options);
+      },
+    });
+    const memory = createMemoryFiles();
+    const files = {
+      ...memory,
+      write: (...file: Parameters<typeof memory.write>) => (steps.push("files"), memory.write(...file)),
+      remove: (...file: Parameters<typeof memory.remove>) => (steps.push("remove files"), memory.remove(...file)),
+    };
+    return tellComposition({ kube, files }, async (world) => {
+      await clusters(world).create(flatCluster(1, { a: 1 }));
+      await world.start();
+      await world.untilComposed(600);
+      assert.deepEqual([...new Set(steps)], ["finalizer", "files", "machines with their owner", "pools", "status"]);
+      steps.length = 0;
+      await clusters(world).delete({ namespace: "default", name: "demo" });
+      await world.until("gone", async () => (await world.cluster()) === undefined, 900);
+      const order = [...new Set(steps)].filter((step) => step !== "status");
+      assert.deepEqual(order, ["delete talosworkers", "delete taloscontrolplanes", "delete machines", "remove files", "finalizer"]);
+    });
+  });
+
+  test("begins within a second, and is counted under the name KubernetesCluster (A001, A062)", () => {
+    const metrics = createMetricsRegistry();
+    return tellComposition({ metrics }, async (world) => {
+      await world.start();
+      await world.time.advance(60_000);
+      await clusters(world).create(flatCluster(1));
+      await world.time.advance(1_000);
+      assert.deepEqual((await world.cluster())?.metadata?.finalizers, ["cluster.vitistack.io/finalizer"]);
+      assert.ok((await world.machineNames()).length === 1);
+      assert.match(metrics.text(), /^talos_operator_reconciliation_duration_seconds_count\{controller="KubernetesCluster"\} [1-9]/m);
+    });
+  });
+
+  for (const [shape, cluster] of Object.entries({ flat: flatCluster(1, { a: 1 }), nested: nestedCluster() }))
+    test(`of the ${shape} shape is not disturbed by a second apply of the same manifest (A123)`, () =>
+      tellComposition({}, async (world) => {
+        const apply = () => clusters(world).apply(cluster, { fieldManager: "kubectl", force: true });
+        await apply();
+        await world.start();
+        await world.untilComposed(600);
+        await world.time.advance(120_000);
+        const before = await world.cluster();
+        await apply();
+        await assertQuiet(world, 3);
+        assert.deepEqual(await world.cluster(), before);
+      }));
+
+  test("comes round as often as RECONCILE_INTERVAL says: a file that somebody changed is put right by then (A040)", () =>
+    tellComposition({ operator: { resyncMs: 10_000 } }, async (world) => {
+      await clusters(world).create(flatCluster(1));
+      await world.start();
+      await world.untilComposed(600);
+      await world.time.advance(120_000);
+      const text = world.files.texts.get("demo/demo-cp-0.yaml") ?? "";
+      world.files.put("demo/demo-cp-0.yaml", "changed");
+      await world.time.advance(21_000);
+      assert.equal(world.files.texts.get("demo/demo-cp-0.yaml"), text);
+    }));
+});
+
+describe("what happens to a machine of a cluster that is Ready", () => {
+  const ready = async (world: CompositionStory) => conditionOf(await world.cluster(), "Ready");
+
+  test("is said within 5 s when its provider tells (A101)", () =>
+    tellComposition({}, async (world) => {
+      await clusters(world).create(flatCluster(1, { a: 1 }));
+      await world.start();
+      await world.untilComposed(600);
+      await world.time.advance(120_000);
+      const closed = world.provider.close();
+      await world.time.advance(1_000);
+      await closed;
+      const status = { phase: "Failed", failureMessage: "the disk is broken" };
+      const key = { namespace: "default", name: "demo-a-0" };
+      await world.client.resource(kinds.vitistackMachine).patchStatus(key, { type: "merge", value: { status } });
+      await world.time.advance(5_000);
+      assert.match((await ready(world))?.message ?? "", /demo-a-0 \(Failed: the disk is broken\)/);
+      await assertQuiet(world, 3);
+    }));
+
+  test("is said after the next look when its power goes without a word, 75 s at most", () =>
+    tellComposition({}, async (world) => {
+      await clusters(world).create(flatCluster(1, { a: 1 }));
+      await world.start();
+      await world.untilComposed(600);
+      await world.time.advance(120_000);
+      world.datacenter.machine(world.provider.given.get("default/demo-a-0") ?? "").powerOff();
+      await world.time.advance(75_000);
+      assert.deepEqual([(await ready(world))?.status, (await world.cluster())?.status?.workersReady], ["False", 0]);
+    }));
+});
+
+describe("what is not ours", () => {
+  test("is counted, and a line of level debug names its provider: a cluster of somebody else (A097)", () => {
+    const [metrics, log] = [createMetricsRegistry(), createMemoryLog()];
+    return tellComposition({ metrics, log }, async (world) => {
+      await clusters(world).create(nestedCluster({ provider: "aks" }));
+      await world.start();
+      await world.time.advance(1_000);
+      assert.match(metrics.text(), /^talos_operator_clusters_of_others 1$/m);
+      const lines = log.lines.filter(({ message }) => message === "Left to its provider");
+      assert.deepEqual(
+        lines.map(({ level, fields }) => [level, fields["provider"], fields["cluster"]]),
+        [["debug", "aks", "demo"]],
+      );
+    });
+  });
+
+  test("is warned of once, not at each pass: a Machine of that name that is there already (A068)", () => {
+    const log = createMemoryLog();
+    return tellComposition({ log }, async (world) => {
+      await world.client
+        .resource(kinds.vitistackMachine)
+        .create({ metadata: { namespace: "default", name: "demo-cp-0" }, spec: { provider: "x" } } as KubeObject);
+      await clusters(world).create(flatCluster(1));
+      await world.start();
+      await world.time.advance(10 * 60_000);
+      const lines = log.lines.filter(({ level, message }) => level === "warn" && message.includes("demo-cp-0"));
+      assert.deepEqual(
+        lines.map(({ fields }) => [fields["controller"], fields["cluster"], fields["reason"]]),
+        [["KubernetesCluster", "demo", "NameConflict"]],
+      );
+    });
+  });
+});
