@@ -10,6 +10,8 @@ import type { CompositionStory } from "./composition.ts";
 import { assertQuiet } from "./quiet.ts";
 import { kinds } from "./story.ts";
 
+type AppliedObject = Parameters<ReturnType<CompositionStory["client"]["resource"]>["apply"]>[0];
+
 const clusters = (world: CompositionStory) => world.client.resource(kinds.kubernetesCluster);
 
 /** Which step of the promised flow a write of the operator is; the brain's own writes are none. */
@@ -69,7 +71,7 @@ describe("the flow of a KubernetesCluster", () => {
   for (const [shape, cluster] of Object.entries({ flat: flatCluster(1, { a: 1 }), nested: nestedCluster() }))
     test(`of the ${shape} shape is not disturbed by a second apply of the same manifest (A123)`, () =>
       tellComposition({}, async (world) => {
-        const apply = () => clusters(world).apply(cluster, { fieldManager: "kubectl", force: true });
+        const apply = () => clusters(world).apply(cluster as AppliedObject, { fieldManager: "kubectl", force: true });
         await apply();
         await world.start();
         await world.untilComposed(600);
