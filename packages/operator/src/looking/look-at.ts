@@ -188,13 +188,16 @@ async function readRunning(client: TalosLooks, question: LookQuestion, keyOf: ()
   };
 }
 
-/** What tells this machine from others, as far as it tells. What it does not answer is missing in it. */
+/**
+ * What tells this machine from others. What it does not have, as a container has no UUID, is missing in it; a question that fails is no answer: a machine
+ * that is written down without what tells it from others could be any.
+ */
 export async function hardwareOf(client: TalosLooks, options: CallOptions): Promise<Hardware> {
   const [system, links] = await Promise.all([
-    optional(client.resources.get(resourceKinds.systemInformation, undefined, options)),
-    optional(client.resources.list(resourceKinds.linkStatus, options)),
+    client.resources.get(resourceKinds.systemInformation, undefined, options),
+    client.resources.list(resourceKinds.linkStatus, options),
   ]);
-  const macs = (links ?? [])
+  const macs = links
     .filter((link) => link.spec.type === "ether" && (link.spec.kind === "" || link.spec.kind === "veth"))
     .map((link) => (link.spec.permanentAddress || link.spec.hardwareAddress).toLowerCase())
     .filter((mac) => mac !== "");
