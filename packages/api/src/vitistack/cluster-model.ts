@@ -37,7 +37,14 @@ export interface ClusterModel {
  * Where the URL of the Kubernetes API comes from. `given`: here it is. `none`: the address of the first control plane, once it has one. `shared`: an address
  * that the network is asked for, and as `none` where there is no network to ask.
  */
-export type ClusterEndpoint = { readonly mode: "given"; readonly url: string } | { readonly mode: "none" | "shared" };
+export type ClusterEndpoint =
+  | {
+      readonly mode: "given";
+      readonly url: string;
+      /** The address of the URL when the control planes themselves are to hold it: one at a time, as Talos elects. */
+      readonly heldAddress?: string;
+    }
+  | { readonly mode: "none" | "shared" };
 
 /** Where the given token and authority are: in the object itself, or in a Secret of its namespace. */
 export type GivenSecrets = { readonly kind: "inline" } | { readonly kind: "secret"; readonly name: string };

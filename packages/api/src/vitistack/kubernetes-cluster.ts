@@ -97,7 +97,7 @@ const spec = object(
     data,
     endpointMode: oneOf(["networkconfiguration", "none", "talosvip", "custom"], {
       description:
-        "Where the endpoint comes from when clusterEndpoint is not given: a shared address that the network is asked for (networkconfiguration), the first control plane's address (none, and where there is no NetworkNamespace), or the operator's setting (custom). talosvip is refused by a condition. Default: the operator's.",
+        "Where the endpoint comes from when clusterEndpoint is not given: a shared address that the network is asked for (networkconfiguration), the first control plane's address (none, and where there is no NetworkNamespace), or the operator's setting (custom). talosvip goes with clusterEndpoint: the control planes hold its address themselves. Default: the operator's.",
     }),
     kubernetesVersion: text("Kubernetes version, for example v1.28.3; without a patch it is the newest known one. With controlPlane."),
     podSubnets: networks("pods", "10.244.0.0/16"),

@@ -158,6 +158,11 @@ describe("what both shapes share", () => {
     assert.deepEqual(modeOf({ endpointMode: "none" }, custom), { mode: "none" });
     assert.deepEqual(modeOf({}, custom), { mode: "given", url: "https://[fd00::1]:6443" });
     assert.deepEqual(modeOf({ clusterEndpoint: "https://10.0.0.1:6443" }, custom), { mode: "given", url: "https://10.0.0.1:6443" });
+    // Only a cluster that says so itself has its control planes hold the address: an operator's setting is not about addresses that are there already.
+    const held = { mode: "given", url: "https://[fd00::9]:6443", heldAddress: "fd00::9" };
+    assert.deepEqual(modeOf({ clusterEndpoint: "https://[fd00::9]:6443", endpointMode: "talosvip" }), held);
+    const operators = modeOf({ clusterEndpoint: "https://10.0.0.1:6443" }, { endpointMode: "talosvip" });
+    assert.deepEqual(operators, { mode: "given", url: "https://10.0.0.1:6443" });
   });
 });
 
@@ -302,10 +307,21 @@ describe("bad input", () => {
       fields: ["spec.clusterEndpoint"],
     },
     {
-      name: "endpoint mode talosvip, which needs a patch for each machine",
+      name: "endpoint mode talosvip without the address that the control planes are to hold",
       cluster: nestedCluster({}, { endpointMode: "talosvip" }),
-      fields: ["spec.endpointMode"],
+      fields: ["spec.clusterEndpoint"],
       says: /Write clusterEndpoint/,
+    },
+    {
+      name: "endpoint mode talosvip with a name, which no machine can hold",
+      cluster: nestedCluster({}, { endpointMode: "talosvip", clusterEndpoint: "https://api.example.com:6443" }),
+      fields: ["spec.clusterEndpoint"],
+    },
+    {
+      name: "endpoint mode talosvip on a Talos that has no document for it",
+      cluster: nestedCluster({}, { endpointMode: "talosvip", clusterEndpoint: "https://10.0.0.9:6443", talosVersion: "v1.11.5" }),
+      fields: ["spec.endpointMode"],
+      says: /1\.12/,
     },
     {
       name: "secrets that are no secrets",

@@ -18,6 +18,9 @@ const TOKEN = /^[!-~]{1,256}$/;
 const TOKEN_REMEDY = "Write a token such as abcdef.0123456789abcdef";
 const DOMAIN = /^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\.)+[a-z]{2,}$/;
 
+/** Minor of Talos 1 whose configs name a link by what it is. */
+const HELD_ADDRESS_SINCE = 12;
+
 /** The part of the model that both shapes write in the same places. */
 export type SharedOptions = Pick<
   ClusterModel,
@@ -138,7 +141,8 @@ function endpointOf(
   const given = beside ?? inside;
   const mode = spec.endpointMode ?? defaults.endpointMode ?? "networkconfiguration";
   if (given !== undefined) {
-    if (spec.endpointMode !== undefined && spec.endpointMode !== "custom")
+    const isHeld = spec.endpointMode === "talosvip";
+    if (spec.endpointMode !== undefined && spec.endpointMode !== "custom" && !isHeld)
       inert(notes, "spec.endpointMode", `${given.field} says where the endpoint is`);
     const parsed = parseEndpoint(given.value, given.field, { allowLoopback: defaults.allowLoopback ?? false });
     if (!("host" in parsed)) notes.problems.push(parsed);
@@ -153,16 +157,17 @@ function endpointOf(
           "AddressInClusterRange",
         );
     }
-    return { endpoint: { mode: "given", url: given.value }, names: [] };
+    const heldAddress = isHeld && "host" in parsed ? heldAddressOf(parsed.host, given.field, spec, defaults, notes) : undefined;
+    return { endpoint: { mode: "given", url: given.value, ...(heldAddress === undefined ? {} : { heldAddress }) }, names: [] };
   }
   // The endpoint stands in every machine and cannot be put right later, so nothing is made that somebody would want otherwise.
   if (mode === "talosvip")
     wrong(
       notes,
-      "spec.endpointMode",
-      "talosvip names a link in each machine by its MAC address, and pools have one patch for all machines: the address would come up on none, or on the wrong link",
-      "Write clusterEndpoint with an address that you keep on the control planes, or endpointMode networkconfiguration or none",
-      "FieldNotSupported",
+      "spec.clusterEndpoint",
+      "endpoint mode talosvip has no address: nobody says which one the control planes are to hold",
+      "Write clusterEndpoint with a free address of the control planes' network, such as https://10.0.0.10:6443, beside endpointMode talosvip; or endpointMode networkconfiguration or none",
+      "InvalidEndpoint",
     );
   if (mode === "networkconfiguration") {
     if (spec.endpointMode !== undefined && spec.data === undefined)
@@ -186,6 +191,37 @@ function endpointOf(
     return { endpoint: { mode: "none" }, names: [] };
   }
   return { endpoint: { mode: "given", url: `https://${first.includes(":") ? `[${first}]` : first}:6443` }, names: [first, ...others] };
+}
+
+/** The address that control planes are to hold, or what is wrong with it. */
+function heldAddressOf(
+  host: string,
+  field: string,
+  spec: KubernetesClusterSpec,
+  defaults: ClusterDefaults,
+  notes: Notes,
+): string | undefined {
+  const parsed = parseHost(host);
+  if (!("kind" in parsed) || parsed.kind !== "ip") {
+    wrong(
+      notes,
+      field,
+      `${quote(host)} is no address, and machines hold addresses, not names`,
+      "Write the address itself",
+      "InvalidEndpoint",
+    );
+    return undefined;
+  }
+  const [, minor] = /^v?1\.(\d+)/.exec(spec.talosVersion ?? defaults.talosVersion) ?? [];
+  if (minor !== undefined && Number(minor) < HELD_ADDRESS_SINCE)
+    wrong(
+      notes,
+      "spec.endpointMode",
+      `talosvip needs Talos 1.${HELD_ADDRESS_SINCE} or newer: older releases cannot say "the only link" without its name`,
+      "Write a newer talosVersion, or leave endpointMode out and keep the address yourself",
+      "FieldNotSupported",
+    );
+  return parsed.text;
 }
 
 function sansOf(notes: Notes, sans: readonly string[]): readonly string[] {

@@ -79,7 +79,9 @@ const talosConfig = object(
     ),
     install: object(
       {
-        disk: text("Disk that Talos is installed on. Default: /dev/sda."),
+        disk: text(
+          "Disk that Talos is installed on. Default: the only disk of each machine; before Talos 1.8, which tells no disks, /dev/sda.",
+        ),
         image: text("Installer image. Default: that of the Talos version."),
         bootloader: boolean({ description: "False installs no boot loader. Default: true." }),
         wipe: boolean({ description: "True wipes the disk before the installation. Default: false." }),
@@ -88,7 +90,7 @@ const talosConfig = object(
       { description: "The installation." },
     ),
   },
-  { description: "Talos settings of all machines. Default: generated secrets, /dev/sda, cluster.local." },
+  { description: "Talos settings of all machines. Default: generated secrets, the only disk of each machine, cluster.local." },
 );
 
 /** `spec.talosConfig` of a KubernetesCluster. */

@@ -4,7 +4,7 @@ import { companionCrds, crds } from "@talos-operator/api";
 import type { ControlPlaneVirtualSharedIP } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { KubeTransport } from "@talos-operator/ports";
-import { conditionOf, nestedCluster, tellComposition } from "./composition.ts";
+import { conditionOf, flatCluster, nestedCluster, tellComposition } from "./composition.ts";
 import type { CompositionStory } from "./composition.ts";
 import { assertQuiet } from "./quiet.ts";
 import { kinds } from "./story.ts";
@@ -184,5 +184,40 @@ describe("endpoint mode networkconfiguration", () => {
       await give(world, ["10.5.0.100"]);
       await world.untilComposed(900);
       assert.deepEqual((await address(world))?.spec?.poolMembers, ["10.5.0.1"]);
+    }));
+});
+
+describe("endpoint mode talosvip", () => {
+  test("has the control planes hold the endpoint's address themselves, and workers do not", () =>
+    tellComposition({}, async (world) => {
+      const clusters = world.client.resource(kinds.kubernetesCluster);
+      const holders = (): readonly string[] =>
+        world.datacenter
+          .machines()
+          .filter(({ state }) => /kind: Layer2VIPConfig\nname: 10\.5\.0\.100\nlink: net0\n/.test(state.config.persisted ?? ""))
+          .map(({ address }) => address);
+      await clusters.create(flatCluster(1, { a: 1 }, { endpointMode: "talosvip" }));
+      await world.start();
+      await world.untilComposed(900);
+      const [first] = holders();
+      assert.deepEqual(holders(), [world.provider.given.get("default/demo-cp-0")]);
+      const { config, bootCount } = world.datacenter.machine(first ?? "").state;
+      assert.match(config.persisted ?? "", /kind: LinkAliasConfig\nname: net0\nselector:\n +match: "true"\n/);
+      await world.time.advance(120_000);
+      await assertQuiet(world, 3);
+      // Whoever keeps the address elsewhere takes the word away: it leaves the machines without a boot, and the endpoint stays.
+      const value = { spec: { endpointMode: null } };
+      await clusters.patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+      await world.until("nobody holds it", async () => holders().length === 0, 1_800);
+      assert.equal(world.datacenter.machine(first ?? "").state.bootCount, bootCount);
+      assert.equal((await world.get(kinds.controlPlane))?.spec?.["endpoint"], "https://10.5.0.100:6443");
+    }));
+
+  test("makes nothing without an address to hold, and says what to write", () =>
+    tellComposition({ operator: { clusterDefaults: { endpointMode: "talosvip" } } }, async (world) => {
+      await world.client.resource(kinds.kubernetesCluster).create(clusterOn(undefined, 1));
+      await world.start();
+      await world.until("said", async () => /spec\.clusterEndpoint: .*talosvip/.test((await ready(world))?.message ?? ""));
+      assert.deepEqual([await world.machineNames(), world.sent], [[], []]);
     }));
 });

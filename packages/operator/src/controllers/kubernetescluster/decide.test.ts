@@ -191,6 +191,34 @@ test("status: equal news is the same object, words of others are left alone, and
   assert.deepEqual([changed.machineCount, changed.lastUpdated, first.lastUpdated], [0, "2026-01-01T00:11:00Z", "2026-01-01T00:10:00Z"]);
 });
 
+test("status: ready are the nodes that are Ready, not those that exist, and the control plane only with a healthy etcd (A026, A027)", () => {
+  const word = (type: string, status: "True" | "False") => ({
+    type,
+    status,
+    reason: "x",
+    message: "",
+    observedGeneration: 1,
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  });
+  const of = (etcd: "True" | "False", worker: "True" | "False") => {
+    const world = settled(cluster());
+    assert.ok(world.controlPlane !== undefined);
+    const status = { conditions: [word("Ready", etcd), word("NodesReady", "True"), word("EtcdHealthy", etcd)] };
+    const machine = { metadata: { name: "w" }, spec: { workerRef: { name: "demo-a" } }, status: { conditions: [word("Ready", worker)] } };
+    const seenNow = { ...world, controlPlane: { ...world.controlPlane, status }, talosMachines: [machine as unknown as TalosMachine] };
+    const { controlPlaneReady, workersReady, machineCount } = statusAfter(undefined, seenNow, decideComposition(seenNow));
+    return [controlPlaneReady, workersReady, machineCount];
+  };
+  assert.deepEqual(
+    [of("True", "True"), of("False", "True"), of("True", "False")],
+    [
+      [true, 1, 2],
+      [false, 1, 2],
+      [true, 0, 2],
+    ],
+  );
+});
+
 test("manifest: what a template says survives, whatever is in it, beside labels that tools select by (A031, A036, A037)", () => {
   const object = cluster({
     workers: [{ name: "a", replicas: 1, machineTemplate: { spec: { memory: 1024, machineClass: "large", tags: { x: "y" } } } }],

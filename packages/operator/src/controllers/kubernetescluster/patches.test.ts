@@ -4,6 +4,70 @@ import { normaliseCluster } from "@talos-operator/api";
 import { checkConfig } from "../../config/check.ts";
 import { clusterDefaults } from "./defaults.ts";
 import { patchesOf } from "./patches.ts";
+import { controlPlanePool } from "./pools.ts";
+
+for (const minor of ["1.12", "1.13", "1.14"])
+  test(`an address that control planes hold becomes documents that Talos ${minor} takes, and workers have none`, () => {
+    const spec = {
+      clusterName: "demo",
+      clusterEndpoint: "https://10.0.0.9:6443",
+      endpointMode: "talosvip" as const,
+      talosVersion: `v${minor}.0`,
+      kubernetesVersion: "v1.35.0",
+      controlPlane: { replicas: 3 },
+      workers: [{ name: "a", replicas: 1 }],
+    };
+    const { model, problems } = normaliseCluster({ metadata: { name: "demo" }, spec }, clusterDefaults({}));
+    const [controlPlanes, workers] = model?.groups ?? [];
+    assert.ok(model !== undefined && controlPlanes !== undefined && workers !== undefined, JSON.stringify(problems));
+    const configPatches = patchesOf(model, controlPlanes, minor);
+    assert.deepEqual(configPatches, [
+      { apiVersion: "v1alpha1", kind: "LinkAliasConfig", name: "net0", selector: { match: "true" } },
+      { apiVersion: "v1alpha1", kind: "Layer2VIPConfig", name: "10.0.0.9", link: "net0" },
+    ]);
+    assert.deepEqual(patchesOf(model, workers, minor), []);
+    const check = checkConfig({
+      role: "controlplane",
+      clusterName: "demo",
+      endpoint: "https://10.0.0.9:6443",
+      controlPlane: { mode: "metal", version: `v${minor}.0`, kubeVersion: "v1.35.0" },
+      machineSpec: { configPatches },
+      version: `v${minor}.0`,
+      readBy: undefined,
+      platform: "metal",
+      installDisk: "/dev/sda",
+      addresses: ["10.0.0.1"],
+    });
+    assert.equal(check.kind, "fine", JSON.stringify(check));
+  });
+
+for (const [minor, kubelet] of [
+  ["1.13", { machine: { kubelet: { image: "reg.example/kubelet:v1.35.0", extraArgs: { "max-pods": "200" } } } }],
+  ["1.14", { apiVersion: "v1alpha1", kind: "KubeletConfig", image: "reg.example/kubelet:v1.35.0", extraArgs: { "max-pods": "200" } }],
+] as const)
+  test(`kubelet and installation of talosConfig stand where Talos ${minor} looks for them (A019, A020)`, () => {
+    const talosConfig = {
+      machine: { kubelet: { image: "reg.example/kubelet:v1.35.0", extraArgs: { "max-pods": "200" } } },
+      install: { disk: "/dev/vda", image: "factory.example/x:v1", wipe: true, bootloader: false },
+    };
+    const spec = {
+      clusterName: "demo",
+      talosVersion: `v${minor}.0`,
+      kubernetesVersion: "v1.35.0",
+      controlPlane: { replicas: 1 },
+      talosConfig,
+    };
+    const object = { apiVersion: "vitistack.io/v1alpha1", kind: "KubernetesCluster", metadata: { name: "demo", uid: "1" }, spec } as const;
+    const { model } = normaliseCluster(object, clusterDefaults({}));
+    const [group] = model?.groups ?? [];
+    assert.ok(model !== undefined && group !== undefined);
+    const { metalSpec } = controlPlanePool({ cluster: object, model, group, stored: undefined }, ["demo-cp-0"]).spec ?? {};
+    const { configPatches, ...fields } = metalSpec?.machineSpec ?? {};
+    assert.deepEqual(fields, { installDisk: "/dev/vda", wipe: true, image: "factory.example/x:v1" });
+    const install = { machine: { install: { bootloader: false } } };
+    const wanted = "kind" in kubelet ? [install, kubelet] : [{ machine: { ...install.machine, ...kubelet.machine } }];
+    assert.deepEqual(configPatches, wanted);
+  });
 
 for (const minor of ["1.11", "1.12", "1.13"])
   test(`further kernel arguments become a config that Talos ${minor} takes`, () => {

@@ -56,13 +56,30 @@ export function patchesOf(model: ClusterModel, group: ClusterGroup, contract: st
       ? {}
       : { clusterName, apiServer: isControlPlane && certSANs.length > 0 ? { certSANs: [...certSANs] } : undefined },
   });
-  if (!hasDocuments) return v1alpha1;
+  const held = isControlPlane ? heldAddressOf(model) : [];
+  if (!hasDocuments) return [...v1alpha1, ...held];
   return [
     ...v1alpha1,
+    ...held,
     ...document("KubeClusterConfig", clusterName === undefined ? {} : { clusterName }),
     ...document("KubeNodeConfig", node),
     ...document("KubeletConfig", kubeletFields),
     ...document("KubeAPIServerConfig", isControlPlane && certSANs.length > 0 ? { certExtraSANs: [...certSANs] } : {}),
+  ];
+}
+
+/** Name of the link that holds the endpoint's address, as published operators call it. */
+const HELD_LINK = "net0";
+
+/**
+ * The endpoint's address on the control planes themselves. Talos gives a plain alias to a physical link only when it is the only one that fits, so on a machine
+ * with several nothing is named and nothing comes up, never a wrong one. Neither document ends the DHCP that machines do by themselves, as one about a link would.
+ */
+function heldAddressOf({ endpoint }: ClusterModel): readonly Readonly<Record<string, unknown>>[] {
+  if (endpoint.mode !== "given" || endpoint.heldAddress === undefined) return [];
+  return [
+    ...document("LinkAliasConfig", { name: HELD_LINK, selector: { match: "true" } }),
+    ...document("Layer2VIPConfig", { name: endpoint.heldAddress, link: HELD_LINK }),
   ];
 }
 
