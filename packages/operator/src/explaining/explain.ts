@@ -60,25 +60,29 @@ const STANDING: readonly string[] = [
   "Deleting",
   "Removing",
   "Draining",
+  "ConfigUpToDate",
   "ConfigDrift",
   "FieldNotSupported",
   "UpgradePending",
 ];
 
 /** Types of which `False` is what is waited for, and `True` is fine. */
-const WAITED_WHEN_FALSE: ReadonlySet<string> = new Set(["Imported"]);
+const WAITED_WHEN_FALSE: ReadonlySet<string> = new Set(["Imported", "ConfigUpToDate"]);
+
+/** What nobody waits for and people may want to know all the same: the operator would write a configuration otherwise than it is. */
+const WORTH_KNOWING: ReadonlySet<string> = new Set(["RenderedOtherwise"]);
 
 /** Tells what an object waits for, since when, what releases it, and what was decided. Pure: it only reads what is stored. */
 export function explain({ object, related, record }: ExplainInput): Explanation {
   const own = waitsOf(object);
-  const others = related.flatMap((one) => waitsOf(one).slice(0, 1));
+  const others = related.flatMap((one) => [...waitsOf(one).slice(0, 1), ...remarksOn(one)]);
   const { spec } = record ?? {};
   return {
     object: nameOf(object),
     namespace: object.metadata.namespace ?? "",
     ...(object.status?.state === undefined ? {} : { state: object.status.state }),
     isSettled: own.length === 0,
-    waitingFor: [...own, ...others],
+    waitingFor: [...own, ...remarksOn(object), ...others],
     nextLook: nextLookOf(object),
     openIntents: [...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]), ...(spec?.openWorkerIntents ?? [])],
     decisions: (spec?.decisions ?? []).toReversed(),
@@ -105,7 +109,16 @@ function waitsOf(object: Explained): readonly WaitedFor[] {
     if (condition === undefined) return [];
     return WAITED_WHEN_FALSE.has(type) ? (condition.status === "True" ? [] : [condition]) : condition.status === "False" ? [] : [condition];
   });
-  return [...(ready === undefined || ready.status === "True" ? [] : [ready]), ...standing].map((condition) => ({
+  return [...(ready === undefined || ready.status === "True" ? [] : [ready]), ...standing].map((condition) => toldOf(object, condition));
+}
+
+function remarksOn(object: Explained): readonly WaitedFor[] {
+  const { conditions = [] } = object.status ?? {};
+  return conditions.filter(({ reason }) => WORTH_KNOWING.has(reason)).map((condition) => toldOf(object, condition));
+}
+
+function toldOf(object: Explained, condition: Condition): WaitedFor {
+  return {
     object: nameOf(object),
     condition: condition.type,
     status: condition.status,
@@ -113,7 +126,7 @@ function waitsOf(object: Explained): readonly WaitedFor[] {
     message: condition.message,
     since: condition.lastTransitionTime,
     releasedBy: releaseOf(condition),
-  }));
+  };
 }
 
 /** What the catalogue says to a reason. */

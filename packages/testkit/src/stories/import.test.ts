@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { explain, printExplanation, readSubject } from "@talos-operator/operator";
 import type { KubeTransport } from "@talos-operator/ports";
 import { kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -84,6 +85,43 @@ test("differences are told with their paths and need a person's word for exactly
     assert.deepEqual(world.sent.slice(calls), []);
     assert.deepEqual(nodes(world), before);
     assert.equal((await world.condition(kinds.controlPlane, "UpgradePending"))?.status, "True");
+  }));
+
+test("what was approved stays as it is, also where drift is reverted: it is told with its paths, and sent on a person's word for one machine", () =>
+  tell({}, async (world) => {
+    const bundle = await leaveBehind(world);
+    const calls = world.sent.length;
+    await leaveObjects(world, manifestOf("talos-alperen-cloud"), bundle, (object) =>
+      object.kind === "TalosControlPlane"
+        ? { ...object, spec: { ...(object["spec"] as object), driftPolicy: "Revert", cni: { name: "none" } } }
+        : object,
+    );
+    await afterThePeer(world);
+    await world.start();
+    await world.until("told", async () => (await imported(world))?.reason === "ApprovalRequired", 120);
+    const [, hash = ""] = /import-approve: ([0-9a-f]{10})/.exec((await imported(world))?.message ?? "") ?? [];
+    await world.annotate(kinds.controlPlane, approve, hash);
+    const upToDate = (): ReturnType<Story["condition"]> => world.condition(kinds.controlPlane, "ConfigUpToDate");
+    await world.until("explained", async () => (await upToDate())?.reason === "RenderedOtherwise", 120);
+    await world.time.advance(900_000);
+    assert.deepEqual(world.sent.slice(calls), []);
+    assert.equal(await world.condition(kinds.controlPlane, "ConfigDrift"), undefined);
+    const all = "demo-10.5.0.1, demo-10.5.0.2, demo-10.5.0.3, pool-10.5.0.4";
+    assert.match(
+      (await upToDate())?.message ?? "",
+      new RegExp(`taken over.* ${all}: cluster\\.network\\.cni\\.name\\. .*retry-config: demo-10\\.5\\.0\\.1`),
+    );
+    const subject = await readSubject(world.client, kinds.controlPlane, "default", "demo");
+    assert.ok(subject !== undefined);
+    const why = explain(subject);
+    assert.equal(why.isSettled, true);
+    assert.match(printExplanation(why, world.time.now()), /Worth knowing:[^]*cluster\.network\.cni\.name[^]*retry-config/);
+    const word = "talos-operator.dev/retry-config";
+    await world.annotate(kinds.controlPlane, word, "pool-10.5.0.4");
+    await world.until("sent", async () => !((await upToDate())?.message ?? "pool").includes("pool-10.5.0.4"), 900);
+    assert.deepEqual(new Set(world.sent.slice(calls).map((call) => call.split(" ")[1])), new Set(["10.5.0.4"]));
+    assert.equal((await world.get(kinds.controlPlane))?.metadata?.annotations?.[word], undefined);
+    assert.equal((await upToDate())?.reason, "RenderedOtherwise");
   }));
 
 test("settings that change in the very moment of the takeover are sent: what was taken over is what was compared", () => {

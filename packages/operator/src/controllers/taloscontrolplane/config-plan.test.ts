@@ -84,8 +84,18 @@ describe("where a machine stands", () => {
     { name: "read for settings of before", given: { config: { settings: "other" } }, want: "unknown" },
     {
       name: "another release would write it otherwise, and nobody changed it: nothing is sent",
-      given: { config: { changes: [change("live")] } },
+      given: { config: { changes: [change("live")], onDisk: "active" } },
       want: "settled",
+    },
+    {
+      name: "configured here, and never compared: settings may have come and gone while they were sent",
+      given: { fact: { appliedHash: undefined as never, contract: "1.13" }, config: { changes: [change("live")], onDisk: "active" } },
+      want: "change guarded",
+    },
+    {
+      name: "configured here, and runs what was sent: learned",
+      given: { fact: { appliedHash: undefined as never, contract: "1.13" } },
+      want: "learn",
     },
     { name: "changed by hand", given: { config: other }, want: "drifted" },
     { name: "something else waits on its disk", given: { config: { onDisk: "other" } }, want: "drifted" },

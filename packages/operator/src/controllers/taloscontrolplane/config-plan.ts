@@ -115,8 +115,10 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
   }
   if (failed !== undefined && !(isSame && config.onDisk !== "other")) return { kind: "failed", why: failed.why };
   if (fact.configHash === undefined) return learned("Its configuration counts as applied for the settings of now.");
+  // Settings that came and went while the first configuration was sent: which of them arrived, nobody wrote down.
+  const mayBeOthers = fact.appliedHash === undefined && wasConfiguredHere(fact) && !isSame;
   // What was staged and is not wanted any more is still on the disk.
-  if (fact.configHash !== settings || staged !== undefined) {
+  if (fact.configHash !== settings || staged !== undefined || mayBeOthers) {
     if (isSame && (config.onDisk === "wanted" || (config.onDisk === "unknown" && staged === undefined)))
       return learned("The machine runs these settings already.");
     if (isSame) return { kind: "change", route: "rewrite", config };
@@ -128,6 +130,11 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
   if (isSame)
     return config.activeHash === fact.appliedHash ? { kind: "settled", otherwise: [] } : learned("It means the same as what was applied.");
   return config.activeHash === fact.appliedHash ? { kind: "settled", otherwise: config.changes } : { kind: "drifted", config };
+}
+
+/** Its first configuration came from this operator, by a release that compares what it sends with what runs. */
+function wasConfiguredHere({ spki, contract }: MachineFact): boolean {
+  return spki !== undefined && contract !== undefined;
 }
 
 /** How the wanted settings get onto a machine in this state; `undefined` = by no effect. */

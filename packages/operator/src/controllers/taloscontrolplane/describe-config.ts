@@ -85,13 +85,27 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
         unread.map(({ machine, state }) => `${machine.declared.name} (${state.kind === "unknown" ? state.detail : ""})`),
       )}.`,
     };
-  const otherwise = plans.flatMap(({ state }) => (state.kind === "settled" ? state.otherwise : []));
-  if (otherwise.length > 0)
-    return {
-      reason: "RenderedOtherwise",
-      message: `Machines run what was last applied. This release would write otherwise: ${pathsOf(otherwise)}. It goes along with the next change of the spec.`,
-    };
-  return { reason: "UpToDate", message: "Machines run what the spec asks for." };
+  return renderedOtherwise(plans, facts) ?? { reason: "UpToDate", message: "Machines run what the spec asks for." };
+}
+
+/** Machines that differ in the same places are told together. */
+function renderedOtherwise(plans: readonly ConfigPlan[], facts: ClusterFacts): Words | undefined {
+  const otherwise = plans.flatMap(({ machine, state }) =>
+    state.kind === "settled" && state.otherwise.length > 0 ? [{ name: machine.declared.name, paths: pathsOf(state.otherwise) }] : [],
+  );
+  const [first] = otherwise;
+  if (first === undefined) return undefined;
+  const groups = [...Map.groupBy(otherwise, ({ paths }) => paths)].map(
+    ([paths, machines]) => `${listed(machines.map(({ name }) => name))}: ${paths}`,
+  );
+  const before =
+    facts.importedAt === undefined
+      ? "Machines run what was last applied."
+      : "Machines run what they had when they were taken over, or what was applied since.";
+  return {
+    reason: "RenderedOtherwise",
+    message: `${before} This release would write otherwise: ${named(groups)}. It goes along with the next change of the settings; to send it now, annotate ${annotations.retryConfig}: ${first.name}, then the next machine.`,
+  };
 }
 
 function wordFor(intent: ReturnType<typeof configIntents>[number]): string {
@@ -129,6 +143,14 @@ function drift(seen: Observed, plans: readonly ConfigPlan[], generation: number 
 }
 
 function named(texts: readonly string[]): string {
+  return joined(texts, "; ");
+}
+
+function listed(texts: readonly string[]): string {
+  return joined(texts, ", ");
+}
+
+function joined(texts: readonly string[], separator: string): string {
   const more = texts.length - MOST_NAMED;
-  return `${texts.slice(0, MOST_NAMED).join("; ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return `${texts.slice(0, MOST_NAMED).join(separator)}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -56,6 +56,12 @@ test("the configuration of another machine at the address is not taken for this 
   assert.deepEqual([seen.bootId, seen.changes, seen.onDisk, seen.meta], ["boot-1", [], "wanted", undefined]);
 });
 
+test("what is on the disk and in force alike is no third configuration, though another one is wanted", async () => {
+  const other = { input: { ...question.input, machineSpec: { hostname: "other" } } };
+  const { seen } = await read(client("uuid-1"), other);
+  assert.deepEqual([seen.changes.length > 0, seen.onDisk], [true, "active"]);
+});
+
 test("META is read where it is of interest, and compared by hash", async () => {
   const wanted = { text: "a", hash: "hash-of-a" };
   assert.equal((await read(client("uuid-1", "b"), { meta: wanted })).seen.meta?.wanted, "hash-of-a");

@@ -71,8 +71,11 @@ export async function readConfig(
     compareConfigs({ desired, live: text, talosVersion: version, addresses: question.addresses });
   const { wanted, changes } = compare(live);
   const onDisk = persisted?.spec.reveal();
-  const isWantedOnDisk = (): boolean =>
-    onDisk === live ? changes.length === 0 : onDisk === wanted || compare(onDisk ?? "").changes.length === 0;
+  const kindOfDisk = (): KnownConfig["onDisk"] => {
+    if (onDisk === undefined) return "unknown";
+    if (onDisk === live) return changes.length === 0 ? "wanted" : "active";
+    return onDisk === wanted || compare(onDisk).changes.length === 0 ? "wanted" : "other";
+  };
   return {
     wanted,
     seen: {
@@ -84,7 +87,7 @@ export async function readConfig(
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
       ...(meta === undefined ? {} : { meta }),
-      onDisk: onDisk === undefined ? "unknown" : isWantedOnDisk() ? "wanted" : "other",
+      onDisk: kindOfDisk(),
     },
   };
 }

@@ -24,8 +24,11 @@ export interface KnownConfig {
   readonly changes: readonly ConfigChange[];
   /** Static network settings in its META; absent where the spec asks for none and none were written. */
   readonly meta?: SeenMeta;
-  /** The one on disk, in force after the next boot: whether it is the wanted one. `unknown` = not told (Talos up to 1.9). */
-  readonly onDisk: "wanted" | "other" | "unknown";
+  /**
+   * The one on disk, in force after the next boot: the wanted one, the one that is in force where that is not the wanted one, or a third one.
+   * `unknown` = not told (Talos up to 1.9).
+   */
+  readonly onDisk: "wanted" | "active" | "other" | "unknown";
 }
 
 /** META key 0x0a as it was read, compared with what was wanted then. */

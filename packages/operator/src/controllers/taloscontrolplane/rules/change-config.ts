@@ -26,7 +26,7 @@ export const changeConfig: Rule = {
       facts: next,
       why,
     });
-    const retry = retried(seen, facts);
+    const retry = retried(seen, facts, plans);
     if (retry !== undefined) return { actions: [write(retry.facts, "ConfigRetry"), retry.answer] };
     const learned = learn(seen, facts, plans);
     // Machines are read together, and what was read is written down together, before anything is sent because of it.
@@ -52,15 +52,26 @@ export const changeConfig: Rule = {
   },
 };
 
-/** A person's word that settings which failed on a machine are sent once more. */
-function retried(seen: Observed, facts: ClusterFacts): { readonly facts: ClusterFacts; readonly answer: Action } | undefined {
+/** No settings have this hash: whatever is wanted is sent. */
+const NOT_APPLIED = "none";
+
+/** A person's word that settings are sent once more: those that failed on a machine, or those that count as applied and that it runs otherwise. */
+function retried(
+  seen: Observed,
+  facts: ClusterFacts,
+  plans: readonly ConfigPlan[],
+): { readonly facts: ClusterFacts; readonly answer: Action } | undefined {
   const value = seen.controlPlane.metadata.annotations?.[annotations.retryConfig];
   const fact = value === undefined ? undefined : machineFact(facts, value);
-  if (value === undefined || fact?.failed === undefined) return undefined;
+  if (value === undefined || fact === undefined) return undefined;
+  const state = plans.find(({ machine }) => machine.declared.name === value)?.state;
+  const isOtherwise = state?.kind === "settled" && state.otherwise.length > 0;
+  if (fact.failed === undefined && !isOtherwise) return undefined;
   const { failed: _failed, staged: _staged, ...rest } = fact;
-  const answer = `The settings that failed on ${value} are sent once more, as ${annotations.retryConfig} asked; the annotation acts once and is removed.`;
+  const what = isOtherwise ? `The settings that ${value} runs otherwise` : `The settings that failed on ${value}`;
+  const answer = `${what} are sent${isOtherwise ? "" : " once more"}, as ${annotations.retryConfig} asked; the annotation acts once and is removed.`;
   return {
-    facts: withDecisions(withMachine(facts, rest), {
+    facts: withDecisions(withMachine(facts, isOtherwise ? { ...rest, configHash: NOT_APPLIED } : rest), {
       at: seen.now,
       action: "Retry",
       reason: "AskedByPerson",
