@@ -1,6 +1,7 @@
 import type { SecretsBundle } from "@talos-operator/talos";
 import { isConfigError } from "@talos-operator/talos";
 import { isTalosError } from "@talos-operator/talos/client";
+import { elapsedMs } from "../elapsed.ts";
 import { isEffectError } from "../errors.ts";
 import type { MachineName } from "../controllers/taloscontrolplane/model.ts";
 import type { FoundBundle } from "./found-bundles.ts";
@@ -28,7 +29,9 @@ const AT_ONCE = 8;
 interface Entry {
   readonly key: string;
   value: MachineReading | string;
-  dueAt: number;
+  /** When it was last read; `undefined` = not yet. */
+  readAt: number | undefined;
+  isBeingRead: boolean;
 }
 
 /** Readings of a cluster that is to be taken over, made beside the passes, in memory only. */
@@ -46,10 +49,12 @@ export class AdoptionReadings {
     for (const name of this.#entries.keys()) if (!names.has(name)) this.#entries.delete(name);
     for (const { name, key, read } of wanted) {
       const known = this.#entries.get(name);
-      const entry = known?.key === key ? known : { key, value: "not read yet", dueAt: 0 };
+      const entry = known?.key === key ? known : { key, value: "not read yet", readAt: undefined, isBeingRead: false };
       this.#entries.set(name, entry);
-      if (now() < entry.dueAt || this.#underWay >= AT_ONCE) continue;
-      entry.dueAt = Number.POSITIVE_INFINITY;
+      const pauseMs = typeof entry.value === "string" ? RETRY_MS : READ_AGAIN_MS;
+      const isFresh = entry.readAt !== undefined && elapsedMs(entry.readAt, now()) < pauseMs;
+      if (isFresh || entry.isBeingRead || this.#underWay >= AT_ONCE) continue;
+      entry.isBeingRead = true;
       this.#underWay += 1;
       void this.#read(entry, read, now).then(wake);
     }
@@ -62,11 +67,11 @@ export class AdoptionReadings {
   async #read(entry: Entry, read: () => Promise<MachineReading>, now: () => number): Promise<void> {
     try {
       entry.value = await read();
-      entry.dueAt = now() + READ_AGAIN_MS;
     } catch (thrown) {
       entry.value = wordsOf(thrown);
-      entry.dueAt = now() + RETRY_MS;
     } finally {
+      entry.readAt = now();
+      entry.isBeingRead = false;
       this.#underWay -= 1;
     }
   }

@@ -33,12 +33,21 @@ export function troubleOf(machine: SeenMachine, before: Before): string | undefi
 /** What this process sent under an intent, and nothing of before. */
 export function sentUnder(seen: Observed, effect: string, intent: IntentFact): SentEffect | undefined {
   const sent = seen.sent.get(`${effect}/${intent.machine}`);
-  return sent === undefined || sent.at < intent.at ? undefined : sent;
+  if (sent === undefined) return undefined;
+  const begun = begunHere(seen, intent);
+  const isLater = begun?.order === undefined || sent.order === undefined ? sent.at >= intent.at : sent.order > begun.order;
+  return isLater ? sent : undefined;
+}
+
+/** What was noted when this process wrote the intent down; `undefined` = another one did. */
+function begunHere(seen: Observed, intent: IntentFact): SentEffect | undefined {
+  const begun = seen.sent.get(begunKey(intent.machine));
+  return begun?.detail === begunWord(intent) ? begun : undefined;
 }
 
 /** In `SentEffect.detail` of what {@link begunKey} names: which intent it was. Records hold times in seconds. */
-export function begunWord({ what, at }: IntentFact): string {
-  return `${what} at ${Math.floor(at / 1000)}`;
+export function begunWord({ what, at, recorded }: IntentFact): string {
+  return `${what} at ${Math.floor((recorded?.at ?? at) / 1000)}`;
 }
 
 /** Key under which a process remembers that it wrote an intent on this machine down. */
@@ -54,7 +63,7 @@ export function notSent(seen: Observed, effect: string, intent: IntentFact): str
   if (sentUnder(seen, effect, intent) !== undefined) return undefined;
   const heldBack = sentUnder(seen, "HeldBack", intent);
   if (heldBack !== undefined) return heldBack.detail;
-  return sentUnder(seen, "Begun", intent)?.detail === begunWord(intent) ? "the Kubernetes API did not answer as it should" : undefined;
+  return begunHere(seen, intent) === undefined ? undefined : "the Kubernetes API did not answer as it should";
 }
 
 /** True when something was sent to a machine less than `ms` ago. */

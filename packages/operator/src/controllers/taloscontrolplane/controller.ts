@@ -312,7 +312,7 @@ export function createBrain(options: BrainOptions): Brain {
   /** Before anything is begun on a cluster of others it is looked whether those are still at work; later what an effect has found counts for a while. */
   const withNeighbours = async (seen: Observed, session: ClusterSession, key: ObjectKey): Promise<Observed> => {
     const now = clock.now();
-    const isFresh = session.beside !== undefined && now - session.beside.at < BESIDE_COUNTS_MS;
+    const isFresh = session.beside !== undefined && elapsedMs(session.beside.at, now) < BESIDE_COUNTS_MS;
     if (seen.adoption !== undefined && !isFresh) {
       try {
         const other = await options.neighbours.find(key, true);

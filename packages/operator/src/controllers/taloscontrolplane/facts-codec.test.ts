@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { ClusterRecord } from "@talos-operator/api";
 import * as fc from "fast-check";
 import type { ClusterFacts, MachineFact, IntentFact } from "./facts.ts";
+import { facts as someFacts } from "../../testing/builders.ts";
 import { newerWord, printRecord, readRecord } from "./facts-codec.ts";
 
 const key = { namespace: "default", name: "demo" };
@@ -187,4 +188,22 @@ test("record: a word or an API version that only a newer release knows makes the
   assert.equal(newerWord({ ...stored, spec: { ...stored.spec, openWorkerIntents } }), "spec.openWorkerIntents[].applyMode: by-night");
   assert.equal(newerWord(later), "apiVersion: talos-operator.dev/v1beta1");
   assert.equal(readRecord(later), undefined);
+});
+
+test("an intent whose times were taken by another clock is kept word for word", () => {
+  const open: IntentFact = {
+    what: "ApplyConfig",
+    machine: "demo-1",
+    address: "10.0.0.1",
+    uuid: "",
+    role: "worker",
+    at: 20_000_000,
+    deadline: 20_240_000,
+    why: "because",
+  };
+  const plain = someFacts({ intents: [open] });
+  const stored = printRecord(key, plain, undefined, writer);
+  const moved = { ...plain, intents: [{ ...open, at: 1_000, deadline: 241_000, recorded: { at: open.at, deadline: open.deadline } }] };
+  const again = printRecord(key, moved, stored, { identity: "two", fencingToken: "2/9" });
+  assert.deepEqual(again.spec.openWorkerIntents, stored.spec.openWorkerIntents);
 });

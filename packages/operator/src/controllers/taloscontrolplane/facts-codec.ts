@@ -228,7 +228,8 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
 
 /** An intent that stands is kept word for word: who wrote it first is part of it. */
 function printIntent(fact: IntentFact, before: ClusterRecord | undefined, writer: Writer): OpenIntent {
-  const id = `${fact.what.toLowerCase()}-${fact.machine}-${whole(fact.at)}`.slice(-64);
+  const { at, deadline } = fact.recorded ?? fact;
+  const id = `${fact.what.toLowerCase()}-${fact.machine}-${whole(at)}`.slice(-64);
   const open = [before?.spec.openControlPlaneIntent, ...(before?.spec.openWorkerIntents ?? [])];
   const standing = open.find((intent) => intent?.id === id);
   const { by, fencingToken } = standing ?? { by: writer.identity, fencingToken: writer.fencingToken };
@@ -237,9 +238,9 @@ function printIntent(fact: IntentFact, before: ClusterRecord | undefined, writer
     what: fact.what,
     why: fact.why,
     machine: identity(fact),
-    at: time(fact.at),
+    at: time(at),
     by,
-    deadline: time(fact.deadline),
+    deadline: time(deadline),
     fencingToken,
     ...(fact.bootIdBefore === undefined ? {} : { bootIdBefore: fact.bootIdBefore }),
     ...(fact.memberId === undefined ? {} : { memberId: fact.memberId }),

@@ -134,6 +134,8 @@ export interface IntentFact {
   readonly at: number;
   /** Until when the effect may still take place. */
   readonly deadline: number;
+  /** What the record says, where that is another clock's time and the two above are this process's. */
+  readonly recorded?: { readonly at: number; readonly deadline: number };
   readonly why: string;
   /** Boot id of the machine before; another one later shows that it rebooted. */
   readonly bootIdBefore?: string;

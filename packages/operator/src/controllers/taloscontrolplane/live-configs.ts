@@ -117,6 +117,11 @@ export class LiveConfigs {
     this.#entries.delete(machine);
   }
 
+  /** What is known is dated by a clock that was set since. */
+  forgetAll(): void {
+    this.#entries.clear();
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#entries.clear();

@@ -146,6 +146,8 @@ export interface Observed {
 /** An effect that this process sent. */
 export interface SentEffect {
   readonly at: number;
+  /** Counted up by the session: which of two came later, whatever the clock said. Absent: their times tell. */
+  readonly order?: number;
   readonly outcome: "answered" | "unknown" | "refused";
   readonly detail: string;
 }

@@ -85,6 +85,7 @@ export interface Cached {
 /** Looks at everything once, from the outside in: caches, record, keys, then what the watchers know of the machines. */
 export async function observe(cached: Cached, session: ClusterSession, ports: ObservePorts): Promise<Observed> {
   const { controlPlane, mode, workers, machineObjects } = cached;
+  session.noticeTime(ports.clock.now());
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
   const book = await followReferences(cached, key, ports);
   const others = cached.otherPools.flatMap((pool) => addressesOf(pool));
@@ -262,7 +263,7 @@ async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports:
   }
   if (session.record.value === "absent") return { kind: "absent" };
   const seen = readRecord(session.record.value);
-  if (seen !== undefined) return { kind: "present", value: seen };
+  if (seen !== undefined) return { kind: "present", value: { ...seen, facts: session.ownTimes.of(seen.facts, now) } };
   const newer = newerWord(session.record.value);
   return newer === undefined
     ? { kind: "unknown", detail: "it names no bundle or no cluster id" }

@@ -268,7 +268,8 @@ function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentFact): R
   const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ...how }] : [];
   // What is sent now has its own time to take place: by the old deadline its silence would count as that of a machine that failed.
   if (actions.length > 0 && seen.now >= intent.deadline) {
-    const renewed = withIntent(withoutIntent(facts, fact.name), { ...intent, deadline: resetIntent(seen, leaver, intent.why).deadline });
+    const { recorded: _recorded, ...rest } = intent;
+    const renewed = withIntent(withoutIntent(facts, fact.name), { ...rest, deadline: resetIntent(seen, leaver, intent.why).deadline });
     return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), facts: renewed, actions };
   }
   return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), actions };

@@ -19,6 +19,7 @@ import { AdoptionReadings } from "../../importing/adoption.ts";
 import type { HeldBundle } from "../../importing/adoption.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
 import { LiveConfigs } from "./live-configs.ts";
+import { OwnTimes } from "./own-times.ts";
 import type { MachineName, MachineRole, Seen, SeenAccess, SeenBundle, SentEffect } from "./model.ts";
 
 /** A machine that is to be looked at. */
@@ -51,6 +52,9 @@ export interface SessionPorts {
 
 const KEY_NEWS_MS = 1_000;
 
+/** A clock that goes back by less is being corrected, and nobody waits for that. */
+const SET_BACK_MS = 1_000;
+
 /** Machines turn up within moments of each other, each with a pass of its own: the keys read for the first serve the others. */
 const KEYS_IN_HAND_MS = 10_000;
 
@@ -70,6 +74,8 @@ export class ClusterSession {
   readonly #onLook: (name: MachineName, look: Look) => void;
   readonly #watched = new Map<MachineName, Watched>();
   readonly #sent = new Map<string, SentEffect>();
+  #notes = 0;
+  #noticedAt = Number.NEGATIVE_INFINITY;
   /** The one connection over which a settled cluster is looked at. */
   #shared: TalosSession | undefined;
   #credentials: ReaderCredentials | undefined;
@@ -104,8 +110,11 @@ export class ClusterSession {
   /** What went wrong on a machine while a configuration was tried on it. */
   readonly troubles = new Map<MachineName, string>();
 
+  /** Open intents whose times are another clock's. */
+  readonly ownTimes = new OwnTimes();
+
   /** When this session began, milliseconds since the epoch. */
-  readonly since: number;
+  since: number;
 
   constructor(ports: SessionPorts, onLook: (name: MachineName, look: Look) => void) {
     this.#ports = ports;
@@ -116,6 +125,23 @@ export class ClusterSession {
         ? undefined
         : new ClusterWorkload({ ...ports.workload, clock: ports.clock, timers: ports.timers }, ports.workload.wake);
     this.#onLook = onLook;
+  }
+
+  /**
+   * Told the time at the beginning of each pass. Where the clock was set back meanwhile, what was noted before lies in the future: it is moved along, so that
+   * what was just done is not waited for until the clock gets there, and is not taken for long ago either.
+   */
+  noticeTime(now: number): void {
+    const setBackMs = this.#noticedAt - now;
+    this.#noticedAt = now;
+    if (setBackMs < SET_BACK_MS) return;
+    const moved = (at: number): number => (at > now ? at - setBackMs : at);
+    for (const [key, effect] of this.#sent) this.#sent.set(key, { ...effect, at: moved(effect.at) });
+    this.since = moved(this.since);
+    this.#keyMadeAt = moved(this.#keyMadeAt);
+    // Read again, and made again: both are dated.
+    this.configs.forgetAll();
+    this.credentialsFor = undefined;
   }
 
   /** Watches exactly these machines. A machine whose address or state of configuration changed is asked anew at once. */
@@ -232,7 +258,8 @@ export class ClusterSession {
   }
 
   noteSent(effect: string, outcome: SentEffect["outcome"], detail: string): void {
-    this.#sent.set(effect, { at: this.#ports.clock.now(), outcome, detail });
+    this.#notes += 1;
+    this.#sent.set(effect, { at: this.#ports.clock.now(), order: this.#notes, outcome, detail });
   }
 
   forgetSent(effect: string): void {

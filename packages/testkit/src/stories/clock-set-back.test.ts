@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { KubeTransport } from "@talos-operator/ports";
+import { apply, assertQuiet } from "./quiet.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story, StoryOptions } from "./story.ts";
+
+const AHEAD_MS = 6 * 3_600_000;
+/** As long as a machine keeps what it tries. */
+const TRIAL_MS = 180_000;
+
+/** As long as it is looked at before it is told to keep it. */
+const SOAK_MS = 15_000;
+
+const worker = "10.5.0.4";
+const label = { machine: { nodeLabels: { "example.org/rack": "r1" } } };
+const value = { spec: { worker: { metalSpec: { machineSpec: { configPatches: [label] } } } } };
+
+/** A cluster of an operator whose clock is six hours ahead, which is set right while settings are rolled out to the worker. */
+function tellSetBack(options: StoryOptions, story: (world: Story, setBack: () => void) => Promise<void>): Promise<void> {
+  let skewMs = AHEAD_MS;
+  return tell({ ...options, operatorClock: (real) => ({ now: () => real.now() + skewMs }) }, async (world) => {
+    await apply(world, kinds.cluster, demoCluster(["10.5.0.1"], [worker]));
+    await world.start();
+    await world.untilReady();
+    await world.until("read", async () => (await upToDate(world))?.reason === "UpToDate");
+    await story(world, () => void (skewMs = 0));
+  });
+}
+
+const upToDate = (world: Story): ReturnType<Story["condition"]> => world.condition(kinds.controlPlane, "ConfigUpToDate");
+const edit = async (world: Story): Promise<void> =>
+  void (await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value }));
+const configOf = (world: Story) => world.datacenter.machine(worker).state.config;
+const isTried = async (world: Story): Promise<boolean> => configOf(world).active?.includes("rack: r1") === true;
+const isKept = async (world: Story): Promise<boolean> => configOf(world).persisted?.includes("rack: r1") === true;
+
+describe("a clock that is set back by hours while a machine tries its settings", () => {
+  test("changes nothing for the operator that began it: they are looked at and kept", () =>
+    tellSetBack({}, async (world, setBack) => {
+      const sent = world.sent.length;
+      await edit(world);
+      await world.until("tried", () => isTried(world));
+      setBack();
+      await world.until("kept", () => isKept(world), TRIAL_MS / 1_000);
+      await world.until("up to date", async () => (await upToDate(world))?.reason === "UpToDate", 120);
+      assert.deepEqual(world.sent.slice(sent), [`ApplyConfiguration ${worker}`, `ApplyConfiguration ${worker}`]);
+      await world.time.advance(60_000);
+      await assertQuiet(world);
+    }));
+
+  test("is waited for by another operator no longer than the trial takes, and nothing is sent before it is over", () =>
+    tellSetBack({}, async (world, setBack) => {
+      await edit(world);
+      await world.until("tried", () => isTried(world));
+      const triedAt = world.time.now();
+      await world.kill();
+      setBack();
+      const sent = world.sent.length;
+      await world.start();
+      await world.until("sent again", async () => world.sent.length > sent, 1_200);
+      assert.ok(world.time.now() - triedAt > TRIAL_MS, `sent again after ${world.time.now() - triedAt} ms`);
+      await world.until("kept", () => isKept(world), 300);
+    }));
+
+  test("between the writing of the intent and the call is not taken for a call that was not made", () => {
+    let isArmed = false;
+    let setBack = (): void => {};
+    const kube = (real: KubeTransport): KubeTransport => ({
+      ...real,
+      async send(request, options) {
+        const answer = await real.send(request, options);
+        if (isArmed && request.method === "PUT" && request.path.includes("/clusterrecords/")) setBack();
+        return answer;
+      },
+    });
+    return tellSetBack({ kube }, async (world, set) => {
+      setBack = set;
+      isArmed = true;
+      const sent = world.sent.length;
+      await edit(world);
+      await world.until("tried", () => isTried(world));
+      const triedAt = world.time.now();
+      await world.until("kept", () => isKept(world), 1_200);
+      assert.ok(world.time.now() - triedAt > SOAK_MS, `kept after ${world.time.now() - triedAt} ms`);
+      assert.deepEqual(world.sent.slice(sent), [`ApplyConfiguration ${worker}`, `ApplyConfiguration ${worker}`]);
+    });
+  });
+});
