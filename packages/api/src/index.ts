@@ -73,6 +73,7 @@ export type {
   NodeTaint,
   NormalisedCluster,
   ResolvedVersion,
+  VersionConflict,
 } from "./vitistack/cluster-model.ts";
 
 export { findCondition, isConditionTrue, removeCondition, rfc3339, setCondition } from "./meta/condition.ts";

@@ -152,6 +152,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     const compositions = createCompositionController({
       ...composed,
       events,
+      leading,
       concurrency: options.maxConcurrentReconciles ?? 1,
       intervalMs: resync,
       ...(results === undefined ? {} : { results }),

@@ -134,6 +134,14 @@ export interface ResolvedVersion {
   readonly version: string;
 }
 
+/** Versions that do not go together. */
+export interface VersionConflict {
+  /** Whose fault it is: Talos's alone, whatever Kubernetes is asked for, or that of the two together. */
+  readonly of: "talos" | "both";
+  /** A sentence. */
+  readonly message: string;
+}
+
 /** What the operator knows beside the object. */
 export interface ClusterDefaults {
   /** Complete Kubernetes versions with or without `v`; one without a patch means the newest of its minor here. Pre-releases never count. */
@@ -152,6 +160,6 @@ export interface ClusterDefaults {
   readonly machineProvider?: string;
   /** Opens loopback addresses as endpoints, for demonstrations. Default: false. */
   readonly allowLoopback?: boolean;
-  /** Why a Talos version does not run a Kubernetes version, as a sentence; `undefined` when it does. Both complete, with `v`. */
-  readonly versionConflict?: (talosVersion: string, kubernetesVersion: string) => string | undefined;
+  /** Why a Talos version does not run a Kubernetes version, or none at all; `undefined` when it does. Both complete, with `v`. */
+  readonly versionConflict?: (talosVersion: string, kubernetesVersion: string) => VersionConflict | undefined;
 }

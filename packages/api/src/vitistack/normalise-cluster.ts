@@ -69,9 +69,9 @@ export function normaliseCluster(cluster: Pick<KubernetesCluster, "metadata" | "
   if (conflict !== undefined)
     wrong(
       notes,
-      (draft.kubernetesVersion ?? talosWish)?.field ?? "spec",
-      conflict,
-      "Choose versions that go together",
+      (conflict.of === "talos" ? talosWish : (draft.kubernetesVersion ?? talosWish))?.field ?? "spec",
+      conflict.message,
+      conflict.of === "talos" ? "Write another talosVersion" : "Choose versions that go together",
       "VersionUnsupported",
     );
 

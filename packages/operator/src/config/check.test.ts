@@ -32,6 +32,11 @@ describe("what Talos would refuse is told before a machine sees it", () => {
       spec: { configPatches: [{ machine: { nodeLabels: { é: "ü" } } }] },
       says: /name "é" is invalid/,
     },
+    {
+      name: "a shared address that is the machine's own",
+      spec: { configPatches: [{ apiVersion: "v1alpha1", kind: "Layer2VIPConfig", name: "10.0.0.1", link: "net0" }] },
+      says: /the machine's own address/,
+    },
     { name: "a patch without content", spec: { configPatches: [{}] }, says: /an entry is empty/ },
     {
       name: "an additional document with a value outside its range",

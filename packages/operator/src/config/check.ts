@@ -46,6 +46,12 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   const { configPatches, additionalConfig } = input.machineSpec;
   if (JSON.stringify([configPatches, additionalConfig]).length > MAX_PATCH_CHARACTERS)
     return { kind: "trouble", words: "patches and documents together are larger than 1 MiB. Make them smaller" };
+  const held = (configPatches ?? []).find((patch) => isHeldBySelf(patch, input.addresses));
+  if (held !== undefined)
+    return {
+      kind: "trouble",
+      words: "a Layer2VIPConfig names the machine's own address, which would move to another machine. Name a free one",
+    };
   try {
     const text = renderMachineConfig({ ...input, secrets: noSecrets });
     const refusal = isOnlyGenerated(input) ? undefined : refusalOf(text, input);
@@ -59,6 +65,12 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
     if (thrown instanceof Error && thrown.name === "ConfigRefusal") return { kind: "trouble", words: thrown.message };
     throw thrown;
   }
+}
+
+function isHeldBySelf(patch: unknown, addresses: readonly string[]): boolean {
+  if (typeof patch !== "object" || patch === null) return false;
+  const { kind, name } = patch as { readonly kind?: unknown; readonly name?: unknown };
+  return kind === "Layer2VIPConfig" && typeof name === "string" && addresses.includes(name);
 }
 
 /** Whether no person wrote a part of it that nothing else looks at: what the generator alone makes is held to Talos's rules by its tests. */

@@ -83,18 +83,25 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
   }
 
   function follow(): void {
-    if (stage.desired?.replicas === undefined) return;
-    const names = wantedNames();
     const isControlPlane = (name: string): boolean => objects.get("machines", name)?.metadata?.labels?.[ROLE] === "controlplane";
+    if (stage.desired?.replicas === undefined) {
+      // A cluster that goes before it stood may still get the machines that it waits for: its workers are reached through them, and wiped.
+      for (const [key, address] of provider.given) remember(address, isControlPlane(key.slice(NAMESPACE.length + 1)));
+      return;
+    }
+    const names = wantedNames();
     const controlPlanes = addresses(names.filter(isControlPlane));
     const workers = addresses(names.filter((name) => !isControlPlane(name)));
     stage.desired = { ...stage.desired, controlPlanes, workers };
-    for (const address of controlPlanes) stage.everControlPlanes.add(address);
-    for (const address of [...controlPlanes, ...workers]) {
-      if (!stage.everMachines.has(address)) stage.mayConfigure += 1;
-      stage.everMachines.add(address);
-    }
+    for (const address of controlPlanes) remember(address, true);
+    for (const address of workers) remember(address, false);
     if (mood === "confused") confuse();
+  }
+
+  function remember(address: string, isControlPlane: boolean): void {
+    if (isControlPlane) stage.everControlPlanes.add(address);
+    if (!stage.everMachines.has(address)) stage.mayConfigure += 1;
+    stage.everMachines.add(address);
   }
 
   /** The second machine that is asked for says that it has the address of the first. */

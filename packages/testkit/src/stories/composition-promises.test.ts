@@ -160,3 +160,30 @@ describe("what is not ours", () => {
     });
   });
 });
+
+test("a process that was stopped within a pass writes no file of a cluster that is gone when it goes on (A106)", () => {
+  let goOn: () => void = () => undefined;
+  let stopped: Promise<void> | undefined;
+  const kube = (real: KubeTransport): KubeTransport => ({
+    ...real,
+    async send(request, options) {
+      if (stopped === undefined && request.path.includes("/networknamespaces")) stopped = new Promise((resolve) => (goOn = resolve));
+      await stopped;
+      return real.send(request, options);
+    },
+  });
+  return tellComposition({ kube, operator: { leaderElection: {} } }, async (world) => {
+    const { spec, ...rest } = nestedCluster({ networkNamespaceName: "net" }) as KubeObject & { readonly spec: Record<string, unknown> };
+    const { clusterEndpoint: _given, ...asked } = spec;
+    await clusters(world).create({ ...rest, spec: asked } as KubeObject);
+    await world.start();
+    await world.until("it is stopped", async () => stopped !== undefined);
+    await world.time.advance(60_000);
+    // Another process leads by now, and finishes with the cluster.
+    await clusters(world).patch({ namespace: "default", name: "demo" }, { type: "merge", value: { metadata: { finalizers: null } } });
+    await clusters(world).delete({ namespace: "default", name: "demo" });
+    goOn();
+    await world.time.advance(10_000);
+    assert.deepEqual([await world.cluster(), [...world.files.texts]], [undefined, []]);
+  });
+});

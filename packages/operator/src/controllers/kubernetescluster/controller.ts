@@ -29,6 +29,7 @@ import { measured } from "../../metrics/measured.ts";
 import type { Measures } from "../../metrics/measured.ts";
 import { dump } from "js-yaml";
 import { elapsedMs } from "../../elapsed.ts";
+import type { Leading } from "../../leading.ts";
 import type { Results } from "../../results/results.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { pausedCondition } from "../shared/mode.ts";
@@ -67,6 +68,7 @@ export interface CompositionControllerOptions extends Caches, Measures {
   readonly random: RandomSource;
   readonly log: Logger;
   readonly events: EventRecorder;
+  readonly leading: Leading;
   /** Without it no files are written, and the condition FilesGenerated says so. */
   readonly results?: Results;
   /** What clusters get that do not say otherwise. */
@@ -116,6 +118,8 @@ export function createCompositionController(options: CompositionControllerOption
       context.wrote(clusters, await addFinalizer(clusterClient, cluster, compositionFinalizers.cluster));
       return { requeueAfterMs: 0 };
     }
+    // Nothing refuses a file: a process that was stopped and goes on would write those of a cluster that is gone by now.
+    if (options.leading.remainingMs() <= 0) return undefined;
     context.note("files");
     const files = await keepFiles(decision, seen);
     context.note("machines");

@@ -92,6 +92,22 @@ test("composition: what is wrong with the spec stops everything and names the fi
   assert.match(decision.message, /spec\.controlPlane\.replicas/);
 });
 
+test("composition: an old or a future Talos is the fault of talosVersion, and an unknown Kubernetes that of its own field", () => {
+  const fieldsOf = (over: Record<string, unknown>) => seen(cluster(over)).problems.map(({ field, remedy }) => [field, remedy]);
+  const kubernetesVersion = "v1.36.3";
+  for (const talosVersion of ["v1.4.0", "v1.99.0"])
+    assert.deepEqual(fieldsOf({ talosVersion, kubernetesVersion }), [["spec.talosVersion", "Write another talosVersion"]]);
+  const together = [["spec.kubernetesVersion", "Choose versions that go together"]];
+  assert.deepEqual(fieldsOf({ talosVersion: "v1.13.9", kubernetesVersion: "v1.99.1" }), together);
+});
+
+test("composition: the address that control planes are to hold is no machine's own", () => {
+  const world = settled(cluster({ endpointMode: "talosvip", clusterEndpoint: "https://10.0.0.1:6443" }));
+  const decision = decideComposition(world);
+  assert.deepEqual([decision.stage, reasonOf(decision, "Ready"), decision.applyPools], ["invalid", "DuplicateAddress", []]);
+  assert.match(decision.message, /10\.0\.0\.1 .*demo-cp-0/);
+});
+
 test("composition: the finalizer comes before anything is made (A045)", () => {
   const decision = decideComposition(seen(cluster({}, { finalizers: [] })));
   assert.deepEqual([decision.addFinalizer, decision.apply, decision.files, decision.applyPools], [true, [], undefined, []]);

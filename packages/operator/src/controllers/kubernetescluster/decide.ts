@@ -1,7 +1,7 @@
 import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
-import type { ConditionInput, ReadyReason, TalosControlPlane, TalosWorker, VitistackMachine } from "@talos-operator/api";
+import type { ClusterModel, ConditionInput, ReadyReason, TalosControlPlane, TalosWorker, VitistackMachine } from "@talos-operator/api";
 import { describe } from "./describe.ts";
-import { compositionFinalizers } from "./keys.ts";
+import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
 import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
 import { compose } from "./plan.ts";
@@ -31,6 +31,8 @@ export function decideComposition(seen: Seen): Decision {
       "DuplicateCluster",
       `KubernetesCluster ${seen.olderTwin} of this namespace is older and has the same id, ${JSON.stringify(model.clusterId.slice(0, 64))}. Nothing is made for this one, and nothing of the other is touched. Delete one of the two, and make it anew with an id of its own.`,
     );
+  const holder = holderOfEndpoint(seen, model);
+  if (holder !== undefined) return invalid(seen, "DuplicateAddress", holder);
   const stolen = foreignPool(seen, model.name);
   if (stolen !== undefined) return invalid(seen, "NameConflict", stolen);
   const composition = compose(seen, model);
@@ -160,6 +162,14 @@ function invalid(seen: Seen, reason: ReadyReason, message: string): Decision {
     conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
   ];
   return { ...nothing, stage: "invalid", message, conditions };
+}
+
+/** An address that is to move between control planes must not be one that a machine has. */
+function holderOfEndpoint({ machines }: Seen, { endpoint }: ClusterModel): string | undefined {
+  if (endpoint.mode !== "given" || endpoint.heldAddress === undefined) return undefined;
+  const holder = machines.find(({ metadata }) => metadata.annotations?.[machineAnnotations.nodeAddress] === endpoint.heldAddress);
+  if (holder === undefined) return undefined;
+  return `spec.clusterEndpoint: ${endpoint.heldAddress} is the address of Machine ${holder.metadata.name}, and with endpointMode talosvip it moves from one control plane to another. Write a free address.`;
 }
 
 function foreignPool(seen: Seen, name: string): string | undefined {

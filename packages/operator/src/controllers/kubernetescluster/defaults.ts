@@ -20,9 +20,12 @@ export function clusterDefaults(options: ClusterDefaultOptions): ClusterDefaults
     knownKubernetesVersions: [...new Set([...known, kubernetesVersion])],
     versionConflict: (talos, kubernetes) => {
       if (!isSupportedTalos(talos))
-        return `Talos ${talos} is not supported: this release makes clusters of v${SUPPORTED_TALOS[0]} to v${SUPPORTED_TALOS.at(-1) ?? ""}`;
+        return {
+          of: "talos",
+          message: `Talos ${talos} is not supported: this release makes clusters of v${SUPPORTED_TALOS[0]} to v${SUPPORTED_TALOS.at(-1) ?? ""}`,
+        };
       const verdict = supportsKubernetes(talos, kubernetes);
-      return verdict.ok ? undefined : verdict.reason;
+      return verdict.ok ? undefined : { of: "both", message: verdict.reason };
     },
   };
 }
