@@ -477,6 +477,14 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
   },
   {
+    name: "says that etcd raises an alarm, which nothing else shows",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: { ...healthy, "10.0.0.2": running({ ...member(1, 3), alarms: ["memberID:2 alarm:NOSPACE"] }) },
+    },
+    want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", conditions: { EtcdHealthy: "MemberUnhealthy" } },
+  },
+  {
     name: "names what keeps each node from being ready",
     world: {
       facts: facts({ machines: allConfigured, bootstrapDone: founded }),

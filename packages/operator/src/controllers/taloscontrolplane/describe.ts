@@ -73,6 +73,14 @@ export function etcdHealth(seen: Observed): Finding<ReasonOf<"EtcdHealthy">> {
     return { reason: "MemberUnexpected", message: `Member ${foreign.name || foreign.id} belongs to no machine of this cluster.` };
   const unhealthy = answering.find((one) => !one.etcd.isHealthy);
   if (unhealthy !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${unhealthy.machine.declared.name} is not healthy.` };
+  const alarmed = answering.find(({ etcd }) => (etcd.alarms ?? []).length > 0);
+  if (alarmed !== undefined)
+    return {
+      reason: "MemberUnhealthy",
+      message:
+        `etcd on ${alarmed.machine.declared.name} raises an alarm (${(alarmed.etcd.alarms ?? []).join(", ")}); no control plane is disturbed meanwhile. ` +
+        `Free its space with talosctl etcd defrag, or replace the member whose data is corrupt, then talosctl etcd alarm disarm.`,
+    };
   const leaderless = answering.find(
     (one) => one.etcd.leader === undefined || !(owned.has(one.etcd.leader) || leaving.has(one.etcd.leader)),
   );

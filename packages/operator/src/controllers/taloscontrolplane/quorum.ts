@@ -9,7 +9,7 @@ import type { MachineName, Observed, SeenMachine } from "./model.ts";
 const FRESH_MS = 75_000;
 
 /** Stages of a machine that goes down, whatever its etcd still says. */
-const GOING_STAGES: ReadonlySet<string> = new Set(["rebooting", "shutting down", "resetting", "upgrading"]);
+export const GOING_STAGES: ReadonlySet<string> = new Set(["rebooting", "shutting down", "resetting", "upgrading"]);
 
 /** etcd as one control plane tells it. */
 export interface EtcdAnswer {

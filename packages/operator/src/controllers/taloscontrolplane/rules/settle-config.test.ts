@@ -435,6 +435,14 @@ describe("a boot", () => {
       want: "TakenBack, failed new: after its reboot its Talos API does not answer as before (unreachable)",
     },
     { name: "that did not take place in its time is let go", now: AT + REBOOT_MS + 1, intent: boot, config: {}, want: "HeldBack" },
+    {
+      name: "that began as its time ended, as when a clock was set, is waited for",
+      now: AT + REBOOT_MS + 1,
+      intent: boot,
+      config: {},
+      look: { ...running(member(0, 3)), at: AT + REBOOT_MS + 1, stage: "rebooting" },
+      want: "waits",
+    },
   ] as readonly (Given & { readonly name: string; readonly want: string })[])
     test(title, () => assert.equal(told(seenOf(given)), want));
 });

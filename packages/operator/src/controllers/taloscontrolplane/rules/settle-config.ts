@@ -17,6 +17,7 @@ import { notSent, sentUnder, troubleOf, wasJustSent } from "../config-probe.ts";
 import type { Before } from "../config-probe.ts";
 import type { ClusterFacts, IntentFact } from "../facts.ts";
 import { metaSettings } from "../meta-plan.ts";
+import { GOING_STAGES } from "../quorum.ts";
 import type { Action, Observed, Rule, SeenMachine } from "../model.ts";
 import type { KnownConfig } from "../seen-config.ts";
 
@@ -206,7 +207,7 @@ function rebootStep(
     const why = `after its reboot ${troubleOf(machine, "ready") ?? "it does not tell its configuration"}`;
     return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(intent.configHash ?? "", why) };
   }
-  if (isBooted || config === undefined || look.kind !== "running") return undefined;
+  if (isBooted || config === undefined || look.kind !== "running" || GOING_STAGES.has(look.stage ?? "")) return undefined;
   if (isOver && config.at > intent.deadline) return { reason: "HeldBack", message: `${intent.machine} did not reboot.` };
   const why = notSent(seen, "Reboot", intent);
   if (why !== undefined) return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${why}.` };
