@@ -17,7 +17,7 @@ import { createMachineIdentityController } from "./controllers/machine/controlle
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
-import { canonicalAddressesOf } from "./controllers/taloscontrolplane/spec-problems.ts";
+import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec-problems.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
@@ -68,7 +68,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const talosClusters: Informer<TalosCluster> = informers.informer<TalosCluster>(talosClusterResource, scope);
   const controlPlanes: Informer<TalosControlPlane> = informers.informer<TalosControlPlane>(talosControlPlaneResource, {
     ...scope,
-    indexers: { address: canonicalAddressesOf, ...childIndexers },
+    indexers: { address: canonicalAddressesOf, endpoint: endpointPlaces, ...childIndexers },
   });
   const workers: Informer<TalosWorker> = informers.informer<TalosWorker>(talosWorkerResource, {
     ...scope,

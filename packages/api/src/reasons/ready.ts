@@ -21,8 +21,8 @@ const authorReasons = {
   },
   DuplicateAddress: {
     status: "False",
-    when: "Two machines have one address, within the object or across control plane and workers.",
-    next: "Give each machine its own address.",
+    when: "Two machines have one address, within the object, across control plane and workers or in another cluster; or spec.endpoint is a machine or the endpoint of another cluster.",
+    next: "Give each machine its own address, and each cluster its own endpoint.",
   },
   InvalidNetwork: {
     status: "False",

@@ -52,6 +52,43 @@ describe("what Talos would refuse is told before a machine sees it", () => {
         assert.match(found.words, says);
       });
 
+  const fine = { machine: { sysctls: { "vm.swappiness": "1" } } };
+  for (const { name, spec, begins } of [
+    {
+      name: "a patch with a field that Talos does not know",
+      spec: { configPatches: [fine, { machine: { sysctl: {} } }, fine] },
+      begins: /^configPatches\[1\]: UNKNOWN_FIELD/,
+    },
+    { name: "a patch without content", spec: { configPatches: [fine, {}] }, begins: /^configPatches\[1\]: an entry is empty/ },
+    {
+      name: "a patch of the cluster's identity",
+      spec: { configPatches: [{ cluster: { id: "other" } }, fine] },
+      begins: /^configPatches\[0\]: a patch changes cluster\.id/,
+    },
+    {
+      name: "the first of two that are wrong",
+      spec: { configPatches: [fine, { machine: { nodeLabels: { é: "a" } } }, { machine: { nodeLabels: { ü: "b" } } }] },
+      begins: /^configPatches\[1\]: [^]*"é" is invalid/,
+    },
+    {
+      name: "a document with a value outside its range",
+      spec: {
+        configPatches: [fine],
+        additionalConfig: [{ apiVersion: "v1alpha1", kind: "KmsgLogConfig", name: "far", url: "http://10.0.0.9:514" }],
+      },
+      begins: /^additionalConfig\[0\]: .*KmsgLogConfig/,
+    },
+  ])
+    test(`${name} is named by its place`, () => {
+      const found = check("v1.13.9", spec);
+      assert.match(found.kind === "trouble" ? found.words : "", begins);
+    });
+
+  test("trouble that no entry makes is told without one", () => {
+    const found = check("v1.13.9", { configPatches: [fine] }, { cni: { name: "custom", urls: ["file:///etc/passwd"] } });
+    assert.doesNotMatch(found.kind === "trouble" ? found.words : "configPatches", /configPatches/);
+  });
+
   for (const version of ["v1.12.3", "v1.13.9", "v1.14.0"])
     test(`nothing is wrong with an ordinary one, Talos ${version}`, () => {
       const patches = [{ machine: { sysctls: { "vm.swappiness": "1" } } }];

@@ -46,7 +46,42 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   const { configPatches, additionalConfig } = input.machineSpec;
   if (JSON.stringify([configPatches, additionalConfig]).length > MAX_PATCH_CHARACTERS)
     return { kind: "trouble", words: "patches and documents together are larger than 1 MiB. Make them smaller" };
-  const held = (configPatches ?? []).find((patch) => isHeldBySelf(patch, input.addresses));
+  const check = checkOnce(input);
+  return check.kind === "fine" ? check : (firstTrouble(input, check.words) ?? check);
+}
+
+/** Entries that are tried one by one; whoever writes more finds it by halves. */
+const MAX_TRIED = 64;
+
+/** The trouble with the entry of `configPatches` or `additionalConfig` that it begins with; `undefined` = it is none of them, or nobody can say. */
+function firstTrouble(input: Omit<RenderInput, "secrets">, words: string): ConfigCheck | undefined {
+  const { configPatches = [], additionalConfig = [] } = input.machineSpec;
+  if (configPatches.length + additionalConfig.length > MAX_TRIED) return undefined;
+  const upTo = (patches: number, documents: number): ConfigCheck => {
+    const entries = { configPatches: configPatches.slice(0, patches), additionalConfig: additionalConfig.slice(0, documents) };
+    return checkOnce({ ...input, machineSpec: { ...input.machineSpec, ...entries } });
+  };
+  const entries = [
+    ...configPatches.map((_, index) => ({ name: `configPatches[${index}]`, check: () => upTo(index + 1, 0) })),
+    ...additionalConfig.map((_, index) => ({ name: `additionalConfig[${index}]`, check: () => upTo(configPatches.length, index + 1) })),
+  ];
+  if (upTo(0, 0).kind === "trouble") return undefined;
+  for (const { name, check } of entries) {
+    const found = check();
+    // A later entry may put right what an earlier one left unfinished.
+    if (found.kind === "trouble" && isPartOf(found.words, words)) return { kind: "trouble", words: `${name}: ${found.words}` };
+  }
+  return undefined;
+}
+
+/** Talos counts errors in its words, and so each of them is looked for by itself. */
+function isPartOf(words: string, whole: string): boolean {
+  const lines = words.split("\n").filter((line) => line.startsWith("\t* "));
+  return lines.length === 0 ? whole.includes(words) : lines.every((line) => whole.includes(line));
+}
+
+function checkOnce(input: Omit<RenderInput, "secrets">): ConfigCheck {
+  const held = (input.machineSpec.configPatches ?? []).find((patch) => isHeldBySelf(patch, input.addresses));
   if (held !== undefined)
     return {
       kind: "trouble",

@@ -71,10 +71,58 @@ test("IN54: a machine belongs to the cluster that had it first; the later one he
       spec: spec?.controlPlane,
     } as object);
     await world.until("refused", async () => (await world.condition(kinds.controlPlane, "Ready", "thief"))?.reason === "DuplicateAddress");
+    assert.match(
+      (await world.condition(kinds.controlPlane, "Ready", "thief"))?.message ?? "",
+      /is also at TalosWorker default\/demo spec\./,
+    );
     await world.time.advance(60_000);
     assert.equal(world.effects.length, before);
     assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "True");
   }));
+
+for (const { what, endpoint, says } of [
+  {
+    what: "a control plane",
+    endpoint: "https://10.5.0.1:6443",
+    says: /spec\.endpoint: it is the address of a machine of another cluster, TalosControlPlane default\/demo/,
+  },
+  {
+    what: "a worker",
+    endpoint: "https://10.5.0.4:6443",
+    says: /spec\.endpoint: it is the address of a machine of another cluster, TalosWorker default\/demo/,
+  },
+  {
+    what: "the endpoint",
+    endpoint: "https://10.5.0.100:6443",
+    says: /spec\.endpoint: it is the endpoint of another cluster, TalosControlPlane default\/demo/,
+  },
+])
+  test(`a cluster whose endpoint is ${what} of another one is refused before anything is made, and goes on when it names its own`, () =>
+    tell({}, async (world) => {
+      await ready(world);
+      await world.time.advance(2_000);
+      const before = world.effects.length;
+      const { spec } = demoCluster(["10.5.0.6"], [], { endpoint });
+      const body = {
+        apiVersion: "talos.alperen.cloud/v1alpha1",
+        kind: "TalosControlPlane",
+        metadata: { namespace: "default", name: "newer" },
+        spec: spec?.controlPlane,
+      };
+      await world.client.resource(kinds.controlPlane).create(body);
+      await world.until(
+        "refused",
+        async () => (await world.condition(kinds.controlPlane, "Ready", "newer"))?.reason === "DuplicateAddress",
+      );
+      assert.match((await world.condition(kinds.controlPlane, "Ready", "newer"))?.message ?? "", says);
+      await world.time.advance(60_000);
+      assert.equal(world.effects.length, before);
+      assert.equal(await world.get(kinds.secret, "newer-bundle-1"), undefined);
+      assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "True");
+      const value = { spec: { endpoint: "https://10.5.0.6:6443" } };
+      await world.client.resource(kinds.controlPlane).patch({ namespace: "default", name: "newer" }, { type: "merge", value });
+      await world.until("ready", async () => (await world.condition(kinds.controlPlane, "Ready", "newer"))?.status === "True");
+    }));
 
 test("IN57: a machine that is configured for a cluster nobody here knows is left alone and named", () =>
   tell({}, async (world) => {

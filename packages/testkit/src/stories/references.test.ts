@@ -312,11 +312,12 @@ describe("a reference that gives nothing to connect to", () => {
       await world.untilReady();
       await world.time.advance(2_000);
       await host(world, "stolen", "10.5.0.1");
-      const { spec } = cluster([reference("stolen")]) as { readonly spec: Record<string, unknown> };
+      const { spec } = cluster([reference("stolen")]) as { readonly spec: { readonly controlPlane: object } };
+      const own = { ...spec, controlPlane: { ...spec.controlPlane, endpoint: "https://10.5.0.200:6443" } };
       await apply(world, kinds.cluster, {
         apiVersion: "talos.alperen.cloud/v1alpha1",
         kind: "TalosCluster",
-        spec,
+        spec: own,
         metadata: { namespace: "default", name: "thief" },
       });
       await world.until("said", async () => (await world.condition(kinds.machine, "Ready", "thief-stolen"))?.reason === "DuplicateAddress");

@@ -229,6 +229,8 @@ export function createBrain(options: BrainOptions): Brain {
       machineObjects,
       otherPools: surroundings.otherPools(controlPlane, workersOfIt),
       machineElsewhere: (address: string) => surroundings.machineElsewhere(controlPlane, address),
+      // A cluster that is taken over runs already.
+      endpointElsewhere: asksImport ? undefined : surroundings.endpointElsewhere(controlPlane),
     };
     const observed = await observe(cached, session, {
       client,

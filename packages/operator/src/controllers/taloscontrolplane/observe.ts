@@ -32,7 +32,15 @@ import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { accessOwner } from "./rules/access.ts";
 import { seenAccess } from "./session.ts";
 import type { ClusterSession } from "./session.ts";
-import { addressesOf, concernsCluster, controlPlaneProblems, handMadeProblems, inertFieldsOf, workerProblems } from "./spec-problems.ts";
+import {
+  addressesElsewhere,
+  addressesOf,
+  concernsCluster,
+  controlPlaneProblems,
+  handMadeProblems,
+  inertFieldsOf,
+  workerProblems,
+} from "./spec-problems.ts";
 
 /**
  * How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. With many clusters it is longer, so that a burst of
@@ -80,6 +88,8 @@ export interface Cached {
   readonly otherPools: readonly (TalosControlPlane | TalosWorker)[];
   /** The machine of another, older cluster that is at this address, as `TalosMachine namespace/name`; for addresses that references give. */
   readonly machineElsewhere: (address: string) => string | undefined;
+  /** What of another, older cluster is where this cluster's endpoint leads, in words. */
+  readonly endpointElsewhere: string | undefined;
 }
 
 /** Looks at everything once, from the outside in: caches, record, keys, then what the watchers know of the machines. */
@@ -88,7 +98,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   session.noticeTime(ports.clock.now());
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
   const book = await followReferences(cached, key, ports);
-  const others = cached.otherPools.flatMap((pool) => addressesOf(pool));
+  const others = cached.otherPools.flatMap((pool) => addressesElsewhere(pool));
   const configs = await readConfigs(cached, ports.configs);
   const ownProblems = controlPlaneProblems(controlPlane, others, ports.hosts, configs.get(`TalosControlPlane/${key.name}`));
   const pools = workers.map((worker) => ({
@@ -174,6 +184,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     problems: [
       ...ownProblems,
       ...writtenProblems,
+      ...endpointProblems(cached.endpointElsewhere, record),
       ...fixedPropertyProblems(controlPlane, facts, baseOf(configs.get(`TalosControlPlane/${key.name}`))),
       ...(isFounded ? [] : pools.flatMap(({ problems }) => problems.filter(concernsCluster))),
     ],
@@ -191,6 +202,20 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     mayDisturb: ports.mayDisturb,
     requireFingerprint: ports.requireFingerprint,
   };
+}
+
+/** Told while the cluster is not founded: what runs has shown that its endpoint leads to it, and it can have no other. */
+function endpointProblems(elsewhere: string | undefined, record: Seen<SeenRecord>): readonly Finding[] {
+  const isFounded = record.kind === "unknown" || (record.kind === "present" && record.value.facts.bootstrapDone !== undefined);
+  if (elsewhere === undefined || isFounded) return [];
+  return [
+    {
+      field: "spec.endpoint",
+      message: `it is ${elsewhere}`,
+      remedy: "Name an address of this cluster's own control planes, or one that leads to them",
+      reason: "DuplicateAddress",
+    },
+  ];
 }
 
 /** What `configRef` of the control plane, its pools and machines made by hand gives. */
@@ -385,9 +410,10 @@ function poolNameOf({ name, address }: MachineFact, { workers, machineObjects }:
 
 /** Addresses that a worker pool must not share: other pools of the cluster, and other clusters. */
 function siblingAddresses(worker: TalosWorker, cached: Cached): ReturnType<typeof addressesOf> {
-  return [...cached.workers.filter((other) => other.metadata.name !== worker.metadata.name), ...cached.otherPools].flatMap((pool) =>
-    addressesOf(pool),
-  );
+  return [
+    ...cached.workers.filter((other) => other.metadata.name !== worker.metadata.name).flatMap((pool) => addressesOf(pool)),
+    ...cached.otherPools.flatMap((pool) => addressesElsewhere(pool)),
+  ];
 }
 
 /** Read live: a wipe in a namespace that goes away needs a person's word. `undefined` when nobody could say. */

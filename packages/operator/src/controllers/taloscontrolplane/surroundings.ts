@@ -2,10 +2,11 @@ import { canonicalAddress, controllerOf, reconcileModeOf } from "@talos-operator
 import type { ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { Informer, ObjectKey } from "@talos-operator/kube-runtime";
+import { endpointHost } from "../../config/endpoint-host.ts";
 import { isOlder } from "../shared/is-older.ts";
 import { effectiveMode, isTakenOver } from "../shared/mode.ts";
 import type { Pauses } from "./held.ts";
-import { canonicalAddressesOf } from "./spec-problems.ts";
+import { canonicalAddressesOf, endpointPlaces, fullName } from "./spec-problems.ts";
 
 /** The caches that tell which objects belong to a control plane, and which belong to others. */
 export interface Caches {
@@ -56,31 +57,43 @@ export class Surroundings {
 
   /** Pools of other clusters that list one of our addresses and were there first: theirs is the machine. */
   otherPools(own: TalosControlPlane, workersOfIt: readonly TalosWorker[]): readonly (TalosControlPlane | TalosWorker)[] {
-    const { controlPlanes, workers } = this.#caches;
     const addresses = new Set([own, ...workersOfIt].flatMap((pool) => canonicalAddressesOf(pool)));
-    const isOther = (cluster: TalosControlPlane | undefined): boolean =>
-      cluster !== undefined && cluster.metadata.uid !== own.metadata.uid && isOlder(cluster, own);
-    const pools = new Set(
-      [...addresses].flatMap((address) => [
-        ...controlPlanes.store.byIndex("address", address).filter(isOther),
-        ...workers.store
-          .byIndex("address", address)
-          .filter((worker) => this.controlPlaneOf(worker).some((cluster) => isOther(controlPlanes.store.get(cluster)))),
-      ]),
-    );
-    return [...pools];
+    return [...new Set([...addresses].flatMap((address) => this.#poolsElsewhere(own, address)))];
+  }
+
+  /**
+   * What of another, older cluster is where the endpoint of this one leads, in words: one of its machines, or its own Kubernetes API. Whoever joins there
+   * joins another cluster, or none.
+   */
+  endpointElsewhere(own: TalosControlPlane): string | undefined {
+    const host = endpointHost(own.spec?.endpoint ?? "");
+    if (host === undefined || host === "") return undefined;
+    const [pool] = this.#poolsElsewhere(own, canonicalAddress(host));
+    const machine = pool === undefined ? this.machineElsewhere(own, host) : fullName(pool);
+    if (machine !== undefined) return `the address of a machine of another cluster, ${machine}`;
+    const same = endpointPlaces(own)
+      .flatMap((place) => this.#caches.controlPlanes.store.byIndex("endpoint", place))
+      .find((other) => isOtherAndOlder(other, own));
+    return same === undefined ? undefined : `the endpoint of another cluster, ${fullName(same)}`;
+  }
+
+  #poolsElsewhere(own: TalosControlPlane, address: string): readonly (TalosControlPlane | TalosWorker)[] {
+    const { controlPlanes, workers } = this.#caches;
+    return [
+      ...controlPlanes.store.byIndex("address", address).filter((cluster) => isOtherAndOlder(cluster, own)),
+      ...workers.store
+        .byIndex("address", address)
+        .filter((worker) => this.controlPlaneOf(worker).some((cluster) => isOtherAndOlder(controlPlanes.store.get(cluster), own))),
+    ];
   }
 
   /** The TalosMachine of an older cluster at this address: for addresses that no spec names. */
   machineElsewhere(own: TalosControlPlane, address: string): string | undefined {
     const { controlPlanes, machines } = this.#caches;
-    const there = machines.store.byIndex("endpoint", canonicalAddress(address)).find((machine) =>
-      this.clusterOf(machine).some((cluster) => {
-        const other = controlPlanes.store.get(cluster);
-        return other !== undefined && other.metadata.uid !== own.metadata.uid && isOlder(other, own);
-      }),
-    );
-    return there === undefined ? undefined : `TalosMachine ${there.metadata.namespace ?? ""}/${there.metadata.name}`;
+    const there = machines.store
+      .byIndex("endpoint", canonicalAddress(address))
+      .find((machine) => this.clusterOf(machine).some((cluster) => isOtherAndOlder(controlPlanes.store.get(cluster), own)));
+    return there === undefined ? undefined : fullName(there);
   }
 
   /** TalosMachines of the control plane and of its pools. */
@@ -106,4 +119,8 @@ export class Surroundings {
     const worker = workerRef?.name === undefined ? undefined : this.#caches.workers.store.get({ namespace, name: workerRef.name });
     return worker === undefined ? [] : this.controlPlaneOf(worker);
   }
+}
+
+function isOtherAndOlder(cluster: TalosControlPlane | undefined, own: TalosControlPlane): boolean {
+  return cluster !== undefined && cluster.metadata.uid !== own.metadata.uid && isOlder(cluster, own);
 }
