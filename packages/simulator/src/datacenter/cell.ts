@@ -1,7 +1,7 @@
 import type { ScheduledTimer } from "@talos-operator/ports";
 import { nextDue, step } from "../node/step.ts";
 import type { MachineInput } from "../node/inputs.ts";
-import type { Machine } from "../node/machine.ts";
+import type { EtcdAlarm, Machine } from "../node/machine.ts";
 import type { SimulatedMachine } from "./types.ts";
 import type { World } from "./world.ts";
 
@@ -56,6 +56,14 @@ export class Cell implements SimulatedMachine {
 
   setCatchingUp(isCatchingUp: boolean): void {
     this.dispatch({ kind: "etcd-behind", isBehind: !isCatchingUp });
+  }
+
+  replaceDisk(): void {
+    this.dispatch({ kind: "disk-replaced" });
+  }
+
+  setEtcdAlarm(alarm: EtcdAlarm | undefined): void {
+    this.dispatch({ kind: "etcd-alarm", alarm });
   }
 
   /** One step, with everything that follows from it inside this turn. */

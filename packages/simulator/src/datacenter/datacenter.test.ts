@@ -212,6 +212,36 @@ test("a configured machine refuses who comes without a certificate, and shows an
   await assert.rejects(admin.version(), isTalosError);
 });
 
+test("a machine with another disk waits in maintenance mode, and joins etcd as a new member in place of its old one", async () => {
+  const world = await cluster(3);
+  const admin = await world.client("10.5.0.1", "os:admin");
+  const before = (await admin.etcdMemberList()).map((member) => member.id);
+  const machine = world.datacenter.machine("10.5.0.3");
+  machine.replaceDisk();
+  assert.notEqual(machine.state.config.persisted, undefined, "a disk is not taken out of a machine that runs");
+  machine.powerOff();
+  machine.replaceDisk();
+  machine.powerOn();
+  await world.time.advance(100);
+  assert.deepEqual([machine.state.stage, machine.state.config.persisted], ["maintenance", undefined]);
+  await world.apply("10.5.0.3", "controlplane");
+  await world.time.advance(100);
+  const after = (await admin.etcdMemberList()).map((member) => member.id);
+  assert.deepEqual([after.length, after.filter((id) => !before.includes(id)).length], [3, 1]);
+});
+
+test("every member tells the alarm of one, until it is taken back", async () => {
+  const world = await cluster(3);
+  const admin = await world.client("10.5.0.1", "os:admin");
+  const raised = world.datacenter.machine("10.5.0.3");
+  const { memberId = "" } = raised.state.etcd.data ?? {};
+  raised.setEtcdAlarm("NOSPACE");
+  assert.deepEqual((await admin.etcdStatus()).errors, [`memberID:${BigInt(`0x${memberId}`)} alarm:NOSPACE `]);
+  assert.equal((await admin.etcdAlarmList()).length, 1);
+  assert.equal((await admin.etcdAlarmDisarm()).length, 1);
+  assert.deepEqual((await admin.etcdStatus()).errors, []);
+});
+
 test("an uninstalled machine forgets its configuration, an installed one keeps it", async () => {
   const world = await createTestWorld(machines(2, "v1.14.0"));
   await world.apply("10.5.0.1", "controlplane");

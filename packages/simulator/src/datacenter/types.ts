@@ -1,7 +1,7 @@
 import type { Clock, Keys, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
 import type { EtcdCluster } from "../etcd/model.ts";
 import type { MachineSpec } from "../node/hardware.ts";
-import type { Machine } from "../node/machine.ts";
+import type { EtcdAlarm, Machine } from "../node/machine.ts";
 import type { Timings } from "../node/timings.ts";
 import type { WorkloadApi } from "../workload/api.ts";
 import type { Fault, FaultHandle } from "./faults.ts";
@@ -75,6 +75,10 @@ export interface SimulatedMachine {
   setConnected(connected: boolean): void;
   /** `false`: its disk or network is too slow for etcd, and a learner on it is promoted only after `true`. */
   setCatchingUp(isCatchingUp: boolean): void;
+  /** Puts an empty system disk into a machine that is off; one that is on keeps what it has. */
+  replaceDisk(): void;
+  /** Its member of etcd raises an alarm, which every member of that etcd tells until it is taken back. */
+  setEtcdAlarm(alarm: EtcdAlarm | undefined): void;
 }
 
 /** Plain JSON. */

@@ -1,4 +1,5 @@
 import type { KeyPair } from "@talos-operator/ports";
+import type { EtcdAlarm } from "./machine.ts";
 
 /** Everything that can happen to a machine. */
 export type MachineInput =
@@ -9,6 +10,10 @@ export type MachineInput =
   | { readonly kind: "connect"; readonly isConnected: boolean }
   /** Its etcd cannot keep up with the leader, or can again. */
   | { readonly kind: "etcd-behind"; readonly isBehind: boolean }
+  /** A machine that is off has another system disk, an empty one. */
+  | { readonly kind: "disk-replaced" }
+  /** Its member of etcd raises an alarm, or takes it back. */
+  | { readonly kind: "etcd-alarm"; readonly alarm: EtcdAlarm | undefined }
   /** Timers that are due fire, in the order of their times. */
   | { readonly kind: "timers" }
   /** The certificate that was asked for with `issue-identity`. */

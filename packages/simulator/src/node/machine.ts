@@ -23,6 +23,8 @@ export interface Machine {
   readonly isUnplugged?: boolean;
   /** Its etcd cannot keep up with the leader: a learner is not promoted. */
   readonly isEtcdBehind?: boolean;
+  /** What its member of etcd raises. */
+  readonly etcdAlarm?: EtcdAlarm | undefined;
   /** Milliseconds since the epoch when power or network went; `undefined` while reachable. */
   readonly goneSince: number | undefined;
   readonly bootCount: number;
@@ -52,6 +54,9 @@ export interface Machine {
   /** Counts events of this boot. */
   readonly eventCount: number;
 }
+
+/** Alarms of etcd: the quota of its database is used up, or members hold different data. */
+export type EtcdAlarm = "NOSPACE" | "CORRUPT";
 
 /** Two boot slots. */
 export interface InstalledSystem {

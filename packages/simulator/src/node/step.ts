@@ -56,6 +56,10 @@ function handle(run: Run, input: MachineInput): void {
     case "etcd-behind":
       run.set({ isEtcdBehind: input.isBehind });
       return run.output("etcd-changed");
+    case "disk-replaced":
+      return replaceDisk(run);
+    case "etcd-alarm":
+      return run.set({ etcdAlarm: input.alarm });
     case "timers":
       return fireTimers(run);
     case "identity":
@@ -414,6 +418,27 @@ function finishWipe(run: Run): void {
     kubernetes: { ...after.kubernetes, isNodeRegistered: wipe.state || wipe.ephemeral ? false : after.kubernetes.isNodeRegistered },
   });
   if (afterwards === "reboot") startBoot(run);
+}
+
+/** What only the old disk knew is gone. */
+function replaceDisk(run: Run): void {
+  const { machine } = run;
+  if (machine.power === "on" || machine.hardware.platform === "container") return;
+  const [system, ...others] = machine.hardware.disks;
+  const talosVersion = machine.system?.media ?? machine.hardware.talosVersion;
+  const disks = system === undefined ? others : [{ ...system, serial: `${system.serial}-${machine.wipes + 1}` }, ...others];
+  run.set({
+    hardware: { ...machine.hardware, talosVersion, disks },
+    isInstalled: false,
+    system: undefined,
+    wipes: machine.wipes + 1,
+    config: emptyConfig,
+    images: [],
+    meta: {},
+    etcd: { data: undefined, isBootstrapRequested: false, isChecked: false },
+    etcdAlarm: undefined,
+    kubernetes: { ...machine.kubernetes, isNodeRegistered: false },
+  });
 }
 
 /** `running` shows when the boot sequence has ended: every service of the machine is up. */

@@ -6,6 +6,7 @@ import { memberHex, memberNumber, votersOf } from "../etcd/model.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
 import { etcdRuns } from "../node/step.ts";
 import { etcdVersionOf, isAtLeast } from "../node/version.ts";
+import type { EtcdAlarm } from "../node/machine.ts";
 import type { HandlerContext } from "./context.ts";
 import { forever, requireControlPlane } from "./guards.ts";
 
@@ -72,7 +73,7 @@ export async function etcdStatus(context: HandlerContext): Promise<machine.EtcdS
           raftIndex: BigInt(cluster.raftIndex),
           raftTerm: BigInt(cluster.term),
           raftAppliedIndex: BigInt(cluster.raftIndex),
-          errors: cluster.leader === undefined ? ["etcdserver: no leader"] : [],
+          errors: [...(cluster.leader === undefined ? ["etcdserver: no leader"] : []), ...alarmsOf(context, cluster).map(alarmText)],
           isLearner: cluster.members.find((member) => member.id === id)?.isLearner ?? false,
         },
       },
@@ -80,18 +81,43 @@ export async function etcdStatus(context: HandlerContext): Promise<machine.EtcdS
   });
 }
 
-/** MachineService/EtcdAlarmList: simulated members raise none. */
-export async function etcdAlarmList(context: HandlerContext): Promise<machine.EtcdAlarmListResponse> {
-  requireControlPlane(context, "etcd alarm list");
-  await runningEtcd(context);
-  return create(machine.EtcdAlarmListResponseSchema, { messages: [{}] });
+interface RaisedAlarm {
+  readonly memberId: bigint;
+  readonly alarm: EtcdAlarm;
 }
 
-/** MachineService/EtcdAlarmDisarm: there is none to disarm. */
+/** Every member knows the alarms of all. */
+function alarmsOf({ world }: HandlerContext, cluster: EtcdCluster): readonly RaisedAlarm[] {
+  return world.cells().flatMap(({ state }) => {
+    const { data } = state.etcd;
+    const isMember = data?.cluster === cluster.key && cluster.members.some(({ id }) => id === data.memberId);
+    return state.etcdAlarm === undefined || !isMember ? [] : [{ memberId: memberNumber(data.memberId), alarm: state.etcdAlarm }];
+  });
+}
+
+/** As Go prints etcd's AlarmMember, which is what a member's status has. */
+function alarmText({ memberId, alarm }: RaisedAlarm): string {
+  return `memberID:${memberId} alarm:${alarm} `;
+}
+
+function told(alarms: readonly RaisedAlarm[]): { memberId: bigint; alarm: machine.EtcdMemberAlarm_AlarmType }[] {
+  return alarms.map(({ memberId, alarm }) => ({ memberId, alarm: machine.EtcdMemberAlarm_AlarmType[alarm] }));
+}
+
+/** MachineService/EtcdAlarmList */
+export async function etcdAlarmList(context: HandlerContext): Promise<machine.EtcdAlarmListResponse> {
+  requireControlPlane(context, "etcd alarm list");
+  const cluster = await runningEtcd(context);
+  return create(machine.EtcdAlarmListResponseSchema, { messages: [{ memberAlarms: told(alarmsOf(context, cluster)) }] });
+}
+
+/** MachineService/EtcdAlarmDisarm takes back every alarm there is; one whose cause is still there is raised again by etcd. */
 export async function etcdAlarmDisarm(context: HandlerContext): Promise<machine.EtcdAlarmDisarmResponse> {
   requireControlPlane(context, "etcd alarm disarm");
-  await runningEtcd(context);
-  return create(machine.EtcdAlarmDisarmResponseSchema, { messages: [{}] });
+  const cluster = await runningEtcd(context);
+  const alarms = alarmsOf(context, cluster);
+  for (const cell of context.world.cells()) if (cell.state.etcd.data?.cluster === cluster.key) cell.setEtcdAlarm(undefined);
+  return create(machine.EtcdAlarmDisarmResponseSchema, { messages: [{ memberAlarms: told(alarms) }] });
 }
 
 /** MachineService/EtcdDefragment: the database holds nothing that could be given back. */

@@ -205,6 +205,13 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     if (down.length > 0) report("S24", `${effect} goes to the worker ${address} while ${down.join(", ")} is down`);
   }
 
+  /** Whoever deletes a cluster does not mind an etcd that is full. */
+  function judgeAlarm(effect: EffectId, address: string): void {
+    const { alarmedSince, desired } = stage;
+    if (alarmedSince === undefined || desired === undefined || !isControlPlane(address)) return;
+    if (now() - alarmedSince > READ_JUST_BEFORE_MS) report("S10", `${effect} goes to ${address} while etcd raises an alarm`);
+  }
+
   function judgeJoin(address: string): void {
     if (!stage.wasReady || !isControlPlane(address)) return;
     const etcd = cluster();
@@ -233,6 +240,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       // Network settings that are wrong take a machine off the network, and nothing takes them back.
       if (effect === "T3" && isMeta(request) && isControlPlane(address)) judgeQuorum(effect, target, request);
       if (!disturbs(effect, request)) return;
+      judgeAlarm(effect, address);
       if (effect === "T8" && target.memberId !== undefined) judgeRemoval(target.memberId);
       if (effect === "T8" || isControlPlane(address)) {
         judgeQuorum(effect, target, request);

@@ -25,6 +25,10 @@ export interface FaultPlan {
   next(effect: EffectId): FaultClass | undefined;
   /** From now on things go wrong; effects before are not counted. */
   begin(): void;
+  /** Each of the next `count` effects but those on leases ends whoever sends it, one way or another. */
+  crashAtEach(count: number): void;
+  /** `crashAtEach` is not used up. */
+  readonly isCrashing: boolean;
   /** From now on nothing goes wrong. */
   stop(): void;
   /** Every planned crash has happened. */
@@ -46,6 +50,7 @@ export function createFaultPlan(options: FaultPlanOptions): FaultPlan {
   const open = [...options.crashes];
   let isBegun = false;
   let isStopped = false;
+  let crashes = 0;
   return {
     begin() {
       isBegun = true;
@@ -55,16 +60,28 @@ export function createFaultPlan(options: FaultPlanOptions): FaultPlan {
       const occurrence = seen.get(effect) ?? 0;
       seen.set(effect, occurrence + 1);
       const index = open.findIndex((crash) => crash.effect === effect && crash.occurrence <= occurrence);
+      if (crashes > 0 && index < 0 && effect !== "K8") {
+        crashes -= 1;
+        const crash = pick(CRASHES, options.random);
+        options.onFault(effect, crash);
+        return crash;
+      }
       const planned = index < 0 ? undefined : open.splice(index, 1)[0]?.fault;
       const fault = planned ?? (options.random.fraction() < options.nuisanceRate ? pick(NUISANCES, options.random) : undefined);
       if (fault !== undefined) options.onFault(effect, fault);
       return fault;
+    },
+    crashAtEach(count) {
+      crashes = count;
     },
     stop() {
       isStopped = true;
     },
     get isSpent() {
       return open.length === 0;
+    },
+    get isCrashing() {
+      return crashes > 0 && !isStopped;
     },
     get isStopped() {
       return isStopped;

@@ -1,4 +1,5 @@
 import type {
+  KubeCallOptions,
   KubeRequest,
   KubeResponse,
   KubeTransport,
@@ -14,6 +15,7 @@ import type {
 } from "@talos-operator/ports";
 import { kubeEffect, talosEffect, workloadEffect, type EffectId } from "./effects.ts";
 import type { FaultPlan } from "./fault.ts";
+import type { Interference, KubeLie } from "./interference.ts";
 import { never, type Life } from "./life.ts";
 
 export interface FaultyPortOptions {
@@ -33,6 +35,9 @@ export interface FaultyPortOptions {
   readonly onLeaseRead: (holder: string | undefined) => void;
   /** What a read is answered instead of the truth, or `undefined`. */
   readonly lie: (path: string) => KubeResponse | undefined;
+  readonly interference: Interference;
+  /** An effect was answered with a lie: E where it did not take place, X where it did. */
+  readonly onLie: (effect: EffectId, fault: "E" | "X") => void;
   /** Resolves when the watches may go on telling. */
   readonly watchesGoOn: () => Promise<void>;
   /** Everything that is written to the Kubernetes API. */
@@ -61,6 +66,10 @@ function faultyApi(
   effectOf: (request: KubeRequest) => EffectId | undefined,
 ): KubeTransport {
   const { life } = options;
+  const read = (request: KubeRequest, callOptions: KubeCallOptions | undefined): Promise<KubeResponse> => {
+    const lie = options.interference.kube?.(request);
+    return settled(life, lie === undefined ? inner.send(request, callOptions) : lying(lie, () => inner.send(request, callOptions)));
+  };
   return {
     async send(request, callOptions) {
       await life.awake();
@@ -68,7 +77,7 @@ function faultyApi(
       const effect = effectOf(request);
       if (effect === undefined) {
         const lie = options.lie(request.path);
-        const reply = lie === undefined ? await settled(life, inner.send(request, callOptions)) : await life.deliver(lie);
+        const reply = lie === undefined ? await read(request, callOptions) : await life.deliver(lie);
         if (/\/leases\/[^/]+$/.test(request.path))
           options.onLeaseRead((reply.body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity);
         return reply;
@@ -79,12 +88,18 @@ function faultyApi(
       // A process can stand still between its last check and the send.
       await life.awake();
       if (!life.isAlive) return never();
+      const perform = async (): Promise<KubeResponse> => {
+        const reply = await inner.send(request, withoutSignal(callOptions));
+        if (reply.status < 300) await options.onEffect(effect, detail, undefined, request);
+        return reply;
+      };
+      const lie = options.interference.kube?.(request);
+      if (lie !== undefined) {
+        options.onLie(effect, lie.isDone ? "X" : "E");
+        return settled(life, lying(lie, perform));
+      }
       return withFault(effect, options, {
-        perform: async () => {
-          const reply = await inner.send(request, withoutSignal(callOptions));
-          if (reply.status < 300) await options.onEffect(effect, detail, undefined, request);
-          return reply;
-        },
+        perform,
         fail: () => kubeFailure("connection reset"),
         latestMs: LATEST_WRITE_MS,
       });
@@ -92,8 +107,13 @@ function faultyApi(
     async watch(request, callOptions) {
       await life.awake();
       if (!life.maySend()) return never();
+      const lie = options.interference.kube?.(request);
+      if (lie?.answer instanceof Error) return settled(life, Promise.reject(lie.answer));
+      // What is changed in an answer is changed in the events of a watch by the other hook.
+      if (typeof lie?.answer === "object") return life.deliver({ ...lie.answer, events: nothing() });
       const answer = await inner.watch(request, callOptions);
-      return life.deliver({ ...answer, events: whileAlive(lagging(answer.events, options.watchesGoOn), life) });
+      const events = options.interference.watch?.(request, answer.events) ?? answer.events;
+      return life.deliver({ ...answer, events: whileAlive(lagging(events, options.watchesGoOn), life) });
     },
     close: () => inner.close(),
   };
@@ -114,7 +134,10 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
         await life.awake();
         if (!life.maySend()) return never();
         const effect = talosEffect(path, credentials.kind === "maintenance");
+        const lie = options.interference.talos?.(path);
         if (effect === undefined) {
+          // Whether a question was heard makes no difference.
+          if (lie !== undefined) return settled(life, Promise.reject(lie.answer));
           const answer = await settled(life, perform(callOptions));
           options.onRead(path);
           return answer;
@@ -123,12 +146,18 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
         await options.onSent(effect, detail, target.address, request);
         await life.awake();
         if (!life.isAlive) return never();
+        const act = async (): Promise<O> => {
+          const reply = await perform(withoutSignal(callOptions));
+          await options.onEffect(effect, detail, target.address, request);
+          return reply;
+        };
+        if (lie !== undefined) {
+          options.onLie(effect, lie.isDone ? "X" : "E");
+          if (lie.isDone) await settledQuietly(act());
+          return settled(life, Promise.reject(lie.answer));
+        }
         return withFault(effect, options, {
-          perform: async () => {
-            const reply = await perform(withoutSignal(callOptions));
-            await options.onEffect(effect, detail, target.address, request);
-            return reply;
-          },
+          perform: act,
           fail: () => talosFailure(14, "connection reset by peer"),
           latestMs: LATEST_MS,
         });
@@ -141,7 +170,8 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
         upload: <I, O>(method: TalosMethod<I, O>, requests: AsyncIterable<I>, callOptions: TalosCallOptions): Promise<O> =>
           send(method.path, undefined, callOptions, (given) => channel.upload(method, requests, given)),
         serverStream<I, O>(method: TalosMethod<I, O>, request: I, callOptions: TalosCallOptions): AsyncIterable<O> {
-          return whileAlive(channel.serverStream(method, request, callOptions), life);
+          const lie = options.interference.talos?.(method.path);
+          return whileAlive(lie === undefined ? channel.serverStream(method, request, callOptions) : broken(lie.answer), life);
         },
         peerSpki: () => channel.peerSpki(),
         close: () => channel.close(),
@@ -149,6 +179,22 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
       return wrapped;
     },
   };
+}
+
+async function lying({ isDone, answer }: KubeLie, perform: () => Promise<KubeResponse>): Promise<KubeResponse> {
+  if (typeof answer === "function") return answer(await perform());
+  if (isDone) await settledQuietly(perform());
+  if (answer instanceof Error) throw answer;
+  return answer;
+}
+
+async function* nothing(): AsyncGenerator<never> {
+  // A watch that is refused tells nothing.
+}
+
+// oxlint-disable-next-line require-yield -- it breaks before the first message
+async function* broken(failure: Error): AsyncGenerator<never> {
+  throw failure;
 }
 
 interface Attempt<T> {

@@ -1,6 +1,6 @@
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { FileTree, KubeTransport, Keys, Logger, LogFields, RandomSource, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, FileTree, KubeTransport, Keys, Logger, LogFields, RandomSource, WorkloadDialer } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { rerouted } from "../world/rerouted.ts";
 import type { EffectId } from "./effects.ts";
@@ -14,6 +14,8 @@ import type { Trace } from "./trace.ts";
 
 export interface OperatorsInput {
   readonly time: VirtualTime;
+  /** The time that everybody else has. */
+  readonly worldClock: Clock;
   readonly stream: (n: number) => RandomSource;
   readonly keys: Keys;
   readonly truth: KubeTransport;
@@ -64,6 +66,7 @@ export interface Operators {
 /** Starts an operator, and after each crash the next one: a new process that knows what the API and the machines show, and nothing else. */
 export function createOperators({
   time,
+  worldClock,
   stream,
   keys,
   truth,
@@ -89,7 +92,7 @@ export function createOperators({
   let isStopped = false;
   let clockSkewMs = 0;
   // Timers of a process go on when somebody sets its clock.
-  const clock = { now: () => time.now() + clockSkewMs };
+  const clock = { now: () => worldClock.now() + clockSkewMs };
   const waiters = new Map<string, () => void>();
   const interruptions = new Map<string, () => void>();
   let actor: Life | undefined;
@@ -124,6 +127,11 @@ export function createOperators({
           leaseHolder = holder;
         },
         lie: (path: string) => stage.lie(path),
+        interference: stage.interference,
+        onLie: (effect: EffectId, fault: "E" | "X") => {
+          count(effect)[fault] += 1;
+          trace.add(`lie ${fault} ${effect}`);
+        },
         watchesGoOn: () => stage.watchesGoOn(),
         onSent: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
           count(effect).sent += 1;

@@ -1,5 +1,6 @@
 import type { DeletionPolicy } from "@talos-operator/api";
 import type { KubeResponse } from "@talos-operator/ports";
+import { noInterference, type Interference } from "./interference.ts";
 import type { Desired } from "./scenario.ts";
 
 /**
@@ -11,12 +12,18 @@ export interface Stage {
   bundleGoneSince: number | undefined;
   /** Since when the record holds what only a newer release knows. */
   newerRecordSince: number | undefined;
+  /** Since when etcd raises an alarm. */
+  alarmedSince: number | undefined;
   /** Since when the cluster is paused by a person. */
   pausedSince: number | undefined;
   /** The record was deleted by somebody: what was written down is not known any more. */
   isRecordLost: boolean;
   /** Configurations that a machine may take once more, because it lost the first one. */
   mayRepeat: number;
+  /** Configurations that machines took because a person allowed it. */
+  allowed: number;
+  /** What stands between operators and the APIs that they call. */
+  readonly interference: Interference;
   /** Configurations that machines may take when nothing goes wrong. */
   mayConfigure: number;
   /** How often keys may be made, or copied, in this run. */
@@ -54,7 +61,10 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
   return {
     bundleGoneSince: undefined,
     newerRecordSince: undefined,
+    alarmedSince: undefined,
     pausedSince: undefined,
+    allowed: 0,
+    interference: noInterference(),
     isRecordLost: false,
     mayRepeat: 0,
     mayConfigure: isNew ? desired.controlPlanes.length + desired.workers.length : 0,

@@ -1,5 +1,11 @@
 import { foundAndReplace, foundByHand } from "./troubles/founding.ts";
+import { failKube, failTalos } from "./troubles/answers.ts";
+import { passTime } from "./troubles/clocks.ts";
+import { deleteChildren } from "./troubles/deleted.ts";
 import type { TroubleInput } from "./troubles/input.ts";
+import { loseLease } from "./troubles/leases.ts";
+import { alarm, replaceDisk, swapAddresses } from "./troubles/replaced.ts";
+import { emptyLists, garbleWatches, shortenWatches } from "./troubles/watches.ts";
 import { loseAll, loseBeforeFounding, loseBundle, loseRecord, takeName, writeNewer } from "./troubles/keys.ts";
 import type { TroubleKind } from "./troubles/kinds.ts";
 import {
@@ -12,7 +18,7 @@ import {
   rebootWaiting,
   slowDown,
 } from "./troubles/machines.ts";
-import { jumpClock, pauseBeforeSend, pauseOperator, stutter, takeLease } from "./troubles/operators.ts";
+import { crashAtEachWrite, jumpClock, pauseBeforeSend, pauseOperator, stutter, takeLease } from "./troubles/operators.ts";
 import { pauseCluster } from "./troubles/people.ts";
 import { freezeWatches, lieToReads } from "./troubles/views.ts";
 
@@ -48,6 +54,18 @@ const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: numb
   "slow-machine": slowDown,
   "one-way": deafen,
   "operator-sluggish": stutter,
+  "kube-errors": failKube,
+  "talos-errors": failTalos,
+  "watches-short": shortenWatches,
+  "watches-garbled": garbleWatches,
+  "lists-empty": emptyLists,
+  "lease-lost": loseLease,
+  "crash-loop": crashAtEachWrite,
+  "addresses-swapped": swapAddresses,
+  "disk-replaced": replaceDisk,
+  "etcd-alarm": alarm,
+  "time-passes": passTime,
+  "children-deleted": deleteChildren,
 };
 
 /** Lets the trouble happen. Resolves when everything is as it was before. */

@@ -135,7 +135,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const stream = (n: number): RandomSource => createSeededRandom((options.seed * 16 + n) >>> 0);
   const trace = createTrace(() => time.now());
   const keys = createValueKeys(stream(1));
-  const ports = { clock: time.clock, timers: time.timers };
+  let aheadMs = 0;
+  // Timers go on as they are when everybody's clock is set.
+  const clock = { now: () => time.now() + aheadMs };
+  const ports = { clock, timers: time.timers };
   withCrds ??= storeCrds();
   const store = copiedStore(from?.objects ?? (await withCrds));
   const api = await createApiServer({ store, ...ports, random: stream(2) });
@@ -202,7 +205,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     composed,
     objects,
     workload,
-    now: () => time.now(),
+    now: () => clock.now(),
     describeSpki: (certificate) => keys.describeCertificate(certificate).spki,
     report,
   });
@@ -217,6 +220,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   });
   const operators = createOperators({
     time,
+    worldClock: clock,
     stream,
     keys,
     truth,
@@ -278,9 +282,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         holdOperator: () => operators.hold(),
         startOperator: () => operators.start(0),
         setClock: (skewMs) => operators.setClock(skewMs),
+        setWorldClock: (ms) => {
+          aheadMs = ms;
+        },
+        plan,
         tookEffect: (effect, n) => operators.tookEffect(effect, n),
         keys,
-        now: () => time.now(),
+        now: () => clock.now(),
         stage,
         trace: (line) => {
           if (line.startsWith("trouble") && trouble === "waits") trouble = "goes-on";

@@ -3,6 +3,7 @@ import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { Keys, RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter, SimulatedMachine } from "@talos-operator/simulator";
 import type { EffectId } from "../effects.ts";
+import type { FaultPlan } from "../fault.ts";
 import { addressesOf, CLUSTER_NAME, NAMESPACE, type Scenario } from "../scenario.ts";
 import type { Stage } from "../stage.ts";
 import type { TroubleKind } from "./kinds.ts";
@@ -28,6 +29,9 @@ export interface TroubleInput {
   readonly holdOperator: () => () => void;
   readonly startOperator: () => void;
   readonly setClock: (skewMs: number) => void;
+  /** Everybody's clock is ahead by so much, and stays so. */
+  readonly setWorldClock: (aheadMs: number) => void;
+  readonly plan: FaultPlan;
   /** Resolves when the effect took place for the `n`-th time, before the sender hears of it. */
   readonly tookEffect: (effect: EffectId, n: number) => Promise<void>;
   readonly trace: (line: string) => void;

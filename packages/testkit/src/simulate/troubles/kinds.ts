@@ -53,7 +53,31 @@ export type TroubleKind =
   /** One machine hears everything, and nobody hears it. */
   | "one-way"
   /** The operator's event loop stands still for seconds, again and again; its lease does not run out. */
-  | "operator-sluggish";
+  | "operator-sluggish"
+  /** Requests to the Kubernetes APIs are answered with every status there is, whether they took place or not. */
+  | "kube-errors"
+  /** Calls to machines are answered with every gRPC code there is, whether they took place or not. */
+  | "talos-errors"
+  /** Every watch ends after a second. */
+  | "watches-short"
+  /** Events come twice, late, out of order, or never with the watch broken behind them. */
+  | "watches-garbled"
+  /** All watches end, and the lists after them are empty: twice each, or some of them for as long as it lasts. */
+  | "lists-empty"
+  /** Nobody reaches the lease for longer than it lasts, three times; now and then it is deleted as well. */
+  | "lease-lost"
+  /** Three to fourteen writes in a row each end the operator that makes them. */
+  | "crash-loop"
+  /** Two machines have each other's addresses for a while. */
+  | "addresses-swapped"
+  /** A machine gets another disk, and a person allows it to join again. */
+  | "disk-replaced"
+  /** etcd raises an alarm, NOSPACE or CORRUPT, for a while. */
+  | "etcd-alarm"
+  /** Hours or months pass at once for everybody: certificates have ended. */
+  | "time-passes"
+  /** Somebody deletes TalosMachines and Secrets that the operator made, but not the keys. */
+  | "children-deleted";
 
 export const TROUBLES: readonly TroubleKind[] = [
   "bundle-lost",
@@ -81,7 +105,25 @@ export const TROUBLES: readonly TroubleKind[] = [
 ];
 
 /** Those that are played only where they are asked for (`--trouble`), with any workload. */
-export const LATER_TROUBLES: readonly TroubleKind[] = ["newer-record", "learner-stuck", "slow-machine", "one-way", "operator-sluggish"];
+export const LATER_TROUBLES: readonly TroubleKind[] = [
+  "newer-record",
+  "learner-stuck",
+  "slow-machine",
+  "one-way",
+  "operator-sluggish",
+  "kube-errors",
+  "talos-errors",
+  "watches-short",
+  "watches-garbled",
+  "lists-empty",
+  "lease-lost",
+  "crash-loop",
+  "addresses-swapped",
+  "disk-replaced",
+  "etcd-alarm",
+  "time-passes",
+  "children-deleted",
+];
 
 /** Those that can befall a cluster that is Ready, whatever is done to it. */
 export const EDIT_TROUBLES: readonly TroubleKind[] = [

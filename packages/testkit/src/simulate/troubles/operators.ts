@@ -68,3 +68,14 @@ export async function jumpClock({ random, timers, trace, setClock, tookEffect }:
   await timers.sleep(lastsMs);
   if (!stays) setClock(0);
 }
+
+/** Whatever is written, nobody lives to hear of it: every write of a while ends the process, before or after it took place. */
+export async function crashAtEachWrite({ kind, random, trace, timers, plan }: TroubleInput, lastsMs: number): Promise<void> {
+  await timers.sleep(Math.floor(random.fraction() * 60_000));
+  const count = 3 + Math.floor(random.fraction() * 12);
+  trace(`trouble ${kind}: ${count} times`);
+  plan.crashAtEach(count);
+  for (let n = 0; n < 60 && plan.isCrashing; n += 1) await timers.sleep(10_000);
+  plan.crashAtEach(0);
+  await timers.sleep(lastsMs);
+}

@@ -62,7 +62,7 @@ export function sparesOf({ scenario }: EditableWorld): readonly string[] {
 
 const ON_MACHINES: readonly EffectId[] = ["T2", "T3", "T4", "T6", "T7", "T8", "T9", "T10", "T11"];
 
-/** How often something was done to a machine. */
+/** How often something was done to a machine that no person asked for. */
 export function effectsOnMachines(world: EditableWorld): number {
-  return ON_MACHINES.reduce((sum, effect) => sum + world.took(effect), 0);
+  return ON_MACHINES.reduce((sum, effect) => sum + world.took(effect), -world.stage.allowed);
 }
