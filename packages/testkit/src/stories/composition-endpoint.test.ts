@@ -213,6 +213,20 @@ describe("endpoint mode talosvip", () => {
       assert.equal((await world.get(kinds.controlPlane))?.spec?.["endpoint"], "https://10.5.0.100:6443");
     }));
 
+  test("is refused where the control planes of an older cluster hold the address", () =>
+    tellComposition({}, async (world) => {
+      const clusters = world.client.resource(kinds.kubernetesCluster);
+      await clusters.create(flatCluster(1, {}, { endpointMode: "talosvip" }, "older"));
+      await world.start();
+      await world.time.advance(2_000);
+      await clusters.create(flatCluster(1, {}, { endpointMode: "talosvip" }));
+      await world.until("refused", async () => (await ready(world))?.reason === "DuplicateAddress");
+      assert.match((await ready(world))?.message ?? "", /default\/older, which is older, hold 10\.5\.0\.100/);
+      assert.ok((await world.machineNames()).every((name) => name.startsWith("older-")));
+      await clusters.delete({ namespace: "default", name: "older" });
+      await world.until("its turn", async () => (await ready(world))?.reason !== "DuplicateAddress", 900);
+    }));
+
   test("makes nothing without an address to hold, and says what to write", () =>
     tellComposition({ operator: { clusterDefaults: { endpointMode: "talosvip" } } }, async (world) => {
       await world.client.resource(kinds.kubernetesCluster).create(clusterOn(undefined, 1));

@@ -42,7 +42,7 @@ import { decideComposition } from "./decide.ts";
 import { CompositionError, compositionBackoff } from "./errors.ts";
 import { clusterAnnotations, compositionFinalizers, machineLabels } from "./keys.ts";
 import type { Decision, MachineManifest, Seen } from "./model.ts";
-import { isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
+import { holdersBeside, isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
 import type { Caches } from "./observe.ts";
 
 import { keepGivenSecrets } from "./keep-given.ts";
@@ -398,9 +398,10 @@ export function createCompositionController(options: CompositionControllerOption
     watches: [
       watchOf({
         informer: clusters,
-        why: "the cluster is the work item, and one with the same id may have gone",
+        why: "the cluster is the work item, and one with the same id or address may have gone",
         predicate: specOrMetadataChanged,
-        map: (cluster) => [cluster.metadata, ...twinsOf(cluster, clusters.store).map(({ metadata }) => metadata)],
+        map: (cluster) =>
+          [cluster, ...twinsOf(cluster, clusters.store), ...holdersBeside(cluster, clusters.store)].map(({ metadata }) => metadata),
       }),
       watchOf({ informer: vitistackMachines, why: "a Machine was fulfilled, changed or taken away", map: ownerKeys }),
       watchOf({ informer: controlPlanes, why: "the control plane tells how far it is", map: ownerKeys }),

@@ -164,9 +164,11 @@ function invalid(seen: Seen, reason: ReadyReason, message: string): Decision {
   return { ...nothing, stage: "invalid", message, conditions };
 }
 
-/** An address that is to move between control planes must not be one that a machine has. */
-function holderOfEndpoint({ machines }: Seen, { endpoint }: ClusterModel): string | undefined {
+/** An address that is to move between control planes must not be one that a machine has, or control planes of another cluster. */
+function holderOfEndpoint({ machines, olderHolder }: Seen, { endpoint }: ClusterModel): string | undefined {
   if (endpoint.mode !== "given" || endpoint.heldAddress === undefined) return undefined;
+  if (olderHolder !== undefined)
+    return `spec.clusterEndpoint: control planes of KubernetesCluster ${olderHolder}, which is older, hold ${endpoint.heldAddress} too. Write a free address.`;
   const holder = machines.find(({ metadata }) => metadata.annotations?.[machineAnnotations.nodeAddress] === endpoint.heldAddress);
   if (holder === undefined) return undefined;
   return `spec.clusterEndpoint: ${endpoint.heldAddress} is the address of Machine ${holder.metadata.name}, and with endpointMode talosvip it moves from one control plane to another. Write a free address.`;

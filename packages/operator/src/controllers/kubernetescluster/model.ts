@@ -22,6 +22,8 @@ export interface Seen {
   readonly shape: "flat" | "nested";
   /** The older cluster of the namespace with the same id, by name. */
   readonly olderTwin: string | undefined;
+  /** The older cluster whose control planes hold the same address, as `namespace/name`. */
+  readonly olderHolder?: string | undefined;
   /** Machines that this cluster's UID controls, and no others: labels prove nothing. */
   readonly machines: readonly VitistackMachine[];
   /** Whose a Machine of this name is, when it is not this cluster's; `undefined` = nobody has the name, or the cluster itself. */

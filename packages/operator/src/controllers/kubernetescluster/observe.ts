@@ -1,4 +1,4 @@
-import { controllerOf, normaliseCluster } from "@talos-operator/api";
+import { controllerOf, normaliseCluster, parseEndpoint } from "@talos-operator/api";
 import type {
   ClusterDefaults,
   KubernetesCluster,
@@ -32,12 +32,18 @@ export const childIndexers = {
   },
 };
 
-/** Finds clusters by UID, and those of one id in a namespace. */
+/** Finds clusters by UID, those of one id in a namespace, and those whose control planes hold one address. */
 export const clusterIndexers = {
   uid: ({ metadata }: KubernetesCluster): readonly string[] => (metadata.uid === undefined ? [] : [metadata.uid]),
   id: (cluster: KubernetesCluster): readonly string[] => {
     const id = idOf(cluster);
     return id === undefined ? [] : [`${cluster.metadata.namespace ?? ""}/${id}`];
+  },
+  heldAddress: ({ spec }: KubernetesCluster): readonly string[] => {
+    const endpoint = spec?.clusterEndpoint ?? spec?.talosConfig?.cluster?.controlPlane?.endpoint;
+    if (spec?.endpointMode !== "talosvip" || endpoint === undefined) return [];
+    const parsed = parseEndpoint(endpoint);
+    return "host" in parsed ? [parsed.host] : [];
   },
 };
 
@@ -70,6 +76,7 @@ export function observeComposition(cluster: KubernetesCluster, caches: Caches, d
     inertFields,
     shape,
     olderTwin: olderTwin(cluster, caches.clusters.store),
+    olderHolder: olderHolder(cluster, caches.clusters.store),
     machines: caches.vitistackMachines.store
       .byIndex("controller", uid)
       .filter((machine) => machine.metadata.namespace === namespace)
@@ -105,6 +112,19 @@ export function twinsOf(cluster: KubernetesCluster, clusters: Store<KubernetesCl
 
 function olderTwin(cluster: KubernetesCluster, clusters: Store<KubernetesCluster>): string | undefined {
   return twinsOf(cluster, clusters).find((other) => isOlder(other, cluster) && isForUs(other))?.metadata.name;
+}
+
+/** Other clusters, of any namespace, whose control planes hold the same address: a network has it once. */
+export function holdersBeside(cluster: KubernetesCluster, clusters: Store<KubernetesCluster>): readonly KubernetesCluster[] {
+  const [address] = clusterIndexers.heldAddress(cluster);
+  return address === undefined
+    ? []
+    : clusters.byIndex("heldAddress", address).filter((other) => other.metadata.uid !== cluster.metadata.uid && isForUs(other));
+}
+
+function olderHolder(cluster: KubernetesCluster, clusters: Store<KubernetesCluster>): string | undefined {
+  const holder = holdersBeside(cluster, clusters).find((other) => isOlder(other, cluster));
+  return holder === undefined ? undefined : `${holder.metadata.namespace ?? ""}/${holder.metadata.name}`;
 }
 
 /** Clusters of other providers are left to them entirely (A097). */
