@@ -15,7 +15,7 @@ import { clusterDefaults } from "./controllers/kubernetescluster/defaults.ts";
 import { childIndexers, clusterIndexers } from "./controllers/kubernetescluster/observe.ts";
 import { createMachineIdentityController } from "./controllers/machine/controller.ts";
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
-import type { Brain } from "./controllers/taloscontrolplane/controller.ts";
+import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec-problems.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";

@@ -302,7 +302,7 @@ export const founding: readonly Mutant[] = [
     trouble: "paused-by-person",
     edits: [
       {
-        file: `${brain}/controller.ts`,
+        file: `${brain}/see.ts`,
         find: "const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);",
         replace: "const mode = effectiveMode({}, options.talosClusters.store);",
       },

@@ -5,7 +5,7 @@ import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operato
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { measured } from "../../metrics/measured.ts";
 import type { Measures } from "../../metrics/measured.ts";
-import type { Brain } from "../taloscontrolplane/controller.ts";
+import type { Brain } from "../taloscontrolplane/brain.ts";
 import type { Look } from "../../looking/look.ts";
 import { effectiveMode } from "../shared/mode.ts";
 import { annotationsChanged } from "../shared/predicates.ts";

@@ -1,0 +1,76 @@
+import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
+import type { Leading } from "../../leading.ts";
+import type { Look } from "../../looking/look.ts";
+import type { Measures } from "../../metrics/measured.ts";
+import type { Neighbours } from "../../neighbours/neighbours.ts";
+import type { ConfigReferences } from "../../references/config-references.ts";
+import type { References } from "../../references/references.ts";
+import type { MachineFact } from "./facts.ts";
+import type { IdentityKind } from "./identity.ts";
+import type { DeclaredMachine, Decision, Rule, SentEffect } from "./model.ts";
+import type { Plan } from "./planning/plan.ts";
+
+/** Field manager of the brain. */
+export const FIELD_MANAGER = "talos-operator/taloscontrolplane";
+
+/** What the brain needs. */
+export interface BrainOptions extends Measures {
+  readonly client: KubeClient;
+  readonly dialer: TalosDialer;
+  /** To the Kubernetes APIs of the clusters themselves; without it their Nodes are left alone. */
+  readonly workloads?: WorkloadDialer;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: RandomSource;
+  readonly keys: Keys;
+  readonly log: Logger;
+  readonly events: EventRecorder;
+  readonly leading: Leading;
+  readonly talosClusters: Informer<TalosCluster>;
+  readonly controlPlanes: Informer<TalosControlPlane>;
+  readonly workers: Informer<TalosWorker>;
+  readonly machines: Informer<TalosMachine>;
+  readonly hosts: HostOptions;
+  readonly references: References;
+  readonly configs: ConfigReferences;
+  readonly requireFingerprint: boolean;
+  readonly neighbours: Neighbours;
+  readonly rules?: readonly Rule[];
+  /** Clusters that are worked on at once. */
+  readonly concurrency: number;
+  /** Told when a look at a machine says something new. */
+  readonly onLook: (machine: ObjectKey, look: Look) => void;
+  /** Told when the plan of a TalosCluster that is only tried was made. */
+  readonly onPlan?: (cluster: ObjectKey) => void;
+  /** Told when the plan of a TalosWorker that is only tried became another. */
+  readonly onPoolPlan?: (worker: ObjectKey) => void;
+}
+
+/** What the brain knows of one machine. */
+export interface KnownMachine {
+  /** The newest look, as rules believe it. */
+  readonly look: Look;
+  /** What the record says. */
+  readonly fact: MachineFact | undefined;
+  readonly declared: DeclaredMachine | undefined;
+  /** Whether its hardware identity is its own; `undefined` before it was written down. */
+  readonly identity: IdentityKind | undefined;
+  readonly sent: SentEffect | undefined;
+  readonly hasRecord: boolean;
+}
+
+/** The brain: one work item per cluster; it alone decides and sends to machines. */
+export interface Brain {
+  readonly controller: Controller;
+  /** What is known of a machine: the newest look, and what the record says. */
+  machine(key: ObjectKey): KnownMachine | undefined;
+  /** Decisions of each cluster's last pass, for people and tests. */
+  lastDecision(key: ObjectKey): Decision | undefined;
+  /** The plan of a TalosWorker that is only tried while its cluster is not. */
+  poolPlan(cluster: ObjectKey, worker: string): Plan | undefined;
+  /** Decides anew about every cluster: something changed that no watch tells. */
+  lookAgain(): void;
+  close(): void;
+}

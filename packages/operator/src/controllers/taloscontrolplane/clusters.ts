@@ -1,0 +1,135 @@
+import { keyText } from "@talos-operator/kube-runtime";
+import type { ObjectKey } from "@talos-operator/kube-runtime";
+import type { ClusterFigures } from "../../metrics/figures.ts";
+import type { KnownMachine } from "./brain.ts";
+import { foundedBy } from "./etcd-view.ts";
+import { machineFact } from "./facts.ts";
+import type { ClusterFacts } from "./facts.ts";
+import { identityOf } from "./identity.ts";
+import type { DeclaredMachine, Decision, Observed } from "./model.ts";
+import type { Plan } from "./planning/plan.ts";
+import { provenLook, unaddressedLook } from "./proven-look.ts";
+import type { ClusterSession } from "./session.ts";
+
+/** A cluster as the brain keeps it between passes. */
+export interface Cluster {
+  readonly key: ObjectKey;
+  /** UID of its TalosControlPlane. */
+  readonly uid: string;
+  readonly session: ClusterSession;
+  /** By name, as last observed. */
+  machines: ReadonlyMap<string, DeclaredMachine>;
+  decision: Decision | undefined;
+  poolPlans: ReadonlyMap<string, Plan>;
+  facts: ClusterFacts | undefined;
+  /** Objects that the last pass finished with, when it did nothing else. */
+  actedOn: string | undefined;
+}
+
+/** All clusters between passes. In memory only: a new process begins with none, and asks the world. */
+export class Clusters {
+  readonly #open: (key: ObjectKey) => ClusterSession;
+  readonly #clusters = new Map<string, Cluster>();
+  /** Cluster of each machine, by names with their namespace. */
+  readonly #owners = new Map<string, string>();
+  readonly #hadTurn = new Set<string>();
+
+  /** @param open begins the session of a cluster */
+  constructor(open: (key: ObjectKey) => ClusterSession) {
+    this.#open = open;
+  }
+
+  /** The cluster of this object. An object with another UID is another cluster: nothing that was known counts for it. */
+  of(key: ObjectKey, uid: string): Cluster {
+    const text = keyText(key);
+    const known = this.#clusters.get(text);
+    if (known?.uid === uid) return known;
+    known?.session.close();
+    const made: Cluster = {
+      key,
+      uid,
+      session: this.#open(key),
+      machines: new Map(),
+      decision: undefined,
+      poolPlans: new Map(),
+      facts: undefined,
+      actedOn: undefined,
+    };
+    this.#clusters.set(text, made);
+    return made;
+  }
+
+  get(key: ObjectKey): Cluster | undefined {
+    return this.#clusters.get(keyText(key));
+  }
+
+  all(): Iterable<Cluster> {
+    return this.#clusters.values();
+  }
+
+  /** True once in a process for each cluster. */
+  isFirstTurn(key: ObjectKey): boolean {
+    if (this.#hadTurn.has(keyText(key))) return false;
+    this.#hadTurn.add(keyText(key));
+    return true;
+  }
+
+  /** Takes what a pass has seen of the cluster. */
+  saw(cluster: Cluster, seen: Observed): void {
+    const { namespace } = cluster.key;
+    for (const { declared } of [...seen.machines, ...seen.former])
+      this.#owners.set(keyText({ namespace, name: declared.name }), keyText(cluster.key));
+    cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
+    cluster.facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  }
+
+  /** What is known of a machine, whosever it is. */
+  machine(key: ObjectKey, now: number): KnownMachine | undefined {
+    const cluster = this.#clusters.get(this.#owners.get(keyText(key)) ?? "");
+    if (cluster === undefined) return undefined;
+    const { session, facts } = cluster;
+    const declared = cluster.machines.get(key.name);
+    const fact = machineFact(facts, key.name);
+    return {
+      look: believedLook(cluster, key.name, now),
+      fact,
+      declared,
+      identity: facts === undefined || fact === undefined ? undefined : identityOf(facts, fact),
+      sent: session.sent().get(`Configure/${key.name}`),
+      hasRecord: facts !== undefined,
+    };
+  }
+
+  /** Ends what goes on for a cluster whose object is gone. */
+  forget(key: ObjectKey): void {
+    const text = keyText(key);
+    this.#clusters.get(text)?.session.close();
+    this.#clusters.delete(text);
+    this.#hadTurn.delete(text);
+  }
+
+  close(): void {
+    for (const { session } of this.#clusters.values()) session.close();
+    this.#clusters.clear();
+  }
+}
+
+function believedLook({ session, machines, facts }: Cluster, name: string, now: number): KnownMachine["look"] {
+  const declared = machines.get(name);
+  const look = session.look(name);
+  if (declared === undefined) return look;
+  return declared.address === "" ? unaddressedLook(now) : provenLook(facts, declared, look);
+}
+
+/** What metrics show of a cluster. */
+export function clusterFigures({ machines, session, facts }: Cluster): ClusterFigures {
+  const looks = [...machines.values()].map((declared) => ({ declared, look: session.look(declared.name) }));
+  return {
+    machines: looks.map(({ declared: { role }, look }) => ({
+      role,
+      stage: look.kind === "running" ? (look.stage ?? look.kind) : look.kind,
+    })),
+    members: foundedBy(looks)?.members ?? [],
+    openEffects: facts?.intents.length ?? 0,
+  };
+}

@@ -1,0 +1,50 @@
+import { findCondition } from "@talos-operator/api";
+import type { TalosControlPlane } from "@talos-operator/api";
+import type { EventRecorder } from "@talos-operator/kube-runtime";
+import { elapsedMs } from "../../elapsed.ts";
+import type { StatusWriter } from "../shared/status-writer.ts";
+import { FIRST_LOOKS_MS } from "./decide.ts";
+import type { ClusterFacts } from "./facts.ts";
+import type { Decision, Observed } from "./model.ts";
+
+/** While a cluster changes fast, its status is written at most this often, in milliseconds; what stays is always written. */
+const STATUS_EVERY_MS = 500;
+
+/**
+ * Tells people how the cluster is, in the status of its TalosControlPlane; the plan of a dry run also as an event.
+ *
+ * @returns when to tell it again because it was held back, in milliseconds; `undefined` = it is told
+ */
+export async function tell(
+  object: TalosControlPlane,
+  seen: Observed,
+  decision: Decision,
+  facts: ClusterFacts | undefined,
+  statuses: StatusWriter<TalosControlPlane>,
+  events: EventRecorder,
+): Promise<number | undefined> {
+  const looksDueMs = firstLooksDueMs(object, seen);
+  if (looksDueMs > 0) return looksDueMs;
+  if (seen.mode !== "reconcile") {
+    const told = findCondition(object.status?.conditions, "DryRun")?.message;
+    const written = await statuses.write(object, { fields: {}, conditions: decision.conditions, keepsOthers: true, drops: ["DryRun"] });
+    const plan = decision.conditions.find((condition) => condition.type === "DryRun");
+    if (plan !== undefined && plan.status !== "Unknown" && plan.message !== told)
+      events.record(object, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message });
+    return written;
+  }
+  const kubernetes = facts?.bootstrapDone === undefined ? undefined : facts.kubernetesVersion;
+  const fields = {
+    ...(facts?.importedAt === undefined ? {} : { imported: true }),
+    state: decision.state,
+    observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
+  };
+  return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);
+}
+
+/** What an earlier process told stays until this one has looked at every machine: that an operator starts is no news of the cluster. */
+function firstLooksDueMs({ metadata, status }: TalosControlPlane, seen: Observed): number {
+  const isTold = findCondition(status?.conditions, "Ready")?.observedGeneration === metadata.generation;
+  const isLooking = seen.machines.some(({ look }) => look.kind === "not-asked");
+  return isTold && isLooking ? FIRST_LOOKS_MS - elapsedMs(seen.watchedSince, seen.now) : 0;
+}
