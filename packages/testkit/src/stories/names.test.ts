@@ -136,6 +136,7 @@ describe("clocks", () => {
         world.datacenter.machine("10.5.0.1").powerCycle();
         await world.until("said", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "ClockSkewed", 180);
         assert.match((await world.condition(kinds.controlPlane, "Ready"))?.message ?? "", /clock.*Set the clocks/);
+        assert.match((await world.condition(kinds.controlPlane, "MachinesReady"))?.message ?? "", /certificates refused for their dates/);
         assert.equal(world.sent.length, sent);
         skewMs = 0;
         await world.untilReady();

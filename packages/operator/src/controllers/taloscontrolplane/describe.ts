@@ -301,7 +301,7 @@ export function stateOf({ look }: SeenMachine): string {
     case "not-talos":
       return "not Talos";
     case "foreign":
-      return "another identity";
+      return look.isByTime === true ? "certificates refused for their dates" : "another identity";
     case "maintenance":
       return "in maintenance mode";
     case "running":

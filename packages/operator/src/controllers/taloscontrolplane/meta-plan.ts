@@ -8,6 +8,12 @@ import type { KnownConfig } from "./seen-config.ts";
 /** Nothing stands under the key, or nothing is to stand there. */
 export const NO_META = "none";
 
+/**
+ * Settings may have been written before the first configuration, where machines let strangers do so: what stands there is read before anything counts as
+ * written, also when they have left the spec by then.
+ */
+export const UNSURE_META = "unsure";
+
 /** What is to stand in a machine's META: the text and its hash; no text = the key is not to be set. */
 export interface WantedMeta {
   readonly text: string | undefined;

@@ -10,7 +10,7 @@ import { machineFact, withDecisions, withMachine } from "./facts.ts";
 import { asMade } from "./fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
 import { wordFor } from "./identity.ts";
-import { NO_META, wantedMeta } from "./meta-plan.ts";
+import { NO_META, UNSURE_META, wantedMeta } from "./meta-plan.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
 import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "./model.ts";
 
@@ -285,7 +285,7 @@ function factOf(
     vouchedAt: isVouchedFor(seen, look) ? now : undefined,
     configuredAt: now,
     releasedAt: undefined,
-    ...(look.platform === "container" ? {} : { metaHash: NO_META }),
+    ...(look.platform === "container" ? {} : { metaHash: wantedMeta(declared, look.platform).text === undefined ? NO_META : UNSURE_META }),
   };
 }
 
