@@ -33,7 +33,10 @@ export const annotations = {
   drainPolicy: `${OPERATOR_GROUP}/drain-policy`,
   /** A duration such as `30m`, default `10m`: when {@link annotations.drainPolicy} takes effect. */
   drainTimeout: `${OPERATOR_GROUP}/drain-timeout`,
-  /** Value: a TalosMachine's name. Sends it once more the settings that it took back or refused, although they did not change. */
+  /**
+   * Value: a TalosMachine's name. Sends it once more the settings that it took back or refused, although they did not change, or those that this release
+   * would write otherwise than it has them.
+   */
   retryConfig: `${OPERATOR_GROUP}/retry-config`,
   /** Value: the name of a Secret with the secrets bundle of the running cluster that is to be imported. */
   importBundle: `${OPERATOR_GROUP}/import-bundle`,
