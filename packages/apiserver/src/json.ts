@@ -23,7 +23,10 @@ export function cloneJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => cloneJson(item as unknown));
   if (!isObject(value)) return value;
   const copy: JsonObject = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, cloneJson(value[key]));
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    setOwn(copy, key, typeof item === "object" ? cloneJson(item) : item);
+  }
   return copy;
 }
 

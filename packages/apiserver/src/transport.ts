@@ -1,4 +1,5 @@
 import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport, KubeWatchEvent, KubeWatchResponse } from "@talos-operator/ports";
+import { withoutManagedFields } from "./apply/index.ts";
 import { depthExceeds } from "./json.ts";
 import { maxNestingDepth, wireCopy } from "./request/json.ts";
 import type { ApiAnswer, ApiRequest, ApiStream, ApiUser, ApiWatchEvent } from "./request/request.ts";
@@ -42,7 +43,7 @@ export function createInProcessTransport(handle: (request: ApiRequest) => ApiAns
       if (result.kind === "answer") {
         return { status: result.status, headers: result.headers, body: wireCopy(result.body), events: noEvents() };
       }
-      const events = new EventQueue(options?.signal, () => open.delete(events.fail));
+      const events = new EventQueue(options, () => open.delete(events.fail));
       open.add(events.fail);
       events.begin(result);
       return { status: result.status, headers: result.headers, body: undefined, events };
@@ -62,6 +63,7 @@ async function* noEvents(): AsyncGenerator<KubeWatchEvent> {
 class EventQueue implements AsyncIterable<KubeWatchEvent>, AsyncIterator<KubeWatchEvent> {
   readonly #pending: ApiWatchEvent[] = [];
   readonly #signal: AbortSignal | undefined;
+  readonly #copyOf: (event: ApiWatchEvent) => KubeWatchEvent;
   readonly #onClosed: () => void;
   #waiting: { resolve(result: IteratorResult<KubeWatchEvent>): void; reject(error: Error): void } | undefined;
   #stop: () => void = () => undefined;
@@ -70,8 +72,9 @@ class EventQueue implements AsyncIterable<KubeWatchEvent>, AsyncIterator<KubeWat
   readonly fail: () => void;
   readonly #onAbort: () => void;
 
-  constructor(signal: AbortSignal | undefined, onClosed: () => void) {
+  constructor({ signal, ignoresManagedFields = false }: KubeCallOptions = {}, onClosed: () => void) {
     this.#signal = signal;
+    this.#copyOf = ignoresManagedFields ? leanCopyOf : copyOf;
     this.#onClosed = onClosed;
     this.fail = () => this.#finish("failed");
     this.#onAbort = () => this.#finish("failed");
@@ -93,7 +96,7 @@ class EventQueue implements AsyncIterable<KubeWatchEvent>, AsyncIterator<KubeWat
   next(): Promise<IteratorResult<KubeWatchEvent>> {
     const event = this.#pending.shift();
     if (event !== undefined) {
-      return Promise.resolve({ done: false, value: copyOf(event) });
+      return Promise.resolve({ done: false, value: this.#copyOf(event) });
     }
     if (this.#state === "failed") return Promise.reject(this.#failure());
     if (this.#state === "ended") return Promise.resolve({ done: true, value: undefined });
@@ -113,7 +116,7 @@ class EventQueue implements AsyncIterable<KubeWatchEvent>, AsyncIterator<KubeWat
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting === undefined) this.#pending.push(event);
-    else waiting.resolve({ done: false, value: copyOf(event) });
+    else waiting.resolve({ done: false, value: this.#copyOf(event) });
   }
 
   #finish(state: "ended" | "failed"): void {
@@ -137,4 +140,9 @@ class EventQueue implements AsyncIterable<KubeWatchEvent>, AsyncIterator<KubeWat
 
 function copyOf(event: ApiWatchEvent): KubeWatchEvent {
   return { type: event.type, object: wireCopy(event.object) };
+}
+
+/** For a reader who does not look at `metadata.managedFields`, which are a third of most objects. */
+function leanCopyOf({ type, object }: ApiWatchEvent): KubeWatchEvent {
+  return { type, object: wireCopy(withoutManagedFields(object)) };
 }

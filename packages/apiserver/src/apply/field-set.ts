@@ -25,16 +25,20 @@ export function isEmptySet(set: FieldSet): boolean {
   return !set.member && [...set.children.values()].every(isEmptySet);
 }
 
-/** Paths in either set. */
+/** Paths in either set; `a` itself when it has all of them. */
 export function unionSets(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || b === emptySet) return a;
   if (a === emptySet) return b;
-  const children = new Map(a.children);
+  let children: Map<string, FieldSet> | undefined;
   for (const [step, child] of b.children) {
-    const other = children.get(step);
-    children.set(step, other === undefined ? child : unionSets(other, child));
+    const other = a.children.get(step);
+    const joined = other === undefined ? child : unionSets(other, child);
+    if (joined === other) continue;
+    children ??= new Map(a.children);
+    children.set(step, joined);
   }
-  return build(a.member || b.member, children);
+  if (children === undefined && (a.member || !b.member)) return a;
+  return build(a.member || b.member, children ?? a.children);
 }
 
 /** Paths of `a` that are not in `b`. A path below a removed one stays. */
@@ -97,13 +101,26 @@ function sortedSteps(set: FieldSet): string[] {
   });
 }
 
-/** The set as FieldsV1 JSON. */
+/** Sets by what they are printed as, and the other way round: a manager's set outlives many writes of others. Neither is ever changed in place. */
+const printedForms = new WeakMap<FieldSet, JsonObject>();
+const readForms = new WeakMap<JsonObject, FieldSet>();
+
+/** The set as FieldsV1 JSON, the same object each time. */
 export function printFields(set: FieldSet): JsonObject {
+  const known = printedForms.get(set);
+  if (known !== undefined) return known;
+  const printed = printAnew(set);
+  printedForms.set(set, printed);
+  if (!set.member) readForms.set(printed, set);
+  return printed;
+}
+
+function printAnew(set: FieldSet): JsonObject {
   const fields: JsonObject = {};
   for (const step of sortedSteps(set)) {
     const child = set.children.get(step) ?? emptySet;
     if (isEmptySet(child)) continue;
-    const printed = printFields(child);
+    const printed = printAnew(child);
     if (child.member && Object.keys(printed).length > 0) setOwn(fields, step, { ".": {}, ...printed });
     else setOwn(fields, step, printed);
   }
@@ -117,6 +134,13 @@ export function printFields(set: FieldSet): JsonObject {
  */
 export function parseFields(fields: unknown): FieldSet | undefined {
   if (!isObject(fields)) return undefined;
+  const known = readForms.get(fields);
+  if (known !== undefined) return known;
+  return parseAnew(fields);
+}
+
+function parseAnew(fields: unknown): FieldSet | undefined {
+  if (!isObject(fields)) return undefined;
   const children = new Map<string, FieldSet>();
   let member = false;
   for (const step of Object.keys(fields)) {
@@ -126,7 +150,7 @@ export function parseFields(fields: unknown): FieldSet | undefined {
     }
     if (!/^[fkvi]:/u.test(step)) return undefined;
     const value = getOwn(fields, step);
-    const child = parseFields(value);
+    const child = parseAnew(value);
     if (child === undefined) return undefined;
     children.set(step, child.children.size === 0 ? leafSet : child);
   }

@@ -87,7 +87,9 @@ export function serverSideApply(input: ApplyInput): ApplyOutcome {
   managers.set(key, { ...self, fields });
 
   const merged = mergeApplied(before, applied, root) as JsonObject;
-  const result = last === undefined || isEmptySet(last.fields) ? merged : pruneUnclaimed(merged, last.fields, managers, input);
+  // Who applies again what it applied before gives nothing up, and nothing goes.
+  const givesNothingUp = last === undefined || isEmptySet(subtractSets(last.fields, fields));
+  const result = givesNothingUp ? merged : pruneUnclaimed(merged, last.fields, managers, input);
   const comparison = withoutIgnored(compareFields(before, result, root), ignored);
   if (!force) {
     const refused = conflictsOf(managers, key, touchedBy(comparison));

@@ -1,4 +1,6 @@
+import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
+import { metadataOf } from "../request/json.ts";
 import { emptySet, intersectSets, isEmptySet, subtractSets, unionSets } from "./field-set.ts";
 import { compareFields, touchedBy, type Comparison } from "./field-sets-of.ts";
 import { capManagers, managerKey, printManagers, readManagers, resetsManagers, type Manager, type Managers } from "./managers.ts";
@@ -53,11 +55,17 @@ function startingManagers({
 }: Pick<OwnershipContext, "subresource"> & { live: JsonObject | undefined; updated: JsonObject }): Managers {
   if (subresource === "") {
     if (resetsManagers(updated)) return new Map();
-    const sent = readManagers(updated);
+    // Most send back what they read: the stored entries were read before.
+    const sent = readManagers(hasSameManagers(live, updated) ? live : updated);
     if (sent !== undefined && sent.size > 0) return sent;
   }
   // Entries that cannot be read are forgotten rather than kept unread: ownership is advice, not data.
   return readManagers(live) ?? new Map<string, Manager>();
+}
+
+function hasSameManagers(live: JsonObject | undefined, updated: JsonObject): boolean {
+  const before = live === undefined ? undefined : metadataOf(live)["managedFields"];
+  return before !== undefined && equalJson(before, metadataOf(updated)["managedFields"]);
 }
 
 /** Takes removed, changed and new fields away from every manager. */

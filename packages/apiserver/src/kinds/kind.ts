@@ -104,9 +104,8 @@ function servedCustom(version: CompiledVersion, stored: JsonObject): JsonObject 
 }
 
 /** Says that an object was pruned and defaulted under this version when it was written, so that nobody does it again. */
-export function writtenUnder(kind: ServedKind, version: CompiledVersion, stored: JsonObject): JsonObject {
+export function writtenUnder(kind: ServedKind, version: CompiledVersion, stored: JsonObject): void {
   if (kind.custom) formsOf(version).set(stored, named(version, stored));
-  return stored;
 }
 
 /** The object as it is stored, from what a client sent in a served version. */

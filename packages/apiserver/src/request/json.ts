@@ -31,16 +31,17 @@ export function objectsAt(parent: unknown, key: string): readonly JsonObject[] {
 /** A deep copy as a trip over the wire would give it: members that are `undefined` vanish, such items become `null`. The depth was bounded before. */
 export function wireCopy<T>(value: T): T;
 export function wireCopy(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
   if (Array.isArray(value)) {
     return value.map((item) => wireCopy(item as unknown) ?? null);
   }
-  if (!isObject(value)) {
-    return value;
-  }
   const copy: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const item = (value as JsonObject)[key];
     if (item !== undefined) {
-      setOwn(copy, key, wireCopy(item));
+      setOwn(copy, key, typeof item === "object" ? wireCopy(item) : item);
     }
   }
   return copy;

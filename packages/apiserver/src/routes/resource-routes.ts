@@ -189,7 +189,8 @@ function applyRoute(
     case "applied":
       break;
   }
-  const object = ownCopy(outcome.object);
+  // A new object but for `managedFields`, which nothing below changes: it needs no copy to be pruned and defaulted in place.
+  const { object } = outcome;
   pruneUnknown(call, object, "Ignore");
   if (live === undefined) {
     return { created: true, object: finishCreate(context, call, withMetadata(object, { resourceVersion: undefined }), options, "done") };

@@ -3,7 +3,7 @@ import { admitIntoKind, admitIntoNamespace } from "../admission/namespace-lifecy
 import { admitByPolicy } from "../admission/policy/admit.ts";
 import { refuseEscalation } from "../auth/escalation.ts";
 import { rbacGroup } from "../auth/rbac.ts";
-import { trackUpdate } from "../apply/index.ts";
+import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import { cloneJson, equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { crdResource } from "../kinds/custom.ts";
@@ -84,7 +84,7 @@ export function finishCreate(
   if (options.dryRun) {
     return object;
   }
-  const stored = writtenUnder(kind, version, context.state.put(kind.resource, key, toStoredVersion(kind, object)));
+  const stored = context.state.put(kind.resource, key, toStoredVersion(kind, object), (written) => writtenUnder(kind, version, written));
   context.log?.debug(
     { resource: kind.resource, namespace, name, resourceVersion: metadataOf(stored)["resourceVersion"] },
     "Object created",
@@ -143,7 +143,7 @@ export function finishUpdate(
   if (isUnchanged(live, object)) {
     return live;
   }
-  const stored = writtenUnder(kind, version, context.state.put(kind.resource, key, toStoredVersion(kind, object)));
+  const stored = context.state.put(kind.resource, key, toStoredVersion(kind, object), (written) => writtenUnder(kind, version, written));
   context.log?.debug(
     { resource: kind.resource, namespace: call.namespace, name: call.name, resourceVersion: metadataOf(stored)["resourceVersion"] },
     "Object updated",
@@ -258,7 +258,7 @@ function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonO
     const status = next["status"] === undefined ? {} : { status: next["status"] };
     const managedFields = metadataOf(next)["managedFields"];
     // Copied, because defaulting works in place and the stored object must stay as it is.
-    const rest = cloneJson(without(live, "status"));
+    const rest = cloneJson(withoutManagedFields(without(live, "status")));
     return call.kind.strategy.statusKeepsMetadata
       ? { ...withMetadata(rest, { managedFields }), ...status }
       : { ...rest, metadata: next["metadata"], ...status };

@@ -134,9 +134,10 @@ export class ObjectState {
   /**
    * Stores an object under a new revision and returns it with `metadata.resourceVersion` set.
    *
+   * @param before called with the object as it is stored, before anybody hears of it
    * @throws what the store throws; then nothing has changed
    */
-  put(resource: string, key: string, object: JsonObject): JsonObject {
+  put(resource: string, key: string, object: JsonObject, before?: (stored: JsonObject) => void): JsonObject {
     const revision = this.#revision + 1;
     const stored = withMetadata(object, { resourceVersion: String(revision) });
     const collection = this.#collection(resource);
@@ -147,6 +148,7 @@ export class ObjectState {
     if (previous === undefined) {
       collection.sortedKeys = undefined;
     }
+    before?.(stored);
     this.#announce({
       revision,
       resource,

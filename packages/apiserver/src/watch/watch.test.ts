@@ -166,4 +166,16 @@ describe("watch", () => {
     objectAt(first[0]?.object, "data")["k"] = "changed";
     assert.equal(objectAt(second[0]?.object, "data")["k"], "1");
   });
+
+  it("leaves managed fields out for a reader who ignores them, and for nobody else", async () => {
+    const server = await startMemoryServer();
+    const request = { method: "GET", path, query: { watch: "true" } } as const;
+    const [all, lean] = [await server.transport.watch(request), await server.transport.watch(request, { ignoresManagedFields: true })];
+    await server.world.create(path, server.world.configMap("a", { k: "1" }));
+    server.api.close();
+    const [[full], [bare]] = [await rest(all), await rest(lean)];
+    const { managedFields, ...metadata } = objectAt(full?.object, "metadata");
+    assert.ok(Array.isArray(managedFields) && managedFields.length === 1);
+    assert.deepEqual(bare?.object, { ...(full?.object as object), metadata });
+  });
 });
