@@ -32,6 +32,7 @@ interface Entry {
   readonly at: number;
   readonly order: number;
   readonly run: () => void;
+  isCancelled: boolean;
 }
 
 /**
@@ -46,7 +47,6 @@ export function createVirtualTime(startAt: number = Date.UTC(2026, 0, 1)): Virtu
   let time = startAt;
   let skew = 0;
   let created = 0;
-  const cancelled = new WeakSet<Entry>();
   let live = 0;
 
   const isBefore = (a: Entry, b: Entry): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
@@ -82,7 +82,7 @@ export function createVirtualTime(startAt: number = Date.UTC(2026, 0, 1)): Virtu
   }
 
   function peek(): Entry | undefined {
-    while (heap[0] !== undefined && cancelled.has(heap[0])) pop();
+    while (heap[0]?.isCancelled === true) pop();
     return heap[0];
   }
 
@@ -95,6 +95,7 @@ export function createVirtualTime(startAt: number = Date.UTC(2026, 0, 1)): Virtu
       // Whole milliseconds, as real timers have: a fraction too small to move the clock would let a caller that waits for a date spin for ever.
       at: time + Math.ceil(delayMs),
       order: created,
+      isCancelled: false,
       run: () => {
         isDone = true;
         live -= 1;
@@ -107,7 +108,7 @@ export function createVirtualTime(startAt: number = Date.UTC(2026, 0, 1)): Virtu
         if (isDone) return;
         isDone = true;
         live -= 1;
-        cancelled.add(entry);
+        entry.isCancelled = true;
       },
     };
   }

@@ -134,5 +134,16 @@ export interface EtcdMember {
 
 /** True when two looks say the same about the machine; the time of the look does not count. */
 export function isSameLook(a: Look, b: Look): boolean {
-  return JSON.stringify({ ...a, at: 0, since: 0 }) === JSON.stringify({ ...b, at: 0, since: 0 });
+  return a.kind === b.kind && saidBy(a) === saidBy(b);
+}
+
+/** Each look is compared with the one before and the one after it. */
+const said = new WeakMap<Look, string>();
+
+function saidBy(look: Look): string {
+  const known = said.get(look);
+  if (known !== undefined) return known;
+  const text = JSON.stringify({ ...look, at: 0, since: 0 });
+  said.set(look, text);
+  return text;
 }

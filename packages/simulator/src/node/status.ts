@@ -9,9 +9,16 @@ export interface MachineStatusFacts {
 
 /** `MachineStatus` as a genuine node computes it. */
 export function machineStatusOf(machine: Machine): MachineStatusFacts {
+  const known = statuses.get(machine);
+  if (known !== undefined) return known;
   const unmet = unmetConditionsOf(machine);
-  return { stage: machine.stage, isReady: unmet.length === 0, unmet };
+  const status = { stage: machine.stage, isReady: unmet.length === 0, unmet };
+  statuses.set(machine, status);
+  return status;
 }
+
+/** By machine: its values are replaced and never changed, and each look asks. */
+const statuses = new WeakMap<Machine, MachineStatusFacts>();
 
 function unmetConditionsOf(machine: Machine): readonly UnmetCondition[] {
   if (activeFacts(machine) === undefined || machine.stage === "maintenance" || machine.stage === "installing") return [];

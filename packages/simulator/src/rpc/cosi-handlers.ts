@@ -145,7 +145,7 @@ function messageOf(resource: StoredResource): cosi.Resource {
 }
 
 function printed(resource: StoredResource): cosi.Resource {
-  return create(cosi.ResourceSchema, {
+  const message = create(cosi.ResourceSchema, {
     metadata: {
       namespace: resource.namespace,
       type: resource.type,
@@ -157,8 +157,17 @@ function printed(resource: StoredResource): cosi.Resource {
       updated: timestampFromMs(resource.updated),
       annotations: { ...resource.annotations },
     },
-    spec: { protoSpec: protoSpecOf(resource), yamlSpec: yamlSpecOf(resource.spec) },
+    spec: { yamlSpec: yamlSpecOf(resource.spec) },
   });
+  // Callers in the same process read the YAML; only a wire needs the other form.
+  let encoded: Uint8Array | undefined;
+  if (message.spec !== undefined)
+    Object.defineProperty(message.spec, "protoSpec", {
+      get: () => (encoded ??= protoSpecOf(resource)),
+      enumerable: true,
+      configurable: true,
+    });
+  return message;
 }
 
 /** Numbers of machine types, whose message is a bare number. */

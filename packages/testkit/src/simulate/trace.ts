@@ -11,19 +11,19 @@ export interface Trace {
 }
 
 export function createTrace(now: () => number): Trace {
-  const hash = createHash("sha256");
   const lines: string[] = [];
   const start = now();
   return {
     add(line) {
-      const stamped = `${now() - start} ${line}`;
-      lines.push(stamped);
-      hash.update(`${stamped}\n`);
+      lines.push(`${now() - start} ${line}`);
     },
     get length() {
       return lines.length;
     },
     tail: (count) => lines.filter((line) => !/ K8 /.test(line)).slice(-count),
-    hash: () => hash.copy().digest("hex"),
+    hash: () =>
+      createHash("sha256")
+        .update(lines.map((line) => `${line}\n`).join(""))
+        .digest("hex"),
   };
 }

@@ -237,7 +237,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   });
   let trouble: "none" | "waits" | "goes-on" | "over" = options.trouble === undefined ? "none" : "waits";
 
-  const applied = (): ReturnType<typeof manifestOf> => manifestOf(scenario, stage.desired ?? firstDesired(scenario));
+  let lastApplied: { readonly desired: Desired | undefined; readonly manifest: ReturnType<typeof manifestOf> } | undefined;
+  /** Asked after every timer; what is desired is replaced and never changed. */
+  const applied = (): ReturnType<typeof manifestOf> => {
+    const { desired } = stage;
+    if (lastApplied === undefined || lastApplied.desired !== desired)
+      lastApplied = { desired, manifest: manifestOf(scenario, desired ?? firstDesired(scenario)) };
+    return lastApplied.manifest;
+  };
   const pathOf = (plural: string, name?: string): string =>
     `/apis/${plural === "kubernetesclusters" ? "vitistack.io" : "talos.alperen.cloud"}/v1alpha1/namespaces/${NAMESPACE}/${plural}${name === undefined ? "" : `/${name}`}`;
   const send = async (method: "DELETE" | "PATCH", path: string, body?: unknown): Promise<void> => {

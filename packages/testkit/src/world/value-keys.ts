@@ -8,12 +8,12 @@ import type { CertificateFacts, KeyPair, Keys, RandomSource } from "@talos-opera
 export function createValueKeys(random: RandomSource): Keys {
   const newId = (): string => Buffer.from(random.bytes(12)).toString("hex");
 
-  const certificateOf = (token: CertificateToken): string => armour("CERTIFICATE", token);
+  const certificateOf = (token: Omit<CertificateToken, "spki">): string => armour("CERTIFICATE", token);
 
   return {
     createAuthority: async ({ kind, organization, notBefore }) => {
       const id = newId();
-      const token: CertificateToken = {
+      const token: Omit<CertificateToken, "spki"> = {
         id,
         issuer: id,
         isAuthority: true,
@@ -32,7 +32,7 @@ export function createValueKeys(random: RandomSource): Keys {
       const issuer = readCertificate(authority.certificate);
       if (readKey(authority.key).id !== issuer.id) throw new Error("the authority's key does not belong to its certificate");
       const id = newId();
-      const token: CertificateToken = {
+      const token: Omit<CertificateToken, "spki"> = {
         id,
         issuer: issuer.id,
         isAuthority: false,
@@ -50,7 +50,7 @@ export function createValueKeys(random: RandomSource): Keys {
         commonName: token.commonName,
         notBefore: token.notBefore,
         notAfter: token.notAfter,
-        spki: createHash("sha256").update(token.id).digest("base64"),
+        spki: token.spki,
         serial: token.id,
       };
     },
@@ -73,6 +73,8 @@ interface CertificateToken {
   readonly commonName: string | undefined;
   readonly notBefore: number;
   readonly notAfter: number;
+  /** Follows from the id; not written down. */
+  readonly spki: string;
 }
 
 function armour(label: string, value: unknown): string {
@@ -93,7 +95,8 @@ const read = new Map<string, CertificateToken>();
 function readCertificate(text: string): CertificateToken {
   const known = read.get(text);
   if (known !== undefined) return known;
-  const token = unarmour(text) as CertificateToken;
+  const unread = unarmour(text) as Omit<CertificateToken, "spki">;
+  const token = { ...unread, spki: createHash("sha256").update(unread.id).digest("base64") };
   if (read.size >= MOST_READ) read.clear();
   read.set(text, token);
   return token;

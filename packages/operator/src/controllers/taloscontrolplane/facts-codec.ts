@@ -32,6 +32,16 @@ export function newerWord(record: ClusterRecord): string | undefined {
 
 /** The facts of a stored record; `undefined` for one without bundle or cluster id (never written by us), and for one with words of a newer release. */
 export function readRecord(record: ClusterRecord): SeenRecord | undefined {
+  if (read.has(record)) return read.get(record);
+  const seen = readAnew(record);
+  read.set(record, seen);
+  return seen;
+}
+
+/** Records that were read: copies in memory are replaced and never changed, and each pass asks again. */
+const read = new WeakMap<ClusterRecord, SeenRecord | undefined>();
+
+function readAnew(record: ClusterRecord): SeenRecord | undefined {
   const { spec, metadata } = record;
   if (spec.bundle === undefined || spec.clusterId === undefined || newerWord(record) !== undefined) return undefined;
   const intents = [

@@ -59,6 +59,22 @@ describe("the answer about an object", () => {
     assert.equal(workerProblems(pool, one, [], options), workerProblems(pool, one, [], options));
   });
 
+  it("is that of the same spec, whatever else was written to the object, and of that spec alone", () => {
+    const pool = worker(1);
+    const withStatus = <T extends object>(object: T): T => ({ ...structuredClone(object), status: { state: "Pending" } });
+    const problems = workerProblems(pool, one, there("10.0.9.9"), options);
+    assert.equal(workerProblems(withStatus(pool), withStatus(one), there("10.0.9.9"), options), problems);
+    assert.notEqual(workerProblems(withStatus(pool), withStatus(one), there("10.0.8.8"), options), problems);
+    const taken = withStatus(pool).spec?.metalSpec?.machines?.[0]?.address ?? "";
+    assert.deepEqual(
+      workerProblems(withStatus(pool), withStatus(one), there(taken), options).map(({ reason }) => reason),
+      ["DuplicateAddress"],
+    );
+    const other = controlPlane(1, { metalSpec: { machines: [{ address: taken }] } });
+    assert.notDeepEqual(workerProblems(withStatus(pool), other, there("10.0.9.9"), options), problems);
+    assert.notEqual(workerProblems(withStatus(pool), withStatus(one), there("10.0.9.9"), { ...options }), problems);
+  });
+
   it("is found anew when another object takes its address, and when that goes", () => {
     const reasons = (address: string) => controlPlaneProblems(one, there(address), options).map(({ reason }) => reason);
     assert.deepEqual(reasons("10.0.9.9"), []);

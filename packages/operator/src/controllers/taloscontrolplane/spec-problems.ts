@@ -139,6 +139,24 @@ interface Answer extends Circumstances {
 /** The last answer about a pool. Objects of caches are replaced and never changed, and most passes ask again about the same one. */
 const lastAnswers = new WeakMap<TalosControlPlane | TalosWorker, Answer>();
 
+/** The last answers by name: a status that is written, and a child that is yet to be made, is another object of the same spec. For each process apart. */
+const lastWritten = new WeakMap<SpecOptions, Map<string, { readonly text: string; readonly answer: Answer }>>();
+
+/** Pools whose last answer is kept by name. */
+const MOST_WRITTEN = 1_000;
+
+/** All of a pool that its problems depend on. */
+function textOf({ kind, metadata, spec }: TalosControlPlane | TalosWorker): string {
+  return JSON.stringify([kind, metadata.namespace, metadata.name, metadata.ownerReferences, spec]);
+}
+
+function writtenOf(options: SpecOptions): Map<string, { readonly text: string; readonly answer: Answer }> {
+  const known = lastWritten.get(options) ?? new Map<string, { readonly text: string; readonly answer: Answer }>();
+  lastWritten.set(options, known);
+  if (known.size > MOST_WRITTEN) known.clear();
+  return known;
+}
+
 function foundBefore(
   pool: TalosControlPlane | TalosWorker,
   { others, options, config, controlPlane }: Circumstances,
@@ -147,8 +165,17 @@ function foundBefore(
   const last = lastAnswers.get(pool);
   if (last?.options === options && last.config === config && last.controlPlane === controlPlane && areSame(last.others, others))
     return last.problems;
-  const problems = find();
-  lastAnswers.set(pool, { others, options, config, controlPlane, problems });
+  // What is too deep to be read is too deep to be printed, and found at once.
+  if (isTooDeep(pool.spec) || isTooDeep(controlPlane?.spec)) return find();
+  const text = `${textOf(pool)} ${controlPlane === undefined ? "" : textOf(controlPlane)}`;
+  const written = writtenOf(options);
+  const name = `${pool.kind} ${pool.metadata.namespace ?? ""}/${pool.metadata.name}`;
+  const before = written.get(name);
+  const isSame = before?.text === text && before.answer.config === config && areSame(before.answer.others, others);
+  const problems = isSame ? before.answer.problems : find();
+  const answer = { others, options, config, controlPlane, problems };
+  lastAnswers.set(pool, answer);
+  written.set(name, { text, answer });
   return problems;
 }
 
@@ -205,8 +232,14 @@ export function endpointPlaces({ spec }: TalosControlPlane): readonly string[] {
 
 /** The addresses of a pool in their one spelling, for finding pools that share one. */
 export function canonicalAddressesOf(pool: TalosControlPlane | TalosWorker): readonly string[] {
-  return addressesOf(pool).map(({ address }) => canonicalAddress(address));
+  const known = canonicalAddresses.get(pool);
+  if (known !== undefined) return known;
+  const addresses = addressesOf(pool).map(({ address }) => canonicalAddress(address));
+  canonicalAddresses.set(pool, addresses);
+  return addresses;
 }
+
+const canonicalAddresses = new WeakMap<TalosControlPlane | TalosWorker, readonly string[]>();
 
 /** Fields that are set, have no effect in this release, and do not change which cluster is made. */
 export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly string[] {
