@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { mutants } from "../mutants/index.ts";
 import type { Mutant } from "../mutants/mutant.ts";
 import { plantMutant } from "../mutants/plant.ts";
+import { compiledOnce } from "./compiled.ts";
 import type { TroubleKind } from "./troubles.ts";
 import { createReport, joinReports, type Report, type RunResult } from "./report.ts";
 import type { Workload } from "./workload.ts";
@@ -107,7 +108,7 @@ async function playApart(chosen: readonly Workload[]): Promise<readonly Report[]
 function playOne(args: readonly string[]): Promise<Report> {
   return new Promise((resolve, reject) => {
     const node = [...process.execArgv, fileURLToPath(import.meta.url), ...args];
-    execFile(process.execPath, node, { maxBuffer: 2 ** 28 }, (_failed, stdout, stderr) => {
+    execFile(process.execPath, node, { maxBuffer: 2 ** 28, env: { ...compiledOnce, ...process.env } }, (_failed, stdout, stderr) => {
       // Exit code 1 comes with a report; without one the run itself broke.
       if (stdout === "") reject(new Error(stderr.slice(0, 2000)));
       else resolve(JSON.parse(stdout) as Report);

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { compiledOnce } from "../../simulate/compiled.ts";
 import type { Report } from "../../simulate/report.ts";
 import type { Mutant } from "../mutant.ts";
 
@@ -71,7 +72,7 @@ function runNode(
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number }> {
   return new Promise((resolve) => {
-    const options = { maxBuffer: 2 ** 26, timeout: 600_000, env: { ...process.env, ...env, NODE_TEST_CONTEXT: "" } };
+    const options = { maxBuffer: 2 ** 26, timeout: 600_000, env: { ...compiledOnce, ...process.env, ...env, NODE_TEST_CONTEXT: "" } };
     // Exit code 1 is what a caught fault gives.
     execFile(process.execPath, args, options, (failed, stdout, stderr) => resolve({ stdout, stderr, code: failed === null ? 0 : 1 }));
   });
