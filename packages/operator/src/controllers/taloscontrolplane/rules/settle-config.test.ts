@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { ConfigChange } from "@talos-operator/talos";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import type { Look } from "../../../looking/look.ts";
-import { ARRIVES_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-intents.ts";
+import { ARRIVES_MS, META_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-intents.ts";
 import { machineFact } from "../facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../facts.ts";
 import type { Action, Observed, SentEffect } from "../model.ts";
@@ -50,7 +50,7 @@ interface Given {
   readonly others?: Readonly<Record<string, SentEffect>>;
   readonly trouble?: string;
   readonly fact?: Partial<MachineFact>;
-  readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb">>;
+  readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb" | "watchedSince">>;
 }
 
 function seenOf({ now, intent, config, look, sent, others = {}, trouble, fact, over }: Given): Observed {
@@ -458,4 +458,20 @@ describe("effects on machines that leave", () => {
     assert.ok(released({ now: AT + REBOOT_MS + 1, intent, look: silent, over: going }));
   });
   test("a cluster that stays keeps its effects", () => assert.ok(!released({ now: AT + 1_000 })));
+});
+
+describe("a process that has just begun and finds an effect whose time is over", () => {
+  const over = { what: "WriteMeta", deadline: AT + META_MS } as const;
+  const boot = { what: "Reboot", deadline: AT + REBOOT_MS } as const;
+  for (const { what, intent } of [
+    { what: "settings for META", intent: over },
+    { what: "a boot", intent: boot },
+  ])
+    for (const look of [{ kind: "not-asked" }, { kind: "silent", at: NOW, since: NOW, detail: "no answer" }] as const)
+      test(`concludes nothing about ${what} from a machine that it has not met yet (${look.kind})`, () => {
+        const now = intent.deadline + 60_000;
+        const seenAfter = (ms: number): Observed => seenOf({ now, intent, look, over: { watchedSince: now - ms } });
+        assert.equal(told(seenAfter(1_000)), "waits");
+        assert.match(told(seenAfter(ARRIVES_MS)), /^TakenBack, failed/);
+      });
 });

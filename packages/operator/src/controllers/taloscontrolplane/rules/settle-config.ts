@@ -95,6 +95,8 @@ function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined
     return isOver || machine !== undefined
       ? { reason: "Gone", message: `${intent.machine} is no part of the cluster any more.` }
       : undefined;
+  // Who has just begun and has not met the machine yet knows nothing of it.
+  if (machine.look.kind !== "running" && elapsedMs(seen.watchedSince, seen.now) < ARRIVES_MS) return undefined;
   const known = seen.configs?.get(intent.machine);
   const config = known?.kind === "known" ? known : undefined;
   if (intent.what === "Reboot") return rebootStep(seen, intent, machine, config, isOver);
