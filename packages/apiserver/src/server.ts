@@ -15,7 +15,7 @@ import type { JsonObject } from "./json.ts";
 import { crdResource, establishCrd } from "./kinds/custom.ts";
 import { keyOf } from "./kinds/kind.ts";
 import { KindRegistry } from "./kinds/registry.ts";
-import { objectAt, stringAt } from "./request/json.ts";
+import { objectAt, objectsAt, stringAt } from "./request/json.ts";
 import type { ApiAnswer, ApiRequest, ApiStream, ApiUser } from "./request/request.ts";
 import { internalError, StatusError } from "./request/status.ts";
 import { createUid, timestampOf } from "./routes/context.ts";
@@ -216,12 +216,22 @@ function serveStoredCrds(context: ApiContext): Set<string> {
   context.state.subscribe(crdResource, (change) => {
     const before = objectAt(change.previous, "spec");
     if (change.type === "DELETED") {
-      context.kinds.unregister(stringAt(before, "group") ?? "", stringAt(objectAt(before, "names"), "plural") ?? "");
+      const group = stringAt(before, "group") ?? "";
+      context.kinds.unregister(group, stringAt(objectAt(before, "names"), "plural") ?? "");
+      // Its names are free now, and another definition may wait for them.
+      const waiting = context.state.list(crdResource).filter((entry) => isWaitingForNames(entry.object, group));
+      for (const entry of waiting) changed.add(entry.key);
+      if (waiting.length > 0) context.timers.schedule(0, () => settleCrds(context, changed));
     } else if (!equalJson(before, objectAt(change.object, "spec"))) {
       changed.add(change.key);
     }
   });
   return changed;
+}
+
+function isWaitingForNames(crd: JsonObject, group: string): boolean {
+  const conditions = objectsAt(crd["status"], "conditions");
+  return objectAt(crd, "spec")["group"] === group && conditions.some(({ type, status }) => type === "NamesAccepted" && status === "False");
 }
 
 /** Serves what changed CRDs say and writes it into their status, before the next request is looked at. */

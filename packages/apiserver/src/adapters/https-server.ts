@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { KeyPair } from "@talos-operator/ports";
 import { ApiServerError } from "../api-server-error.ts";
 import type { TokenUser } from "../auth/tokens.ts";
+import { isYes } from "../request/query-flag.ts";
 import type { ApiAnswer, ApiRequest, ApiStream } from "../request/request.ts";
 import { internalError, StatusError } from "../request/status.ts";
 import type { ApiServer } from "../server.ts";
@@ -178,10 +179,14 @@ async function serveRequest(front: FrontEnd, request: IncomingMessage, response:
     result = { kind: "answer", status: refusal.code, headers: { "content-type": "application/json" }, body: refusal.toStatus() };
   }
   if (result.kind === "answer") {
-    sendAnswer(response, result);
+    sendAnswer(response, result, wantsPretty(request.url ?? ""));
   } else {
     sendStream(response, result, front.watches);
   }
+}
+
+function wantsPretty(target: string): boolean {
+  return target.includes("pretty=") && isYes(new URLSearchParams(target.split("?")[1] ?? "").get("pretty") ?? undefined);
 }
 
 /** The parsed body, or why there is none: whether the request may be made at all is looked at first. */
@@ -198,8 +203,10 @@ function bodyOf(
   }
 }
 
-function sendAnswer(response: ServerResponse, answer: ApiAnswer): void {
-  const body = typeof answer.body === "string" ? answer.body : `${JSON.stringify(answer.body)}\n`;
+/** `isPretty` is for people: two blanks per level, as with `?pretty=true`. */
+function sendAnswer(response: ServerResponse, answer: ApiAnswer, isPretty: boolean): void {
+  const body =
+    typeof answer.body === "string" ? answer.body : isPretty ? JSON.stringify(answer.body, null, 2) : `${JSON.stringify(answer.body)}\n`;
   response.writeHead(answer.status, {
     ...answer.headers,
     "cache-control": "no-cache, private",

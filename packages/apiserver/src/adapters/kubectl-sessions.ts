@@ -194,6 +194,21 @@ export const kubectlSessions: readonly KubectlSession[] = [
     ],
   },
   {
+    name: "pods that run nowhere",
+    steps: [
+      "run p --image=i:1",
+      "logs p",
+      "logs p -c nope",
+      "exec p -- ls",
+      "port-forward p 18080:80",
+      "get --raw /api/v1/namespaces/$NS/pods/p/log?tailLines=-1",
+      { args: "apply -f -", input: JSON.stringify(configMap({ a: "1" })) },
+      { args: "apply --server-side -f -", input: JSON.stringify(configMap({ a: "2" })) },
+      "get cm ssa -o jsonpath={.data}{.metadata.annotations}",
+      "delete pod p --force --grace-period=0",
+    ],
+  },
+  {
     name: "waiting, labelling and lists",
     steps: [
       {

@@ -2,6 +2,7 @@ import { getOwn, isObject, type JsonObject } from "../json.ts";
 import { checkApplied, joinProblems } from "./check-applied.ts";
 import { emptySet, intersectSets, isEmptySet, pathsOf, subtractRecursively, subtractSets, unionSets, type FieldSet } from "./field-set.ts";
 import { compareFields, fieldsOf, touchedBy } from "./field-sets-of.ts";
+import { appliedByClient, kubectlManager, syncLastApplied } from "./last-applied.ts";
 import { describeManager, managerKey, printManagers, readManagers, type Manager, type Managers } from "./managers.ts";
 import { mergeApplied, removeFields, withNamedParents } from "./merge.ts";
 import {
@@ -92,14 +93,28 @@ export function serverSideApply(input: ApplyInput): ApplyOutcome {
   const result = givesNothingUp ? merged : pruneUnclaimed(merged, last.fields, managers, input);
   const comparison = withoutIgnored(compareFields(before, result, root), ignored);
   if (!force) {
-    const refused = conflictsOf(managers, key, touchedBy(comparison));
-    if (refused !== undefined) return refused;
+    const touched = touchedBy(comparison);
+    const refused = conflictsOf(managers, key, touched);
+    if (refused !== undefined && !isTakeover(input, managers, key, touched)) return refused;
   }
   const remaining = takeFromOthers(managers, comparison, key);
   const owned = subtractSets(fields, unownedFields);
   // An apply that leaves the object as it is leaves its time as it was, so that nothing needs to be written when ownership is the same too.
   remaining.set(key, { ...self, fields: owned, time: comparisonIsEmpty(comparison) ? last?.time : self.time });
-  return { kind: "applied", object: withManagedFields(result, printManagers(remaining)) };
+  const object = withManagedFields(result, printManagers(remaining));
+  return { kind: "applied", object: isKubectl(input) ? syncLastApplied(object, input.applied) : object };
+}
+
+function isKubectl({ manager, subresource }: ApplyInput): boolean {
+  return manager === kubectlManager && subresource === "";
+}
+
+/** `kubectl` changes nothing but what it applied itself, on the client's side, before. */
+function isTakeover(input: ApplyInput, managers: Managers, self: string, touched: FieldSet): boolean {
+  if (!isKubectl(input)) return false;
+  let contested = emptySet;
+  for (const [key, manager] of managers) if (key !== self) contested = unionSets(contested, intersectSets(manager.fields, touched));
+  return isEmptySet(subtractSets(contested, appliedByClient(input.live, input.kind)));
 }
 
 function comparisonIsEmpty(comparison: { added: FieldSet; removed: FieldSet; modified: FieldSet }): boolean {

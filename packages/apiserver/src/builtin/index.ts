@@ -1,4 +1,4 @@
-import { cloneJson, type JsonObject } from "../json.ts";
+import { cloneJson, isObject, type JsonObject } from "../json.ts";
 import { applyDefaults } from "../schema/defaulting.ts";
 import type { CompiledVersion, FieldError, JsonSchema } from "../schema/index.ts";
 import { compileNode, type ValidationNode } from "../schema/node.ts";
@@ -73,7 +73,7 @@ function compile(kind: BuiltinFacts): CompiledVersion {
       return root();
     },
     get emptyObject() {
-      empty ??= fillStructs({}, root());
+      empty ??= withAbsentLists(fillStructs({}, root()), root());
       return cloneJson(empty);
     },
     get schema() {
@@ -99,6 +99,17 @@ function compile(kind: BuiltinFacts): CompiledVersion {
   };
   names.set(version, kind.definition);
   return version;
+}
+
+/** Lists that Go always prints are null in an object without any field, so that nobody comes to own the list as such. */
+function withAbsentLists(object: JsonObject, node: ValidationNode): JsonObject {
+  const lists = node.required.filter((name) => node.properties.get(name)?.type === "array");
+  const filled: JsonObject = { ...object, ...Object.fromEntries(lists.map((name) => [name, object[name] ?? null])) };
+  for (const [name, child] of node.properties) {
+    const inner = object[name];
+    if (isObject(inner)) filled[name] = withAbsentLists(inner, child);
+  }
+  return filled;
 }
 
 /** Turns the generated notation into the schema language. */

@@ -1,15 +1,16 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import { fieldError } from "../schema/field-error.ts";
 import { compileNode, type ValidationNode } from "../schema/node.ts";
+import { compileRe2 } from "../schema/re2.ts";
 import type { FieldError, JsonSchema, ValidationRule } from "../schema/types.ts";
 import { declarationOf, mostOccurrences, type Declaration } from "./cost/declaration.ts";
 import { estimateCost } from "./cost/estimate.ts";
 import { expressionLimit, schemaLimit, tooDear } from "./cost/limits.ts";
-import type { CelNode } from "./cost/syntax.ts";
+import { callOf, type CelNode } from "./cost/syntax.ts";
 import { resolveFieldPath } from "./field-path.ts";
 import { prepareExpression } from "./names.ts";
 import { libraryEnvironment } from "./shared-environments.ts";
-import { declareCelType } from "./types.ts";
+import { declareCelType, hasCelType } from "./types.ts";
 
 /**
  * Which limits on estimated cost hold: `none` for what is stored already, `total` for a schema that an update leaves as it was, `all` for
@@ -75,6 +76,12 @@ function mostBelow({ type, additional, source }: ValidationNode): number | undef
 function checkRules(node: ValidationNode, place: Place, survey: Survey): void {
   if (node.rules.length === 0) return;
   const { errors } = survey;
+  if (!hasCelType(node)) {
+    const why =
+      "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
+    errors.push({ reason: "InternalError", field: `${place.path}.x-kubernetes-validations`, message: `Internal error: ${why}` });
+    return;
+  }
   const environment = libraryEnvironment().clone();
   const selfType = declareCelType(node, environment, place.isRoot, { next: 0 });
   environment.registerVariable("self", selfType);
@@ -98,7 +105,7 @@ function checkRules(node: ValidationNode, place: Place, survey: Survey): void {
     if (usesOldSelf && place.loose !== undefined) {
       add("rule", rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.loose}`);
     }
-    if (!usesOldSelf && verdict.ok && rule.optionalOldSelf !== undefined) {
+    if (!(usesOldSelf && verdict.ok) && rule.optionalOldSelf !== undefined) {
       add("optionalOldSelf", rule.optionalOldSelf, "may not be set if oldSelf is not used in rule");
     }
     if (rule.messageExpression === undefined || rule.messageExpression === "") return;
@@ -118,11 +125,30 @@ function checked(environment: Environment, text: string): Checked {
   try {
     const program = environment.parse(text);
     const verdict = program.check();
+    const broken = brokenPattern(program.ast);
+    if (verdict.valid && broken !== undefined) return { ok: false, detail: explain(broken) };
     if (verdict.valid) return { ok: true, type: verdict.type, ast: program.ast as unknown as CelNode };
     return { ok: false, detail: explain(verdict.error) };
   } catch (error) {
     return { ok: false, detail: explain(error) };
   }
+}
+
+/** Why a pattern that is written out in an expression is none. */
+function brokenPattern(value: unknown): Error | undefined {
+  if (Array.isArray(value)) return value.map(brokenPattern).find((error) => error !== undefined);
+  if (typeof value !== "object" || value === null || !("op" in value)) return undefined;
+  const node = value as CelNode;
+  const call = callOf(node);
+  const pattern = call?.name === "matches" ? call.args.at(-1) : undefined;
+  if (pattern?.op === "value" && typeof pattern.args === "string") {
+    try {
+      compileRe2(pattern.args);
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+  return brokenPattern(node.args);
 }
 
 function timesOf({ occurrences }: Place, declaration: Declaration | undefined): number {

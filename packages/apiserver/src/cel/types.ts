@@ -24,12 +24,19 @@ export function declareCelType(node: SchemaNode, environment: Environment, root:
       if (node.properties.size === 0 && additional !== undefined) {
         return `map<string, ${additional === true ? "dyn" : declareCelType(additional, environment, false, counter)}>`;
       }
-      if (node.properties.size === 0 && !node.embedded) return "dyn";
       return declareObject(node, environment, root, counter);
     }
     default:
       return "dyn";
   }
+}
+
+/** False for what has no type at all, as a whole or in its items: no rule can speak of it. */
+export function hasCelType(node: SchemaNode): boolean {
+  if (node.intOrString) return true;
+  if (node.type === "array") return node.items !== undefined && hasCelType(node.items);
+  if (node.type === "object" && node.additional !== undefined && node.additional !== true) return hasCelType(node.additional);
+  return node.type !== "";
 }
 
 const textTypes: Readonly<Record<string, string>> = {
@@ -44,7 +51,7 @@ function declareObject(node: SchemaNode, environment: Environment, root: boolean
   for (const [name, child] of node.properties) {
     const escaped = escapeField(name);
     if (escaped === undefined) continue;
-    if (name === "metadata" && (root || node.embedded)) continue;
+    if ((name === "metadata" && (root || node.embedded)) || !hasCelType(child)) continue;
     fields[escaped] = declareCelType(child, environment, false, counter);
   }
   if (root || node.embedded) {

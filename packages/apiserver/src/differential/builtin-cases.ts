@@ -45,6 +45,22 @@ const nodeStatus = {
   },
 };
 
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+const appliedBefore = (data: object): string =>
+  JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { annotations: {} }, data });
+const counted = (status: object): Step => ({ do: "merge", subresource: "status", body: { status } });
+const containers = (named: readonly string[], order: readonly string[]): Step =>
+  strategic({
+    spec: {
+      template: {
+        spec: {
+          containers: named.map((name) => ({ name, image: "i" })),
+          "$setElementOrder/containers": order.map((name) => ({ name })),
+        },
+      },
+    },
+  });
+
 /** Built-in kinds that the genuine server stores as given: ownership, strategic merge patches and Tables. */
 export const builtinCases: readonly DifferentialCase[] = [
   {
@@ -160,6 +176,58 @@ export const builtinCases: readonly DifferentialCase[] = [
       strategic({ imagePullSecrets: [{ name: "a" }] }),
       strategic({ imagePullSecrets: [{ name: "b" }] }),
       apply("x", { imagePullSecrets: [{ name: "c" }] }),
+    ],
+  },
+  {
+    name: "a PriorityClass",
+    resource: resource("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", false),
+    steps: [
+      { do: "create", body: { value: 5 } },
+      { do: "merge", body: { value: 6 } },
+      { do: "merge", body: { preemptionPolicy: "Never" } },
+      { do: "merge", body: { description: "x" } },
+    ],
+  },
+  {
+    name: "a Deployment whose status counts wrong",
+    resource: resource("apps/v1", "Deployment", "deployments"),
+    steps: [
+      {
+        do: "create",
+        body: {
+          spec: {
+            selector: { matchLabels: { a: "b" } },
+            template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "w", image: "i" }] } },
+          },
+        },
+      },
+      counted({ replicas: 1, updatedReplicas: 2, readyReplicas: 3, availableReplicas: 4, observedGeneration: -1 }),
+      counted({ replicas: -5 }),
+      counted({ replicas: 3, readyReplicas: 1, availableReplicas: 2 }),
+      counted({ replicas: 3, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 }),
+      containers(["w", "k"], ["k", "w"]),
+      containers(["w", "k"], ["w"]),
+      containers(["w"], ["k", "w"]),
+      strategic({ metadata: { "$setElementOrder/finalizers": ["b.c/d"], finalizers: ["a.b/c"] } }),
+    ],
+  },
+  {
+    name: "a ConfigMap that kubectl applied on its side before",
+    resource: configMap,
+    steps: [
+      {
+        do: "create",
+        manager: "kubectl-client-side-apply",
+        body: { data: { a: "1", b: "2", c: "3" }, metadata: { annotations: { [lastApplied]: appliedBefore({ a: "1", b: "2", c: "3" }) } } },
+      },
+      { do: "merge", manager: "edit", body: { data: { b: "9" } } },
+      apply("kubectl", { data: { a: "5" } }),
+      apply("kubectl", { data: { b: "5" } }),
+      apply("other", { data: { c: "5" } }),
+      apply("kubectl", { data: { a: "<&>\u2028\u00e9" } }, true),
+      { do: "merge", body: { metadata: { annotations: { [lastApplied]: "nonsense" } } } },
+      apply("kubectl", { data: { c: "6" } }),
+      apply("kubectl", { data: { c: "6" } }, true),
     ],
   },
 ];

@@ -113,6 +113,22 @@ const tried: readonly (readonly [name: string, resource: keyof typeof kinds, bod
   ["another name that is missing", "service", service({ type: "ExternalName" })],
   ["an address outside", "service", service({ clusterIP: "1.2.3.4" })],
   ["an address that is none", "service", service({ clusterIP: "nope" })],
+  [
+    "a source range that is none",
+    "service",
+    service({ type: "LoadBalancer", loadBalancerSourceRanges: ["x", "10.0.0.0/8", "10.0.0.0/33"] }),
+  ],
+  [
+    "a node port twice",
+    "service",
+    service({
+      type: "NodePort",
+      ports: [
+        { port: 80, name: "a", nodePort: 30_555 },
+        { port: 81, name: "b", nodePort: 30_555 },
+      ],
+    }),
+  ],
   ["an external address that is none", "service", service({ externalIPs: ["x"] })],
   ["a family that is not there", "service", service({ ipFamilies: ["IPv6"] })],
   ["two families that are not there", "service", service({ ipFamilyPolicy: "RequireDualStack" })],
@@ -130,6 +146,7 @@ const tried: readonly (readonly [name: string, resource: keyof typeof kinds, bod
   ["a host that is none", "ingress", rule({ path: "/" }, "a_b")],
   ["a path that begins nowhere", "ingress", rule({ path: "x" })],
   ["a path of any kind", "ingress", rule({ pathType: "ImplementationSpecific" }, "*.a.b")],
+  ["a name of the system that is none", "priority", { value: 5, metadata: { name: "system-tries" } }],
   ["a value of the system", "priority", { value: 2_000_000_000 }],
   ["a negative size", "claim", { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "-1" } } } }],
   ["no source", "volume", { spec: { capacity: { storage: "1Gi" } } }],

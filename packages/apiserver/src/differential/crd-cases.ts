@@ -1,7 +1,8 @@
 import type { JsonObject } from "../json.ts";
 import type { DifferentialCase, Resource } from "./run-case.ts";
 
-const resource: Resource = {
+/** CustomResourceDefinitions. */
+export const crdResource: Resource = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   plural: "customresourcedefinitions",
@@ -9,7 +10,8 @@ const resource: Resource = {
 };
 const text = { type: "string" };
 
-function crdOf(properties: JsonObject, changes: JsonObject = {}, version: JsonObject = {}): JsonObject {
+/** A CRD of these properties, with changes of its spec and of its only version. */
+export function crdOf(properties: JsonObject, changes: JsonObject = {}, version: JsonObject = {}): JsonObject {
   return {
     metadata: { name: "tries.differential.example.com" },
     spec: {
@@ -147,6 +149,6 @@ const bad: readonly [name: string, crd: JsonObject][] = [
 /** CRDs that are refused; tried as dry runs, so nothing is installed. */
 export const crdCases: readonly DifferentialCase[] = bad.map(([name, crd]) => ({
   name,
-  resource,
+  resource: crdResource,
   steps: [{ do: "create", query: { dryRun: "All" }, body: crd }],
 }));

@@ -79,6 +79,11 @@ export const values = customKind("valuekinds", "ValueKind", {
         },
         free: { "x-kubernetes-preserve-unknown-fields": true },
         template: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
+        resource: {
+          type: "object",
+          "x-kubernetes-embedded-resource": true,
+          properties: { metadata: { type: "object" }, spec: { type: "object", properties: { a: text } } },
+        },
         either: { type: "object", properties: { a: text, b: text }, oneOf: [{ required: ["a"] }, { required: ["b"] }] },
         some: { type: "object", properties: { a: text, b: text }, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
         both: { type: "object", properties: { a: text, b: text }, allOf: [{ required: ["a"] }, { required: ["b"] }] },

@@ -2,6 +2,7 @@ import { builtinRuleCases } from "./builtin-rule-cases.ts";
 import { builtinCases } from "./builtin-cases.ts";
 import { costCases } from "./cost-cases.ts";
 import { crdCases } from "./crd-cases.ts";
+import { crdRefusalCases } from "./crd-refusal-cases.ts";
 import { mergeCases } from "./merge-cases.ts";
 import { ruleCases } from "./rule-cases.ts";
 import type { DifferentialCase } from "./run-case.ts";
@@ -15,6 +16,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   builtins: prefixed("a built-in kind", builtinCases),
   "builtin-rules": prefixed("a", builtinRuleCases),
   crds: prefixed("a CRD", crdCases),
+  "crd-refusals": prefixed("a CRD", crdRefusalCases),
   costs: prefixed("a price", costCases),
 };
 

@@ -105,6 +105,19 @@ const samples: readonly [name: string, spec: unknown][] = [
     { must: "x", template: { apiVersion: "v1", kind: "Pod", metadata: { name: "a", labels: { a: "b" } }, spec: { x: 1 } } },
   ],
   ["an embedded resource without kind", { must: "x", template: { spec: {} } }],
+  [
+    "an embedded resource whose metadata has no schema",
+    { must: "x", resource: { apiVersion: "v1", kind: "Pod", metadata: { name: "a", nope: 1 }, spec: { a: "1", b: "2" } } },
+  ],
+  ["an embedded kind that is empty", { must: "x", resource: { apiVersion: "v1", kind: "" } }],
+  ["an embedded apiVersion that is empty", { must: "x", resource: { apiVersion: "", kind: "Pod" } }],
+  ...["P1D", "1 parsec", "5 Minutes ago", "1hx", "3wks", "99999999999999999999d"].map((duration): [string, unknown] => [
+    `a duration of ${duration}`,
+    { must: "x", duration },
+  ]),
+  ...["2020-01-01T00:00:00", "2020-01-01 00:00:00Z", "2020-01-01t00:00:00z", "2020-01-01T00:00:00+0100", "2020-01-01T00:00:00,5Z"].map(
+    (dateTime): [string, unknown] => [`the date-time ${dateTime}`, { must: "x", dateTime }],
+  ),
   ["one of, none", { must: "x", either: {} }],
   ["one of, one", { must: "x", either: { a: "1" } }],
   ["one of, two", { must: "x", either: { a: "1", b: "2" } }],

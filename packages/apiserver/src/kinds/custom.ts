@@ -64,10 +64,26 @@ export function validateCrd(crd: JsonObject, old: JsonObject | undefined): reado
     const why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
     return [{ reason: "FieldValueInvalid", field: "spec.preserveUnknownFields", message: `Invalid value: true: ${why}` }];
   }
+  const unapproved = old === undefined ? problemOfApproval(crd, stringAt(spec, "group") ?? "") : undefined;
+  if (unapproved !== undefined) return [unapproved];
   const before = old === undefined ? undefined : schemasOf(old);
   // What was accepted once stays, as long as its schema does.
   const outcome = compileCrd(crd, (version) => (equalJson(before?.get(version), schemasOf(crd).get(version)) ? "total" : "all"));
   return [...(old === undefined ? [] : changesOfIdentity(crd, old)), ...(outcome.ok ? checkVersionParts(spec) : outcome.errors)];
+}
+
+const approval = "api-approved.kubernetes.io";
+
+/** Groups of the Kubernetes project are for kinds that it approved, or that say that it did not. */
+function problemOfApproval(crd: JsonObject, group: string): FieldError | undefined {
+  if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)) return undefined;
+  const given = stringAt(objectAt(metadataOf(crd), "annotations"), approval) ?? "";
+  const field = `metadata.annotations[${approval}]`;
+  const why = `protected groups must have approval annotation ${JSON.stringify(approval)}, see https://github.com/kubernetes/enhancements/pull/1111`;
+  if (given === "") return { reason: "FieldValueRequired", field, message: `Required value: ${why}` };
+  if (given.startsWith("unapproved") || (URL.canParse(given) && new URL(given).host !== "")) return undefined;
+  const detail = `protected groups must have approval annotation ${JSON.stringify(approval)} with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111`;
+  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(given)}: ${detail}` };
 }
 
 function schemasOf(crd: JsonObject): ReadonlyMap<unknown, unknown> {
@@ -115,8 +131,8 @@ export function establishCrd(kinds: KindRegistry, crd: JsonObject, now: string):
     kinds.all().filter((kind) => kind.group === group && kind.plural !== names["plural"]),
   );
   if (conflict !== undefined) {
-    return withConditions(status, now, [
-      { type: "NamesAccepted", status: "False", ...conflict },
+    return withConditions({ ...status, acceptedNames: conflict.accepted }, now, [
+      { type: "NamesAccepted", status: "False", reason: conflict.reason, message: conflict.message },
       { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
     ]);
   }
@@ -142,26 +158,30 @@ export function establishCrd(kinds: KindRegistry, crd: JsonObject, now: string):
   );
 }
 
-/** The last of the names that another kind of the group has, in the order in which they are looked at. */
+/** The last of the names that another kind of the group has, in the order in which they are looked at, and those that nobody has. */
 function conflictOfNames(
   names: JsonObject,
   others: readonly ServedKind[],
-): { readonly reason: string; readonly message: string } | undefined {
+): { readonly reason: string; readonly message: string; readonly accepted: JsonObject } | undefined {
   const resources = new Set(others.flatMap(({ names: { plural, singular, shortNames } }) => [plural, singular, ...shortNames]));
   const kindNames = new Set(others.flatMap(({ names: { kind, listKind } }) => [kind, listKind]));
-  const wanted: readonly (readonly [reason: string, texts: readonly unknown[], taken: ReadonlySet<string>])[] = [
-    ["PluralConflict", [names["plural"]], resources],
-    ["SingularConflict", [names["singular"]], resources],
-    ["ShortNamesConflict", stringsAt(names, "shortNames"), resources],
-    ["KindConflict", [names["kind"]], kindNames],
-    ["ListKindConflict", [names["listKind"]], kindNames],
+  const wanted: readonly (readonly [field: string, reason: string, texts: readonly unknown[], taken: ReadonlySet<string>])[] = [
+    ["plural", "PluralConflict", [names["plural"]], resources],
+    ["singular", "SingularConflict", [names["singular"]], resources],
+    ["shortNames", "ShortNamesConflict", stringsAt(names, "shortNames"), resources],
+    ["kind", "KindConflict", [names["kind"]], kindNames],
+    ["listKind", "ListKindConflict", [names["listKind"]], kindNames],
   ];
-  const found = wanted
-    .map(([reason, texts, taken]) => ({ reason, taken: texts.filter((text) => taken.has(String(text))) }))
-    .findLast(({ taken }) => taken.length > 0);
+  const looked = wanted.map(([field, reason, texts, taken]) => ({ field, reason, taken: texts.filter((text) => taken.has(String(text))) }));
+  const found = looked.findLast(({ taken }) => taken.length > 0);
   if (found === undefined) return undefined;
   const messages = found.taken.map((text) => `${JSON.stringify(text)} is already in use`);
-  return { reason: found.reason, message: messages.length === 1 ? (messages[0] ?? "") : `[${messages.join(", ")}]` };
+  const free = looked.filter(({ field, taken }) => taken.length === 0 && names[field] !== undefined);
+  return {
+    reason: found.reason,
+    message: messages.length === 1 ? (messages[0] ?? "") : `[${messages.join(", ")}]`,
+    accepted: { kind: "", plural: "", ...Object.fromEntries(free.map(({ field }) => [field, names[field]])) },
+  };
 }
 
 /** What specs were compiled to: servers of one process that begin with the same objects compile them once. */

@@ -16,6 +16,8 @@ export interface Strategy {
   readonly verbs: readonly string[];
   /** `metadata.generation` counts changes outside metadata and status. */
   readonly hasGeneration: boolean;
+  /** It is 1 and stays so. */
+  readonly keepsGeneration?: true;
   /** So do changes of annotations (Deployments). */
   readonly generationCountsAnnotations?: boolean;
   /** A PUT without resourceVersion replaces whatever is there; else it is refused with 422. */
@@ -38,6 +40,8 @@ export interface Strategy {
   readonly begin?: (object: JsonObject, old: JsonObject | undefined, facts: WriteFacts) => JsonObject;
   /** Rules beyond the schema. */
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, facts: WriteFacts) => readonly FieldError[];
+  /** Rules about what is written through the status subresource. */
+  readonly validateStatus?: (object: JsonObject) => readonly FieldError[];
   /** For kinds served in a form other than the stored one. */
   readonly toServed?: (object: JsonObject) => JsonObject;
   readonly toStored?: (object: JsonObject) => JsonObject;

@@ -25,8 +25,42 @@ export function validateService(service: JsonObject, old: JsonObject | undefined
   const traffic = stringAt(spec, "externalTrafficPolicy") ?? "";
   if (traffic !== "" && !external.includes(type) && stringsAt(spec, "externalIPs").length === 0)
     errors.push(invalidValue("spec.externalTrafficPolicy", traffic, "may only be set for externally-accessible services"));
+  stringsAt(spec, "loadBalancerSourceRanges").forEach((given, index) => {
+    const why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+    if (!isNetwork(given)) errors.push(invalidValue(`spec.LoadBalancerSourceRanges[${index}]`, given, why));
+  });
   errors.push(...validateFamilies(spec));
-  return errors.length === 0 ? validateAddress(spec, old, facts) : errors;
+  return errors.length === 0 ? [...validateAddress(spec, old, facts), ...validateTakenPorts(service, old, facts)] : errors;
+}
+
+/** `address/bits`, with as many bits as the family has at most. */
+function isNetwork(text: string): boolean {
+  const [address = "", bits = "", ...more] = text.trim().split("/");
+  return more.length === 0 && isIP(address) && /^\d{1,3}$/.test(bits) && Number(bits) <= (address.includes(":") ? 128 : 32);
+}
+
+/** A node has each port once. */
+function validateTakenPorts(service: JsonObject, old: JsonObject | undefined, { stored }: WriteFacts): readonly FieldError[] {
+  const keysOf = (of: JsonObject | undefined): readonly string[] =>
+    objectsAt(objectAt(of, "spec"), "ports").map(
+      (port) => `${typeof port["nodePort"] === "number" ? port["nodePort"] : 0} ${stringAt(port, "protocol") ?? "TCP"}`,
+    );
+  const own = new Set(keysOf(old));
+  const asked = keysOf(service)
+    .map((key, index) => ({ key, index }))
+    .filter(({ key }) => !key.startsWith("0 ") && !own.has(key));
+  if (asked.length === 0) return [];
+  const { name, namespace } = objectAt(service, "metadata");
+  const isOther = (service: JsonObject): boolean => {
+    const metadata = objectAt(service, "metadata");
+    return metadata["name"] !== name || metadata["namespace"] !== namespace;
+  };
+  const taken = new Set(stored("/services").filter(isOther).flatMap(keysOf));
+  return asked
+    .filter(({ key, index }) => taken.has(key) || keysOf(service).indexOf(key) < index)
+    .map(({ key, index }) =>
+      invalidValue(`spec.ports[${index}].nodePort`, Number(key.split(" ")[0]), "provided port is already allocated"),
+    );
 }
 
 function validatePorts(ports: readonly JsonObject[], type: string): readonly FieldError[] {

@@ -50,6 +50,7 @@ import {
   validateStorageClass,
   validateVolume,
   validateWorkload,
+  validateWorkloadStatus,
 } from "./workload-rules.ts";
 
 const ordinary: Strategy = {
@@ -151,10 +152,27 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   "/endpoints": { ...ordinary, createsOnUpdate: true, validate: validateEndpoints },
   "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true, validate: validateLease },
-  "apps/deployments": { ...workload, generationCountsAnnotations: true, prepare: defaultDeployment, validate: validateWorkload },
-  "apps/daemonsets": { ...workload, prepare: (object, old) => countTemplates(defaultDaemonSet(object), old), validate: validateWorkload },
+  "apps/deployments": {
+    ...workload,
+    generationCountsAnnotations: true,
+    prepare: defaultDeployment,
+    validate: validateWorkload,
+    validateStatus: validateWorkloadStatus,
+  },
+  "apps/daemonsets": {
+    ...workload,
+    prepare: (object, old) => countTemplates(defaultDaemonSet(object), old),
+    validate: validateWorkload,
+    validateStatus: validateWorkloadStatus,
+  },
   "apps/statefulsets": { ...workload, prepare: defaultStatefulSet, validate: validateStatefulSet },
-  "apps/replicasets": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicas, validate: validateWorkload },
+  "apps/replicasets": {
+    ...workload,
+    selectableFields: ["status.replicas"],
+    prepare: defaultReplicas,
+    validate: validateWorkload,
+    validateStatus: validateWorkloadStatus,
+  },
   "networking.k8s.io/ingresses": { ...workload, validate: validateIngress },
   "networking.k8s.io/ingressclasses": workload,
   "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy },
@@ -167,6 +185,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   "scheduling.k8s.io/priorityclasses": {
     ...workload,
+    keepsGeneration: true,
     prepare: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }),
     validate: validatePriorityClass,
   },

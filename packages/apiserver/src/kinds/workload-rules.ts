@@ -39,9 +39,59 @@ export function validateWorkload(object: JsonObject, old: JsonObject | undefined
     errors.push(unsupported("spec.template.spec.restartPolicy", policy, ["Always"]));
   }
   if (old !== undefined && !equalJson(objectAt(objectAt(old, "spec"), "selector"), selector)) {
-    errors.push(invalidValue("spec.selector", selector, "field is immutable"));
+    errors.push(invalidValue("spec.selector", inOrder(selector), "field is immutable"));
   }
   return errors;
+}
+
+/** A selector as Go prints it: the labels in the order of their names. */
+function inOrder(selector: JsonObject): JsonObject {
+  if (selector["matchLabels"] === undefined) return selector;
+  const labels = Object.entries(objectAt(selector, "matchLabels")).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { ...selector, matchLabels: Object.fromEntries(labels) };
+}
+
+const statusCounts: Readonly<Record<string, readonly string[]>> = {
+  Deployment: [
+    "observedGeneration",
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+    "collisionCount",
+  ],
+  ReplicaSet: ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"],
+  DaemonSet: [
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+    "collisionCount",
+  ],
+};
+
+/** Counts of a status are not negative, and none counts more pods than there are. */
+export function validateWorkloadStatus(object: JsonObject): readonly FieldError[] {
+  const status = objectAt(object, "status");
+  const countOf = (field: string): number => (typeof status[field] === "number" ? status[field] : 0);
+  const atMost = (field: string, limit: string, shown: string): readonly FieldError[] =>
+    countOf(field) > countOf(limit) ? [invalidValue(`status.${field}`, countOf(field), `cannot be greater than ${shown}`)] : [];
+  const kind = String(object["kind"]);
+  const parts = { Deployment: ["updatedReplicas"], ReplicaSet: ["fullyLabeledReplicas"] }[kind] ?? [];
+  return [
+    ...notNegative(status, "status", statusCounts[kind] ?? []),
+    ...(kind === "DaemonSet"
+      ? []
+      : [
+          ...[...parts, "readyReplicas", "availableReplicas"].flatMap((field) => atMost(field, "replicas", "status.replicas")),
+          ...atMost("availableReplicas", "readyReplicas", "readyReplicas"),
+        ]),
+  ];
 }
 
 /** How many pods may be missing or too many while a Deployment rolls. */
@@ -180,13 +230,27 @@ export function validateIngress(ingress: JsonObject): readonly FieldError[] {
 }
 
 /** What a PriorityClass may not say: what is above is for the system. */
-export function validatePriorityClass(priority: JsonObject): readonly FieldError[] {
+export function validatePriorityClass(priority: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const { value } = priority;
+  if (old !== undefined) {
+    const policyOf = (of: JsonObject): unknown => of["preemptionPolicy"] ?? "PreemptLowerPriority";
+    return [
+      ...(value === old["value"] ? [] : [forbiddenValue("value", "may not be changed in an update.")]),
+      ...(policyOf(priority) === policyOf(old) ? [] : [invalidValue("preemptionPolicy", policyOf(priority), "field is immutable")]),
+    ];
+  }
   const name = stringAt(objectAt(priority, "metadata"), "name") ?? "";
   if (["system-node-critical", "system-cluster-critical"].includes(name)) return [];
   const isReserved = name.startsWith("system-");
   return [
-    ...(isReserved ? [forbiddenValue("metadata.name", "priority class names with 'system-' prefix are reserved for system use only")] : []),
+    ...(isReserved
+      ? [
+          forbiddenValue(
+            "metadata.name",
+            `priority class names with 'system-' prefix are reserved for system use only. error: ${name} is not a known system priority class`,
+          ),
+        ]
+      : []),
     ...(!isReserved && typeof value === "number" && value > 1_000_000_000
       ? [forbiddenValue("value", "maximum allowed value of a user defined priority is 1000000000")]
       : []),

@@ -65,11 +65,24 @@ function mergeMaps(original: JsonObject, patch: JsonObject, node: SchemaNode | u
     const list = getOwn(result, field);
     const order = patch[key];
     const before = getOwn(original, field);
+    if (Array.isArray(order)) refuseOtherOrder(getOwn(patch, field), order, childOf(node, field));
     if (Array.isArray(list) && Array.isArray(order)) {
       setOwn(result, field, orderItems(list, order, Array.isArray(before) ? before : [], childOf(node, field)));
     }
   }
   return result;
+}
+
+/** What a patch names has to stand in its list as it stands in the order that it wants. */
+function refuseOtherOrder(named: unknown, order: readonly unknown[], node: SchemaNode | undefined): void {
+  if (!Array.isArray(named) || order.length === 0) return;
+  const idOf = identify(node);
+  const staying = named.filter((item) => node?.patchMergeKey === undefined || !isObject(item) || getOwn(item, directive) !== "delete");
+  let found = 0;
+  for (const item of order) if (found < staying.length && idOf(staying[found]) === idOf(item)) found++;
+  if (found < staying.length) {
+    throw new PatchRefused(`The order in patch list:\n${printGo(named)}\n doesn't match $setElementOrder list:\n${printGo(order)}\n`);
+  }
 }
 
 function childOf(node: SchemaNode | undefined, key: string): SchemaNode | undefined {

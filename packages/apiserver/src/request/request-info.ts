@@ -40,7 +40,8 @@ export function parseRequestInfo(path: string): RequestInfo {
     namespace = parts[1] ?? "";
     parts = parts.slice(2);
   }
-  if (parts.length > 3) {
+  // What follows a proxy is the path on its other side.
+  if (parts.length > 3 && parts[2] !== "proxy") {
     return { kind: "other", path };
   }
   return { kind: "resource", group, version, namespace, plural: parts[0] ?? "", name: parts[1] ?? "", subresource: parts[2] ?? "" };

@@ -3,7 +3,9 @@ import { admitNamespaceDeletion } from "../admission/namespace-lifecycle.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { keyOf, toServedVersion } from "../kinds/kind.ts";
-import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
+import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
+import { parseCount } from "../request/parse-count.ts";
+import { isYes } from "../request/query-flag.ts";
 import { badRequest, conflict, invalid, notFound } from "../request/status.ts";
 import { timestampOf } from "./context.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
@@ -33,8 +35,9 @@ export function parseDeleteOptions(call: ResourceCall): DeleteOptions {
     throw badRequest("the body of a DELETE must be a DeleteOptions object");
   }
   const given = isObject(body) ? body : {};
+  parseCount(query["gracePeriodSeconds"] ?? "");
   const policy = stringAt(given, "propagationPolicy") ?? query["propagationPolicy"];
-  const orphan = given["orphanDependents"] ?? (query["orphanDependents"] === undefined ? undefined : query["orphanDependents"] === "true");
+  const orphan = given["orphanDependents"] ?? (query["orphanDependents"] === undefined ? undefined : isYes(query["orphanDependents"]));
   if (policy !== undefined && orphan !== undefined && orphan !== null) {
     throw invalid("meta.k8s.io", "DeleteOptions", "", [
       {
@@ -150,6 +153,7 @@ export function deleteObject(
     if (kind.resource === "/namespaces") {
       object = { ...object, status: { ...objectAt(object, "status"), phase: "Terminating" } };
     }
+    if (kind.resource === "apiextensions.k8s.io/customresourcedefinitions") object = withTerminating(object, now);
   }
   if (options.dryRun) {
     return { removed: !waits, object: waits ? object : live };
@@ -159,6 +163,19 @@ export function deleteObject(
   }
   const isSame = marked && finalizers.join("\n") === stringsAt(metadata, "finalizers").join("\n");
   return { removed: false, object: isSame ? live : context.state.put(kind.resource, key, object) };
+}
+
+/** A definition that goes says that its objects go first. */
+function withTerminating(crd: JsonObject, now: string): JsonObject {
+  const status = objectAt(crd, "status");
+  const condition = {
+    type: "Terminating",
+    status: "True",
+    reason: "InstanceDeletionInProgress",
+    message: "CustomResource deletion is in progress",
+    lastTransitionTime: now,
+  };
+  return { ...crd, status: { ...status, conditions: [...objectsAt(status, "conditions"), condition] } };
 }
 
 /** The policy of a DELETE is kept as a finalizer that garbage collection removes when it has done its part. */

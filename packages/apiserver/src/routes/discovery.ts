@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import type { ServedKind } from "../kinds/kind.ts";
 import type { KindRegistry } from "../kinds/registry.ts";
-import { compareVersions } from "../kinds/registry.ts";
+import { compareVersions } from "../schema/index.ts";
 import type { CompiledVersion } from "../schema/index.ts";
 
 interface GroupVersion {
@@ -137,6 +137,8 @@ interface ServedSubresource {
   readonly verbs: readonly string[];
 }
 
+const proxyVerbs = ["create", "delete", "get", "patch", "update"];
+
 /** What is served below an object. */
 function subresourcesOf(kind: ServedKind, version: CompiledVersion): readonly ServedSubresource[] {
   const verbs = ["get", "patch", "update"];
@@ -144,7 +146,19 @@ function subresourcesOf(kind: ServedKind, version: CompiledVersion): readonly Se
   return [
     ...(version.subresources.status ? [{ name: "status", ...same, verbs }] : []),
     ...(version.subresources.scale === undefined ? [] : [{ name: "scale", apiVersion: "autoscaling/v1", kind: "Scale", verbs }]),
-    ...(kind.resource === "/pods" ? [{ name: "eviction", apiVersion: "policy/v1", kind: "Eviction", verbs: ["create"] }] : []),
+    ...(kind.resource === "/pods"
+      ? [
+          { name: "attach", apiVersion: "v1", kind: "PodAttachOptions", verbs: ["create", "get"] },
+          { name: "binding", apiVersion: "v1", kind: "Binding", verbs: ["create"] },
+          { name: "eviction", apiVersion: "policy/v1", kind: "Eviction", verbs: ["create"] },
+          { name: "exec", apiVersion: "v1", kind: "PodExecOptions", verbs: ["create", "get"] },
+          { name: "log", apiVersion: "v1", kind: "Pod", verbs: ["get"] },
+          { name: "portforward", apiVersion: "v1", kind: "PodPortForwardOptions", verbs: ["create", "get"] },
+          { name: "proxy", apiVersion: "v1", kind: "PodProxyOptions", verbs: proxyVerbs },
+        ]
+      : []),
+    ...(kind.resource === "/nodes" ? [{ name: "proxy", apiVersion: "v1", kind: "NodeProxyOptions", verbs: proxyVerbs }] : []),
+    ...(kind.resource === "/services" ? [{ name: "proxy", apiVersion: "v1", kind: "ServiceProxyOptions", verbs: proxyVerbs }] : []),
     ...(kind.resource === "/serviceaccounts"
       ? [{ name: "token", apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", verbs: ["create"] }]
       : []),

@@ -5,6 +5,7 @@ import { forbiddenAccess } from "../auth/forbidden-access.ts";
 import type { JsonObject } from "../json.ts";
 import { chooseForm } from "../request/accept.ts";
 import type { AnswerForm } from "../request/accept.ts";
+import { isYes } from "../request/query-flag.ts";
 import { metadataOf, stringAt, without } from "../request/json.ts";
 import { parseRequestInfo } from "../request/request-info.ts";
 import type { RequestInfo } from "../request/request-info.ts";
@@ -21,6 +22,7 @@ import { reviewRoute } from "./reviews.ts";
 import { scaleRoute } from "./scale-route.ts";
 import { evictionRoute } from "./eviction.ts";
 import { finalizeRoute } from "./finalize.ts";
+import { bindingRoute, connections } from "./pod-connect.ts";
 import { tokenRequestRoute } from "./token-request.ts";
 
 /** What was asked, for audit and authorization. */
@@ -35,7 +37,7 @@ export function resolveRequest(request: ApiRequest): ResolvedRequest {
   if (info.kind === "other") {
     return { info, verb: request.method.toLowerCase() };
   }
-  const watches = request.query["watch"] === "true" || request.query["watch"] === "1";
+  const watches = isYes(request.query["watch"]);
   switch (request.method) {
     case "GET":
     case "HEAD":
@@ -155,6 +157,7 @@ function answerResource(context: ApiContext, call: ResourceCall, verb: string): 
 /** Subresources that can only be posted to. */
 const creatingRoutes: Readonly<Record<string, (context: ApiContext, call: ResourceCall) => JsonObject>> = {
   "/pods/eviction": evictionRoute,
+  "/pods/binding": bindingRoute,
   "/serviceaccounts/token": tokenRequestRoute,
 };
 
@@ -172,6 +175,8 @@ function answerSubresource(context: ApiContext, call: ResourceCall, verb: string
     if (verb !== "create") throw methodNotAllowed();
     return { kind: "answer", status: 201, headers: headersOf(call), body: creates(context, call) };
   }
+  const connect = connections[`${call.kind.resource}/${call.subresource}`];
+  if (connect !== undefined) return connect(context, call, verb);
   if (!isStatus) {
     // Of a custom kind the genuine server says that the object is not there, whatever is.
     throw call.kind.custom ? notFound(call.kind, call.name) : unknownResource();

@@ -1,6 +1,7 @@
 import { quoteGo } from "../go-print.ts";
 import { invalid } from "../request/status.ts";
 import type { StatusCause } from "../request/status.ts";
+import { isYes } from "../request/query-flag.ts";
 import type { ApiRequest } from "../request/request.ts";
 
 /** How unknown fields are answered. */
@@ -46,7 +47,7 @@ export function parseWriteOptions(request: ApiRequest, optionsKind: string): Wri
     dryRun: dryRun === "All",
     fieldValidation: fieldValidation as FieldValidation,
     manager: fieldManager !== "" ? fieldManager : agent === "" ? "unknown" : agent.slice(0, 128),
-    force: query["force"] === "true" || query["force"] === "1",
+    force: isYes(query["force"]),
   };
 }
 

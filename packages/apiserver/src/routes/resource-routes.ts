@@ -37,6 +37,9 @@ export function updateRoute(context: ApiContext, call: ResourceCall): { readonly
   const object = ownCopy(decodeObject(call));
   refuseUndecodable(call, object, (why) => cannotBeHandled(call, why));
   refuseStrictly(call, pruneUnknown(call, object, options.fieldValidation));
+  if ((stringAt(metadataOf(object), "name") ?? "") === "") {
+    throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
+  }
   const exists = context.state.get(call.kind.resource, keyOf(call.namespace, call.name)) !== undefined;
   if (!exists && call.kind.strategy.createsOnUpdate && call.subresource === "") {
     const name = stringAt(metadataOf(object), "name") ?? call.name;

@@ -283,7 +283,7 @@ function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefi
 
 function withGeneration(call: ResourceCall, live: JsonObject, object: JsonObject): JsonObject {
   const { strategy } = call.kind;
-  if (!strategy.hasGeneration || call.subresource === "status") {
+  if (!strategy.hasGeneration || strategy.keepsGeneration === true || call.subresource === "status") {
     return object;
   }
   const ignored = call.version.subresources.status || !call.kind.custom ? ["metadata", "status", "apiVersion"] : ["metadata", "apiVersion"];
@@ -314,6 +314,7 @@ function refuseInvalid(
     const known = new Set(errors.map((error) => error.field));
     errors.push(...(call.kind.strategy.validate?.(object, live, facts) ?? []).filter((error) => !known.has(error.field)));
   }
+  if (errors.length === 0 && subresource === "status") errors.push(...(call.kind.strategy.validateStatus?.(object) ?? []));
   if (errors.length > 0) {
     throw invalid(call.kind.group, call.version.names.kind, stringAt(metadataOf(object), "name") ?? "", errors);
   }

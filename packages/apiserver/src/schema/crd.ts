@@ -4,6 +4,7 @@ import { fieldError, notSupported } from "./field-error.ts";
 import { checkStructural } from "./structural.ts";
 import type { CompiledCrd, CompiledVersion, FieldError, JsonSchema, KindNames, PrinterColumn, Subresources } from "./types.ts";
 import { createCompiledVersion } from "./version.ts";
+import { compareVersions } from "./version-order.ts";
 
 /** What became of a CRD: something that can be served, or why not, with field paths. */
 export type CompileOutcome =
@@ -36,6 +37,14 @@ export function compileCrd(crd: unknown, costLimits: (version: string) => CostLi
     errors.push(fieldError("FieldValueNotSupported", "spec.scope", scope, `supported values: "Cluster", "Namespaced"`));
   }
   const conversion = text(asObject(getOwn(spec, "conversion")), "strategy");
+  if (conversion === "None") {
+    const webhook = asObject(getOwn(asObject(getOwn(spec, "conversion")), "webhook"));
+    const why = "should not be set when strategy is not set to Webhook";
+    if (isObject(getOwn(webhook, "clientConfig")))
+      errors.push(fieldError("FieldValueForbidden", "spec.conversion.webhookClientConfig", undefined, why));
+    if (texts(webhook, "conversionReviewVersions").length > 0)
+      errors.push(fieldError("FieldValueForbidden", "spec.conversion.conversionReviewVersions", undefined, why));
+  }
   if (conversion === "Webhook") {
     const why = "this server converts between versions with the strategy None only";
     errors.push(fieldError("FieldValueForbidden", "spec.conversion.strategy", undefined, why));
@@ -59,7 +68,7 @@ export function compileCrd(crd: unknown, costLimits: (version: string) => CostLi
       if (!shared || index === 0) errors.push(...found);
       return;
     }
-    const result = createCompiledVersion({ ...facts, ...readVersion(version, names.kind, group) }, schema);
+    const result = createCompiledVersion({ ...facts, ...readVersion(version, names.kind, group, versions) }, schema);
     const broken = checkRulesOfSchema(schema, path, costLimits(result.version));
     if (!shared || index === 0) errors.push(...broken);
     if (broken.length === 0) compiled.set(result.version, result);
@@ -104,7 +113,7 @@ function readNames(names: JsonObject, errors: FieldError[]): KindNames {
     shortNames: texts(names, "shortNames"),
     categories: texts(names, "categories"),
   };
-  const lowercase: [string, string][] = [
+  const lowercase: [keyof KindNames & ("plural" | "singular" | "kind" | "listKind"), string][] = [
     ["plural", plural],
     ["singular", result.singular],
     ["kind", kind.toLowerCase()],
@@ -114,7 +123,16 @@ function readNames(names: JsonObject, errors: FieldError[]): KindNames {
     if (value === "" || (field === "listKind" && kind === ""))
       errors.push(fieldError("FieldValueRequired", `spec.names.${field}`, undefined, ""));
     else if (value.length > 63 || !label.test(value))
-      errors.push(fieldError("FieldValueInvalid", `spec.names.${field}`, value, dnsLabelText));
+      errors.push(
+        field === "kind" || field === "listKind"
+          ? fieldError(
+              "FieldValueInvalid",
+              `spec.names.${field}`,
+              result[field],
+              `may have mixed case, but should otherwise match: ${dnsLabelText}`,
+            )
+          : fieldError("FieldValueInvalid", `spec.names.${field}`, value, dnsLabelText),
+      );
   }
   result.shortNames.forEach((short, index) => {
     if (!label.test(short)) errors.push(fieldError("FieldValueInvalid", `spec.names.shortNames[${index}]`, short, dnsLabelText));
@@ -127,6 +145,20 @@ function readNames(names: JsonObject, errors: FieldError[]): KindNames {
   return result;
 }
 
+/** What is wrong with the warning of a deprecated version. */
+function problemsOfWarning(version: JsonObject): readonly string[] {
+  const warning = getOwn(version, "deprecationWarning");
+  if (typeof warning !== "string") return [];
+  if (getOwn(version, "deprecated") !== true) return ["can only be set for deprecated versions"];
+  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(warning);
+  const at = unprintable === null ? 0 : Buffer.byteLength(warning.slice(0, unprintable.index));
+  return [
+    ...(Buffer.byteLength(warning) > 256 ? ["must be <= 256 characters long"] : []),
+    ...(warning === "" ? ["must not be an empty string"] : []),
+    ...(unprintable === null ? [] : [`must only contain printable UTF-8 characters; non-printable character found at index ${at}`]),
+  ];
+}
+
 function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): void {
   const storing = versions.filter((version) => version["storage"] === true).length;
   if (storing !== 1) {
@@ -135,7 +167,14 @@ function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): v
   const seen = new Set<string>();
   versions.forEach((version, index) => {
     const name = text(version, "name");
-    if (!label.test(name)) errors.push(fieldError("FieldValueInvalid", `spec.versions[${index}].name`, name, dnsLabelText));
+    if (!label.test(name)) {
+      errors.push(fieldError("FieldValueInvalid", `spec.versions[${index}].name`, name, dnsLabelText));
+      if (index === 0) errors.push(fieldError("FieldValueInvalid", "spec.version", name, dnsLabelText));
+    }
+    for (const why of problemsOfWarning(version))
+      errors.push(
+        fieldError("FieldValueInvalid", `spec.versions[${index}].deprecationWarning`, getOwn(version, "deprecationWarning"), why),
+      );
     if (seen.has(name)) errors.push(fieldError("FieldValueInvalid", "spec.versions", versions, "must contain unique version names"));
     seen.add(name);
     if (!isObject(getOwn(asObject(getOwn(version, "schema")), "openAPIV3Schema"))) {
@@ -144,7 +183,17 @@ function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): v
   });
 }
 
-function readVersion(version: JsonObject, kind: string, group: string) {
+/** The warning of a deprecated version: there may be a newer one to use. */
+function deprecationOf(name: string, kind: string, group: string, versions: readonly JsonObject[]): string {
+  const [best] = versions
+    .filter((other) => other["served"] === true && other["deprecated"] !== true)
+    .map((other) => text(other, "name"))
+    .filter((other) => compareVersions(other, name) < 0)
+    .sort(compareVersions);
+  return `${group}/${name} ${kind} is deprecated${best === undefined ? "" : `; use ${group}/${best} ${kind}`}`;
+}
+
+function readVersion(version: JsonObject, kind: string, group: string, others: readonly JsonObject[]) {
   const name = text(version, "name");
   const subresources = asObject(getOwn(version, "subresources"));
   const scale = getOwn(subresources, "scale");
@@ -155,7 +204,7 @@ function readVersion(version: JsonObject, kind: string, group: string) {
     version: name,
     served: getOwn(version, "served") === true,
     storage: getOwn(version, "storage") === true,
-    ...(deprecated ? { deprecationWarning: text(version, "deprecationWarning") || `${group}/${name} ${kind} is deprecated` } : {}),
+    ...(deprecated ? { deprecationWarning: text(version, "deprecationWarning") || deprecationOf(name, kind, group, others) } : {}),
     subresources: {
       status: isObject(getOwn(subresources, "status")),
       ...(isObject(scale) ? { scale: scale as unknown as NonNullable<Subresources["scale"]> } : {}),

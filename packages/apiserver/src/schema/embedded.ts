@@ -18,7 +18,7 @@ export function checkEmbedded(value: unknown, node: ValidationNode, path: string
   if (node.embedded) {
     for (const name of ["apiVersion", "kind"]) {
       const text = getOwn(value, name);
-      if (text === "") errors.push(fieldError("FieldValueRequired", `${path}.${name}`, undefined, "must not be empty"));
+      if (text === "") errors.push(fieldError("FieldValueInvalid", `${path}.${name}`, "", "must not be empty"));
       else if (name === "apiVersion" && typeof text === "string" && text.split("/").length > 2)
         errors.push(fieldError("FieldValueInvalid", `${path}.${name}`, text, `unexpected GroupVersion string: ${text}`));
       else if (name === "kind" && typeof text === "string" && !/^[a-z]([-a-z0-9]*[a-z0-9])?$/i.test(text))

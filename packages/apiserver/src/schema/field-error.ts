@@ -10,6 +10,7 @@ const titles: Readonly<Record<FieldErrorReason, string>> = {
   FieldValueTooLong: "Too long",
   FieldValueTooMany: "Too many",
   FieldValueTypeInvalid: "Invalid value",
+  InternalError: "Internal error",
 };
 
 /** Marks that an error shows no value, because the value is an object or a list and would say nothing. */

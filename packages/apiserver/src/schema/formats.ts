@@ -41,17 +41,25 @@ function isRealDate(text: string): boolean {
 }
 
 function isDateTime(value: string): boolean {
-  const parts = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})?$/u.exec(value);
-  if (parts === null || !isRealDate(parts[1] ?? "")) return false;
-  return Number(parts[2]) <= 23 && Number(parts[3]) <= 59 && Number(parts[4]) <= 59;
+  const [date = "", time = ""] = value.toLowerCase().split("t");
+  const parts = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/u.exec(time);
+  if (parts === null || !/^\d{4}-\d{2}-\d{2}$/u.test(date) || !isRealDate(date)) return false;
+  return Number(parts[1]) <= 23 && Number(parts[2]) <= 59 && Number(parts[3]) <= 59;
 }
 
-/** Go durations (`1h30m`) and the words of the strfmt package (`3 days`). */
+const durationUnits = ["ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"];
+/** Whatever begins with these counts as them: `seconds`, `days`. */
+const durationWords = ["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
+
+/** Go durations (`1h30m`), and texts in which the strfmt package finds a number with a unit somewhere (`3 days`, `P1D`). */
 function isDuration(value: string): boolean {
   if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/u.test(value)) return true;
-  return /^(?:\d+\s*(?:nanoseconds?|nanos?|ns|microseconds?|micros?|us|µs|milliseconds?|millis?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|wks?|w))+$/iu.test(
-    value,
-  );
+  const found = [...value.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/gu)];
+  if (found.some(([, count = ""]) => BigInt(count) > 2n ** 63n - 1n)) return false;
+  return found.some(([, , word = ""]) => {
+    const unit = word.toLowerCase();
+    return durationUnits.includes(unit) || durationWords.some((start) => unit.startsWith(start));
+  });
 }
 
 /** Go's old parser, which formats still use, takes `010` for 10. */

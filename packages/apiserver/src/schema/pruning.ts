@@ -1,4 +1,6 @@
 import { isObject } from "../json.ts";
+import { compileNode } from "./node.ts";
+import { objectMetaSchema } from "./object-meta.ts";
 import type { SchemaNode } from "./types.ts";
 
 /**
@@ -10,6 +12,9 @@ export function prune(value: unknown, node: SchemaNode): readonly string[] {
   pruneInto(value, node, "", unknown);
   return unknown.length > 1 ? unknown.sort(byCodeUnit) : unknown;
 }
+
+const objectFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+const objectMetaNode: SchemaNode = compileNode(objectMetaSchema);
 
 function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
@@ -25,6 +30,11 @@ function pruneInto(value: unknown, node: SchemaNode, path: string, unknown: stri
   // A schema without any word about its fields (an untyped node of a built-in kind) closes nothing.
   if (node.type === "" && node.properties.size === 0 && node.additional === undefined) return;
   for (const key of Object.keys(value)) {
+    // What every object has is not for the schema of an embedded one to say.
+    if (node.embedded && path !== "" && objectFields.has(key)) {
+      if (key === "metadata") pruneInto(value[key], objectMetaNode, `${path}.${key}`, unknown);
+      continue;
+    }
     const childPath = path === "" ? key : `${path}.${key}`;
     const child = node.properties.get(key);
     if (child !== undefined) pruneInto(value[key], child, childPath, unknown);

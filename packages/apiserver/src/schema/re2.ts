@@ -29,6 +29,9 @@ function inGoWords(error: unknown, pattern: string): string {
   return message;
 }
 
+/** Go's limit of `{n}`. */
+const mostRepeats = 1_000;
+
 const cache = new Map<string, RegExp>();
 
 const posix: Readonly<Record<string, string>> = {
@@ -101,7 +104,10 @@ function translate(pattern: string): { source: string; flags: string } {
       i++;
     } else if (char === "{") {
       const end = rest.indexOf("}", i);
-      out += rest.slice(i, end + 1);
+      const count = rest.slice(i, end + 1);
+      const [least = 0, most = least] = (count.match(/\d+/gu) ?? []).map(Number);
+      if (Math.max(least, most) > mostRepeats || most < least) throw new SyntaxError(`invalid repeat count: \`${count}\``);
+      out += count;
       i = end + 1;
     } else {
       out += char === "}" || char === "]" ? `\\${char}` : char;

@@ -10,7 +10,8 @@ export type FieldErrorReason =
   | "FieldValueForbidden"
   | "FieldValueTooLong"
   | "FieldValueTooMany"
-  | "FieldValueTypeInvalid";
+  | "FieldValueTypeInvalid"
+  | "InternalError";
 
 /** One cause of a 422 answer. */
 export interface FieldError {

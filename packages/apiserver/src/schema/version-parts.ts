@@ -7,6 +7,7 @@ import { compileNode } from "./node.ts";
 import type { FieldError } from "./types.ts";
 
 const columnTypes = ["boolean", "date", "integer", "number", "string"];
+const columnFormats = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 const selectableTypes = ["string", "boolean", "integer"];
 
 /**
@@ -48,6 +49,7 @@ function checkColumns(version: JsonObject, at: string): readonly FieldError[] {
   return objectsAt(version, "additionalPrinterColumns").flatMap((column, index) => {
     const here = `${at}[${index}]`;
     const [name, type, path] = [stringAt(column, "name") ?? "", stringAt(column, "type") ?? "", stringAt(column, "jsonPath") ?? ""];
+    const format = stringAt(column, "format") ?? "";
     const mustBe = `must be one of ${columnTypes.join(",")}`;
     return [
       ...(name === "" ? [fieldError("FieldValueRequired", `${here}.name`, undefined, "")] : []),
@@ -56,6 +58,9 @@ function checkColumns(version: JsonObject, at: string): readonly FieldError[] {
         : columnTypes.includes(type)
           ? []
           : [fieldError("FieldValueInvalid", `${here}.type`, type, mustBe)]),
+      ...(format === "" || columnFormats.includes(format)
+        ? []
+        : [fieldError("FieldValueInvalid", `${here}.format`, format, `must be one of ${columnFormats.join(",")}`)]),
       ...(path === "" ? [fieldError("FieldValueRequired", `${here}.JSONPath`, undefined, "")] : checkSimplePath(path, `${here}.JSONPath`)),
     ];
   });

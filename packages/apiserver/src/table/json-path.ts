@@ -32,6 +32,12 @@ function parsePath(path: string): readonly Step[] | undefined {
     .replace(/^\$/u, "");
   if (rest !== "" && !rest.startsWith(".") && !rest.startsWith("[")) rest = `.${rest}`;
   while (rest !== "") {
+    const deep = /^\.\.((?:[^.[\]\\]|\\.)+)/su.exec(rest);
+    if (deep !== null) {
+      steps.push(descendStep((deep[1] ?? "").replaceAll(/\\(.)/gsu, "$1")));
+      rest = rest.slice(deep[0].length);
+      continue;
+    }
     const field = /^\.((?:[^.[\]\\]|\\.)+)/su.exec(rest);
     const bracket =
       field === null ? /^\[(\?\((?:[^"'()]|"[^"]*"|'[^']*')*\)|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\]]*)\]/su.exec(rest) : null;
@@ -62,9 +68,33 @@ function bracketStep(inside: string): Step | undefined {
   const slice = /^(-?\d*):(-?\d*)$/u.exec(inside);
   if (slice !== null) {
     const [, from = "", to = ""] = slice;
-    return (value) => (Array.isArray(value) ? value.slice(from === "" ? 0 : Number(from), to === "" ? undefined : Number(to)) : []);
+    return (value) =>
+      Array.isArray(value) ? sliceWithin(value, from === "" ? 0 : Number(from), to === "" ? value.length : Number(to)) : [];
   }
   return inside.startsWith("?(") && inside.endsWith(")") ? filterStep(inside.slice(2, -1).trim()) : undefined;
+}
+
+/** A slice that reaches beyond its list is an error in Go, and a column with an error is empty. */
+function sliceWithin(list: readonly unknown[], from: number, to: number): readonly unknown[] {
+  const start = from < 0 ? from + list.length : from;
+  const end = to < 0 ? to + list.length : to;
+  return start < 0 || end > list.length || start > end ? [] : list.slice(start, end);
+}
+
+/** Every value of that name, however deep: first the place itself, then what lies below in the order of its names. */
+function descendStep(name: string): Step {
+  const search = (value: unknown): readonly unknown[] => {
+    if (Array.isArray(value)) return value.flatMap(search);
+    if (!isObject(value)) return [];
+    const own = name === "*" ? Object.values(value) : Object.hasOwn(value, name) ? [getOwn(value, name)] : [];
+    return [
+      ...own,
+      ...Object.keys(value)
+        .toSorted()
+        .flatMap((key) => search(value[key])),
+    ];
+  };
+  return search;
 }
 
 function filterStep(condition: string): Step | undefined {

@@ -1,4 +1,5 @@
 import { parseCount } from "../request/parse-count.ts";
+import { isYes } from "../request/query-flag.ts";
 import { keyPrefixOf, matcherOf, parseResourceVersion } from "../routes/list.ts";
 import type { ApiContext, ResourceCall } from "../routes/context.ts";
 import type { JsonObject } from "../json.ts";
@@ -34,8 +35,8 @@ export function prepareWatch(context: ApiContext, call: ResourceCall): WatchStar
     throw tooManyRequests(`${limit} watches are open, which is all that this server takes; close some, or try again later`);
   }
   const { query } = call.request;
-  const wantsBookmarks = isTrue(query["allowWatchBookmarks"]);
-  const sendInitial = query["sendInitialEvents"] === undefined ? undefined : isTrue(query["sendInitialEvents"]);
+  const wantsBookmarks = isYes(query["allowWatchBookmarks"]);
+  const sendInitial = query["sendInitialEvents"] === undefined ? undefined : isYes(query["sendInitialEvents"]);
   checkMatch(query["resourceVersionMatch"] ?? "", sendInitial);
   const matches = matcherOf(call);
   const wanted = query["resourceVersion"] ?? "";
@@ -147,9 +148,4 @@ function checkMatch(match: string, sendInitial: boolean | undefined): void {
 
 function tooOld(wanted: number, oldest: number): StatusError {
   return expired(`too old resource version: ${wanted} (${oldest})`);
-}
-
-function isTrue(text: string | undefined): boolean {
-  // As every boolean in a query is read: whatever is there and does not say no.
-  return text !== undefined && !/^(false|0)$/i.test(text);
 }

@@ -17,7 +17,7 @@ export function defaultService(service: JsonObject): JsonObject {
       spec = fill(spec, { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } });
     }
     if (spec["type"] !== "ExternalName") spec = fill(spec, { internalTrafficPolicy: "Cluster" });
-    if (isOpen(spec)) spec = fill(spec, { externalTrafficPolicy: "Cluster" });
+    if (isOpen(spec) || hasExternalAddress(spec)) spec = fill(spec, { externalTrafficPolicy: "Cluster" });
     return spec["type"] === "LoadBalancer" ? fill(spec, { allocateLoadBalancerNodePorts: true }) : spec;
   });
 }
@@ -45,6 +45,10 @@ export function addressService(service: JsonObject, old: JsonObject | undefined,
 
 function isOpen(spec: JsonObject): boolean {
   return spec["type"] === "NodePort" || spec["type"] === "LoadBalancer";
+}
+
+function hasExternalAddress(spec: JsonObject): boolean {
+  return Array.isArray(spec["externalIPs"]) && spec["externalIPs"].length > 0;
 }
 
 type Others = () => readonly JsonObject[];
