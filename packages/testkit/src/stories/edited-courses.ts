@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { nestedCluster, tellComposition } from "./composition.ts";
@@ -84,12 +83,13 @@ export const creation: Course = {
   },
 };
 
-const takeover: Course = {
+/** @param objects as the published operator leaves them, YAML */
+const takeover = (objects: string): Course => ({
   ...usual,
   what: "a cluster is taken over",
   async before(world) {
     const bundle = await leaveBehind(world);
-    await leaveObjects(world, readFileSync(new URL("../../testdata/peers/talos-alperen-cloud.yaml", import.meta.url), "utf8"), bundle);
+    await leaveObjects(world, objects, bundle);
     await world.time.advance(11 * 60_000);
   },
   begin: (world) => world.start(),
@@ -98,7 +98,7 @@ const takeover: Course = {
     await patch(world, kinds.worker, "pool", settings(label(value)));
   },
   found: inConfigs(RACK, ["10.5.0.1", "10.5.0.2", "10.5.0.3", "10.5.0.4"]),
-};
+});
 
 const growth: Course = {
   ...usual,
@@ -209,9 +209,9 @@ export const composition: Course = {
   tell: tellComposition,
 };
 
-export const courses: readonly Course[] = [
+export const courses = (objects: string): readonly Course[] => [
   creation,
-  takeover,
+  takeover(objects),
   growth,
   rollout,
   staging,
