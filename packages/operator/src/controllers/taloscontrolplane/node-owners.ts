@@ -1,3 +1,4 @@
+import { canonicalAddress } from "@talos-operator/api";
 import { isNodeOf, nodeOf } from "../../workload/seen-node.ts";
 import type { SeenNode } from "../../workload/seen-node.ts";
 import { intentOn } from "./facts.ts";
@@ -31,5 +32,12 @@ export function idleCordons(seen: Observed, facts: ClusterFacts): readonly Cordo
  */
 export function formerNodeOwner(facts: ClusterFacts, node: SeenNode): MachineFact | undefined {
   const fitting = facts.machines.filter((fact) => isNodeOf(node, fact));
-  return fitting.some((fact) => fact.releasedAt === undefined) ? undefined : fitting[0];
+  const isThere = ({ address }: MachineFact): boolean => node.addresses.includes(canonicalAddress(address));
+  const former = fitting.filter(({ releasedAt }) => releasedAt !== undefined);
+  const owner = fitting.length === former.length ? former[0] : former.find(isThere);
+  if (owner === undefined) return undefined;
+  // Clones show one UUID, and other hardware addresses; the same machine under another name shows the same ones.
+  const isClone = (fact: MachineFact): boolean =>
+    !isThere(fact) && fact.macs.length > 0 && owner.macs.length > 0 && !fact.macs.some((mac) => owner.macs.includes(mac));
+  return fitting.every((fact) => fact.releasedAt !== undefined || isClone(fact)) ? owner : undefined;
 }
