@@ -4,6 +4,7 @@ import { guardWithout } from "./guard-without.ts";
 const tables = {
   writes: "testkit/src/effects/writes.test.ts",
   tending: `${brain}/effects/tend-nodes.test.ts`,
+  nodeOwners: `${brain}/node-owners.test.ts`,
   tendNodes: `${brain}/rules/tend-nodes.test.ts`,
   nodeOf: "operator/src/workload/seen-node.test.ts",
   nodes: "operator/src/workload/cordon.test.ts",
@@ -136,10 +137,10 @@ export const writeGuards: readonly Mutant[] = [
     "live.every((facts) => formerNodeOwner(facts, seen)?.name === machine)",
     "live.length >= 0 || seen.name === formerNodeOwner(live[0] as ClusterFacts, seen)?.name",
   ]),
-  without("machines-that-stay", "the Node belongs to a machine of the cluster", ["WL1"], "tending", [
+  without("machines-that-stay", "the Node belongs to a machine of the cluster", ["WL1"], "nodeOwners", [
     owners,
-    "return fitting.some((fact) => fact.releasedAt === undefined) ? undefined : fitting[0];",
-    "return fitting[0];",
+    "return fitting.every((fact) => fact.releasedAt !== undefined || isClone(fact)) ? owner : undefined;",
+    "return isClone(owner) ? undefined : owner;",
   ]),
   without("a-silent-kubelet", "the Node is ready", ["WL1"], "tending", [
     nodes,
