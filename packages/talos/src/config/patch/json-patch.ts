@@ -3,7 +3,7 @@ import { emitYaml, type YamlValue } from "../yaml/emit.ts";
 import { sortedByKey } from "../yaml/key-order.ts";
 import { readYaml, type ReadLimits, type YamlNode } from "../yaml/read.ts";
 import { applyOperation, JsonPatchRefusal, type JsonOperation } from "./json-operations.ts";
-import { jsonOf, type JsonValue } from "./json-value.ts";
+import { jsonOf, operationJsonOf, type JsonValue } from "./json-value.ts";
 
 /** Reads a list of operations, as JSON or YAML; `undefined` when the text is no such list. */
 export function tryLoadJsonPatch(text: string, limits: ReadLimits): readonly JsonOperation[] | undefined {
@@ -18,7 +18,7 @@ export function tryLoadJsonPatch(text: string, limits: ReadLimits): readonly Jso
   if (root === undefined) return [];
   if (root.type !== "sequence" || !root.items.every((item) => item.type === "mapping")) return undefined;
   return root.items.map((item) => {
-    const fields = jsonOf(item) as Map<string, JsonValue>;
+    const fields = operationJsonOf(item) as Map<string, JsonValue>;
     const text = (name: string): string | undefined => {
       const value = fields.get(name);
       return typeof value === "string" ? value : undefined;

@@ -5,7 +5,7 @@ import type { YamlNode, YamlScalarNode } from "../yaml/read.ts";
 /** A JSON document, with maps that keep keys as they are. */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | Map<string, JsonValue>;
 
-/** A YAML node as JSON, by the rules of the older library that Talos uses for JSON patches: `yes` and `on` are booleans. */
+/** A YAML node as JSON, by the rules of the older library that Talos uses for configs under JSON patches: `yes` and `on` are booleans. */
 export function jsonOf(node: YamlNode): JsonValue {
   switch (node.type) {
     case "sequence":
@@ -14,6 +14,18 @@ export function jsonOf(node: YamlNode): JsonValue {
       return new Map(node.entries.map(({ keyNode, value }) => [keyOf(keyNode), jsonOf(value)]));
     case "scalar":
       return scalarOf(node);
+  }
+}
+
+/** A YAML node as JSON, by the rules of the newer library, with which Talos reads the operations themselves: `yes` and `on` are texts. */
+export function operationJsonOf(node: YamlNode): JsonValue {
+  switch (node.type) {
+    case "sequence":
+      return node.items.map(operationJsonOf);
+    case "mapping":
+      return new Map(node.entries.map(({ key, value }) => [key, operationJsonOf(value)]));
+    case "scalar":
+      return node.style === "plain" && isOldBoolean(node.text) ? node.text : scalarOf(node);
   }
 }
 

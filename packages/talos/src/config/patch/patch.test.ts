@@ -162,6 +162,12 @@ test("values that look like numbers reach the node as they were written", () => 
   assert.match(out, /a: "no"\n +b: "0o17"\n +c: "1e3"\n +d: "2026-01-01"\n +e: "12:30:45"\n +f: "010"\n/);
 });
 
+test("old booleans are texts in operations, and booleans in the config that they change", () => {
+  const operations = "- op: add\n  path: /machine/sysctls/b\n  value: [yes, off, true]\n";
+  const out = patchMachineConfig("machine:\n  sysctls: {a: on}\n", [operations], { contract: "1.13" });
+  assert.equal(out, 'machine:\n  sysctls:\n    a: true\n    b:\n    - "yes"\n    - "off"\n    - true\n');
+});
+
 /** Fragments of a config that are well-formed. */
 const fragment = fc.record(
   {
