@@ -34,6 +34,9 @@ export interface OperatorsInput {
   readonly firstOperator: number;
 }
 
+/** A lease of 15 seconds that nobody released, and the tries to take it, two seconds apart. */
+const FAILOVER_MS = 25_000;
+
 /** The operators of one world, one after the other or side by side. */
 export interface Operators {
   start(delayMs: number): void;
@@ -96,12 +99,32 @@ export function createOperators({
   const waiters = new Map<string, () => void>();
   const interruptions = new Map<string, () => void>();
   let actor: Life | undefined;
+  let restsSince = 0;
+  let leaseFaults = 0;
+  let wasInterfered = false;
+
+  /** Whoever leads, or is about to, was disturbed: from now on it is counted again. */
+  const disturbed = (): void => {
+    restsSince = time.now();
+  };
+
+  /** Li6: as long as somebody is there and the API tells the truth, the lease is written. Who cannot fill its caches does not run for it. */
+  const judgeFailover = ({ isAlive }: Life): void => {
+    const { C0, C1, C2, C3, D, R, L, E, X } = count("K8");
+    const faults = C0 + C1 + C2 + C3 + D + R + L + E + X;
+    const ledAfterMs = time.now() - restsSince;
+    if (isAlive && faults === leaseFaults && !wasInterfered && !stage.wereWatchesFrozen && ledAfterMs > FAILOVER_MS)
+      report("Li6", `nobody wrote the lease for ${ledAfterMs} ms, though an operator was there`);
+    leaseFaults = faults;
+    disturbed();
+  };
 
   const start = (delayMs: number): void => {
     time.timers.schedule(delayMs, () => {
       if (isStopped) return;
       generation += 1;
       trace.add(`operator ${generation} starts`);
+      disturbed();
       const stop = new AbortController();
       const own = generation;
       const identity = `operator-${own}`;
@@ -109,6 +132,7 @@ export function createOperators({
       const mine = createLife(
         () => {
           trace.add(`operator ${own} crashes`);
+          disturbed();
           stop.abort(new Error("crashed"));
           // Of two instances one goes on.
           if (lives.some((other) => other !== mine && other.isAlive)) return;
@@ -135,6 +159,7 @@ export function createOperators({
         watchesGoOn: () => stage.watchesGoOn(),
         onSent: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
           count(effect).sent += 1;
+          wasInterfered ||= stage.interference.kube !== undefined || stage.interference.watch !== undefined;
           if (effect !== "K8") actor = mine;
           interruptions.get(`${effect} ${count(effect).sent}`)?.();
           trace.add(`send ${effect} ${detail}`);
@@ -149,6 +174,7 @@ export function createOperators({
         },
         onEffect: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
           count(effect).tookEffect += 1;
+          if (effect === "K8") judgeFailover(mine);
           invariants.afterEffect(effect, address, request);
           trace.add(`effect ${effect} ${detail}`);
           if (effect === "K2") {
@@ -187,18 +213,27 @@ export function createOperators({
       const paused = actor?.isAlive === true ? actor : life;
       if (paused?.isAlive !== true) return;
       paused.pause();
+      disturbed();
       start(0);
-      time.timers.schedule(ms, () => paused.resume());
+      time.timers.schedule(ms, () => {
+        disturbed();
+        paused.resume();
+      });
     },
     hold() {
       const held = actor ?? life;
       held?.pause();
-      return () => held?.resume();
+      disturbed();
+      return () => {
+        disturbed();
+        held?.resume();
+      };
     },
     beforeSend(effect, n, act) {
       interruptions.set(`${effect} ${Math.max(n, count(effect).sent + 1)}`, act);
     },
     setClock(skewMs) {
+      disturbed();
       clockSkewMs = skewMs;
     },
     tookEffect: (effect, n) => new Promise((resolve) => waiters.set(`${effect} ${Math.max(n, count(effect).tookEffect + 1)}`, resolve)),

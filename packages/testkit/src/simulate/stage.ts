@@ -50,6 +50,8 @@ export interface Stage {
   lie(path: string): KubeResponse | undefined;
   /** Watches tell nothing until `resumeWatches`; then they tell everything. */
   freezeWatches(): void;
+  /** They did so at some time. */
+  wereWatchesFrozen: boolean;
   resumeWatches(): void;
   watchesGoOn(): Promise<void>;
 }
@@ -89,7 +91,9 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
       const body = { kind: "Status", apiVersion: "v1", status: "Failure", reason, code: found.status, message: "a lie" };
       return { status: found.status, headers: {}, body };
     },
+    wereWatchesFrozen: false,
     freezeWatches() {
+      this.wereWatchesFrozen = true;
       if (frozen !== undefined) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       frozen = { over: promise, end: resolve };

@@ -9,6 +9,7 @@ import { createValueKeys } from "../world/value-keys.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 import { createComposed, type Composed, type ComposedContent } from "./composed.ts";
 import { isComposed } from "./composed-scenario.ts";
+import { judgeConditions } from "./condition-rules.ts";
 import type { EffectId } from "./effects.ts";
 import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
 import { createInvariants, type Invariants } from "./invariants.ts";
@@ -378,6 +379,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       const before = operators.mutations();
       await time.advance(minutes * 60_000);
       const writes = operators.mutations() - before;
+      judgeConditions(objects, report);
       if (writes > 0) report("Li2", `${writes} writes or mutating calls in ${minutes} idle minutes: ${operators.lastMutation()}`);
     },
     effectCounts: () => effects,
