@@ -37,7 +37,7 @@ export function configQuestion(
   // While it boots or installs, nothing that it shows lasts.
   if (look.stage !== "running" && intentOn(facts, declared.name) === undefined) return undefined;
   const host = endpointHost(facts.endpoint);
-  const named = machines.filter((one) => one.declared.role === "controlplane").map((one) => one.declared.address);
+  const named = machines.flatMap(({ declared }) => (declared.role === "controlplane" && declared.address !== "" ? [declared.address] : []));
   const known = facts.machines.filter((one) => one.role === "controlplane").map((one) => one.address);
   const hosts = host === undefined ? [] : [host];
   const made = asMade(spec, facts);
@@ -49,7 +49,8 @@ export function configQuestion(
     settings: configHashOf(declared, made),
     contract: fact.contract,
     ...(concernsMeta(fact, meta) || intentOn(facts, declared.name, "WriteMeta") !== undefined ? { meta } : {}),
-    addresses: new Set([...named, ...known, ...hosts, declared.address]),
+    // Earlier releases wrote an empty one for a control plane whose address was not known yet.
+    addresses: new Set(["", ...named, ...known, ...hosts, declared.address]),
     input: {
       role: declared.role,
       clusterName: controlPlane.metadata.name,

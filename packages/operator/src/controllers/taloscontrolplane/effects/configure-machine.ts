@@ -85,7 +85,10 @@ async function render(action: Extract<Action, { readonly kind: "ConfigureMachine
     throw new EffectError("PRECONDITION_GONE", `${machine.name} is not declared any more`);
   // For the certificates of those who answer there.
   const host = endpointHost(facts.endpoint);
-  const addresses = machines.filter((one) => one.declared.role === "controlplane").map((one) => one.declared.address);
+  const addresses = machines.flatMap(({ declared }) =>
+    // One that a reference has not given yet is none.
+    declared.role === "controlplane" && declared.address !== "" ? [declared.address] : [],
+  );
   return renderMachineConfig({
     role: machine.role,
     clusterName: controlPlane.metadata.name,
