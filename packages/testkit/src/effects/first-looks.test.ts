@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { inMaintenance, machinesOf, running } from "@talos-operator/operator/testing";
-import type { Action, ClusterFacts, Observed } from "@talos-operator/operator/testing";
+import type { Action, ClusterFacts, DecidedPass, Observed } from "@talos-operator/operator/testing";
 import { createEffectWorld } from "./effect-world.ts";
 import type { EffectWorld, Lie, Meanwhile } from "./effect-world.ts";
 
@@ -174,6 +174,19 @@ describe("the founding of etcd", () => {
       const { action: otherAction = action, seen: other = seen, ...meanwhile } = row();
       assert.deepEqual(await world.send(otherAction, other, (facts) => facts, meanwhile), []);
     });
+
+  test("is not taken for answered when a question before it is answered with the word for that", async () => {
+    const alreadyExists = (): never => {
+      throw Object.assign(new Error("already exists"), { name: "TalosCallFailure", code: 6 });
+    };
+    let told: DecidedPass | undefined;
+    const sent = await world.send(action, seen, (facts) => facts, {
+      lies: [{ method: "ServiceList", address: "10.0.0.1", tell: alreadyExists }],
+      prepare: (pass) => void (told = pass),
+    });
+    assert.deepEqual(sent, []);
+    assert.equal(told?.effects.session.sent().get("Bootstrap")?.outcome, "refused");
+  });
 
   test("is sent again when all that is over, and never once it is recorded", async () => {
     assert.deepEqual(await world.send(action, seen, (facts) => facts), ["Bootstrap 10.0.0.1"]);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { configQuestion, machinesOf, running } from "@talos-operator/operator/testing";
-import type { Action, ClusterFacts, IntentFact, Observed } from "@talos-operator/operator/testing";
+import type { Action, ClusterFacts, DecidedPass, IntentFact, Observed } from "@talos-operator/operator/testing";
 import { kinds } from "../stories/story.ts";
 import { createEffectWorld } from "./effect-world.ts";
 import type { EffectWorld, Lie, Meanwhile } from "./effect-world.ts";
@@ -129,6 +129,20 @@ function play(name: string, table: Table): void {
         });
         assert.deepEqual(sent, []);
       });
+    test("is not taken for refused when the machine refuses a question before it", async () => {
+      const unimplemented = (): never => {
+        throw Object.assign(new Error("unimplemented"), { name: "TalosCallFailure", code: 12 });
+      };
+      let told: DecidedPass | undefined;
+      const sent = await world.send(table.action(), table.seen?.() ?? seen, table.before(), {
+        ...table.always?.(),
+        lies: [{ method: "Get", tell: unimplemented }],
+        prepare: (pass) => void (told = pass),
+      });
+      assert.deepEqual(sent, []);
+      const outcomes = [...(told?.effects.session.sent().values() ?? [])].map(({ outcome }) => outcome);
+      assert.deepEqual([...new Set(outcomes)], ["unknown"]);
+    });
     test("is sent again when all that is over", async () => {
       const sent = await world.send(table.action(), table.seen?.() ?? seen, table.before(), table.always?.());
       assert.deepEqual(sent, [table.sends]);

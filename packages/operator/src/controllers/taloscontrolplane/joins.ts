@@ -46,6 +46,8 @@ function isJoining(seen: Observed, facts: ClusterFacts, view: EtcdQuorum | EtcdD
   // Not `elapsedMs`: a clock that was set back says nothing about how long it takes, and the next look counts anew.
   if (look.kind === "silent") return seen.now - look.since < JOIN_TAKES_MS;
   // Ours but for its dates: the clock of one of the two is wrong, and it may be on its way all the same.
-  if (look.kind === "foreign") return look.isByTime === true;
+  if (look.kind === "foreign" && look.isByTime === true) return true;
+  // One odd answer of a machine that has just taken its configuration proves nothing.
+  if (look.kind === "foreign" || look.kind === "not-talos") return Math.abs(seen.now - fact.configuredAt) < JOIN_TAKES_MS;
   return look.kind === "running" || look.kind === "not-asked" || (look.kind === "maintenance" && look.spki === fact.spki);
 }

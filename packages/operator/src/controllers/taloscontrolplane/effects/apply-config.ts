@@ -100,7 +100,9 @@ export async function sending(
     await asAdmin(action.address, effects, use);
     log.info({ action: effect, machine: action.machine }, "Sent to a running machine");
   } catch (thrown) {
-    if (isTalosError(thrown, "INVALID_ARGUMENT", "NODE_FAILED", "UNIMPLEMENTED", "PERMISSION_DENIED")) {
+    // What a machine says to a question before it is no answer to what was never sent.
+    const wasSent = session.sent().get(key) !== before;
+    if (wasSent && isTalosError(thrown, "INVALID_ARGUMENT", "NODE_FAILED", "UNIMPLEMENTED", "PERMISSION_DENIED")) {
       // The machine's own words, without anything it may have quoted from the config.
       const words = thrown.nodeText.slice(0, 300);
       session.noteSent(key, "refused", words);
@@ -108,10 +110,10 @@ export async function sending(
       return;
     }
     if (!(thrown instanceof TalosError) && !isConfigError(thrown) && !isEffectError(thrown, "PRECONDITION_GONE")) throw thrown;
-    const isTurnedAway = isTalosError(thrown, "FAILED_PRECONDITION");
+    const isTurnedAway = wasSent && isTalosError(thrown, "FAILED_PRECONDITION");
     if (isTurnedAway) session.forgetSent(key);
     // Not even asked, or turned away: the intent may be closed without waiting for an end that never comes.
-    if (isTurnedAway || session.sent().get(key) === before)
+    if (isTurnedAway || !wasSent)
       session.noteSent(`HeldBack/${action.machine}`, "unknown", isEffectError(thrown) ? thrown.detail : "it does not answer");
     log.debug({ action: effect, machine: action.machine, err: thrown.message }, "Not known to have arrived; looking again");
   } finally {

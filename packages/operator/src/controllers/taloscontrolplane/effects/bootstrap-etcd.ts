@@ -35,18 +35,14 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
       log.info({ action: "BootstrapEtcd", machine: action.machine, endpoint: action.address }, "Sending bootstrap");
       session.bootIdAtBootstrap = bootId;
       session.noteSent("Bootstrap", "unknown", "no answer");
-      await client.bootstrap({ timeoutMs, signal });
-      session.noteSent("Bootstrap", "answered", "");
+      const answer = await answerOf(client.bootstrap({ timeoutMs, signal }));
+      session.noteSent("Bootstrap", answer.outcome, answer.detail);
+      if (answer.detail !== "") return;
       log.info({ action: "BootstrapEtcd", machine: action.machine }, "Sent bootstrap");
       effects.event(seen.controlPlane, "Normal", "Created", "BootstrapEtcd", `${action.machine} was asked to found etcd.`);
     });
   } catch (thrown) {
-    if (isTalosError(thrown, "ALREADY_EXISTS")) {
-      // Data on our own target: its member list decides whether it is our cluster.
-      session.noteSent("Bootstrap", "answered", "its etcd has data");
-    } else if (isTalosError(thrown, "FAILED_PRECONDITION")) {
-      session.noteSent("Bootstrap", "refused", "not available yet");
-    } else if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
+    if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
       // Not even asked: without a pause the next pass would ask again at once.
       if (session.sent().get("Bootstrap") === before)
         session.noteSent("Bootstrap", before?.outcome === "answered" ? "answered" : "refused", couldNotBeAsked(thrown));
@@ -59,6 +55,19 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
     }
   } finally {
     session.nudge(action.machine);
+  }
+}
+
+/** What the machine said to the bootstrap itself: the same words to a question before it say nothing of etcd. @throws TalosError any other */
+async function answerOf(call: Promise<void>): Promise<{ readonly outcome: "answered" | "refused"; readonly detail: string }> {
+  try {
+    await call;
+    return { outcome: "answered", detail: "" };
+  } catch (thrown) {
+    // Data on our own target: its member list decides whether it is our cluster.
+    if (isTalosError(thrown, "ALREADY_EXISTS")) return { outcome: "answered", detail: "its etcd has data" };
+    if (isTalosError(thrown, "FAILED_PRECONDITION")) return { outcome: "refused", detail: "not available yet" };
+    throw thrown;
   }
 }
 

@@ -41,10 +41,12 @@ export async function removeMember(action: Extract<Action, { readonly kind: "Rem
       );
     });
   } catch (thrown) {
-    if (isTalosError(thrown, "NOT_FOUND")) {
+    // What a machine says to a question before it is no answer to what was never sent.
+    const wasSent = session.sent().get(effect) !== before;
+    if (wasSent && isTalosError(thrown, "NOT_FOUND")) {
       // Somebody was first: what was wanted.
       session.noteSent(effect, "answered", "");
-    } else if (isTalosError(thrown, "PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED")) {
+    } else if (wasSent && isTalosError(thrown, "PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED")) {
       session.noteSent(effect, "refused", thrown.nodeText.slice(0, 200));
       effects.event(
         seen.controlPlane,
@@ -55,8 +57,7 @@ export async function removeMember(action: Extract<Action, { readonly kind: "Rem
       );
     } else if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
       // Not even asked: without a pause the next pass would ask again at once.
-      if (session.sent().get(effect) === before)
-        session.noteSent(effect, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
+      if (!wasSent) session.noteSent(effect, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
       log.debug({ action: "RemoveMember", machine, err: thrown.message }, "Removal not known to have arrived; looking again");
     } else {
       throw thrown;

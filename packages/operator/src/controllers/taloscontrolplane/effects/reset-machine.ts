@@ -45,7 +45,9 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
       effects.event(effects.seen.controlPlane, "Normal", "Reconciling", "ResetMachine", `${action.machine} accepted its reset.`);
     });
   } catch (thrown) {
-    if (isTalosError(thrown, "PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED")) {
+    // What a machine says to a question before it is no answer to what was never sent.
+    const wasSent = session.sent().get(effect) !== before;
+    if (wasSent && isTalosError(thrown, "PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED")) {
       session.noteSent(effect, "refused", thrown.nodeText.slice(0, 200));
       effects.event(
         effects.seen.controlPlane,
@@ -56,8 +58,7 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
       );
     } else if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
       // Not even asked: without a pause the next pass would ask again at once.
-      if (session.sent().get(effect) === before)
-        session.noteSent(effect, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
+      if (!wasSent) session.noteSent(effect, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
       log.debug({ action: "ResetMachine", machine: action.machine, err: thrown.message }, "Reset not known to have arrived; looking again");
     } else {
       throw thrown;
