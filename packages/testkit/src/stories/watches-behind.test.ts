@@ -55,3 +55,38 @@ test("a watch that is behind makes nobody ask for a machine's object again and a
     await world.untilReady();
   });
 });
+
+/** The watch of TalosMachines never tells of one of them; `posts` counts how often it is made. */
+function watchThatLoses(name: string): { readonly kube: (real: KubeTransport) => KubeTransport; posts(): number } {
+  let posts = 0;
+  async function* losing(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
+    for await (const event of events) if (!JSON.stringify(event).includes(`"name":"${name}"`)) yield event;
+  }
+  return {
+    posts: () => posts,
+    kube: (real) => ({
+      ...real,
+      async send(request, options) {
+        if (request.method === "POST" && request.path.endsWith("/talosmachines")) posts += 1;
+        // Virtual time would stand still for ever.
+        if (posts > MOST_READS) throw new Error("it is made again without end");
+        return real.send(request, options);
+      },
+      async watch(request, options) {
+        const answer = await real.watch(request, options);
+        return request.path.endsWith("/talosmachines") ? { ...answer, events: losing(answer.events) } : answer;
+      },
+    }),
+  };
+}
+
+test("a watch that has lost the word of a machine's object makes nobody create it again and again", () => {
+  const watch = watchThatLoses("demo-10.5.0.1");
+  return tell({ kube: watch.kube }, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    await world.until("its object is there", async () => (await world.get(kinds.machine, "demo-10.5.0.1")) !== undefined);
+    await world.time.advance(60_000);
+    assert.ok(watch.posts() < 100, `${watch.posts()} creations in a minute`);
+  });
+});
