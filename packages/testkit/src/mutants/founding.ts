@@ -23,8 +23,8 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/effects/bootstrap-etcd.ts`,
-        find: "      await client.bootstrap({ timeoutMs, signal });",
-        replace: `      await client.bootstrap({ timeoutMs, signal });
+        find: "      const answer = await answerOf(client.bootstrap({ timeoutMs, signal }));",
+        replace: `      const answer = await answerOf(client.bootstrap({ timeoutMs, signal }));
       for (const other of action.probe.filter((target) => target.machine !== action.machine)) {
         await asAdmin(other.address, effects, (second) => second.bootstrap({ timeoutMs, signal }));
       }`,
