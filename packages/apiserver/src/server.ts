@@ -181,7 +181,11 @@ function answerOrRefuse(context: ApiContext, nonResource: NonResourceRoutes, req
     return {
       kind: "answer",
       status: refusal.code,
-      headers: { "content-type": "application/json", ...(typeof retryAfter === "number" ? { "retry-after": String(retryAfter) } : {}) },
+      headers: {
+        "content-type": "application/json",
+        ...(typeof retryAfter === "number" ? { "retry-after": String(retryAfter) } : {}),
+        ...(refusal.warning === undefined ? {} : { warning: refusal.warning }),
+      },
       body: refusal.toStatus(),
     };
   }

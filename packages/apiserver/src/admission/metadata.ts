@@ -2,6 +2,7 @@ import { quoteGo } from "../go-print.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import type { ServedKind } from "../kinds/kind.ts";
+import { refuseLabel, refusePathSegment } from "../kinds/names.ts";
 import { metadataOf, objectAt, objectsAt, stringAt } from "../request/json.ts";
 import { problemsOfLabelKey, problemsOfLabelValue, problemsOfQualifiedName } from "../request/qualified-name.ts";
 import type { FieldError } from "../schema/index.ts";
@@ -15,24 +16,54 @@ export function validateMetadata(kind: ServedKind, object: JsonObject, old: Json
   if (old === undefined) {
     errors.push(...nameErrors(kind, metadata));
   }
+  errors.push(
+    ...labelErrors(metadata, "metadata"),
+    ...finalizerErrors(metadata, "metadata"),
+    ...(kind.custom ? [] : bareFinalizerErrors(metadata)),
+    ...ownerErrors(metadata, "metadata"),
+  );
+  if (old !== undefined) {
+    errors.push(...newFinalizerErrors(metadata, metadataOf(old)));
+  }
+  return errors;
+}
+
+/** Rules of the ObjectMeta at `at` of an embedded resource, of whose kind nobody knows more: its name is any path segment, and may be absent. */
+export function validateEmbeddedMetadata(metadata: JsonObject, at: string): readonly FieldError[] {
+  const refuse = (key: string, problemsOf: (text: string) => readonly string[]): readonly FieldError[] => {
+    const value = stringAt(metadata, key) ?? "";
+    return value === "" ? [] : problemsOf(value).map((why) => invalidText(`${at}.${key}`, value, why));
+  };
+  return [
+    ...refuse("generateName", (prefix) => refusePathSegment(`${prefix}a`)),
+    ...refuse("name", refusePathSegment),
+    ...refuse("namespace", refuseLabel),
+    ...labelErrors(metadata, at),
+    ...finalizerErrors(metadata, at),
+    ...ownerErrors(metadata, at),
+  ];
+}
+
+function invalidText(field: string, value: string, why: string): FieldError {
+  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${quoteGo(value)}: ${why}` };
+}
+
+function labelErrors(metadata: JsonObject, at: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(objectAt(metadata, "labels"))) {
-    errors.push(...keyErrors("metadata.labels", key), ...labelValueErrors(value));
+    errors.push(...keyErrors(`${at}.labels`, key, problemsOfLabelKey(key)), ...labelValueErrors(`${at}.labels`, value));
   }
   let annotationBytes = 0;
   for (const [key, value] of Object.entries(objectAt(metadata, "annotations"))) {
-    errors.push(...keyErrors("metadata.annotations", key.toLowerCase()));
+    errors.push(...keyErrors(`${at}.annotations`, key, problemsOfLabelKey(key.toLowerCase())));
     annotationBytes += Buffer.byteLength(key) + (typeof value === "string" ? Buffer.byteLength(value) : 0);
   }
   if (annotationBytes > maxAnnotationBytes) {
     errors.push({
       reason: "FieldValueTooLong",
-      field: "metadata.annotations",
+      field: `${at}.annotations`,
       message: `Too long: may not be more than ${maxAnnotationBytes} bytes`,
     });
-  }
-  errors.push(...finalizerErrors(kind, metadata), ...ownerErrors(metadata));
-  if (old !== undefined) {
-    errors.push(...newFinalizerErrors(metadata, metadataOf(old)));
   }
   return errors;
 }
@@ -40,9 +71,7 @@ export function validateMetadata(kind: ServedKind, object: JsonObject, old: Json
 function nameErrors(kind: ServedKind, metadata: JsonObject): readonly FieldError[] {
   const name = stringAt(metadata, "name") ?? "";
   const refuse = (field: string, value: string, checked = value): readonly FieldError[] =>
-    kind.strategy
-      .refuseName(checked)
-      .map((why) => ({ reason: "FieldValueInvalid", field, message: `Invalid value: ${quoteGo(value)}: ${why}` }));
+    kind.strategy.refuseName(checked).map((why) => invalidText(field, value, why));
   const prefix = stringAt(metadata, "generateName") ?? "";
   // A prefix may end in a dash, for something follows it.
   const ofPrefix = prefix === "" ? [] : refuse("metadata.generateName", prefix, prefix.length > 1 ? prefix.replace(/.-$/, "a") : prefix);
@@ -55,42 +84,26 @@ function nameErrors(kind: ServedKind, metadata: JsonObject): readonly FieldError
   return [...ofPrefix, ...refuse("metadata.name", name)];
 }
 
-function keyErrors(field: string, key: string): readonly FieldError[] {
-  return problemsOfLabelKey(key).map((why) => ({ reason: "FieldValueInvalid", field, message: `Invalid value: ${quoteGo(key)}: ${why}` }));
+function keyErrors(field: string, key: string, problems: readonly string[]): readonly FieldError[] {
+  return problems.map((why) => invalidText(field, key, why));
 }
 
-function labelValueErrors(value: unknown): readonly FieldError[] {
-  if (typeof value !== "string") return [];
-  return problemsOfLabelValue(value).map((why) => ({
-    reason: "FieldValueInvalid",
-    field: "metadata.labels",
-    message: `Invalid value: ${quoteGo(value)}: ${why}`,
-  }));
+function labelValueErrors(field: string, value: unknown): readonly FieldError[] {
+  return typeof value === "string" ? problemsOfLabelValue(value).map((why) => invalidText(field, value, why)) : [];
 }
 
-function finalizerErrors(kind: ServedKind, metadata: JsonObject): readonly FieldError[] {
-  const finalizers = finalizersOf(metadata);
-  return [
-    ...finalizers.flatMap((finalizer) =>
-      problemsOfQualifiedName(finalizer).map((why) => ({
-        reason: "FieldValueInvalid" as const,
-        field: "metadata.finalizers",
-        message: `Invalid value: ${quoteGo(finalizer)}: ${why}`,
-      })),
-    ),
-    // Built-in kinds know three bare names; anything else needs a domain so that its owner can be found.
-    ...finalizers.flatMap((finalizer, index) =>
-      kind.custom || !isBare(finalizer)
-        ? []
-        : [
-            {
-              reason: "FieldValueInvalid" as const,
-              field: `metadata.finalizers[${index}]`,
-              message: `Invalid value: ${quoteGo(finalizer)}: name is neither a standard finalizer name nor is it fully qualified`,
-            },
-          ],
-    ),
-  ];
+function finalizerErrors(metadata: JsonObject, at: string): readonly FieldError[] {
+  return finalizersOf(metadata).flatMap((finalizer) =>
+    problemsOfQualifiedName(finalizer).map((why) => invalidText(`${at}.finalizers`, finalizer, why)),
+  );
+}
+
+/** Built-in kinds know three bare names; anything else needs a domain so that its owner can be found. */
+function bareFinalizerErrors(metadata: JsonObject): readonly FieldError[] {
+  const why = "name is neither a standard finalizer name nor is it fully qualified";
+  return finalizersOf(metadata).flatMap((finalizer, index) =>
+    isBare(finalizer) ? [invalidText(`metadata.finalizers[${index}]`, finalizer, why)] : [],
+  );
 }
 
 function isBare(finalizer: string): boolean {
@@ -131,11 +144,11 @@ function newFinalizerErrors(metadata: JsonObject, old: JsonObject): readonly Fie
       ];
 }
 
-function ownerErrors(metadata: JsonObject): readonly FieldError[] {
+function ownerErrors(metadata: JsonObject, at: string): readonly FieldError[] {
   const errors: FieldError[] = [];
   const owners = objectsAt(metadata, "ownerReferences");
   // kube-apiserver names these fields without the index.
-  const field = "metadata.ownerReferences";
+  const field = `${at}.ownerReferences`;
   for (const owner of owners) {
     const required: readonly (readonly [string, string])[] = [
       ["apiVersion", "version must not be empty"],
@@ -161,7 +174,7 @@ function ownerErrors(metadata: JsonObject): readonly FieldError[] {
     const names = controllers.map((owner) => `${stringAt(owner, "kind") ?? ""}/${stringAt(owner, "name") ?? ""}`);
     errors.push({
       reason: "FieldValueInvalid",
-      field: "metadata.ownerReferences",
+      field,
       message: `Invalid value: [${owners.map(printOwner).join(",")}]: Only one reference can have Controller set to true. Found "true" in references for ${names.join(" and ")}`,
     });
   }

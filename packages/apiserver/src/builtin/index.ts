@@ -43,6 +43,12 @@ function compile(kind: BuiltinFacts): CompiledVersion {
   let node: ValidationNode | undefined;
   let empty: JsonObject | undefined;
   const root = (): ValidationNode => (node ??= compileNode({ $ref: kind.definition } as JsonSchema, definitionOf, cache));
+  const filled = (object: JsonObject): JsonObject => {
+    fillStructs(object, root());
+    // Go always prints this count, though no schema requires it.
+    if (kind.definition === "io.k8s.api.apps.v1.StatefulSet" && isObject(object["status"])) object["status"]["availableReplicas"] ??= 0;
+    return object;
+  };
   const version: CompiledVersion = {
     group: kind.group,
     version: kind.version,
@@ -73,7 +79,7 @@ function compile(kind: BuiltinFacts): CompiledVersion {
       return root();
     },
     get emptyObject() {
-      empty ??= withAbsentLists(fillStructs({}, root()), root());
+      empty ??= withAbsentLists(filled({}), root());
       return cloneJson(empty);
     },
     get schema() {
@@ -93,7 +99,7 @@ function compile(kind: BuiltinFacts): CompiledVersion {
       tidyMetadata(object);
       dropEmpty(object, root());
       applyDefaults(object, root());
-      fillStructs(object, root());
+      filled(object);
     },
     prune: (object) => prune(object, root()),
   };

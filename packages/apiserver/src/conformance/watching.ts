@@ -39,6 +39,32 @@ export const watchingCases: readonly ConformanceCase[] = [
       ),
   },
   {
+    name: "a watch goes on from a revision, not from a page",
+    run: (w) => refuseWatch(w, { continue: "abc" }, 422, "resourceVersionMatch"),
+  },
+  {
+    name: "one object is read, whatever is said of watching it",
+    run: async (w) => {
+      await w.create(w.widgets(), w.widget("a"));
+      const { status, body } = await w.get(w.widgets("a"), { watch: "1" });
+      assert.deepEqual([status, objectAt(body, "metadata")["name"]], [200, "a"]);
+      await w.refused(w.get(w.widgets("b"), { watch: "1" }), { status: 404 });
+    },
+  },
+  {
+    name: "a timeout is a duration of Go",
+    run: async (w) => {
+      const get = (timeout: string): ReturnType<World["get"]> => w.get(w.widgets(), { timeout });
+      const head = "invalid timeout specified in the request URL - time: ";
+      await w.refused(get("x"), { status: 400, message: `${head}invalid duration "x"` });
+      await w.refused(get("1"), { status: 400, message: `${head}missing unit in duration "1"` });
+      await w.refused(get("1m5"), { status: 400, message: `${head}missing unit in duration "1m5"` });
+      await w.refused(get("1y"), { status: 400, message: `${head}unknown unit "y" in duration "1y"` });
+      await w.refused(get("-"), { status: 400, message: `${head}invalid duration "-"` });
+      for (const good of ["", "34s", "1m30.5s", ".5h"]) assert.equal((await get(good)).status, 200, good);
+    },
+  },
+  {
     name: "a watch at revision 0 begins with what is there",
     run: async (w) => {
       await w.create(w.widgets(), w.widget("a"));

@@ -179,6 +179,48 @@ export const builtinCases: readonly DifferentialCase[] = [
     ],
   },
   {
+    name: "a Service that becomes a name",
+    resource: resource("v1", "Service", "services"),
+    steps: [
+      { do: "create", body: { spec: { clusterIP: "10.96.7.7", ports: [{ port: 80 }] } } },
+      strategic({ spec: { type: "ExternalName", externalName: "a.b" } }),
+      strategic({ spec: { type: "LoadBalancer", clusterIP: "10.96.7.7", externalName: null, allocateLoadBalancerNodePorts: false } }),
+      { do: "merge", subresource: "status", body: { status: { loadBalancer: { ingress: [{ ip: "9.9.9" }] } } } },
+    ],
+  },
+  {
+    name: "a Node that moves",
+    resource: node,
+    steps: [
+      { do: "create", body: { spec: { podCIDRs: ["10.1.0.0/24"], providerID: "x://1", unschedulable: true } }, statusOnly: true },
+      strategic({ spec: { podCIDR: "10.2.0.0/24" } }),
+      strategic({ spec: { providerID: "x://2" } }),
+      { do: "merge", body: { spec: { podCIDRs: ["10.2.0.0/24"] } }, statusOnly: true },
+    ],
+  },
+  {
+    name: "a claim that grows before it is bound",
+    resource: resource("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+    steps: [
+      { do: "create", body: { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } }, statusOnly: true },
+      { do: "merge", body: { spec: { resources: { requests: { storage: "2Gi" } } } }, statusOnly: true },
+      { do: "merge", body: { spec: { volumeName: "v" } }, statusOnly: true },
+    ],
+  },
+  {
+    name: "a suspended Job with other pods",
+    resource: resource("batch/v1", "Job", "jobs"),
+    steps: [
+      {
+        do: "create",
+        body: { spec: { suspend: true, template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } } },
+        statusOnly: true,
+      },
+      { ...strategic({ spec: { template: { spec: { containers: [{ name: "c", image: "z" }] } } } }), statusOnly: true },
+      { ...strategic({ spec: { template: { spec: { nodeSelector: { a: "b" } } } } }), statusOnly: true },
+    ],
+  },
+  {
     name: "a PriorityClass",
     resource: resource("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", false),
     steps: [

@@ -20,6 +20,11 @@ const kinds = {
   claim: kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
   volume: kind("v1", "PersistentVolume", "persistentvolumes", false),
   storage: kind("storage.k8s.io/v1", "StorageClass", "storageclasses", false),
+  node: kind("v1", "Node", "nodes", false),
+  secret: kind("v1", "Secret", "secrets"),
+  daemons: kind("apps/v1", "DaemonSet", "daemonsets"),
+  set: kind("apps/v1", "StatefulSet", "statefulsets"),
+  role: kind("rbac.authorization.k8s.io/v1", "Role", "roles"),
 } as const;
 
 const labels = { app: "web" };
@@ -151,6 +156,54 @@ const tried: readonly (readonly [name: string, resource: keyof typeof kinds, bod
   ["a negative size", "claim", { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "-1" } } } }],
   ["no source", "volume", { spec: { capacity: { storage: "1Gi" } } }],
   ["no provisioner", "storage", { provisioner: "" }],
+  ["a taint with a key that is none", "node", { spec: { taints: [{ key: "a b", effect: "NoSchedule" }] } }],
+  ["a taint without a key", "node", { spec: { taints: [{ effect: "NoSchedule" }] } }],
+  ["a taint without effect", "node", { spec: { taints: [{ key: "a" }] } }],
+  ["a taint of an unknown effect and a bad value", "node", { spec: { taints: [{ key: "a", value: "b c", effect: "x" }] } }],
+  [
+    "a taint twice",
+    "node",
+    {
+      spec: {
+        taints: [
+          { key: "a", effect: "NoExecute" },
+          { key: "a", value: "b", effect: "NoExecute" },
+        ],
+      },
+    },
+  ],
+  ["a network that is none", "node", { spec: { podCIDR: "10.1.0.0" } }],
+  ["two networks of a family", "node", { spec: { podCIDRs: ["10.1.0.0/24", "10.2.0.0/24"] } }],
+  ["credentials that are a list", "secret", { type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": "[]" } }],
+  ["credentials that are empty", "secret", { type: "kubernetes.io/dockercfg", stringData: { ".dockercfg": "" } }],
+  ["an annotation with a bad prefix", "secret", { metadata: { annotations: { "Bad_/x": "1" } } }],
+  ["addresses without the first", "service", service({ clusterIPs: ["10.96.9.9"] })],
+  ["another first address", "service", service({ clusterIP: "None", clusterIPs: ["10.96.9.9"] })],
+  ["another name and addresses", "service", { spec: { type: "ExternalName", externalName: "a.b", clusterIPs: ["10.96.9.9"] } }],
+  ["another name and a policy inside", "service", { spec: { type: "ExternalName", externalName: "a.b", internalTrafficPolicy: "Local" } }],
+  ["rolling without room", "daemons", deployment({ updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } })],
+  ["rolling in two ways", "daemons", deployment({ updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 1 } } })],
+  [
+    "a mount of a claim",
+    "set",
+    deployment({
+      serviceName: "s",
+      template: { metadata: { labels }, ...container({ volumeMounts: [{ name: "data", mountPath: "/d" }] }) },
+      volumeClaimTemplates: [
+        { metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } },
+      ],
+    }),
+  ],
+  [
+    "a mount of nothing",
+    "set",
+    deployment({
+      serviceName: "s",
+      template: { metadata: { labels }, ...container({ volumeMounts: [{ name: "data", mountPath: "/d" }] }) },
+    }),
+  ],
+  ["a rule without verbs", "role", { rules: [{ apiGroups: [""], resources: ["pods"] }] }],
+  ["a rule without groups", "role", { rules: [{ resources: ["pods"], verbs: ["get"] }] }],
 ];
 
 /** Built-in kinds with one thing wrong each, tried as dry runs. */

@@ -109,6 +109,22 @@ const samples: readonly [name: string, spec: unknown][] = [
     "an embedded resource whose metadata has no schema",
     { must: "x", resource: { apiVersion: "v1", kind: "Pod", metadata: { name: "a", nope: 1 }, spec: { a: "1", b: "2" } } },
   ],
+  ...(
+    [
+      ["a name that is none", { name: "a/b" }],
+      ["a name with blanks", { name: "Bad Name" }],
+      ["a prefix that is none", { generateName: "a%" }],
+      ["a namespace that is none", { namespace: "Bad_" }],
+      ["a bad label key", { labels: { "bad key": "v" } }],
+      ["a bad label value", { labels: { a: "bad value" } }],
+      ["a bad annotation key", { annotations: { "Bad_/x": "v" } }],
+      ["a bad finalizer", { finalizers: ["bad one"] }],
+      ["an owner without uid", { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "x" }] }],
+    ] as const
+  ).map(([what, metadata]): [string, unknown] => [
+    `an embedded resource with ${what}`,
+    { must: "x", template: { apiVersion: "v1", kind: "Pod", metadata } },
+  ]),
   ["an embedded kind that is empty", { must: "x", resource: { apiVersion: "v1", kind: "" } }],
   ["an embedded apiVersion that is empty", { must: "x", resource: { apiVersion: "", kind: "Pod" } }],
   ...["P1D", "1 parsec", "5 Minutes ago", "1hx", "3wks", "99999999999999999999d"].map((duration): [string, unknown] => [

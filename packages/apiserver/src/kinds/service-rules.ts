@@ -2,7 +2,9 @@ import type { JsonObject } from "../json.ts";
 import { isIP } from "../net-address.ts";
 import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
+import { addressesDisagree } from "./defaults/service.ts";
 import type { WriteFacts } from "./kind.ts";
+import { isNetwork } from "./node-rules.ts";
 import { address } from "./number-rules.ts";
 import { validatePortNumber } from "./pod-rules.ts";
 import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
@@ -13,7 +15,7 @@ const external = ["NodePort", "LoadBalancer"];
 /** What a Service may not say; its address never changes. */
 export function validateService(service: JsonObject, old: JsonObject | undefined, facts: WriteFacts): readonly FieldError[] {
   const spec = objectAt(service, "spec");
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [...validateAddresses(spec)];
   const type = stringAt(spec, "type") ?? "";
   const isHeadless = spec["clusterIP"] === "None";
   const ports = objectsAt(spec, "ports");
@@ -31,12 +33,6 @@ export function validateService(service: JsonObject, old: JsonObject | undefined
   });
   errors.push(...validateFamilies(spec));
   return errors.length === 0 ? [...validateAddress(spec, old, facts), ...validateTakenPorts(service, old, facts)] : errors;
-}
-
-/** `address/bits`, with as many bits as the family has at most. */
-function isNetwork(text: string): boolean {
-  const [address = "", bits = "", ...more] = text.trim().split("/");
-  return more.length === 0 && isIP(address) && /^\d{1,3}$/.test(bits) && Number(bits) <= (address.includes(":") ? 128 : 32);
 }
 
 /** A node has each port once. */
@@ -118,6 +114,35 @@ function validateFamilies(spec: JsonObject): readonly FieldError[] {
       ? [invalidValue("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")]
       : []),
   ];
+}
+
+/** `clusterIP` is the first of `clusterIPs`; a Service that is a name of something else has neither. */
+function validateAddresses(spec: JsonObject): readonly FieldError[] {
+  const given = stringsAt(spec, "clusterIPs");
+  if (spec["type"] === "ExternalName") {
+    const isSet = (field: string): boolean =>
+      (field === "clusterIPs" && (stringAt(spec, "clusterIP") ?? "") !== "") || spec[field] !== undefined;
+    const fields = ["clusterIPs", "ipFamilies", "ipFamilyPolicy"].filter(isSet);
+    return fields.map((field) => forbiddenValue(`spec.${field}`, "may not be set for ExternalName services"));
+  }
+  if (!addressesDisagree(spec)) return [];
+  const isAlone = (stringAt(spec, "clusterIP") ?? "") === "";
+  return [
+    invalidValue(
+      "spec.clusterIPs",
+      given,
+      isAlone ? "must be empty when `clusterIP` is not specified" : "first value must match `clusterIP`",
+    ),
+  ];
+}
+
+/** What the status of a Service may not say: only a load balancer has addresses of its own. */
+export function validateServiceStatus(service: JsonObject): readonly FieldError[] {
+  const at = "status.loadBalancer.ingress";
+  const ingress = objectsAt(objectAt(objectAt(service, "status"), "loadBalancer"), "ingress");
+  if (ingress.length > 0 && objectAt(service, "spec")["type"] !== "LoadBalancer")
+    return [forbiddenValue(at, 'may only be used when `spec.type` is "LoadBalancer"')];
+  return ingress.flatMap(({ ip }, index) => (ip === undefined || ip === "" ? [] : address(ip, `${at}[${index}].ip`)));
 }
 
 function validateAddress(spec: JsonObject, old: JsonObject | undefined, { stored }: WriteFacts): readonly FieldError[] {

@@ -32,11 +32,12 @@ import {
 import { eventToCoreApi, eventToNewApi } from "./events.ts";
 import { storedVerbs } from "./kind.ts";
 import type { Strategy, WriteFacts } from "./kind.ts";
+import { prepareNode, validateNode } from "./node-rules.ts";
 import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
-import { required } from "./rule-errors.ts";
+import { invalidValue, required } from "./rule-errors.ts";
 import { validatePod } from "./pod-rules.ts";
-import { validateEndpoints, validateService } from "./service-rules.ts";
+import { validateEndpoints, validateService, validateServiceStatus } from "./service-rules.ts";
 import {
   validateAutoscaler,
   validateBudget,
@@ -122,7 +123,13 @@ const strategies: Readonly<Record<string, Strategy>> = {
     toStored: eventToCoreApi,
   },
   "/serviceaccounts": { ...ordinary, answersDeletedObject: true },
-  "/nodes": { ...ordinary, keepsStatusOnCreate: true, selectableFields: ["spec.unschedulable"] },
+  "/nodes": {
+    ...ordinary,
+    keepsStatusOnCreate: true,
+    selectableFields: ["spec.unschedulable"],
+    prepare: prepareNode,
+    validate: validateNode,
+  },
   "/pods": {
     ...ordinary,
     hasGeneration: true,
@@ -149,6 +156,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: defaultService,
     begin: (service, old, { stored }) => addressService(service, old, () => stored("/services")),
     validate: validateService,
+    validateStatus: validateServiceStatus,
   },
   "/endpoints": { ...ordinary, createsOnUpdate: true, validate: validateEndpoints },
   "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true, validate: validateLease },
@@ -168,7 +176,6 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "apps/statefulsets": { ...workload, prepare: defaultStatefulSet, validate: validateStatefulSet },
   "apps/replicasets": {
     ...workload,
-    selectableFields: ["status.replicas"],
     prepare: defaultReplicas,
     validate: validateWorkload,
     validateStatus: validateWorkloadStatus,
@@ -359,7 +366,30 @@ function refuseIncompleteSecret(secret: JsonObject): readonly FieldError[] {
   // One of the two is enough.
   const credentials = ["username", "password"];
   if (type === "kubernetes.io/basic-auth" && credentials.every((key) => data[key] === undefined)) missing.push(...credentials);
-  return missing.map((key) => required(`data[${key}]`));
+  return [...missing.map((key) => required(`data[${key}]`)), ...refuseDockerConfig(type, data)];
+}
+
+/** Credentials for registries are an object in JSON; what they are is not repeated. */
+function refuseDockerConfig(type: string, data: JsonObject): readonly FieldError[] {
+  if (type !== "kubernetes.io/dockerconfigjson" && type !== "kubernetes.io/dockercfg") return [];
+  const key = requiredKeys[type]?.[0] ?? "";
+  const given = data[key];
+  if (typeof given !== "string") return [];
+  const why = problemOfJsonObject(Buffer.from(given, "base64").toString("utf8"));
+  return why === undefined ? [] : [invalidValue(`data[${key}]`, "<secret contents redacted>", why)];
+}
+
+function problemOfJsonObject(text: string): string | undefined {
+  if (text.trim() === "") return "unexpected end of JSON input";
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own words quote what it read, which is secret.
+    return "it is no JSON; write an object with the credentials of each registry";
+  }
+  const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  return value === null || isObject(value) ? undefined : `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
 }
 
 function validateConfigMap(configMap: JsonObject, old: JsonObject | undefined): readonly FieldError[] {

@@ -32,7 +32,8 @@ export function validateWorkload(object: JsonObject, old: JsonObject | undefined
       errors.push(invalidValue("spec.template.metadata.labels", metadata["labels"], "`selector` does not match template `labels`"));
     }
   }
-  const podErrors = validatePodSpec(objectAt(template, "spec"), "spec.template.spec");
+  if (object["kind"] === "DaemonSet") errors.push(...validateDaemonRollout(objectAt(spec, "updateStrategy"), "spec.updateStrategy"));
+  const podErrors = validatePodSpec(withClaims(objectAt(template, "spec"), spec), "spec.template.spec");
   errors.push(...podErrors);
   const policy = stringAt(objectAt(template, "spec"), "restartPolicy") ?? "";
   if (policy !== "Always" && !podErrors.some(({ field }) => field.endsWith("restartPolicy"))) {
@@ -42,6 +43,14 @@ export function validateWorkload(object: JsonObject, old: JsonObject | undefined
     errors.push(invalidValue("spec.selector", inOrder(selector), "field is immutable"));
   }
   return errors;
+}
+
+/** The pod of a StatefulSet, with the volumes that its claims become; that of another workload as it is. */
+function withClaims(pod: JsonObject, { volumeClaimTemplates }: JsonObject): JsonObject {
+  const claims = objectsAt({ volumeClaimTemplates }, "volumeClaimTemplates").map((claim) => objectAt(claim, "metadata")["name"]);
+  if (claims.length === 0) return pod;
+  const volumes = objectsAt(pod, "volumes").filter(({ name }) => !claims.includes(name));
+  return { ...pod, volumes: [...volumes, ...claims.map((name) => ({ name, emptyDir: {} }))] };
 }
 
 /** A selector as Go prints it: the labels in the order of their names. */
@@ -111,6 +120,24 @@ function validateRollout(strategy: JsonObject, at: string): readonly FieldError[
   ];
 }
 
+/** A DaemonSet replaces pods either before or after their successors are there. */
+function validateDaemonRollout(strategy: JsonObject, at: string): readonly FieldError[] {
+  const rolling = strategy["rollingUpdate"];
+  if (!isObject(rolling)) return [];
+  const { maxSurge, maxUnavailable } = rolling;
+  const isNone = (value: unknown): boolean => value === undefined || value === 0 || value === "0%";
+  return [
+    ...countOrPercent(maxUnavailable, `${at}.rollingUpdate.maxUnavailable`, 100),
+    ...countOrPercent(maxSurge, `${at}.rollingUpdate.maxSurge`, 100),
+    ...(isNone(maxSurge) && isNone(maxUnavailable)
+      ? [required(`${at}.rollingUpdate.maxUnavailable`, "cannot be 0 when maxSurge is 0")]
+      : []),
+    ...(isNone(maxSurge) || isNone(maxUnavailable)
+      ? []
+      : [invalidValue(`${at}.rollingUpdate.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero")]),
+  ];
+}
+
 const changeable = [
   "replicas",
   "ordinals",
@@ -140,11 +167,20 @@ export function validateJob(job: JsonObject, old: JsonObject | undefined): reado
   // A job that is suspended and was never started may still be placed elsewhere.
   const isFree = before["suspend"] === true && objectAt(old, "status")["startTime"] === undefined;
   for (const field of ["completions", "selector", "template", "completionMode"]) {
-    if (field === "template" && isFree) continue;
-    if (!equalJson(before[field] ?? null, spec[field] ?? null))
-      errors.push(invalidValue(`spec.${field}`, spec[field], "field is immutable"));
+    const fixed = (of: unknown): unknown => (field === "template" && isFree ? withoutPlacement(of) : (of ?? null));
+    if (!equalJson(fixed(before[field]), fixed(spec[field]))) errors.push(invalidValue(`spec.${field}`, spec[field], "field is immutable"));
   }
   return errors;
+}
+
+/** A pod template without what says where its pods run and what they may use. */
+function withoutPlacement(template: unknown): JsonObject {
+  const metadata = without(objectAt(template, "metadata"), "labels", "annotations");
+  const spec = without(objectAt(template, "spec"), "nodeSelector", "affinity", "tolerations", "schedulingGates");
+  const lists = ["containers", "initContainers"].map(
+    (list) => [list, objectsAt(spec, list).map((one) => without(one, "resources"))] as const,
+  );
+  return { metadata, spec: { ...spec, ...Object.fromEntries(lists) } };
 }
 
 function validateJobPods(spec: JsonObject, at: string): readonly FieldError[] {
@@ -274,16 +310,30 @@ export function validateVolume(volume: JsonObject): readonly FieldError[] {
 }
 
 /** What a PersistentVolumeClaim may not say. */
-export function validateClaim(claim: JsonObject): readonly FieldError[] {
+export function validateClaim(claim: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const spec = objectAt(claim, "spec");
   const asked = objectAt(objectAt(spec, "resources"), "requests")["storage"];
+  const why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
   return [
+    ...(old === undefined || isSameClaim(old, spec) ? [] : [forbiddenValue("spec", why)]),
     ...(stringsAt(spec, "accessModes").length === 0 ? [required("spec.accessModes", "at least 1 access mode is required")] : []),
     ...(asked === undefined ? [required("spec.resources[storage]")] : []),
     ...((tryParseQuantity(String(asked))?.mantissa ?? 1n) <= 0n
       ? [invalidValue("spec.resources[storage]", asked, "must be greater than zero")]
       : []),
   ];
+}
+
+function isSameClaim(old: JsonObject, spec: JsonObject): boolean {
+  const before = objectAt(old, "spec");
+  const isBound = objectAt(old, "status")["phase"] === "Bound";
+  // What was open may be filled in once.
+  const given = ["volumeName", "storageClassName"].filter((field) => (before[field] ?? "") === "");
+  const fixed = (of: JsonObject): JsonObject => {
+    const rest = without(of, ...given, ...(isBound ? ["volumeAttributesClassName"] : []));
+    return isBound ? { ...rest, resources: without(objectAt(of, "resources"), "requests") } : rest;
+  };
+  return equalJson(fixed(before), fixed(spec));
 }
 
 /** What a Lease may not say. */

@@ -21,6 +21,8 @@ export class StatusError extends Error {
   readonly code: number;
   readonly reason: string;
   readonly details: JsonObject | undefined;
+  /** The header of this name that goes with the refusal. */
+  warning: string | undefined;
 
   constructor(code: number, reason: string, message: string, details?: JsonObject) {
     super(message);

@@ -9,8 +9,9 @@ import { isYes } from "../request/query-flag.ts";
 import { metadataOf, stringAt, without } from "../request/json.ts";
 import { parseRequestInfo } from "../request/request-info.ts";
 import type { RequestInfo } from "../request/request-info.ts";
+import { refuseBadTimeout } from "../request/timeout.ts";
 import type { ApiAnswer, ApiRequest, ApiStream, ApiWatchEvent } from "../request/request.ts";
-import { badRequest, methodNotAllowed, notFound, unknownResource } from "../request/status.ts";
+import { badRequest, methodNotAllowed, notFound, StatusError, unknownResource } from "../request/status.ts";
 import { toPartialObjectMetadata, toPartialObjectMetadataList, toTable } from "../table/index.ts";
 import { prepareWatch } from "../watch/watch.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
@@ -31,7 +32,7 @@ export interface ResolvedRequest {
   readonly info: RequestInfo;
 }
 
-/** Names the verb as authorization does: `list` and `watch` differ from `get`, a DELETE of a collection is `deletecollection`. */
+/** Names the verb as authorization does: `list` and `watch` differ from `get`, which one object is always; a DELETE of a collection is `deletecollection`. */
 export function resolveRequest(request: ApiRequest): ResolvedRequest {
   const info = parseRequestInfo(request.path);
   if (info.kind === "other") {
@@ -41,7 +42,7 @@ export function resolveRequest(request: ApiRequest): ResolvedRequest {
   switch (request.method) {
     case "GET":
     case "HEAD":
-      return { info, verb: watches ? "watch" : info.name === "" ? "list" : "get" };
+      return { info, verb: info.name !== "" ? "get" : watches ? "watch" : "list" };
     case "POST":
       return { info, verb: "create" };
     case "PUT":
@@ -62,6 +63,7 @@ export function resolveRequest(request: ApiRequest): ResolvedRequest {
  */
 export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, request: ApiRequest): ApiAnswer | ApiStream {
   const resolved = resolveRequest(request);
+  if (!takesItsTime(resolved)) refuseBadTimeout(request.query["timeout"]);
   authorizeRequest(context, request, resolved);
   const { info } = resolved;
   if (info.kind === "other") {
@@ -87,14 +89,31 @@ export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, re
   if (version.deprecationWarning !== undefined) {
     call.warnings.push(version.deprecationWarning);
   }
-  if (call.subresource !== "") {
-    return answerSubresource(context, call, resolved.verb);
+  try {
+    return answerCall(context, call, resolved.verb);
+  } catch (err) {
+    // What was worth a warning is so in front of a refusal, too.
+    if (err instanceof StatusError) err.warning = warningOf(call);
+    throw err;
   }
-  const needsName = resolved.verb === "update" || resolved.verb === "patch";
-  if (!kind.strategy.verbs.includes(resolved.verb) || (needsName && call.name === "")) {
+}
+
+function answerCall(context: ApiContext, call: ResourceCall, verb: string): ApiAnswer | ApiStream {
+  if (call.subresource !== "") {
+    return answerSubresource(context, call, verb);
+  }
+  const needsName = verb === "update" || verb === "patch";
+  if (!call.kind.strategy.verbs.includes(verb) || (needsName && call.name === "")) {
     throw methodNotAllowed();
   }
-  return answerResource(context, call, resolved.verb);
+  return answerResource(context, call, verb);
+}
+
+const longSubresources: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
+
+/** Requests that end when somebody ends them know no timeout. */
+function takesItsTime({ verb, info }: ResolvedRequest): boolean {
+  return verb === "watch" || (info.kind === "resource" && longSubresources.has(info.subresource));
 }
 
 function authorizeRequest(context: ApiContext, request: ApiRequest, { verb, info }: ResolvedRequest): void {
@@ -280,6 +299,11 @@ function tableOf(
 }
 
 function headersOf(call: ResourceCall): Readonly<Record<string, string>> {
+  const warning = warningOf(call);
+  return { "content-type": "application/json", ...(warning === undefined ? {} : { warning }) };
+}
+
+function warningOf(call: ResourceCall): string | undefined {
   const warnings = [...new Set(call.warnings)].map((text) => `299 - "${text.replaceAll(/[\\"]/g, "\\$&").replaceAll(/[\r\n]+/g, " ")}"`);
-  return { "content-type": "application/json", ...(warnings.length === 0 ? {} : { warning: warnings.join(", ") }) };
+  return warnings.length === 0 ? undefined : warnings.join(", ");
 }

@@ -46,7 +46,7 @@ export function fromScale(call: ResourceCall, live: JsonObject, scale: JsonObjec
       {
         reason: "FieldValueInvalid",
         field: custom ? ".spec.replicas" : "spec.replicas",
-        message: `Invalid value: ${JSON.stringify(replicas)}: should be a non-negative integer`,
+        message: `Invalid value: ${JSON.stringify(replicas)}: ${custom || typeof replicas !== "number" ? "should be a non-negative integer" : "must be greater than or equal to 0"}`,
       },
     ]);
   }

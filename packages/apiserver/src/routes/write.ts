@@ -12,6 +12,7 @@ import type { WriteFacts } from "../kinds/kind.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
 import { alreadyExists, badRequest, conflict, invalid, StatusError } from "../request/status.ts";
 import { warningsOfFormats } from "../schema/index.ts";
+import type { FieldError } from "../schema/index.ts";
 import { createNameSuffix, createUid, timestampOf } from "./context.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 import type { WriteOptions } from "./options.ts";
@@ -306,21 +307,49 @@ function refuseInvalid(
   facts: WriteFacts,
 ): void {
   const validated = call.version.validate(object, live, { subresource });
-  call.warnings.push(...metadataWarnings(call.kind, object, live), ...validated.warnings);
-  if (call.kind.resource === crdResource && subresource === "") call.warnings.push(...warningsOfFormats(objectAt(object, "spec")));
-  const errors = [...validateMetadata(call.kind, object, live), ...validated.errors];
+  let errors = [...validateMetadata(call.kind, object, live), ...validated.errors];
   // Rules may look at an object from which something is missing or whose words are unknown, not at one whose values have wrong types.
   if (errors.every((error) => mildReasons.has(error.reason)) && subresource === "") {
-    const known = new Set(errors.map((error) => error.field));
-    errors.push(...(call.kind.strategy.validate?.(object, live, facts) ?? []).filter((error) => !known.has(error.field)));
+    errors = mergeErrors(errors, call.kind.strategy.validate?.(object, live, facts) ?? []);
   }
+  errors.push(...refuseCounts(call, object, subresource));
   if (errors.length === 0 && subresource === "status") errors.push(...(call.kind.strategy.validateStatus?.(object) ?? []));
   if (errors.length > 0) {
     throw invalid(call.kind.group, call.version.names.kind, stringAt(metadataOf(object), "name") ?? "", errors);
   }
+  call.warnings.push(...metadataWarnings(call.kind, object, live), ...validated.warnings);
+  if (call.kind.resource === crdResource && subresource === "") call.warnings.push(...warningsOfFormats(objectAt(object, "spec")));
   if (isLargerThan(object, maxObjectBytes)) {
     throw new StatusError(413, "RequestEntityTooLarge", `Request entity too large: an object may hold ${maxObjectBytes} bytes; split it`);
   }
+}
+
+/** What the scale of a custom kind counts are numbers of pods, whatever its schema says. */
+function refuseCounts({ kind, version }: ResourceCall, object: JsonObject, subresource: "" | "status"): readonly FieldError[] {
+  const { scale } = version.subresources;
+  if (!kind.custom || scale === undefined) return [];
+  const paths = [...(subresource === "" ? [scale.specReplicasPath] : []), scale.statusReplicasPath];
+  return paths.flatMap((path): FieldError[] => {
+    const count = path
+      .split(".")
+      .slice(1)
+      .reduce<unknown>((value, name) => objectAt({ value }, "value")[name], object);
+    if (typeof count !== "number") return [];
+    const why =
+      count < 0 ? "should be a non-negative integer" : count > 2_147_483_647 ? "should be less than or equal to 2147483647" : undefined;
+    return why === undefined ? [] : [{ reason: "FieldValueInvalid", field: path, message: `Invalid value: ${count}: ${why}` }];
+  });
+}
+
+/** Of one thing that schema and rule find wrong the rule says more; of two things wrong with a field the schema's comes first, and counts. */
+function mergeErrors(ofSchema: readonly FieldError[], ofRules: readonly FieldError[]): FieldError[] {
+  // Rules about taints speak of another place, as those of kube-apiserver do.
+  const placeOf = (error: FieldError): string => error.field.replace(/^metadata\.taints/, "spec.taints");
+  const repeats = (error: FieldError, rule: FieldError): boolean =>
+    error.field === placeOf(rule) && (error.reason === rule.reason || error.field !== rule.field);
+  const left = ofSchema.filter((error) => !ofRules.some((rule) => repeats(error, rule)));
+  const known = new Set(left.map((error) => error.field));
+  return [...left, ...ofRules.filter((rule) => !known.has(rule.field))];
 }
 
 /** Adds up texts only, and stops as soon as it knows: cheap enough for every write. */

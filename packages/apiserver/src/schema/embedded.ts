@@ -1,3 +1,4 @@
+import { validateEmbeddedMetadata } from "../admission/metadata.ts";
 import { getOwn, isObject } from "../json.ts";
 import { fieldError } from "./field-error.ts";
 import type { ValidationNode } from "./node.ts";
@@ -6,7 +7,7 @@ import type { FieldError } from "./types.ts";
 const kindText =
   "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-/** Checks that apiVersion and kind of embedded resources are not empty, everywhere below `value`; that they are there is a matter of the schema. */
+/** Checks apiVersion, kind and metadata of embedded resources, everywhere below `value`; that they are there is a matter of the schema. */
 export function checkEmbedded(value: unknown, node: ValidationNode, path: string, errors: FieldError[]): void {
   if (!node.embeddedBelow) return;
   if (Array.isArray(value)) {
@@ -24,6 +25,8 @@ export function checkEmbedded(value: unknown, node: ValidationNode, path: string
       else if (name === "kind" && typeof text === "string" && !/^[a-z]([-a-z0-9]*[a-z0-9])?$/i.test(text))
         errors.push(fieldError("FieldValueInvalid", `${path}.${name}`, text, kindText));
     }
+    const metadata = getOwn(value, "metadata");
+    if (isObject(metadata)) errors.push(...validateEmbeddedMetadata(metadata, `${path}.metadata`));
   }
   for (const key of Object.keys(value)) {
     const property = node.properties.get(key);

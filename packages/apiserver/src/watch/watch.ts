@@ -37,7 +37,7 @@ export function prepareWatch(context: ApiContext, call: ResourceCall): WatchStar
   const { query } = call.request;
   const wantsBookmarks = isYes(query["allowWatchBookmarks"]);
   const sendInitial = query["sendInitialEvents"] === undefined ? undefined : isYes(query["sendInitialEvents"]);
-  checkMatch(query["resourceVersionMatch"] ?? "", sendInitial);
+  checkMatch(query["resourceVersionMatch"] ?? "", sendInitial, query["continue"] ?? "");
   const matches = matcherOf(call);
   const wanted = query["resourceVersion"] ?? "";
   const since = wanted === "" ? 0 : parseResourceVersion(wanted);
@@ -135,15 +135,19 @@ function eventFor(
   return { type: "DELETED", object: last };
 }
 
-function checkMatch(match: string, sendInitial: boolean | undefined): void {
-  const refuse = (field: string, message: string): never => {
-    throw invalid("meta.k8s.io", "ListOptions", "", [{ reason: "FieldValueForbidden", field, message: `Forbidden: ${message}` }]);
-  };
-  if (sendInitial === undefined) {
-    if (match !== "") refuse("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
-    return;
+function checkMatch(match: string, sendInitial: boolean | undefined, continueToken: string): void {
+  const problems: string[] = [];
+  if (sendInitial !== undefined && match !== "NotOlderThan") {
+    problems.push("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
   }
-  if (match !== "NotOlderThan") refuse("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  if (sendInitial === undefined && match !== "") {
+    problems.push("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  }
+  // In these words where no resourceVersionMatch is given, too.
+  if (continueToken !== "") problems.push("resourceVersionMatch is forbidden when continue is provided");
+  if (problems.length === 0) return;
+  const causes = problems.map((why) => ({ reason: "FieldValueForbidden", field: "resourceVersionMatch", message: `Forbidden: ${why}` }));
+  throw invalid("meta.k8s.io", "ListOptions", "", causes);
 }
 
 function tooOld(wanted: number, oldest: number): StatusError {

@@ -1,6 +1,6 @@
-import { isObject } from "../../json.ts";
+import { equalJson, isObject } from "../../json.ts";
 import type { JsonObject } from "../../json.ts";
-import { metadataOf, objectAt, objectsAt, stringAt, without } from "../../request/json.ts";
+import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, without } from "../../request/json.ts";
 import { each, fill, inside } from "./fill.ts";
 
 /** Services have addresses in 10.96.0.0/16; the first ones belong to the cluster itself. */
@@ -35,12 +35,29 @@ export function addressService(service: JsonObject, old: JsonObject | undefined,
       .filter((other) => metadataOf(other)["uid"] !== own["uid"])
       .map((other) => objectAt(other, "spec"));
   return inside(service, "spec", (given) => {
-    if (given["type"] === "ExternalName") return without(given, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy");
+    if (given["type"] === "ExternalName") return withoutAddress(given, before);
+    // Said in two ways that do not agree: for validation to refuse.
+    if (old === undefined && addressesDisagree(given)) return given;
     const spec = withAddress(given, before, elsewhere, `${String(own["namespace"])}/${String(own["name"])}`);
     if (isOpen(spec)) return withNodePorts(spec, before, elsewhere);
     // Ports of the type before go with it; others were asked for, and are refused.
     return isOpen(before) ? closedPorts(spec) : spec;
   });
+}
+
+/** What the type before brought goes with it; what was asked for on top is refused. */
+function withoutAddress(given: JsonObject, before: JsonObject): JsonObject {
+  const spec = without(given, "internalTrafficPolicy");
+  if (before["type"] === undefined || before["type"] === "ExternalName") return spec;
+  const brought = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
+  const rest = without(spec, ...brought.filter((field) => equalJson(spec[field], before[field])));
+  return isOpen(before) ? closedPorts(rest) : rest;
+}
+
+/** True where `clusterIPs` says something that `clusterIP` does not. */
+export function addressesDisagree(spec: JsonObject): boolean {
+  const [first] = stringsAt(spec, "clusterIPs");
+  return first !== undefined && first !== (stringAt(spec, "clusterIP") ?? "");
 }
 
 function isOpen(spec: JsonObject): boolean {
@@ -54,8 +71,7 @@ function hasExternalAddress(spec: JsonObject): boolean {
 type Others = () => readonly JsonObject[];
 
 function withAddress(spec: JsonObject, before: JsonObject, elsewhere: Others, name: string): JsonObject {
-  const asked = stringAt(spec, "clusterIP") || (Array.isArray(spec["clusterIPs"]) ? (spec["clusterIPs"][0] as unknown) : undefined);
-  const address = asked || stringAt(before, "clusterIP") || freeAddress(elsewhere, name);
+  const address = stringAt(spec, "clusterIP") || stringAt(before, "clusterIP") || freeAddress(elsewhere, name);
   const isHeadless = address === "None";
   const hasSelector = isObject(spec["selector"]) && Object.keys(spec["selector"]).length > 0;
   return fill(
