@@ -186,6 +186,8 @@ export const builtinCases: readonly DifferentialCase[] = [
       strategic({ spec: { type: "ExternalName", externalName: "a.b" } }),
       strategic({ spec: { type: "LoadBalancer", clusterIP: "10.96.7.7", externalName: null, allocateLoadBalancerNodePorts: false } }),
       { do: "merge", subresource: "status", body: { status: { loadBalancer: { ingress: [{ ip: "9.9.9" }] } } } },
+      { do: "merge", subresource: "status", body: { status: { loadBalancer: { ingress: [{ ip: "9.9.9.9", ipMode: "VIP" }] } } } },
+      strategic({ spec: { type: "ClusterIP" } }),
     ],
   },
   {

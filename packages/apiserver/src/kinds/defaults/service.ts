@@ -34,7 +34,8 @@ export function addressService(service: JsonObject, old: JsonObject | undefined,
     others()
       .filter((other) => metadataOf(other)["uid"] !== own["uid"])
       .map((other) => objectAt(other, "spec"));
-  return inside(service, "spec", (given) => {
+  const isLeft = before["type"] === "LoadBalancer" && objectAt(service, "spec")["type"] !== "LoadBalancer";
+  return inside(isLeft ? { ...service, status: { loadBalancer: {} } } : service, "spec", (given) => {
     if (given["type"] === "ExternalName") return withoutAddress(given, before);
     // Said in two ways that do not agree: for validation to refuse.
     if (old === undefined && addressesDisagree(given)) return given;
