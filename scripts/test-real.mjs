@@ -1,7 +1,7 @@
 // Runs the real tier: our client against a genuine kube-apiserver, genuine kubectl, helm and talosctl against our servers.
 // Genuine parts are built once from pinned Go modules into a cache folder (hack/tools), or taken from KUBEBUILDER_ASSETS.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -13,10 +13,19 @@ const assets = process.env.KUBEBUILDER_ASSETS;
 const wanted = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm", "talosctl", "golden", "promtool"];
 let missing = wanted;
 let tools = cache;
-if (assets !== undefined && fromAssets.every((name) => existsSync(join(assets, name)))) {
+if (assets !== undefined) {
+  const absent = fromAssets.filter((name) => !existsSync(join(assets, name)));
+  if (absent.length > 0) {
+    process.stderr.write(`KUBEBUILDER_ASSETS names ${assets}, which lacks ${absent.join(", ")}: put them there, or unset it\n`);
+    process.exit(1);
+  }
   tools = join(cache, "with-assets");
   mkdirSync(tools, { recursive: true });
-  for (const name of fromAssets) if (!existsSync(join(tools, name))) symlinkSync(join(assets, name), join(tools, name));
+  for (const name of fromAssets) {
+    // An earlier run may have named another folder.
+    rmSync(join(tools, name), { force: true });
+    symlinkSync(join(assets, name), join(tools, name));
+  }
   missing = wanted.filter((name) => !fromAssets.includes(name));
 }
 if (spawnSync("go", ["version"]).status === 0) {

@@ -21,7 +21,7 @@
 {{- define "talos-operator.ineffective" -}}
 {{- $v := .Values }}
 {{- $found := list }}
-{{- range $name := list "bootImage" "bootImageSource" "vitistackName" "kubernetesProviderName" "pxeBootStack" "service" }}
+{{- range $name := list "bootImage" "bootImageSource" "vitistackName" "kubernetesProviderName" "pxeBootStack" "service" "livenessProbe" "readinessProbe" }}
 {{- if hasKey $v $name }}{{ $found = append $found $name }}{{ end }}
 {{- end }}
 {{- range $name := list "vmInstallImage" "requiredExtensions" "extensionCooldownMinutes" "versionEnforceCooldownMinutes" }}
