@@ -33,7 +33,7 @@ describe("what is released", () => {
       assert.deepEqual(parseKubernetesYaml(read(`charts/talos-operator/files/crds/${file}`))[0], kept, file);
     }
     const rules = (text: string): readonly string[] =>
-      [...text.matchAll(/^ *- (apiGroups: .*)\n *(resources: .*)$/gm)].map(([, a, b]) => `${a} ${b}`);
+      [...text.matchAll(/^ *- (apiGroups: .*)\n *(resources: .*)\n *(verbs: .*)$/gm)].map(([, a, b, c]) => `${a} ${b} ${c}`);
     assert.deepEqual(rules(read("charts/talos-operator/templates/_rules.tpl")), rules(read("config/rbac/role.yaml")));
     assert.ok(rules(read("config/rbac/role.yaml")).length > 10);
   });

@@ -71,6 +71,13 @@ describe("a KubernetesCluster", () => {
         "vitistack.io/clusterid": "demo",
         "vitistack.io/node-role": "worker",
       });
+      const second = await world.client.resource(kinds.vitistackMachine).get({ namespace: "default", name: "demo-cp-1" });
+      assert.deepEqual(second.metadata?.labels, {
+        "cluster.vitistack.io/cluster-name": "demo",
+        "cluster.vitistack.io/role": "controlplane",
+        "vitistack.io/clusterid": "demo",
+        "vitistack.io/node-role": "control-plane",
+      });
       assert.equal(worker.metadata?.annotations?.["vitistack.io/os-installed"], "true");
       const nodes = await world.workload().resource({ group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false }).list();
       assert.deepEqual(nodes.items.map(({ metadata }) => metadata?.name ?? "").toSorted(), names);

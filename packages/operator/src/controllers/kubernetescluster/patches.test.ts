@@ -41,6 +41,25 @@ for (const minor of ["1.12", "1.13", "1.14"])
     assert.equal(check.kind, "fine", JSON.stringify(check));
   });
 
+for (const [minor, where] of [
+  ["1.13", [{ machine: { certSANs: ["api.example.com"] }, cluster: { apiServer: { certSANs: ["api.example.com"] } } }]],
+  [
+    "1.14",
+    [
+      { machine: { certSANs: ["api.example.com"] } },
+      { apiVersion: "v1alpha1", kind: "KubeAPIServerConfig", certExtraSANs: ["api.example.com"] },
+    ],
+  ],
+] as const)
+  test(`names for certificates stand where Talos ${minor} looks for them (A017)`, () => {
+    const talosConfig = { machine: { certSANs: ["api.example.com"] } };
+    const spec = { clusterName: "demo", controlPlane: { replicas: 1, version: "1.34" }, talosConfig };
+    const { model } = normaliseCluster({ metadata: { name: "demo" }, spec }, clusterDefaults({}));
+    const [group] = model?.groups ?? [];
+    assert.ok(model !== undefined && group !== undefined);
+    assert.deepEqual(patchesOf(model, group, minor), where);
+  });
+
 for (const [minor, kubelet] of [
   ["1.13", { machine: { kubelet: { image: "reg.example/kubelet:v1.35.0", extraArgs: { "max-pods": "200" } } } }],
   ["1.14", { apiVersion: "v1alpha1", kind: "KubeletConfig", image: "reg.example/kubelet:v1.35.0", extraArgs: { "max-pods": "200" } }],
