@@ -6,6 +6,24 @@ import { clusterDefaults } from "./defaults.ts";
 import { patchesOf } from "./patches.ts";
 import { controlPlanePool } from "./pools.ts";
 
+/** A control plane's config with these patches is one that this Talos takes. */
+function assertTaken(configPatches: ReturnType<typeof patchesOf>, minor: string, endpoint: string, kubeVersion: string): void {
+  const version = `v${minor}.0`;
+  const check = checkConfig({
+    role: "controlplane",
+    clusterName: "demo",
+    endpoint: `https://${endpoint}:6443`,
+    controlPlane: { mode: "metal", version, kubeVersion },
+    machineSpec: { configPatches },
+    version,
+    readBy: undefined,
+    platform: "metal",
+    installDisk: "/dev/sda",
+    addresses: ["10.0.0.1"],
+  });
+  assert.equal(check.kind, "fine", JSON.stringify(check));
+}
+
 for (const minor of ["1.12", "1.13", "1.14"])
   test(`an address that control planes hold becomes documents that Talos ${minor} takes, and workers have none`, () => {
     const spec = {
@@ -26,19 +44,7 @@ for (const minor of ["1.12", "1.13", "1.14"])
       { apiVersion: "v1alpha1", kind: "Layer2VIPConfig", name: "10.0.0.9", link: "net0" },
     ]);
     assert.deepEqual(patchesOf(model, workers, minor), []);
-    const check = checkConfig({
-      role: "controlplane",
-      clusterName: "demo",
-      endpoint: "https://10.0.0.9:6443",
-      controlPlane: { mode: "metal", version: `v${minor}.0`, kubeVersion: "v1.35.0" },
-      machineSpec: { configPatches },
-      version: `v${minor}.0`,
-      readBy: undefined,
-      platform: "metal",
-      installDisk: "/dev/sda",
-      addresses: ["10.0.0.1"],
-    });
-    assert.equal(check.kind, "fine", JSON.stringify(check));
+    assertTaken(configPatches, minor, "10.0.0.9", "v1.35.0");
   });
 
 for (const [minor, where] of [
@@ -98,17 +104,5 @@ for (const minor of ["1.11", "1.12", "1.13"])
     const asked = { ...model, install: { ...model.install, extraKernelArgs: ["console=ttyS0"] } };
     const configPatches = patchesOf(asked, group, minor);
     assert.match(JSON.stringify(configPatches), /console=ttyS0/);
-    const check = checkConfig({
-      role: "controlplane",
-      clusterName: "demo",
-      endpoint: "https://10.0.0.1:6443",
-      controlPlane: { mode: "metal", version: `v${minor}.0`, kubeVersion: "v1.34.1" },
-      machineSpec: { configPatches },
-      version: `v${minor}.0`,
-      readBy: undefined,
-      platform: "metal",
-      installDisk: "/dev/sda",
-      addresses: ["10.0.0.1"],
-    });
-    assert.equal(check.kind, "fine", JSON.stringify(check));
+    assertTaken(configPatches, minor, "10.0.0.1", "v1.34.1");
   });
