@@ -7,6 +7,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { connect as connectTcp, createServer as createTcpServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { before, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { createServer as createTlsServer } from "node:tls";
 import { gzipSync } from "node:zlib";
 
@@ -216,4 +217,26 @@ test("a machine whose connection went silent is reached over a new one", async (
   assert.equal((await failure(version(channel, { timeoutMs: 100 }))).code, 4);
   assert.equal(await version(channel), "v1.13.9");
   assert.equal(connections, 2);
+});
+
+test("a channel that is closed while its machine is away does not connect to it when it comes back", async () => {
+  let connections = 0;
+  const server = createTcpServer();
+  server.on("connection", (socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  const port = await listen(server);
+  server.close();
+  await once(server, "close");
+  const channel = dial(port);
+  assert.equal((await failure(version(channel))).code, 14);
+  // grpc-js is to try again by itself once its pause is over.
+  assert.equal((await failure(version(channel))).code, 14);
+  channel.close();
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  // Its first pause is 100 ms, give or take a fifth.
+  await delay(400);
+  assert.equal(connections, 0);
 });

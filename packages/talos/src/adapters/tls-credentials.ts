@@ -90,11 +90,16 @@ export class TlsCredentials extends ChannelCredentials {
   }
 
   override _createSecureConnector(...[, , callCredentials]: Parameters<ChannelCredentials["_createSecureConnector"]>): SecureConnector {
+    // Between two attempts grpc-js plans the next one, also for a channel that is closed meanwhile: nobody would ever close that connection.
+    let isDestroyed = false;
     return {
       connect: (socket) => this.#connect(socket),
-      waitForReady: () => Promise.resolve(),
+      waitForReady: () => (isDestroyed ? Promise.reject(new Error("the channel is closed")) : Promise.resolve()),
       getCallCredentials: () => callCredentials ?? CallCredentials.createEmpty(),
-      destroy: () => this.abandonPending(),
+      destroy: () => {
+        isDestroyed = true;
+        this.abandonPending();
+      },
     };
   }
 
