@@ -149,6 +149,17 @@ describe("what both shapes share", () => {
     assert.deepEqual(model.kubelet, { extraArgs: { "max-pods": "200" } });
   });
 
+  it("takes an endpoint that stands in talosConfig alone, and words that stand twice and agree (A018)", () => {
+    const url = "https://10.0.0.9:6443";
+    const talosConfig = { cluster: { controlPlane: { endpoint: url } } };
+    const { clusterEndpoint: _given, ...rest } = flatCluster().spec ?? {};
+    assert.deepEqual(modelOf(read({ ...flatCluster(), spec: { ...rest, talosConfig } })).endpoint, { mode: "given", url });
+    assert.deepEqual(modelOf(read(nestedCluster({}, { talosConfig }))).endpoint, { mode: "given", url });
+    const twice = { name: "simple-cluster", controlPlane: { endpoint: url }, network: { serviceSubnets: ["10.97.0.0/16"] } };
+    const model = modelOf(read(flatCluster({ clusterEndpoint: url, serviceSubnets: ["10.97.0.0/16"], talosConfig: { cluster: twice } })));
+    assert.deepEqual([model.name, model.endpoint, model.serviceSubnets], ["simple-cluster", { mode: "given", url }, ["10.97.0.0/16"]]);
+  });
+
   it("takes the endpoint mode of the cluster before that of the operator, and a given endpoint before both (D5)", () => {
     const modeOf = (spec: Partial<KubernetesClusterSpec>, more = {}) =>
       modelOf(normaliseCluster(nestedCluster({}, spec), { ...defaults, ...more })).endpoint;
@@ -282,6 +293,15 @@ describe("bad input", () => {
       cluster: flatCluster({ podSubnets: ["10.1.0.0/16"], talosConfig: { cluster: { network: { podSubnets: ["10.2.0.0/16"] } } } }),
       fields: ["spec.talosConfig.cluster.network.podSubnets"],
       says: /spec\.podSubnets/,
+    },
+    {
+      name: "two networks for services that differ",
+      cluster: flatCluster({
+        serviceSubnets: ["10.97.0.0/16"],
+        talosConfig: { cluster: { network: { serviceSubnets: ["10.98.0.0/16"] } } },
+      }),
+      fields: ["spec.talosConfig.cluster.network.serviceSubnets"],
+      says: /spec\.serviceSubnets/,
     },
     {
       name: "two endpoints that differ",

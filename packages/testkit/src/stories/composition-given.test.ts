@@ -46,6 +46,23 @@ async function shown(world: CompositionStory): Promise<string> {
   return JSON.stringify([lists, cluster?.status, [...world.files.texts]]);
 }
 
+/** A log, and what it was told. */
+function listening(): readonly [readonly unknown[], Logger] {
+  const lines: unknown[] = [];
+  const note = (...words: readonly unknown[]): void => void lines.push(words);
+  const log: Logger = { debug: note, info: note, warn: note, error: note, child: () => log };
+  return [lines, log];
+}
+
+/** Neither the token nor a part of the authorities is in what people see or in the log. */
+async function assertHidden(world: CompositionStory, lines: readonly unknown[], authorities: readonly KeyPair[]): Promise<void> {
+  const seen = `${await shown(world)}${JSON.stringify(lines)}`;
+  assert.ok(lines.length > 10);
+  const parts = authorities.flatMap(({ certificate, key }) => [key, packed(key), packed(certificate)]);
+  for (const secret of [TOKEN, packed(TOKEN), ...parts])
+    assert.ok(!seen.includes(secret) && !seen.includes(JSON.stringify(secret).slice(1, -1)));
+}
+
 async function told(world: CompositionStory, reason: string): Promise<string> {
   await world.until(reason, async () => conditionOf(await world.get(kinds.controlPlane), "Ready")?.reason === reason, 300);
   return conditionOf(await world.get(kinds.controlPlane), "Ready")?.message ?? "";
@@ -53,9 +70,7 @@ async function told(world: CompositionStory, reason: string): Promise<string> {
 
 describe("a KubernetesCluster with secrets that somebody gives (A017)", () => {
   test("runs with the token and the authority of its spec, and shows neither anywhere", () => {
-    const lines: unknown[] = [];
-    const note = (...words: readonly unknown[]): void => void lines.push(words);
-    const log: Logger = { debug: note, info: note, warn: note, error: note, child: () => log };
+    const [lines, log] = listening();
     return tellComposition({ log }, async (world) => {
       const authority = await authorityOf(world);
       await world.client.resource(kinds.kubernetesCluster).create(withInline(authority));
@@ -64,10 +79,7 @@ describe("a KubernetesCluster with secrets that somebody gives (A017)", () => {
       const bundle = await bundleOf(world);
       assert.equal(bundle?.trustdInfo.token, TOKEN);
       assert.deepEqual({ ...bundle?.certs.os }, { ...authority });
-      const seen = `${await shown(world)}${JSON.stringify(lines)}`;
-      assert.ok(lines.length > 10);
-      for (const secret of [TOKEN, packed(TOKEN), authority.key, packed(authority.key), packed(authority.certificate)])
-        assert.ok(!seen.includes(secret) && !seen.includes(JSON.stringify(secret).slice(1, -1)));
+      await assertHidden(world, lines, [authority]);
       await world.time.advance(120_000);
       await assertQuiet(world, 3);
       await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "demo" });
@@ -77,8 +89,9 @@ describe("a KubernetesCluster with secrets that somebody gives (A017)", () => {
     });
   });
 
-  test("waits for the Secret that it names, refuses one that does not fit with no keys made, and goes on with a sound one", () =>
-    tellComposition({}, async (world) => {
+  test("waits for the Secret that it names, refuses one that does not fit with no keys made, goes on with a sound one, and shows none of it", () => {
+    const [lines, log] = listening();
+    return tellComposition({ log }, async (world) => {
       await world.client.resource(kinds.kubernetesCluster).create(withReference);
       await world.start();
       assert.match(await told(world, "GivenSecretsUnusable"), /Secret mine gives, and it does not exist/);
@@ -94,6 +107,7 @@ describe("a KubernetesCluster with secrets that somebody gives (A017)", () => {
       const config = JSON.stringify(world.datacenter.machine("10.5.0.1").state.config.persisted);
       for (const [network] of Object.values(subnets))
         assert.ok(config.includes(network ?? ""), "A038: the subnets stand in the configuration");
+      await assertHidden(world, lines, [mine, other]);
       // What the person keeps stays when the cluster goes.
       await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "demo" });
       await world.until("gone", async () => (await world.cluster()) === undefined, 1_800);
@@ -102,7 +116,8 @@ describe("a KubernetesCluster with secrets that somebody gives (A017)", () => {
         (await secrets.list()).items.map(({ metadata }) => metadata?.name),
         ["mine"],
       );
-    }));
+    });
+  });
 
   test("refuses an authority that has run out, and a Secret that lacks a part", () =>
     tellComposition({}, async (world) => {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { createMemoryFiles } from "@talos-operator/operator/testing";
 import type { KubeTransport } from "@talos-operator/ports";
-import { conditionOf, flatCluster, nestedCluster, tellComposition } from "./composition.ts";
+import { conditionOf, flatCluster, nestedCluster, seriesOf, tellComposition } from "./composition.ts";
 import type { CompositionStory } from "./composition.ts";
 import { assertQuiet } from "./quiet.ts";
 import { kinds } from "./story.ts";
@@ -20,6 +21,11 @@ async function ready(world: CompositionStory, cluster: KubeObject): Promise<void
   await world.start();
   await world.untilComposed(600);
 }
+
+const unpacked = (data: Readonly<Record<string, string>> = {}): string =>
+  Object.values(data)
+    .map((value) => Buffer.from(value, "base64").toString("utf8"))
+    .join("\n");
 
 /** Addresses that were wiped, in order. */
 const resets = (world: CompositionStory): readonly string[] => world.effects.flatMap((effect) => /^Reset (.*)$/.exec(effect)?.[1] ?? []);
@@ -43,8 +49,9 @@ async function assertAsWritten(world: CompositionStory, name: string): Promise<v
 }
 
 describe("a KubernetesCluster", () => {
-  test("becomes Machines, files and a running cluster, and then nothing is written any more (A001, A002, A025-A036, A045-A047, A054-A057)", () =>
-    tellComposition({}, async (world) => {
+  test("becomes Machines, files and a running cluster, and then nothing is written any more (A001, A002, A025-A036, A045-A047, A054-A057, A060, A061, A064)", () => {
+    const metrics = createMetricsRegistry();
+    return tellComposition({ metrics }, async (world) => {
       const template = { provider: "proxmox", cpu: { cores: 4 }, tags: { team: "b" } };
       await ready(world, flatCluster(3, { workers: 2 }, { controlPlane: { replicas: 3, machineTemplate: { spec: template } } }));
       const names = ["demo-cp-0", "demo-cp-1", "demo-cp-2", "demo-workers-0", "demo-workers-1"];
@@ -82,7 +89,9 @@ describe("a KubernetesCluster", () => {
       const nodes = await world.workload().resource({ group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false }).list();
       assert.deepEqual(nodes.items.map(({ metadata }) => metadata?.name ?? "").toSorted(), names);
       const secrets = ["demo-kubeconfig", "demo-talosconfig"].map((name) => world.get(kinds.secret, name));
-      assert.ok((await Promise.all(secrets)).every((secret) => secret !== undefined));
+      const [kubeconfig, talosconfig] = (await Promise.all(secrets)) as readonly { readonly data?: Readonly<Record<string, string>> }[];
+      assert.match(unpacked(kubeconfig?.data), /^ +server: https:\/\/10\.5\.0\.100:6443$/m);
+      assert.match(unpacked(talosconfig?.data), /^context: demo$/m);
       const settled = await world.cluster();
       assert.equal(settled?.status?.observedGeneration, settled?.metadata?.generation);
       const conditions = settled?.status?.conditions ?? [];
@@ -90,7 +99,15 @@ describe("a KubernetesCluster", () => {
       await world.time.advance(120_000);
       await assertQuiet(world, 3);
       assert.equal((await world.cluster())?.status?.lastUpdated, settled?.status?.lastUpdated);
-    }));
+      assert.deepEqual(seriesOf(metrics, "clusters_total").at(-1), '{phase="Running"} 1');
+      assert.deepEqual(seriesOf(metrics, "machines_generated"), [
+        '{cluster="demo",role="controlplane"} 3',
+        '{cluster="demo",role="worker"} 2',
+      ]);
+      // Five manifests, and who they belong to.
+      assert.deepEqual(seriesOf(metrics, "file_operations_total"), ['{operation="create",status="success"} 6']);
+    });
+  });
 
   test("grows from one control plane to three and shrinks to one again, the highest indexes leave, and never without quorum (A102-A104)", () =>
     tellComposition({}, async (world) => {
@@ -110,6 +127,13 @@ describe("a KubernetesCluster", () => {
           `${size}`,
           async () => (await world.machineNames()).join() === names.join() && (await condition(world, "Ready"))?.status === "True",
           1_800,
+        );
+        const { metadata, status } = (await world.cluster()) ?? {};
+        assert.ok((metadata?.generation ?? 0) > 1);
+        assert.equal(status?.observedGeneration, metadata?.generation);
+        assert.deepEqual(
+          status?.conditions.filter(({ observedGeneration }) => observedGeneration !== metadata?.generation),
+          [],
         );
         assert.deepEqual(
           [...world.files.texts.keys()]
@@ -140,8 +164,9 @@ describe("a KubernetesCluster", () => {
       await world.untilComposed();
     }));
 
-  test("goes without a trace: pools, machines wiped and powered off, files, Secrets, the finalizer last (A004, A059, A106)", () =>
-    tellComposition({}, async (world) => {
+  test("goes without a trace: pools, machines wiped and powered off, files, Secrets, the finalizer last (A004, A059, A064, A106)", () => {
+    const metrics = createMetricsRegistry();
+    return tellComposition({ metrics }, async (world) => {
       await ready(world, flatCluster(3, { workers: 1 }));
       await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "demo" });
       await world.until("gone", async () => (await world.cluster()) === undefined, 1_800);
@@ -156,12 +181,20 @@ describe("a KubernetesCluster", () => {
       assert.equal(resets(world).length, 4);
       assert.equal(world.datacenter.machines().filter(({ state }) => state.power === "off").length, 4);
       await assertQuiet(world, 3);
-    }));
+      assert.deepEqual(seriesOf(metrics, "file_operations_total"), [
+        '{operation="create",status="success"} 5',
+        '{operation="delete",status="success"} 5',
+      ]);
+      assert.ok(seriesOf(metrics, "clusters_total").every((series) => series.endsWith(" 0")));
+    });
+  });
 
-  test("of the shape with data and topology runs too, with a zone in any letters, and its name is that of the object (A093, A099, A108, A109)", () =>
+  test("of the shape with data and topology runs too, with a zone in any letters, and its name is that of the object (A008, A093, A099, A108, A109)", () =>
     tellComposition({}, async (world) => {
       await ready(world, nestedCluster());
       assert.deepEqual(await world.machineNames(), ["demo-cp-0", "demo-workers-0"]);
+      for (const { state } of world.datacenter.machines().slice(0, 2))
+        assert.match(state.config.persisted ?? "", /^ +clusterName: c-0001$/m);
       const { status } = (await world.cluster()) ?? {};
       assert.deepEqual([status?.phase, status?.workers], ["Ready", 1]);
       assert.deepEqual(
@@ -202,7 +235,7 @@ describe("a KubernetesCluster", () => {
 });
 
 describe("examples of KubernetesClusters", () => {
-  test("run side by side as they are written, and end Ready (A083, A084, A109)", () =>
+  test("run side by side as they are written, and end Ready (A046, A083, A084, A109)", () =>
     tellComposition(
       {
         machines: Array.from({ length: 16 }, (_, index) => ({ address: `10.5.0.${index + 1}` })),
@@ -228,6 +261,11 @@ describe("examples of KubernetesClusters", () => {
         );
         assert.deepEqual(await world.files.list("simple-cluster"), [".owner", "simple-cluster-cp-0.yaml", "simple-cluster-workers-0.yaml"]);
         assert.equal((await world.machineNames()).length, 16);
+        const groups = { compute: 2, cp: 3, general: 3, storage: 1 };
+        assert.deepEqual(await world.files.list("production"), [
+          ".owner",
+          ...Object.entries(groups).flatMap(([group, size]) => Array.from({ length: size }, (_, i) => `production-${group}-${i}.yaml`)),
+        ]);
       },
     ));
 });
@@ -236,13 +274,14 @@ describe("failures of a pass", () => {
   test("in the spec are said and wait for another spec; files come before Machines when it is right (A045, A050)", () => {
     const memory = createMemoryFiles();
     const made: number[] = [];
+    const metrics = createMetricsRegistry();
     let world: CompositionStory | undefined;
     const machineWrites = (): number => world?.writes.filter((write) => write.includes("/machines/")).length ?? 0;
     const files = {
       ...memory,
       write: (folder: string, file: string, text: string) => (made.push(machineWrites()), memory.write(folder, file, text)),
     };
-    return tellComposition({ files }, async (story) => {
+    return tellComposition({ files, metrics }, async (story) => {
       world = story;
       await create(world, flatCluster(1, {}, { kubernetesVersion: "v1.99.0" }));
       await world.start();
@@ -250,6 +289,12 @@ describe("failures of a pass", () => {
       assert.match((await condition(world, "Ready"))?.message ?? "", /spec\.kubernetesVersion: .*1\.99/);
       await world.time.advance(10_000);
       await assertQuiet(world, 3);
+      const errors = (): readonly string[] => seriesOf(metrics, "reconciliation_errors_total");
+      const refused = '{controller="KubernetesCluster",error_type="ValidationError"}';
+      const [told = ""] = errors();
+      assert.match(told, new RegExp(`^${refused} [12]$`));
+      await world.time.advance(600_000);
+      assert.deepEqual(errors(), [told], "a refused spec is not looked at again");
       await world.client
         .resource(kinds.kubernetesCluster)
         .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec: { kubernetesVersion: "v1.36.3" } } });
@@ -259,6 +304,7 @@ describe("failures of a pass", () => {
   });
 
   test("to make Machines come again after 1, 2, 4, 8 seconds and so on up to five minutes (A051, A058)", () => {
+    const metrics = createMetricsRegistry();
     const tries: number[] = [];
     let now = (): number => 0;
     let isDown = true;
@@ -271,7 +317,7 @@ describe("failures of a pass", () => {
         return Promise.resolve({ status: 422, headers: {}, body: refusal });
       },
     });
-    return tellComposition({ kube }, async (world) => {
+    return tellComposition({ kube, metrics }, async (world) => {
       now = () => world.time.now();
       await create(world, flatCluster(1));
       await world.start();
@@ -283,8 +329,13 @@ describe("failures of a pass", () => {
       assert.match((await condition(world, "MachinesCreated"))?.message ?? "", /demo-cp-0.*no room/);
       const { items } = await world.client.resource(kinds.event).list();
       assert.ok(items.some((event) => (event as { readonly reason?: string }).reason === "MachineCreationError"));
+      assert.deepEqual(seriesOf(metrics, "reconciliation_errors_total"), [
+        `{controller="KubernetesCluster",error_type="MachineCreationError"} ${tries.length}`,
+      ]);
+      assert.deepEqual(seriesOf(metrics, "machines_generated"), []);
       isDown = false;
       await world.untilComposed(600);
+      assert.deepEqual(seriesOf(metrics, "machines_generated"), ['{cluster="demo",role="controlplane"} 1']);
     });
   });
 });
@@ -453,15 +504,22 @@ describe("clusters beside each other", () => {
 });
 
 describe("files of a cluster", () => {
-  test("that cannot be written are said, and the cluster goes on (A052)", () =>
-    tellComposition({}, async (world) => {
+  test("that cannot be written are said and counted, and the cluster goes on (A052, A063, A064)", () => {
+    const metrics = createMetricsRegistry();
+    return tellComposition({ metrics }, async (world) => {
       world.files.failWith("EROFS");
       await ready(world, flatCluster(1));
       assert.match((await condition(world, "FilesGenerated"))?.message ?? "", /EROFS/);
       assert.equal((await condition(world, "FilesGenerated"))?.reason, "GenerationFailed");
       await world.time.advance(120_000);
       await assertQuiet(world, 3);
+      assert.match(
+        seriesOf(metrics, "reconciliation_errors_total").join(),
+        /^{controller="KubernetesCluster",error_type="FileSystemError"} [1-9]/,
+      );
+      assert.match(seriesOf(metrics, "file_operations_total").join(), /^{operation="create",status="error"} [1-9]\d*$/);
       world.files.failWith(undefined);
       await world.until("written", async () => (await condition(world, "FilesGenerated"))?.reason === "GenerationSucceeded");
-    }));
+    });
+  });
 });

@@ -1,6 +1,6 @@
 import type { KubernetesCluster } from "@talos-operator/api";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
-import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeObject, MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createMemoryFiles } from "@talos-operator/operator/testing";
 import type { MemoryFiles } from "@talos-operator/operator/testing";
 import type { MachineSpec } from "@talos-operator/simulator";
@@ -131,4 +131,14 @@ export function nestedCluster(data: Readonly<Record<string, string>> = {}, name 
 /** One condition of any object. */
 export function conditionOf(object: Conditioned | undefined, type: string) {
   return object?.status?.conditions?.find((one) => one.type === type);
+}
+
+/** Labels and values of one metric of the operator, `{phase="Running"} 1`, in the order in which they are served. */
+export function seriesOf(metrics: MetricsRegistry, metric: string): readonly string[] {
+  const name = `talos_operator_${metric}`;
+  return metrics
+    .text()
+    .split("\n")
+    .filter((line) => line.startsWith(`${name}{`))
+    .map((line) => line.slice(name.length));
 }

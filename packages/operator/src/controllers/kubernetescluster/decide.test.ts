@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as fc from "fast-check";
 import { normaliseCluster } from "@talos-operator/api";
 import type { KubernetesCluster, TalosControlPlane, TalosMachine, TalosWorker, VitistackMachine } from "@talos-operator/api";
 import { decideComposition } from "./decide.ts";
@@ -253,6 +254,26 @@ test("manifest: what a template says survives, whatever is in it, beside labels 
     provider: "default",
     talosConfig: { machineType: "worker", clusterEndpoint: "https://10.0.0.100:6443", installDisk: "/dev/sda" },
   });
+});
+
+test("manifest: a template is copied whole, whatever fields it has (A015, A036)", () => {
+  const template = fc.dictionary(fc.stringMatching(/^[a-z][A-Za-z]{0,12}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 6 });
+  fc.assert(
+    fc.property(template, template, (ofControlPlanes, ofWorkers) => {
+      const object = cluster({
+        controlPlane: { replicas: 1, machineTemplate: { spec: ofControlPlanes } },
+        workers: [{ name: "a", replicas: 1, machineTemplate: { spec: ofWorkers } }],
+      });
+      const { model } = seen(object);
+      const given = [ofControlPlanes, ofWorkers];
+      for (const [index, group] of (model?.groups ?? []).entries()) {
+        const { talosConfig: _ours, ...spec } = machineManifest(object, model ?? assert.fail(), group, "x").spec ?? {};
+        const { talosConfig: _theirs, ...wanted } = given[index] ?? {};
+        assert.deepEqual(spec, { provider: "default", ...wanted });
+      }
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test("composition: of two clusters with one id the younger makes nothing (O13, V7)", () => {
