@@ -191,10 +191,50 @@ describe("a demo that cannot start says why and what to do", () => {
     for (const flags of [["--listen", "nowhere"], ["--timeout", "soon"], ["--machines", "-1"], ["--nonsense"]]) {
       const result = await demo(folder.path, cluster(address(9)), ...flags);
       assertRefused(result, new RegExp(flags.at(0) === "--listen" ? "nowhere" : (flags.at(0) ?? "")), /.+/, 2);
-      assert.deepEqual(readdirSync(folder.path), existsSync(join(folder.path, "data")) ? ["data", "manifest.yaml"] : ["manifest.yaml"]);
+      assert.deepEqual(readdirSync(folder.path), ["manifest.yaml"]);
     }
   });
 });
+
+describe("a manager that cannot start", () => {
+  it("says which flag or variable is wrong before it asks any API, and one that can start asks (B112)", async () => {
+    using folder = temporaryFolder();
+    using api = await countingApi(folder.path, "a");
+    using other = await countingApi(folder.path, "b");
+    const flagsFor = (kubeconfig: string): readonly string[] => ["manager", "--kubeconfig", kubeconfig, "--health-probe-bind-address", "0"];
+    const wrong: readonly (readonly [RegExp, readonly string[], Record<string, string>?])[] = [
+      [/--bogus/, ["--bogus"]],
+      [/--lease-namespace/, ["--lease-namespace", "a b"]],
+      [/RECONCILE_INTERVAL/, [], { RECONCILE_INTERVAL: "soon" }],
+    ];
+    const sound = startOurs(...flagsFor(other.kubeconfig), "--metrics-bind-address", "0");
+    const results = await Promise.all(
+      wrong.map(([, flags, env = {}]) =>
+        run(process.execPath, [main, ...flagsFor(api.kubeconfig), ...flags], { env: { ...process.env, ...env } }),
+      ),
+    );
+    for (const [index, result] of results.entries()) assertRefused(result, wrong[index]?.[0] ?? assert.fail(), /.+/, 2);
+    assert.equal(api.connections(), 0);
+    await sound.says(/NO_ANSWER/);
+    await sound.end("SIGTERM");
+    assert.ok(other.connections() > 0);
+  });
+});
+
+/** Something that takes connections, ends and counts them, and a kubeconfig that leads to it. */
+async function countingApi(
+  folder: string,
+  name: string,
+): Promise<{ readonly kubeconfig: string; connections(): number; [Symbol.dispose](): void }> {
+  let count = 0;
+  const server = createServer((socket) => ((count += 1), socket.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const kubeconfig = join(folder, name);
+  const cluster = `{server: "https://127.0.0.1:${(server.address() as AddressInfo).port}", insecure-skip-tls-verify: true}`;
+  const lists = `clusters: [{name: a, cluster: ${cluster}}]\nusers: [{name: a, user: {token: a}}]\ncontexts: [{name: a, context: {cluster: a, user: a}}]`;
+  writeFileSync(kubeconfig, `apiVersion: v1\nkind: Config\n${lists}\ncurrent-context: a\n`);
+  return { kubeconfig, connections: () => count, [Symbol.dispose]: () => void server.close() };
+}
 
 function bomb(): string {
   const lines = ["a0: &a0 [x]"];

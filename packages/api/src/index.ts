@@ -59,7 +59,7 @@ export { controlPlaneVirtualSharedIPResource } from "./vitistack/shared-address.
 export type { ControlPlaneVirtualSharedIP } from "./vitistack/shared-address.ts";
 export { DEFAULT_MACHINE_PROVIDER, normaliseCluster } from "./vitistack/normalise-cluster.ts";
 export { DEFAULT_DNS_DOMAIN, DEFAULT_INSTALL_DISK } from "./vitistack/shared-options.ts";
-export { CONTROL_PLANE_GROUP, clusterMachineIndex, clusterMachineName } from "./vitistack/cluster-names.ts";
+export { CONTROL_PLANE_GROUP, clusterMachineIndex, clusterMachineName, isDnsLabel } from "./vitistack/cluster-names.ts";
 export type {
   ClusterDefaults,
   ClusterEndpoint,

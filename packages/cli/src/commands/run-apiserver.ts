@@ -9,15 +9,18 @@ import { parseLogLevel } from "../process/log-level.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 
 export async function runApiserver(flags: FlagValues, context: CommandContext): Promise<void> {
+  const durability = parseDurability(requiredString(flags, "durability"));
+  const listen = parseListen(requiredString(flags, "listen"));
+  const log = createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) });
   const auditPath = stringFlag(flags, "audit-log");
   const audit = auditPath === undefined ? undefined : await openLineLog(auditPath);
   const api = await startEmbeddedApi({
     folder: openDataFolder(requiredString(flags, "data-dir")),
     persist: true,
-    durability: parseDurability(requiredString(flags, "durability")),
-    listen: parseListen(requiredString(flags, "listen")),
+    durability,
+    listen,
     keys: createX509Keys(),
-    log: createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) }),
+    log,
     onRequest: (record) => audit?.write({ at: systemClock.now(), ...record }),
   });
   context.stderr.write(`Kubernetes API at ${api.url}, kubeconfig ${api.kubeconfigPath}\n`);

@@ -24,6 +24,9 @@ import { readSettings } from "../settings/read-settings.ts";
 /** Runs the demo until it is Ready (with `--exit-when-ready`) or until it is stopped. */
 export async function runDemo(flags: FlagValues, context: CommandContext): Promise<void> {
   const begunAt = systemClock.now();
+  // Before anything is written: whatever the command line and the environment say wrongly.
+  const compositions = readSettings({}, process.env).values;
+  const listen = parseListen(requiredString(flags, "listen"));
   const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
   if (!objects.some(({ kind }) => GOAL_KINDS.has(kind))) {
     throw new CliError(
@@ -33,7 +36,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   }
   const named = machineAddresses(objects);
   const addresses = simulatedAddresses(flags, named);
-  // Before anything is written: a second demo must leave the files of the first alone.
+  // So is this: a second demo must leave the files of the first alone.
   await requireBindable(addresses);
   const folder = openDataFolder(requiredString(flags, "data-dir"));
   const persist = booleanFlag(flags, "persist");
@@ -51,10 +54,10 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     folder,
     persist,
     durability: "process-crash",
-    listen: parseListen(requiredString(flags, "listen")),
+    listen,
     keys,
     log,
-    compositions: readSettings({}, process.env).values,
+    compositions,
     startSurroundings: async (client) => {
       const talosVersion = requiredString(flags, "talos-version");
       const machines = await startSimulatedMachines({

@@ -1,4 +1,5 @@
 import { createX509Keys, systemRandom } from "@talos-operator/adapters";
+import { isDnsLabel } from "@talos-operator/api";
 import { createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
 import { hostname } from "node:os";
@@ -19,7 +20,7 @@ const FAST_LEASE = { leaseDurationMs: 5000, renewDeadlineMs: 3500, retryPeriodMs
 function registriesOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const registries = commaSeparated(text)?.map((one) => one.trim());
-  if (registries === undefined || registries.length === 0 || registries.includes(""))
+  if (registries === undefined || registries.length === 0 || !registries.every((one) => /^[\w[][\w[\]:./-]*$/.test(one)))
     throw new CliError(
       `--installer-registries: ${JSON.stringify(text)} is no list of registries`,
       "Write it as ghcr.io/siderolabs,factory.talos.dev.",
@@ -30,10 +31,19 @@ function registriesOf(text: string | undefined): readonly string[] | undefined {
   return registries;
 }
 
+/** @throws CliError for a name that no namespace can have */
+function leaseNamespaceOf(text: string | undefined): string | undefined {
+  if (text === undefined || isDnsLabel(text)) return text;
+  throw new CliError(`--lease-namespace: ${JSON.stringify(text)} is no name of a namespace`, "Correct it, or leave it out.", {
+    exitCode: 2,
+  });
+}
+
 export async function runManager(flags: FlagValues, context: CommandContext): Promise<void> {
   const settings = readSettings(flags, process.env);
   const log = openLog(settings);
   const registries = registriesOf(stringFlag(flags, "installer-registries"));
+  const leaseNamespace = leaseNamespaceOf(stringFlag(flags, "lease-namespace"));
   const path = stringFlag(flags, "kubeconfig");
   const { config, namespace } = path === undefined ? await inClusterConfig() : await loadKubeconfig({ path });
   const metrics = createMetricsRegistry();
@@ -54,7 +64,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
       requireMaintenanceFingerprint: booleanFlag(flags, "require-maintenance-fingerprint"),
       ...(registries === undefined ? {} : { installerRegistries: registries }),
       leaderElection: booleanFlag(flags, "leader-elect")
-        ? { namespace: stringFlag(flags, "lease-namespace") ?? namespace, ...(booleanFlag(flags, "fast-failover") ? FAST_LEASE : {}) }
+        ? { namespace: leaseNamespace ?? namespace, ...(booleanFlag(flags, "fast-failover") ? FAST_LEASE : {}) }
         : false,
       identity: `${hostname()}-${process.pid}-${Buffer.from(systemRandom.bytes(4)).toString("hex")}`,
     },

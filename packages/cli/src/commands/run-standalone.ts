@@ -12,12 +12,14 @@ import { readSettings } from "../settings/read-settings.ts";
 export async function runStandalone(flags: FlagValues, context: CommandContext): Promise<void> {
   const settings = readSettings(flags, process.env);
   const log = openLog(settings);
+  const durability = parseDurability(requiredString(flags, "durability"));
+  const listen = parseListen(requiredString(flags, "listen"));
   const objects = readManifest(requiredString(flags, "manifest"));
   const standalone = await startStandalone({
     folder: openDataFolder(requiredString(flags, "data-dir")),
     persist: true,
-    durability: parseDurability(requiredString(flags, "durability")),
-    listen: parseListen(requiredString(flags, "listen")),
+    durability,
+    listen,
     keys: createX509Keys({ rsaPoolSize: 1 }),
     log,
     compositions: settings.values,

@@ -67,6 +67,10 @@ describe("settings", () => {
     ["RECONCILE_INTERVAL", "soon"],
     ["RECONCILE_INTERVAL", "30"],
     ["RECONCILE_INTERVAL", "0s"],
+    ["TALOS_VERSION", "1.13"],
+    ["CUSTOM_ENDPOINT", "a b"],
+    ["CUSTOM_ENDPOINT", "10.0.0.1,https://api.example.com"],
+    ["CUSTOM_ENDPOINT", "api.example.com:6443"],
     ["MAX_CONCURRENT_RECONCILES", "0"],
     ["MAX_CONCURRENT_RECONCILES", "1e3"],
     ["PROVISION_FAILURE_TIMEOUT_MINUTES", "-1"],
@@ -77,6 +81,11 @@ describe("settings", () => {
   for (const [name, value] of refused)
     it(`refuse ${name}=${value} by its name`, () =>
       assert.throws(() => readSettings({}, { [name]: value }), { name: "CliError", exitCode: 2, message: new RegExp(name) }));
+
+  it("take hosts of any kind for CUSTOM_ENDPOINT", () => {
+    for (const text of ["", "10.0.0.1", "api.example.com, fd00::1", "127.0.0.1"])
+      assert.equal(readSettings({}, { CUSTOM_ENDPOINT: text }).values.customEndpoint, text);
+  });
 
   for (const [name, value] of [
     ["metrics-secure", true],

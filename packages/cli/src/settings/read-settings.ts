@@ -74,7 +74,8 @@ function developing(values: Settings["values"], given: ReadonlySet<Names>): Sett
 function valueOf<T>(variable: Variable<T>, text: string, name: string): T {
   const outcome = variable.read(text);
   if ("value" in outcome) return outcome.value;
-  throw new CliError(`${name}: ${JSON.stringify(text)} ${outcome.problem}`, `Correct ${name}, or leave it out for ${variable.default}.`, {
+  const otherwise = variable.default === "" ? "" : ` for ${variable.default}`;
+  throw new CliError(`${name}: ${JSON.stringify(text)} ${outcome.problem}`, `Correct ${name}, or leave it out${otherwise}.`, {
     exitCode: 2,
   });
 }

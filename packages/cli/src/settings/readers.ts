@@ -1,3 +1,5 @@
+import { parseEndpoint } from "@talos-operator/api";
+
 /** Makes a value of a text, or says what is wrong with it. */
 export type Reader<T> = (text: string) => { readonly value: T } | { readonly problem: string };
 
@@ -46,6 +48,19 @@ export function readDuration(minMs: number, maxMs: number): Reader<number> {
 export const readVersion: Reader<string> = (text) => {
   const word = text.trim();
   return word === "" || /^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(word) ? { value: word } : { problem: 'is no version such as "v1.13.9"' };
+};
+
+/** Hosts separated by commas: names and addresses, IPv6 without brackets, none with a port; empty is none. */
+export const readHosts: Reader<string> = (text) => {
+  const hosts = text.split(",").flatMap((host) => (host.trim() === "" ? [] : [host.trim()]));
+  for (const host of hosts) {
+    const parsed = parseEndpoint(`https://${host.includes(":") ? `[${host}]` : host}:6443`, "", { allowLoopback: true });
+    if ("message" in parsed)
+      return {
+        problem: `holds ${JSON.stringify(host)}, which is no host such as "api.example.com", "10.0.0.1" or "fd00::1"; the port is 6443`,
+      };
+  }
+  return { value: text };
 };
 
 /** `host:port` or `:port`; `0` and the empty text switch off. */

@@ -1,4 +1,4 @@
-import { readAddress, readBoolean, readCount, readDuration, readOneOf, readText, readVersion, type Reader } from "./readers.ts";
+import { readAddress, readBoolean, readCount, readDuration, readHosts, readOneOf, readText, readVersion, type Reader } from "./readers.ts";
 
 /** An environment variable of the commands that run the operator. */
 export interface Variable<T = unknown> {
@@ -56,7 +56,7 @@ export const variables = {
     readOneOf(["networkconfiguration", "none", "talosvip", "custom"] as const),
     "where the endpoint of KubernetesClusters comes from that do not say",
   ),
-  customEndpoint: variable("CUSTOM_ENDPOINT", "", readText, "comma-separated hosts of endpoint mode custom; the first is the endpoint"),
+  customEndpoint: variable("CUSTOM_ENDPOINT", "", readHosts, "comma-separated hosts of endpoint mode custom; the first is the endpoint"),
 } as const;
 
 function foreign(
