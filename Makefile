@@ -1,4 +1,5 @@
-# One-line aliases for the habits of the field; everything is an npm script.
+# One-line aliases for the habits of the field. What needs only Node is an npm script; install, deploy and undeploy call kubectl,
+# docker-build calls a container tool.
 IMG ?= ghcr.io/vitistack/talos-operator:0.1.0
 KUBECTL ?= kubectl
 CONTAINER_TOOL ?= docker

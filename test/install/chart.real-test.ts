@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { must, run, tool } from "../e2e/processes.ts";
 
 const testdata = fileURLToPath(new URL("testdata/", import.meta.url));
@@ -83,19 +84,74 @@ describe("the chart", () => {
     await must(tool("promtool"), ["check", "rules", `${chart}/files/alerts.yaml`]);
     await must(tool("promtool"), ["test", "rules", join(testdata, "alerts.test.yaml")]);
   });
+});
 
-  it("gives the operator the pod that config/manager gives it", async () => {
-    const kustomized = await must(tool("kubectl"), ["kustomize", "config/default"]);
-    const pod = (text: string): string => {
-      const deployment = text.split(/^---$/m).find((one) => /^kind: Deployment$/m.test(one)) ?? "";
-      return deployment.slice(deployment.indexOf("serviceAccountName"));
-    };
-    const json = async (text: string): Promise<unknown> => {
-      const { parseKubernetesYaml } = await import("@talos-operator/kube-runtime/yaml");
-      const deployment = parseKubernetesYaml(text).find((one) => (one as { kind?: string } | null)?.kind === "Deployment");
-      return (deployment as { spec: { template: { spec: unknown } } }).spec.template.spec;
-    };
-    assert.notEqual(pod(kustomized), "");
-    assert.deepEqual(await json(kustomized), await json(await template()));
+describe("the folders of config", () => {
+  /** What helm says about itself, and what it need not say. */
+  const helmsOwn = new Set(["helm.sh/chart", "helm.sh/resource-policy", "automountServiceAccountToken"]);
+  for (const word of ["instance", "version", "managed-by"]) helmsOwn.add(`app.kubernetes.io/${word}`);
+
+  const without = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(without);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => !helmsOwn.has(key))
+        .map(([key, inner]) => [key, without(inner)]),
+    );
+  };
+  interface Rendered {
+    readonly kind: string;
+    readonly metadata: { readonly name: string; readonly labels?: object; readonly annotations?: object };
+  }
+  const objectsOf = (text: string): ReadonlyMap<string, unknown> => {
+    const objects = (parseKubernetesYaml(text) as readonly (Rendered | null)[]).filter((one) => one !== null);
+    return new Map(
+      objects.map((one) => {
+        const { labels, annotations: _annotations, ...metadata } = one.metadata;
+        // A monitor finds the Service by its labels.
+        return [`${one.kind} ${metadata.name}`, without({ ...one, metadata, ...(one.kind === "Service" ? { labels } : {}) })];
+      }),
+    );
+  };
+  const kustomized = async (folder: string): Promise<ReadonlyMap<string, unknown>> =>
+    objectsOf(await must(tool("kubectl"), ["kustomize", `config/${folder}`]));
+  /** What the chart has is in a golden file. */
+  const ofChart = async (...values: string[]): Promise<ReadonlyMap<string, unknown>> =>
+    objectsOf(await helm("template", "talos-operator", chart, "--namespace", "talos-operator-system", ...values));
+
+  it("default is what the chart installs with its defaults but for metrics, and a namespace that takes restricted pods alone (B114-B116)", async () => {
+    const { "Namespace talos-operator-system": namespace, ...rest } = Object.fromEntries(await kustomized("default"));
+    const { "Service talos-operator-metrics": _metrics, ...wanted } = Object.fromEntries(await ofChart());
+    assert.deepEqual(rest, wanted);
+    assert.equal(Object.keys(rest).filter((key) => key.startsWith("CustomResourceDefinition ")).length, 7);
+    assert.ok(namespace !== undefined);
+    assert.match(await must(tool("kubectl"), ["kustomize", "config/manager"]), /pod-security\.kubernetes\.io\/enforce: restricted/);
+  });
+
+  for (const [folder, value, names] of [
+    ["prometheus", "metrics.serviceMonitor.enabled=true", ["Service talos-operator-metrics", "ServiceMonitor talos-operator"]],
+    ["network-policy", "networkPolicy.enabled=true", ["NetworkPolicy talos-operator"]],
+  ] as const)
+    it(`${folder} is what the chart adds with ${value} (B117, B118)`, async () => {
+      const objects = await kustomized(folder);
+      assert.deepEqual([...objects.keys()], names);
+      const wanted = await ofChart("--set", value);
+      for (const [key, object] of objects) assert.deepEqual(object, wanted.get(key), key);
+    });
+
+  it("are what make lists, and make docker-build builds the image IMG (B143)", async () => {
+    const listed = await must("make", ["help"]);
+    for (const target of ["install", "deploy", "undeploy", "run", "test", "docker-build", "manifests", "generate"])
+      assert.match(listed, new RegExp(`^(?:[a-z-]+ )*${target}(?: [a-z-]+)*\\s`, "m"));
+    const built = await must("make", ["--silent", "docker-build", "CONTAINER_TOOL=echo", "IMG=registry.example.com/a:7"]);
+    assert.equal(built, "build -t registry.example.com/a:7 .\n");
+    const called = await must("make", ["--dry-run", "--silent", "run", "test", "manifests", "generate", "KUBECONFIG=/a"]);
+    assert.deepEqual(called.trim().split("\n"), [
+      "npm run talos-operator -- manager --kubeconfig ${KUBECONFIG:-$HOME/.kube/config}",
+      "npm test",
+      "npm run generate",
+      "npm run generate",
+    ]);
   });
 });

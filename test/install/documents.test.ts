@@ -116,5 +116,9 @@ describe("the documents", () => {
     for (const page of ["docs/operator_manual/README.md", "docs/upgrading/README.md", "docs/getting_started.md"])
       for (const [, target = ""] of read(page).matchAll(/`make ([a-z-]+)/g))
         assert.match(makefile, new RegExp(`^${target}: `, "m"), target);
+    const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+    const called = [...makefile.matchAll(/^\tnpm (?:run )?([a-z:-]+)/gm)].map(([, script = ""]) => script);
+    assert.ok(called.length >= 8);
+    for (const script of called) assert.ok(script in scripts, `make calls npm run ${script}, which is not there`);
   });
 });

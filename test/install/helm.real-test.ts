@@ -139,6 +139,7 @@ describe("the chart on a genuine Kubernetes API", () => {
       await kubectl("get", "deployment", "talos-operator", "-n", namespace, "-o", image),
       "registry.example.com/talos-operator:7",
     );
+    for (const role of ["clusterrole/talos-operator", "clusterrolebinding/talos-operator-manager-rolebinding"]) await kubectl("get", role);
     const before = await traces();
     await make("undeploy");
     assert.deepEqual(await traces(), before);
