@@ -120,6 +120,20 @@ describe("a cluster in the shape with data and topology", () => {
   });
 });
 
+describe("a misspelt field in workers, which no schema types", () => {
+  it("is answered by its path (O14)", () => {
+    const fields = (workers: unknown) => read(nestedCluster({ workers: workers as never })).inertFields.map(({ field }) => field);
+    assert.deepEqual(fields([{ name: "a", replicas: 1, machineclass: "large", taints: [] }]), [
+      "spec.topology.workers[0].machineclass",
+      "spec.topology.workers[0].taints",
+    ]);
+    assert.deepEqual(fields({ nodePools: [{ name: "a", replicas: 1 }], pools: [] }), ["spec.topology.workers.pools"]);
+    assert.deepEqual(fields([{ name: "a", replicas: 1, machineClass: "large", taint: [] }]), []);
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${"x".repeat(100)}${index}`, 1]));
+    assert.equal(fields([{ name: "a", replicas: 1, ...many }]).length, 5);
+  });
+});
+
 describe("what both shapes share", () => {
   it("takes networks, domain, installation, kubelet and names from talosConfig (A018-A021)", () => {
     const model = modelOf(

@@ -6,7 +6,11 @@ import { MAX_DISK_GB, diskSizeGB } from "./disk-size.ts";
 import type { ClusterData, KubernetesClusterSpec } from "./kubernetes-cluster.ts";
 import type { MachineDisk, MachineTemplateSpec } from "./machine-spec.ts";
 import { nodeMetadata } from "./node-metadata.ts";
+import { groupFieldNames } from "./topology.ts";
 import type { Topology, TopologyGroup } from "./topology.ts";
+
+/** So many fields that there are not are told of one place. */
+const UNKNOWN_TOLD = 5;
 
 /** Reads the shape with data and topology. */
 export function readNested(name: string, spec: KubernetesClusterSpec & { readonly topology: Topology }, notes: Notes): Draft {
@@ -46,11 +50,22 @@ function workersOf({ workers }: Topology, notes: Notes): readonly { readonly fie
     );
     return [];
   }
+  if (!Array.isArray(written)) unknownFields(field, written as object, new Set(["nodePools"]), notes);
   return (groups as readonly unknown[]).flatMap((one, index) => {
-    if (isGroup(one)) return [{ field: `${path}[${index}]`, group: one }];
+    if (isGroup(one)) {
+      unknownFields(`${path}[${index}]`, one, groupFieldNames, notes);
+      return [{ field: `${path}[${index}]`, group: one }];
+    }
     wrong(notes, `${path}[${index}]`, "it is no group with name and replicas", "Give it a name and a whole number of replicas");
     return [];
   });
+}
+
+/** The API server stores whatever stands in `workers`, so that what is misspelt there is said here. */
+function unknownFields(field: string, written: object, known: ReadonlySet<string>, notes: Notes): void {
+  const unknown = Object.keys(written).filter((name) => !known.has(name));
+  for (const name of unknown.slice(0, UNKNOWN_TOLD))
+    inert(notes, `${field}.${name.slice(0, 63)}`, `there is no such field: ${[...known].toSorted().join(", ")} are known`);
 }
 
 function isGroup(value: unknown): value is TopologyGroup {

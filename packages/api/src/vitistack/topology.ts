@@ -87,6 +87,9 @@ const group = object(
   { description: "One group of workers." },
 );
 
+/** Names of the fields of a group, for what a list may hold beside them: nothing types `workers`. */
+export const groupFieldNames: ReadonlySet<string> = new Set(Object.keys(poolFields));
+
 /** One group of workers of a topology, whichever way `workers` is written. */
 export interface TopologyGroup extends Infer<typeof group> {}
 

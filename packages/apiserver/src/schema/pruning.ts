@@ -5,7 +5,8 @@ import type { SchemaNode } from "./types.ts";
 
 /**
  * Removes undeclared fields, in place, and returns their paths (`spec.foo`, `spec.list[0].bar`), sorted.
- * Nothing below `x-kubernetes-preserve-unknown-fields` is removed unless a property there is declared and closed again.
+ * Nothing below `x-kubernetes-preserve-unknown-fields` is removed unless a property there is declared and closed again; of a list it
+ * speaks for the items.
  */
 export function prune(value: unknown, node: SchemaNode): readonly string[] {
   const unknown: string[] = [];
@@ -20,10 +21,11 @@ function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function pruneInto(value: unknown, node: SchemaNode, path: string, unknown: string[]): void {
+function pruneInto(value: unknown, node: SchemaNode, path: string, unknown: string[], isListOpen = false): void {
+  const isOpen = isListOpen || node.preserveUnknown;
   if (Array.isArray(value)) {
     if (node.items === undefined) return;
-    for (let index = 0; index < value.length; index++) pruneInto(value[index], node.items, `${path}[${index}]`, unknown);
+    for (let index = 0; index < value.length; index++) pruneInto(value[index], node.items, `${path}[${index}]`, unknown, isOpen);
     return;
   }
   if (!isObject(value)) return;
@@ -40,7 +42,7 @@ function pruneInto(value: unknown, node: SchemaNode, path: string, unknown: stri
     if (child !== undefined) pruneInto(value[key], child, childPath, unknown);
     else if (node.additional !== undefined) {
       if (node.additional !== true) pruneInto(value[key], node.additional, childPath, unknown);
-    } else if (!node.preserveUnknown) {
+    } else if (!isOpen) {
       delete value[key];
       unknown.push(childPath);
     }
