@@ -41,6 +41,13 @@ describe("the chart", () => {
     ["replicaCount=-1", /replicaCount/],
     ["metrics.port=0", /port/],
     ["image.pullPolicy=Sometimes", /pullPolicy/],
+    ["crds.except[0]=machine.vitistack.io", /crds\/except/],
+    ["talos.version=1.13", /talos\/version/],
+    ["customEndpoint=https://api.example.com", /customEndpoint/],
+    ["networkPolicy.egressCIDRs[0]=10.0.0.1", /egressCIDRs/],
+    ["machineRefRules[0].apiGroups[0]=,machineRefRules[0].resources[0]=secrets,machineRefRules[0].verbs[0]=list", /apiGroups/],
+    ["machineRefRules[0].apiGroups[0]=*,machineRefRules[0].resources[0]=*,machineRefRules[0].verbs[0]=list", /apiGroups/],
+    ["metrics.enabled=false,metrics.serviceMonitor.enabled=true", /metrics\.serviceMonitor\.enabled/],
   ];
   for (const [value, says] of refused)
     it(`refuses ${value}`, async () => {
@@ -48,6 +55,10 @@ describe("the chart", () => {
       assert.notEqual(result.code, 0);
       assert.match(result.stderr, says);
     });
+
+  it("takes a digest in place of a tag", async () => {
+    assert.match(await template("--set", "image.tag=sha256:ab"), /image: "ghcr\.io\/vitistack\/talos-operator@sha256:ab"/);
+  });
 
   it("takes the values of both published charts, and puts into effect those that have one here", async () => {
     const rendered = await helm("template", "talos-operator", chart, "--values", join(testdata, "peers.values.yaml"));

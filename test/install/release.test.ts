@@ -32,6 +32,11 @@ describe("what is released", () => {
       const kept = { ...crd, metadata: { ...crd?.metadata, annotations: { "helm.sh/resource-policy": "keep" } } };
       assert.deepEqual(parseKubernetesYaml(read(`charts/talos-operator/files/crds/${file}`))[0], kept, file);
     }
+    const { properties } = JSON.parse(read("charts/talos-operator/values.schema.json")) as {
+      properties: { crds: { properties: { except: { items: { enum: string[] } } } } };
+    };
+    const names = listed("config/crd").map((file) => file.replace(/^(.+)_(.+)\.yaml$/, "$2.$1"));
+    assert.deepEqual(properties.crds.properties.except.items.enum.toSorted(), names.toSorted());
     const rules = (text: string): readonly string[] =>
       [...text.matchAll(/^ *- (apiGroups: .*)\n *(resources: .*)\n *(verbs: .*)$/gm)].map(([, a, b, c]) => `${a} ${b} ${c}`);
     assert.deepEqual(rules(read("charts/talos-operator/templates/_rules.tpl")), rules(read("config/rbac/role.yaml")));

@@ -12,6 +12,9 @@
 {{- if not (dig "talos" "predictableNetworkNames" true $v.AsMap) }}{{ $found = append $found "talos.predictableNetworkNames=false: name links by selectors" }}{{ end }}
 {{- if dig "talos" "extensionEnforceEnabled" false $v.AsMap }}{{ $found = append $found "talos.extensionEnforceEnabled: name an image with the extensions" }}{{ end }}
 {{- if dig "talos" "versionEnforceEnabled" false $v.AsMap }}{{ $found = append $found "talos.versionEnforceEnabled: set the version of each cluster" }}{{ end }}
+{{- range $name := list "serviceMonitor" "prometheusRule" "dashboard" }}
+{{- if and (not $v.metrics.enabled) (dig $name "enabled" false $v.metrics) }}{{ $found = append $found (printf "metrics.%s.enabled: metrics.enabled is false" $name) }}{{ end }}
+{{- end }}
 {{- if $found }}
 {{- fail (printf "These values ask for what this operator does not do. Take them out:\n- %s" (join "\n- " $found)) }}
 {{- end }}
