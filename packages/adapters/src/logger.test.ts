@@ -51,6 +51,20 @@ describe("the log", () => {
     });
   });
 
+  it("leaves out what is below its level (A068)", () => {
+    const levels = ["debug", "info", "warn", "error"] as const;
+    for (const [index, level] of levels.entries()) {
+      let text = "";
+      const log = createLogger({ level, destination: { write: (line) => void (text += line) } });
+      for (const one of levels) log[one]({}, "seen");
+      const seen = text
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { level: string }).level);
+      assert.deepEqual(seen, levels.slice(index));
+    }
+  });
+
   it("writes lines for people when it is asked to", () => {
     let text = "";
     createLogger({ format: "text", destination: { write: (line) => void (text += line) } }).info(

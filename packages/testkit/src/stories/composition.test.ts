@@ -27,6 +27,20 @@ const unpacked = (data: Readonly<Record<string, string>> = {}): string =>
     .map((value) => Buffer.from(value, "base64").toString("utf8"))
     .join("\n");
 
+/** What the configuration of the first control plane of `nestedCluster` says: of its own words, versions read whole, and where it says nothing the defaults. */
+const configured = [
+  "clusterName: c-0001",
+  "endpoint: https://10.5.0.100:6443",
+  "\n    certSANs:\n        - 10.5.0.1\n        - 10.5.0.100\n",
+  "\n        certSANs:\n            - 10.5.0.1\n            - 10.5.0.100\n",
+  "kubelet:v1.33.6",
+  "kube-apiserver:v1.33.6",
+  "installer:v1.13.9",
+  "dnsDomain: cluster.local\n        podSubnets:\n            - 10.244.0.0/16\n        serviceSubnets:\n            - 10.96.0.0/12\n",
+  "disk: /dev/sda",
+  "wipe: false",
+];
+
 /** Addresses that were wiped, in order. */
 const resets = (world: CompositionStory): readonly string[] => world.effects.flatMap((effect) => /^Reset (.*)$/.exec(effect)?.[1] ?? []);
 
@@ -189,12 +203,24 @@ describe("a KubernetesCluster", () => {
     });
   });
 
-  test("of the shape with data and topology runs too, with a zone in any letters, and its name is that of the object (A008, A093, A099, A108, A109)", () =>
+  test("of the shape with data and topology runs too, with a zone in any letters, and its name is that of the object (A008-A011, A022, A093-A095, A098, A099, A108)", () =>
     tellComposition({}, async (world) => {
       await ready(world, nestedCluster());
       assert.deepEqual(await world.machineNames(), ["demo-cp-0", "demo-workers-0"]);
-      for (const { state } of world.datacenter.machines().slice(0, 2))
-        assert.match(state.config.persisted ?? "", /^ +clusterName: c-0001$/m);
+      const config = world.datacenter.machine("10.5.0.1").state.config.persisted ?? "";
+      for (const part of configured) assert.ok(config.includes(part), part);
+      const { items } = await world.client.resource(kinds.vitistackMachine).list();
+      assert.deepEqual(
+        items.map(({ metadata: { labels = {}, ownerReferences = [] } = {} }) => [
+          labels["cluster.vitistack.io/cluster-name"],
+          labels["cluster.vitistack.io/role"],
+          labels["vitistack.io/clusterid"],
+          Object.values(labels).some((value) => value.includes("ø")),
+          ownerReferences.map(({ kind, name, controller }) => [kind, name, controller]),
+        ]),
+        ["controlplane", "worker"].map((role) => ["demo", role, "c-0001", false, [["KubernetesCluster", "demo", true]]]),
+      );
+      assert.deepEqual(await world.files.list("demo"), [".owner", "demo-cp-0.yaml", "demo-workers-0.yaml"]);
       const { status } = (await world.cluster()) ?? {};
       assert.deepEqual([status?.phase, status?.workers], ["Ready", 1]);
       assert.deepEqual(
