@@ -174,6 +174,25 @@ describe("what both shapes share", () => {
     assert.deepEqual([model.name, model.endpoint, model.serviceSubnets], ["simple-cluster", { mode: "given", url }, ["10.97.0.0/16"]]);
   });
 
+  it("answers what the install document of Talos 1.14 has no place for, and takes it before (A019, A021)", () => {
+    const install = { extraKernelArgs: ["quiet"], bootloader: false };
+    const asked = (talosVersion: string, more: object = install) =>
+      normaliseCluster(nestedCluster({}, { talosVersion, talosConfig: { install: more } }), {
+        ...defaults,
+        knownTalosVersions: [talosVersion],
+      });
+    const newer = asked("v1.14.0");
+    assert.deepEqual(fieldsOf(newer), ["spec.talosConfig.install.extraKernelArgs"]);
+    assert.match(findingsMessage(newer.problems), /schematic/);
+    assert.deepEqual(
+      newer.inertFields.map(({ field }) => field),
+      ["spec.talosConfig.install.bootloader"],
+    );
+    assert.deepEqual(fieldsOf(asked("v1.14.0", { disk: "/dev/vda", extraKernelArgs: [], bootloader: true })), []);
+    const older = asked("v1.13.9");
+    assert.deepEqual([fieldsOf(older), older.inertFields, older.model?.install.extraKernelArgs], [[], [], ["quiet"]]);
+  });
+
   it("takes the endpoint mode of the cluster before that of the operator, and a given endpoint before both (D5)", () => {
     const modeOf = (spec: Partial<KubernetesClusterSpec>, more = {}) =>
       modelOf(normaliseCluster(nestedCluster({}, spec), { ...defaults, ...more })).endpoint;

@@ -21,6 +21,9 @@ const DOMAIN = /^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\.)+[a-z]{2,}$/;
 /** Minor of Talos 1 whose configs name a link by what it is. */
 const HELD_ADDRESS_SINCE = 12;
 
+/** First minor of Talos whose install document knows neither kernel arguments nor boot loader. */
+const ARGUMENTS_OF_IMAGE_SINCE = 14;
+
 /** The part of the model that both shapes write in the same places. */
 export type SharedOptions = Pick<
   ClusterModel,
@@ -45,6 +48,18 @@ export function readSharedOptions(spec: KubernetesClusterSpec, draft: Draft, def
       `${quote(install.disk)} is no disk that can be named here`,
       "Write it as /dev/sda, /dev/vda or /dev/nvme0n1",
     );
+  if (talosMinorOf(spec, defaults) >= ARGUMENTS_OF_IMAGE_SINCE) {
+    if ((install?.extraKernelArgs ?? []).length > 0)
+      wrong(
+        notes,
+        "spec.talosConfig.install.extraKernelArgs",
+        `Talos 1.${ARGUMENTS_OF_IMAGE_SINCE} and newer take the kernel's arguments from the image alone`,
+        "Write an image whose schematic has them: talos-operator schematic id",
+        "FieldNotSupported",
+      );
+    if (install?.bootloader === false)
+      inert(notes, "spec.talosConfig.install.bootloader", `Talos 1.${ARGUMENTS_OF_IMAGE_SINCE} and newer always install their boot loader`);
+  }
   const givenSecrets = givenSecretsOf(notes, machine);
   if (machine?.type !== undefined && machine.type !== "controlplane")
     inert(notes, "spec.talosConfig.machine.type", "the role of a machine follows from its group");
@@ -212,8 +227,7 @@ function heldAddressOf(
     );
     return undefined;
   }
-  const [, minor] = /^v?1\.(\d+)/.exec(spec.talosVersion ?? defaults.talosVersion) ?? [];
-  if (minor !== undefined && Number(minor) < HELD_ADDRESS_SINCE)
+  if (talosMinorOf(spec, defaults) < HELD_ADDRESS_SINCE)
     wrong(
       notes,
       "spec.endpointMode",
@@ -222,6 +236,11 @@ function heldAddressOf(
       "FieldNotSupported",
     );
   return parsed.text;
+}
+
+/** Minor of the Talos release that a cluster is to have; not a number where none is named. */
+function talosMinorOf(spec: KubernetesClusterSpec, defaults: ClusterDefaults): number {
+  return Number(/^v?1\.(\d+)/.exec(spec.talosVersion ?? defaults.talosVersion)?.[1]);
 }
 
 function sansOf(notes: Notes, sans: readonly string[]): readonly string[] {

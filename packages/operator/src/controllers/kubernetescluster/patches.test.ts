@@ -89,12 +89,12 @@ for (const [minor, kubelet] of [
     const { metalSpec } = controlPlanePool({ cluster: object, model, group, stored: undefined }, ["demo-cp-0"]).spec ?? {};
     const { configPatches, ...fields } = metalSpec?.machineSpec ?? {};
     assert.deepEqual(fields, { installDisk: "/dev/vda", wipe: true, image: "factory.example/x:v1" });
-    const install = { machine: { install: { bootloader: false } } };
-    const wanted = "kind" in kubelet ? [install, kubelet] : [{ machine: { ...install.machine, ...kubelet.machine } }];
+    const wanted = "kind" in kubelet ? [kubelet] : [{ machine: { install: { bootloader: false }, ...kubelet.machine } }];
     assert.deepEqual(configPatches, wanted);
+    assertTaken(configPatches ?? [], minor, "10.0.0.1", "v1.35.0");
   });
 
-for (const minor of ["1.11", "1.12", "1.13"])
+for (const minor of ["1.9", "1.11", "1.12", "1.13"])
   test(`further kernel arguments become a config that Talos ${minor} takes`, () => {
     const spec = { clusterName: "demo", controlPlane: { replicas: 1, version: "1.34" } };
     const cluster = normaliseCluster({ metadata: { name: "demo" }, spec }, clusterDefaults({}));

@@ -28,15 +28,18 @@ export function patchesOf(model: ClusterModel, group: ClusterGroup, contract: st
     ...unlessEmpty("annotations", annotations),
     ...unlessEmpty("taints", taints),
   };
-  const installFields = {
-    ...(install.bootloader ? {} : { bootloader: false }),
-    ...(install.extraKernelArgs.length === 0
-      ? {}
-      : {
-          extraKernelArgs: [...install.extraKernelArgs],
-          ...(compareContracts(contract, IMAGE_ARGUMENTS_SINCE) >= 0 ? { grubUseUKICmdline: false } : {}),
-        }),
-  };
+  // The install document knows neither: what asks for them there was refused or answered before.
+  const installFields = hasDocuments
+    ? {}
+    : {
+        ...(install.bootloader ? {} : { bootloader: false }),
+        ...(install.extraKernelArgs.length === 0
+          ? {}
+          : {
+              extraKernelArgs: [...install.extraKernelArgs],
+              ...(compareContracts(contract, IMAGE_ARGUMENTS_SINCE) >= 0 ? { grubUseUKICmdline: false } : {}),
+            }),
+      };
   // Where the inventory has another id than the object a name, the id is what Talos calls the cluster, as existing machines know it.
   const clusterName = model.clusterId === model.name ? undefined : model.clusterId;
   const v1alpha1 = tree({
