@@ -53,7 +53,7 @@ export async function generateAdminKubeconfig({ machineConfig, keys, now }: Admi
       kind: "Config",
       users: [{ name, user: { "client-certificate-data": base64(client.certificate), "client-key-data": base64(client.key) } }],
     },
-    { indent: 2, listsAtKey: true },
+    { indent: 2, isOlder: true },
   );
 }
 

@@ -2,7 +2,7 @@ import type { Field, Type } from "../schema/notation.ts";
 import type { YamlValue } from "../yaml/emit.ts";
 import { PlainScalar } from "../yaml/plain-scalar.ts";
 import { isOldBoolean, isSexagesimal } from "../yaml/resolve.ts";
-import { sortedByBytes } from "../yaml/key-order.ts";
+import { sortedByKey } from "../yaml/key-order.ts";
 import type { ConfigMap, ConfigValue } from "./value.ts";
 
 /** A document as it is printed: fields in the order of the type, empty ones left out where the type says so, map keys sorted. */
@@ -104,5 +104,5 @@ function encodeAny(value: ConfigValue): YamlValue {
 }
 
 function sorted(members: ConfigMap, print: (value: ConfigValue) => YamlValue): YamlValue {
-  return new Map([...sortedByBytes(members)].map(([key, value]) => [key, print(value)]));
+  return new Map([...sortedByKey(members)].map(([key, value]) => [key, print(value)]));
 }

@@ -28,10 +28,15 @@ export function identityOfDocument({ shape, members }: ConfigDocument): Document
 export function loadDocuments(text: string, generation: Generation, limits?: ReadLimits): readonly ConfigDocument[] {
   const seen = new Set<string>();
   return readDocuments(text, limits).flatMap(({ root }) => {
-    if (root === undefined || (root.type === "scalar" && root.kind === "null")) return [];
+    if (root === undefined || isNull(root)) return [];
     if (root.type === "mapping") checkOnlyOnce(root, seen);
     return [loadDocument(root, generation)];
   });
+}
+
+/** A document that says nothing: Talos passes over it, in configs and in patches. */
+export function isNull(root: YamlNode): boolean {
+  return root.type === "scalar" && root.kind === "null";
 }
 
 /** What cannot be read is in some document too: people look for that one first. */

@@ -1,6 +1,6 @@
 import { featuresOf } from "../../versions/contract.ts";
 import type { YamlMapping, YamlValue } from "../yaml/emit.ts";
-import { sortedByBytes } from "../yaml/key-order.ts";
+import { sortedByBytes, sortedByKey } from "../yaml/key-order.ts";
 import type { Endpoint } from "./check-input.ts";
 import {
   auditPolicy,
@@ -49,7 +49,7 @@ function machineDocuments(input: MachineConfigInput): readonly YamlMapping[] {
           }),
         ]),
     document("ResolverConfig", { hostDNS: { enabled: true, forwardKubeDNSToHost: input.forwardKubeDnsToHost ?? true } }),
-    ...(Object.keys(sysctls).length === 0 ? [] : [document("SysctlConfig", { params: sortedByBytes(sysctls) })]),
+    ...(Object.keys(sysctls).length === 0 ? [] : [document("SysctlConfig", { params: sortedByKey(sysctls) })]),
     document("VolumeConfig", { name: "EPHEMERAL", mount: { secure: true } }),
     document("FilesystemTrimConfig", { interval: "168h0m0s" }),
     document("SecurityProfileConfig", { workloadIsolation: true }),

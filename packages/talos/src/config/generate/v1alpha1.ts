@@ -1,7 +1,7 @@
 import type { KeyPair } from "@talos-operator/ports";
 import { featuresOf, type ContractFeatures } from "../../versions/contract.ts";
 import type { YamlMapping } from "../yaml/emit.ts";
-import { sortedByBytes } from "../yaml/key-order.ts";
+import { sortedByKey } from "../yaml/key-order.ts";
 import { formatDiskSize } from "../scalars/bytes.ts";
 import type { Endpoint } from "./check-input.ts";
 import {
@@ -45,7 +45,7 @@ function machineSection(context: Context): YamlMapping {
     certSANs: input.additionalSans ?? [],
   };
   if (features.kubernetesDocuments) return { ...identity, features: { diskQuotaSupport: true } };
-  const sysctls = Object.keys(input.sysctls ?? {}).length === 0 ? undefined : sortedByBytes(input.sysctls ?? {});
+  const sysctls = Object.keys(input.sysctls ?? {}).length === 0 ? undefined : sortedByKey(input.sysctls ?? {});
   return {
     ...identity,
     kubelet: {
@@ -116,11 +116,11 @@ function registriesSection({ input, features }: Context): YamlMapping | undefine
   const tls = Object.entries(input.registryTls ?? {});
   if (mirrors.size === 0 && tls.length === 0) return undefined;
   return {
-    mirrors: mirrors.size === 0 ? undefined : sortedByBytes(new Map([...mirrors].map(([host, endpoints]) => [host, { endpoints }]))),
+    mirrors: mirrors.size === 0 ? undefined : sortedByKey(new Map([...mirrors].map(([host, endpoints]) => [host, { endpoints }]))),
     config:
       tls.length === 0
         ? undefined
-        : sortedByBytes(
+        : sortedByKey(
             new Map(
               tls.map(([host, { ca, insecureSkipVerify }]) => [
                 host,

@@ -1,3 +1,4 @@
+import { isNull } from "../document/load.ts";
 import { ConfigError } from "../errors.ts";
 import { emitYaml, type YamlValue } from "../yaml/emit.ts";
 import { sortedByKey } from "../yaml/key-order.ts";
@@ -9,13 +10,14 @@ import { jsonOf, operationJsonOf, type JsonValue } from "./json-value.ts";
 export function tryLoadJsonPatch(text: string, limits: ReadLimits): readonly JsonOperation[] | undefined {
   let root: YamlNode | undefined;
   try {
-    root = readYaml(text, limits)[0]?.root;
+    root = readYaml(isJson(text) ? jsonAsYaml(text) : text, limits)[0]?.root;
   } catch (error) {
     // Not YAML: the caller reports what reading it as a fragment gave.
     if (error instanceof ConfigError) return undefined;
     throw error;
   }
-  if (root === undefined) return [];
+  // Talos takes what says nothing for a list without operations.
+  if (root === undefined || isNull(root)) return [];
   if (root.type !== "sequence" || !root.items.every((item) => item.type === "mapping")) return undefined;
   return root.items.map((item) => {
     const fields = operationJsonOf(item) as Map<string, JsonValue>;
@@ -25,6 +27,21 @@ export function tryLoadJsonPatch(text: string, limits: ReadLimits): readonly Jso
     };
     return { op: text("op") ?? "unknown", path: text("path"), from: text("from"), value: fields.get("value") };
   });
+}
+
+/** Talos reads JSON first, which takes tabs and an escaped slash where YAML does not. */
+function jsonAsYaml(json: string): string {
+  return json.trim().replaceAll(/\\(.)/gs, (escape, char) => (char === "/" ? "/" : escape));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    // It may be YAML.
+    return false;
+  }
 }
 
 /**
@@ -38,7 +55,7 @@ export function applyJsonPatch(config: string, operations: readonly JsonOperatio
     throw new ConfigError("JSON_PATCH_MULTI_DOCUMENT", "JSON6902 patches are not supported for multi-document machine configuration");
   }
   const root = documents[0]?.root;
-  let value: JsonValue = root === undefined ? null : jsonOf(root);
+  let value: JsonValue = root === undefined ? null : configJson(root);
   for (const operation of operations) {
     try {
       value = applyOperation(value, operation);
@@ -48,10 +65,20 @@ export function applyJsonPatch(config: string, operations: readonly JsonOperatio
       throw new ConfigError("JSON_PATCH", detail, { path: operation.path?.slice(0, 256) });
     }
   }
-  return emitYaml(printable(value), { indent: 2, listsAtKey: true });
+  return emitYaml(printable(value), { indent: 2, isOlder: true });
+}
+
+function configJson(root: YamlNode): JsonValue {
+  try {
+    return jsonOf(root);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const detail = `failure converting talos machine config to json: ${error.detail}`;
+    throw new ConfigError(error.code, detail, { line: error.line, column: error.column }, { cause: error });
+  }
 }
 
 function printable(value: JsonValue): YamlValue {
   if (Array.isArray(value)) return value.map(printable);
-  return value instanceof Map ? sortedByKey(new Map([...value].map(([key, member]) => [key, printable(member)]))) : value;
+  return value instanceof Map ? sortedByKey(new Map([...value].map(([key, member]) => [key, printable(member)])), true) : value;
 }

@@ -1,5 +1,7 @@
+import { ConfigError } from "../errors.ts";
 import { tryParseInteger } from "../scalars/integer.ts";
 import { isOldBoolean } from "../yaml/resolve.ts";
+import { mergedMembers } from "../yaml/merged-members.ts";
 import type { YamlNode, YamlScalarNode } from "../yaml/read.ts";
 
 /** A JSON document, with maps that keep keys as they are. */
@@ -23,10 +25,16 @@ export function operationJsonOf(node: YamlNode): JsonValue {
     case "sequence":
       return node.items.map(operationJsonOf);
     case "mapping":
-      return new Map(node.entries.map(({ key, value }) => [key, operationJsonOf(value)]));
+      return new Map(mergedMembers(node).map(({ key, keyNode, value }) => [textKey(key, keyNode), operationJsonOf(value)]));
     case "scalar":
       return node.style === "plain" && isOldBoolean(node.text) ? node.text : scalarOf(node);
   }
+}
+
+/** In operations the newer library makes no texts of keys that are numbers or booleans. */
+function textKey(key: string, { kind, line, column }: YamlScalarNode): string {
+  if (kind === "str" || kind === "merge") return key;
+  throw new ConfigError("JSON_PATCH", "json: unsupported type: map[interface {}]interface {}", { line, column });
 }
 
 /** Keys are read like values and then made texts: `yes` becomes `true`, `0x1f` becomes `31`. */
@@ -35,7 +43,7 @@ function keyOf(node: YamlScalarNode): string {
   return typeof value === "boolean" || typeof value === "bigint" ? String(value) : node.text;
 }
 
-function scalarOf({ text, kind, style }: YamlScalarNode): JsonValue {
+function scalarOf({ text, kind, style, line, column }: YamlScalarNode): JsonValue {
   if (style === "plain" && isOldBoolean(text)) return /^(?:y|yes|on)$/i.test(text);
   switch (kind) {
     case "null":
@@ -45,6 +53,11 @@ function scalarOf({ text, kind, style }: YamlScalarNode): JsonValue {
     case "int":
       return tryParseInteger(text) ?? text;
     case "float": {
+      const unlimited = /^([-+]?)\.(inf|nan)$/i.exec(text);
+      if (unlimited !== null) {
+        const value = /nan/i.test(text) ? "NaN" : unlimited[1] === "-" ? "-Inf" : "+Inf";
+        throw new ConfigError("JSON_PATCH", `json: unsupported value: ${value}`, { line, column });
+      }
       const number = Number(text.replaceAll("_", ""));
       return Number.isNaN(number) ? text : number;
     }

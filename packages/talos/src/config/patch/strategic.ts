@@ -1,6 +1,6 @@
 import { identityText } from "../document-identity.ts";
 import { checkConflicts } from "../document/conflicts.ts";
-import { checkOnlyOnce, identityOfDocument, loadDocument, type ConfigDocument } from "../document/load.ts";
+import { checkOnlyOnce, identityOfDocument, isNull, loadDocument, type ConfigDocument } from "../document/load.ts";
 import { merge } from "../document/merge.ts";
 import type { ConfigMap } from "../document/value.ts";
 import { ConfigError } from "../errors.ts";
@@ -20,7 +20,7 @@ export type StrategicStep =
 export function loadStrategicPatch(text: string, generation: Generation, limits: ReadLimits): readonly StrategicStep[] {
   const seen = new Set<string>();
   const steps = readYaml(text, limits).flatMap(({ root }): StrategicStep[] => {
-    if (root === undefined) return [];
+    if (root === undefined || isNull(root)) return [];
     const { deletions, rest } = splitWithLine(root);
     const removed = deletions.map((deletion): StrategicStep => ({ kind: "delete", deletion }));
     if (rest === undefined) return removed;

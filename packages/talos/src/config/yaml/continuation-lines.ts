@@ -22,7 +22,7 @@ export function tabbedLine(text: string): number | undefined {
   eachLine(text, (line, number, context) => {
     if (found !== undefined || context === "text") return;
     if (context === "block") {
-      const spaces = /^( *)(?:-[- ]*)?\t/.exec(line)?.[1]?.length;
+      const spaces = /^(?!---\s)( *)(?:-[- ]*)?\t/.exec(line)?.[1]?.length;
       const goesOn = plainIndent !== undefined && spaces !== undefined && spaces > plainIndent && !line.trimStart().startsWith("-");
       if (spaces !== undefined && !goesOn) found = number;
     }

@@ -1,5 +1,6 @@
+import { folded } from "./fold.ts";
 import { PlainScalar } from "./plain-scalar.ts";
-import { styleOf, type QuoteStyle } from "./scalar-style.ts";
+import { styleOf, type QuoteStyle, type ScalarStyle } from "./scalar-style.ts";
 
 /** A value that can be printed. Objects print in insertion order; `undefined` members are left out. */
 export type YamlValue = string | number | bigint | boolean | null | PlainScalar | readonly YamlValue[] | YamlMapping;
@@ -12,8 +13,8 @@ export interface EmitOptions {
   readonly oldBooleanQuotes?: QuoteStyle;
   /** Spaces per level, default 4. */
   readonly indent?: number;
-  /** Lists as far left as their key, as the older library prints them. Default false. */
-  readonly listsAtKey?: boolean;
+  /** As the library before prints: lists as far left as their key, long lines broken, no tab in a block. Default false. */
+  readonly isOlder?: boolean;
 }
 
 /**
@@ -24,7 +25,7 @@ export function emitYaml(value: YamlValue, options: EmitOptions = {}): string {
   const writer: Writer = {
     out: "",
     step: options.indent ?? 4,
-    listsAtKey: options.listsAtKey ?? false,
+    isOlder: options.isOlder ?? false,
     quotes: options.oldBooleanQuotes ?? "double",
   };
   if (isMapping(value) && hasMembers(value)) writeMapping(writer, value, 0, false);
@@ -41,7 +42,7 @@ export function emitYamlDocuments(documents: readonly YamlValue[], options: Emit
 interface Writer {
   out: string;
   readonly step: number;
-  readonly listsAtKey: boolean;
+  readonly isOlder: boolean;
   readonly quotes: QuoteStyle;
 }
 
@@ -56,12 +57,20 @@ function writeMapping(writer: Writer, mapping: YamlMapping, indent: number, star
     if (value === undefined) continue;
     if (!first) writer.out += " ".repeat(indent);
     first = false;
-    const isSimple = key.length <= 128 && !key.includes("\n");
+    const isSimple = isSimpleKey(key);
     if (isSimple) writer.out += `${quoted(writer, key, true)}:`;
-    else writer.out += `? ${inline(writer, key, indent)}\n${" ".repeat(indent)}:`;
+    else {
+      writer.out += "? ";
+      writer.out += `${inline(writer, key, deeper(writer, indent, false))}\n${" ".repeat(indent)}:`;
+    }
     if (isSimple || !isCollection(value)) writeValue(writer, value, indent);
     else writeBesideColon(writer, value, indent, startsOnLine);
   }
+}
+
+/** Longer keys, and those of several lines, stand behind a question mark. */
+function isSimpleKey(key: string): boolean {
+  return (key.length <= 42 || Buffer.byteLength(key) <= 128) && !/[\n\r\u0085\u2028\u2029]/.test(key);
 }
 
 /** The value of a long key begins behind its colon. */
@@ -80,7 +89,7 @@ function isCollection(value: YamlValue): value is readonly YamlValue[] | YamlMap
 function writeValue(writer: Writer, value: YamlValue, indent: number): void {
   if (Array.isArray(value) && value.length > 0) {
     writer.out += "\n";
-    writeSequence(writer, value as readonly YamlValue[], writer.listsAtKey ? indent : deeper(writer, indent, false), false);
+    writeSequence(writer, value as readonly YamlValue[], writer.isOlder ? indent : deeper(writer, indent, false), false);
   } else if (isMapping(value) && hasMembers(value)) {
     writer.out += "\n";
     writeMapping(writer, value, deeper(writer, indent, false), false);
@@ -106,7 +115,10 @@ function writeSequence(writer: Writer, items: readonly YamlValue[], indent: numb
 /** A scalar or an empty collection; `indent` is where the lines of a block scalar start. */
 function inline(writer: Writer, value: YamlValue, indent: number): string {
   if (typeof value === "string") {
-    return styleOf(value, false, writer.quotes) === "literal" ? literal(writer, value, indent) : quoted(writer, value, false);
+    const style = styleOf(value, false, writer.quotes, writer.isOlder);
+    if (style === "literal") return literal(writer, value, indent);
+    // Only what is longer than a line is broken.
+    return writer.isOlder && value.length > 32 ? broken(writer, value, style, indent) : quoted(writer, value, false);
   }
   if (value === null) return "null";
   if (value instanceof PlainScalar) return value.text;
@@ -116,7 +128,7 @@ function inline(writer: Writer, value: YamlValue, indent: number): string {
 }
 
 function literal(writer: Writer, text: string, indent: number): string {
-  const hint = text.startsWith(" ") ? String(writer.step) : "";
+  const hint = text.startsWith(" ") || (writer.isOlder && text.startsWith("\n")) ? String(writer.step) : "";
   const chomp = !text.endsWith("\n") ? "-" : text === "\n" || text.endsWith("\n\n") ? "+" : "";
   const body = chomp === "-" ? text : text.slice(0, -1);
   const pad = " ".repeat(indent);
@@ -126,8 +138,19 @@ function literal(writer: Writer, text: string, indent: number): string {
     .join("\n")}`;
 }
 
+/** A scalar with its long lines broken. */
+function broken(writer: Writer, text: string, style: Exclude<ScalarStyle, "literal">, indent: number): string {
+  const line = writer.out.slice(writer.out.lastIndexOf("\n") + 1);
+  const column = Array.from(line).length + (line === "" || line.endsWith(" ") ? 0 : 1);
+  const chars = Array.from(text);
+  if (style === "plain") return folded(chars, style, { column, indent });
+  const quote = style === "single" ? "'" : '"';
+  const pieces = chars.map((char) => (style === "double" ? doubleQuoted(char).slice(1, -1) : char === "'" ? "''" : char));
+  return `${quote}${folded(pieces, style, { column: column + 1, indent })}${quote}`;
+}
+
 function quoted(writer: Writer, text: string, isKey: boolean): string {
-  switch (styleOf(text, isKey, writer.quotes)) {
+  switch (styleOf(text, isKey, writer.quotes, writer.isOlder)) {
     case "plain":
       return text;
     case "single":

@@ -1,8 +1,8 @@
 /**
  * The order in which Go's YAML library prints the keys of a map: letters by code point, runs of digits by their number, and where a letter
- * meets something else, the other comes first unless digits came before.
+ * meets something else, the other comes first unless digits came before. The library before did not look at what came before.
  */
-export function compareKeys(left: string, right: string): number {
+export function compareKeys(left: string, right: string, isOlder = false): number {
   const a = Array.from(left);
   const b = Array.from(right);
   let afterDigit = false;
@@ -16,7 +16,7 @@ export function compareKeys(left: string, right: string): number {
     const isLetterX = isLetter(x);
     const isLetterY = isLetter(y);
     if (isLetterX && isLetterY) return byCodePoint(x, y);
-    if (isLetterX || isLetterY) return isLetterX === afterDigit ? -1 : 1;
+    if (isLetterX || isLetterY) return isLetterX === (afterDigit && !isOlder) ? -1 : 1;
     const seed = (x === "0" || y === "0") && followsNonZeroDigit(a, index) ? 1 : 0;
     const numberX = runOfDigits(a, index, seed);
     const numberY = runOfDigits(b, index, seed);
@@ -27,13 +27,13 @@ export function compareKeys(left: string, right: string): number {
   return a.length - b.length;
 }
 
-/** The members of a mapping in that order. */
-export function sortedByKey<T>(members: Readonly<Record<string, T>> | ReadonlyMap<string, T>): Map<string, T> {
+/** The members of a mapping in that order: the one in which Talos prints its maps. */
+export function sortedByKey<T>(members: Readonly<Record<string, T>> | ReadonlyMap<string, T>, isOlder = false): Map<string, T> {
   const entries: [string, T][] = members instanceof Map ? [...members] : Object.entries(members);
-  return new Map(entries.toSorted(([a], [b]) => compareKeys(a, b)));
+  return new Map(entries.toSorted(([a], [b]) => compareKeys(a, b, isOlder)));
 }
 
-/** The members of a mapping by the bytes of their keys: the order in which Talos prints its own maps. */
+/** The members of a mapping by the bytes of their keys: the order in which Talos goes through names that it sorts itself. */
 export function sortedByBytes<T>(members: Readonly<Record<string, T>> | ReadonlyMap<string, T>): Map<string, T> {
   const entries: [string, T][] = members instanceof Map ? [...members] : Object.entries(members);
   return new Map(entries.toSorted(([a], [b]) => compareBytes(a, b)));

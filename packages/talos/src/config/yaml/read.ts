@@ -87,6 +87,7 @@ export function readYaml(text: string, limits: ReadLimits = {}): readonly YamlDo
   const source = checkText(text, limits.maxBytes ?? 4 * 1024 * 1024);
   checkValues(source, limits.maxValues ?? 150_000);
   checkVersion(source);
+  checkEnds(source);
   checkTabs(source);
   return new Composer(tryParse(source, limits.maxDepth ?? 64), limits).documents();
 }
@@ -131,6 +132,37 @@ function checkVersion(source: string): void {
   if (other === null) return;
   const line = source.slice(0, other.index + other[0].length).split("\n").length;
   throw new ConfigError("YAML_SYNTAX", "decode error: yaml: found incompatible YAML document", { line });
+}
+
+const documentEnd = /^\.\.\.(?=\s|$)/;
+const blankLine = /^\s*(?:#|$)/;
+
+/**
+ * Go's library refuses the end of a document where none has begun, and behind an end it wants `---` before the next one. The parser takes both, and
+ * the end of a document stands in no text or list.
+ */
+function checkEnds(source: string): void {
+  if (!source.includes("...")) return;
+  let isBetween = true;
+  let isFirst = true;
+  for (const [index, line] of source.split(/\r\n|\r|\n/).entries()) {
+    if (blankLine.test(line)) continue;
+    const isEnd = documentEnd.test(line);
+    const place = { line: index + 1, column: 1 };
+    // The library counts these lines from 0.
+    if (isEnd && isFirst) {
+      const at = index === 0 ? "<unknown position>" : `line ${index}`;
+      throw new ConfigError(
+        "YAML_SYNTAX",
+        `decode error: yaml: while parsing a block node at ${at}: did not find expected node content`,
+        place,
+      );
+    }
+    if (!isEnd && isBetween && !isFirst && !/^(?:---(?:\s|$)|%)/.test(line))
+      throw new ConfigError("YAML_SYNTAX", `decode error: yaml: line ${index}: did not find expected <document start>`, place);
+    isBetween = isEnd;
+    isFirst = false;
+  }
 }
 
 function checkTabs(source: string): void {

@@ -35,7 +35,7 @@ export function kindOfPlain(text: string): ScalarKind {
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e;
   if (!isNumeric) return "str";
   if (timestamp.test(text) && isCalendarDate(text)) return "timestamp";
-  const digits = text.includes("_") ? text.replaceAll("_", "") : text;
+  const digits = first !== 0x2e && text.includes("_") ? text.replaceAll("_", "") : text;
   if (integer.test(digits) && (digits.length < 18 || fitsSixtyFourBits(digits))) return "int";
   return decimal.test(digits) && Number.isFinite(Number(digits)) ? "float" : "str";
 }

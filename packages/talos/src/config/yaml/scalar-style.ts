@@ -9,14 +9,14 @@ export type ScalarStyle = "plain" | "single" | "double" | "literal";
  */
 export type QuoteStyle = "double" | "single";
 
-/** The style that Go's emitter picks for a string value or key. */
-export function styleOf(text: string, isKey: boolean, oldBooleanQuotes: QuoteStyle): ScalarStyle {
+/** The style that Go's emitter picks for a string value or key; the library before has other rules for blocks. */
+export function styleOf(text: string, isKey: boolean, oldBooleanQuotes: QuoteStyle, isOlder = false): ScalarStyle {
   // Most texts of a config are names, paths, images and base64: one look is enough, and all words that mean something are shorter.
   if (text.length > 5 && ordinary.test(text)) return "plain";
-  if (text.includes("\n")) return isKey || !isBlockAllowed(text) ? "double" : "literal";
+  if (text.includes("\n")) return isKey || !isBlockAllowed(text, isOlder) ? "double" : "literal";
   const kind = kindOfPlain(text);
   if (kind !== "str" && kind !== "merge") return "double";
-  const wanted = kind === "merge" || isSexagesimal(text) || isOldBoolean(text) ? oldBooleanQuotes : "plain";
+  const wanted = (kind === "merge" && !isOlder) || isSexagesimal(text) || isOldBoolean(text) ? oldBooleanQuotes : "plain";
   if (wanted === "double") return "double";
   const facts = analyse(text);
   if (facts.needsDouble) return "double";
@@ -47,7 +47,7 @@ function analyse(text: string): ScalarFacts {
   };
 }
 
-function isBlockAllowed(text: string): boolean {
-  if (/^[ \t\n]*$/.test(text)) return false;
+function isBlockAllowed(text: string, isOlder: boolean): boolean {
+  if (isOlder ? text.includes("\t") : /^\s*$/.test(text)) return false;
   return !text.endsWith(" ") && !/ [\n\r\u0085\u2028\u2029]/.test(text) && !/\r/.test(text) && !unprintable.test(text);
 }
