@@ -3,7 +3,7 @@
 # what people ask for; TalosClusters are theirs, and only annotations and finalizers are written
 - apiGroups: [talos.alperen.cloud]
   resources: [talosclusters]
-  verbs: [list, patch, watch]
+  verbs: [get, list, patch, watch]
 # pools and machines are composed from a TalosCluster and go with it
 - apiGroups: [talos.alperen.cloud]
   resources: [taloscontrolplanes, talosworkers, talosmachines]

@@ -33,6 +33,12 @@ export const errorReference: {
       effect: "The effect was not sent. The next pass decides on what the machines show now.",
       remedy: "Nothing. If it goes on, the condition Bootstrapped or Ready names the machine.",
     },
+    MODE_CHANGED: {
+      cause:
+        "The annotation reconcile-mode of the TalosControlPlane, or of its TalosCluster, was read on the way out and says something else than when the effect was decided on: somebody paused the cluster, and the watch has not told so yet.",
+      effect: "The effect was not sent. The cluster is looked at again within a second, and the condition Paused says why it rests.",
+      remedy: "Nothing. If it goes on for minutes, the operator's watches do not reach it: look at the API server and what is between.",
+    },
     KEYS_UNUSABLE: {
       cause: "The bundle Secret that the ClusterRecord names is absent, unreadable, or has another fingerprint.",
       effect: "Nothing is sent to any machine of the cluster; the condition SecretsLost says so.",

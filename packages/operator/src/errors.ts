@@ -6,6 +6,8 @@ export type EffectErrorCode =
   | "RECORD_CHANGED"
   /** A live look on the connection of the effect shows something else than the decision assumed. */
   | "PRECONDITION_GONE"
+  /** The annotation `reconcile-mode` says something else than when the effect was decided on. */
+  | "MODE_CHANGED"
   /** The bundle Secret is absent, unreadable or not the recorded one. */
   | "KEYS_UNUSABLE"
   /** Another operator is at work on the same cluster. */
@@ -16,6 +18,7 @@ export const effectRemedies: Readonly<Record<EffectErrorCode, string>> = {
   NOT_LEADING: "Nothing: the leader continues.",
   RECORD_CHANGED: "Nothing: the next pass decides on the new record.",
   PRECONDITION_GONE: "Nothing: the next pass decides on what the machine shows now.",
+  MODE_CHANGED: "Nothing: the next pass follows the word.",
   KEYS_UNUSABLE: "Restore the bundle Secret that the ClusterRecord names.",
   ANOTHER_OPERATOR: "Stop the other operator.",
 };

@@ -32,7 +32,7 @@ export const permissions: readonly Permission[] = [
     why: "what people ask for; TalosClusters are theirs, and only annotations and finalizers are written",
     group: talos,
     resources: ["talosclusters"],
-    verbs: ["list", "patch", "watch"],
+    verbs: ["get", "list", "patch", "watch"],
   },
   {
     feature: "clusters",

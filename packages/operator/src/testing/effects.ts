@@ -3,6 +3,7 @@ import type { ClusterRecord } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { mintCredentials } from "../controllers/taloscontrolplane/credentials.ts";
+import { demandReconciled } from "../controllers/taloscontrolplane/effects/demand-reconciled.ts";
 import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
 import type { Effects } from "../controllers/taloscontrolplane/execute.ts";
 import { readRecord } from "../controllers/taloscontrolplane/facts-codec.ts";
@@ -84,6 +85,7 @@ export async function decidedPass(
   const demandAlone: Effects["demandAlone"] = async () => {
     if (given.other !== undefined) throw new EffectError("ANOTHER_OPERATOR", given.other);
   };
+  const reconciled = (): Promise<void> => demandReconciled(client, seen);
   const abort = new AbortController();
   const effects: Effects = {
     ...place,
@@ -91,8 +93,9 @@ export async function decidedPass(
     access: createAccessStore(client, keys, "talos-operator"),
     seen: { ...seen, sent: session.sent() },
     session,
-    guard: createGuard(key, client, leading, demandAlone),
+    guard: createGuard(key, client, leading, reconciled, demandAlone),
     demandAlone,
+    demandReconciled: reconciled,
     leading,
     log: silent,
     signal: abort.signal,

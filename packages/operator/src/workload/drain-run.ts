@@ -180,7 +180,7 @@ class DrainRun {
     this.close();
     this.#pauseMs = this.#stuckMs;
     this.#stuckMs = Math.min(this.#stuckMs * 1.5, STUCK_LOOK_MS.longest);
-    if (isEffectError(thrown, "NOT_LEADING", "RECORD_CHANGED")) return true;
+    if (isEffectError(thrown, "NOT_LEADING", "RECORD_CHANGED", "MODE_CHANGED")) return true;
     log.debug({ action: "CordonAndDrain", err: thrown instanceof Error ? thrown.message : "unknown" }, "The drain did not get on");
     if (isForbidden(thrown)) {
       this.#unreachableMs = undefined;

@@ -185,6 +185,16 @@ describe("writing the record", () => {
       assert.equal((await stored(story))?.spec.clusterId, keys.cluster.id);
     }));
 
+  test("none is written for a cluster that is paused by now", () =>
+    within(async ({ story, carryOut, bundle, putBundle }) => {
+      const keys = await bundle(1);
+      await putBundle("demo-bundle-1", keys);
+      const annotations = { "talos.alperen.cloud/reconcile-mode": "disable" };
+      await story.client.resource(kinds.controlPlane).patch(key, { type: "merge", value: { metadata: { annotations } } });
+      assert.equal(codeOf(await carryOut(write(factsOf(keys)))), "MODE_CHANGED");
+      assert.equal(await stored(story), undefined);
+    }));
+
   for (const isThere of [true, false])
     test(`a first one is not made when the keys are ${isThere ? "other ones" : "gone"} by now`, () =>
       within(async ({ story, carryOut, bundle, putBundle }) => {

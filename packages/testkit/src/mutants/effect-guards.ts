@@ -9,6 +9,7 @@ const tables = {
   machine: `${brain}/effects/demand-machine.test.ts`,
   guard: `${brain}/guard.test.ts`,
   dialer: "operator/src/looking/checked-dialer.test.ts",
+  mode: `${brain}/effects/demand-reconciled.test.ts`,
 } as const;
 
 const without = guardWithout(tables);
@@ -41,6 +42,16 @@ export const effectGuards: readonly Mutant[] = [
     "if (facts === undefined)",
   ]),
   without("the-lease", "another process holds the lease", everything, "guard", [guard, "if (!isLeading)"]),
+  without("a-word-at-machines", "the cluster was paused since the caches were read", everything, "guard", [
+    guard,
+    "      demandReconciled(),\n",
+    "      Promise.resolve(demandReconciled).then(() => undefined),\n",
+  ]),
+  without("the-word", "the cluster says disable or dryrun by now", everything, "mode", [
+    effect("demand-reconciled"),
+    'if (mode === "disable" || mode === "dryrun" || isImport)',
+    "if (isImport)",
+  ]),
   without("time-left", "the lease ends before the effect could be answered", everything, "guard", [guard, "if (left < 1_000)"]),
   without("a-deadline", "an effect may be answered after the lease has ended", everything, "guard", [
     guard,

@@ -64,6 +64,11 @@ export const writeGuards: readonly Mutant[] = [
     "if (action.secret === '')",
   ]),
 
+  without("a-word-at-objects", "the cluster was paused since the caches were read", ["K1", "K2", "K5"], "writes", [
+    execute,
+    "if (group.some(({ kind }) => !asksGuard.has(kind))) await effects.demandReconciled();",
+    "if (asksGuard.size === 0) await effects.demandReconciled();",
+  ]),
   without("keys-behind-a-record", "the keys that a first record names are gone", ["K2"], "writes", [
     execute,
     "if (action.ifResourceVersion === undefined) await demandBundle(action.facts.bundle, effects);",

@@ -18,7 +18,7 @@ const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret"
 
 type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>>; readonly immutable?: boolean };
 
-/** The operator may have read the bundle or the annotation just before it went. */
+/** The operator may have read the bundle or the annotation just before it went; both are read live before what is sent, so a watch that stands still is no excuse. */
 const READ_JUST_BEFORE_MS = 5_000;
 
 /** A broken rule, told with the facts that broke it. */

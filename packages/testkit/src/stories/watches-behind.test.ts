@@ -6,8 +6,13 @@ import { demoCluster, kinds, tell } from "./story.ts";
 /** Far more than a minute of passes needs. */
 const MOST_READS = 500;
 
-/** Watches of TalosMachines tell nothing while they are held, and everything afterwards. */
-function heldWatches(): { readonly kube: (real: KubeTransport) => KubeTransport; hold(): void; goOn(): void; reads(): number } {
+/** Watches of paths that end so tell nothing while they are held, and everything afterwards. */
+function heldWatches(pathEnd = "/talosmachines"): {
+  readonly kube: (real: KubeTransport) => KubeTransport;
+  hold(): void;
+  goOn(): void;
+  reads(): number;
+} {
   let held: PromiseWithResolvers<void> | undefined;
   let reads = 0;
   async function* lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
@@ -33,7 +38,7 @@ function heldWatches(): { readonly kube: (real: KubeTransport) => KubeTransport;
       },
       async watch(request, options) {
         const answer = await real.watch(request, options);
-        return request.path.endsWith("/talosmachines") ? { ...answer, events: lagging(answer.events) } : answer;
+        return request.path.endsWith(pathEnd) ? { ...answer, events: lagging(answer.events) } : answer;
       },
     }),
   };
@@ -88,5 +93,36 @@ test("a watch that has lost the word of a machine's object makes nobody create i
     await world.until("its object is there", async () => (await world.get(kinds.machine, "demo-10.5.0.1")) !== undefined);
     await world.time.advance(60_000);
     assert.ok(watch.posts() < 100, `${watch.posts()} creations in a minute`);
+  });
+});
+
+/** A setting that every machine boots for, one after the other. */
+const needsBoot = { metalSpec: { machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } } };
+
+test("a cluster that is paused is left alone at once, also while its watches stand still", () => {
+  const watches = heldWatches("");
+  return tell({ kube: watches.kube }, async (world) => {
+    const clusters = world.client.resource(kinds.cluster);
+    const key = { namespace: "default", name: "demo" };
+    const say = (mode: string | null): Promise<unknown> =>
+      clusters.patch(key, { type: "merge", value: { metadata: { annotations: { "talos.alperen.cloud/reconcile-mode": mode } } } });
+    const boots = (): number => world.effects.filter((call) => call.startsWith("Reboot")).length;
+    const record = async (): Promise<unknown> => (await world.get(kinds.record))?.metadata?.resourceVersion;
+    await clusters.create(demoCluster(["10.5.0.1"], ["10.5.0.2"]));
+    await world.start();
+    await world.untilReady();
+    await clusters.patch(key, { type: "merge", value: { spec: { controlPlane: needsBoot, worker: needsBoot } } });
+    await world.until("the first one boots", async () => boots() === 1);
+    watches.hold();
+    await say("disable");
+    // What was on its way arrives.
+    await world.time.advance(1_000);
+    const before = { sent: world.sent.length, record: await record() };
+    await world.time.advance(60_000);
+    const after = { sent: world.sent.length, record: await record() };
+    watches.goOn();
+    assert.deepEqual(after, before);
+    await say(null);
+    await world.until("both have booted", async () => boots() === 2);
   });
 });

@@ -5,6 +5,7 @@ import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BrainOptions } from "./brain.ts";
 import { bundleInForce } from "./bundle-in-force.ts";
 import type { Cluster } from "./clusters.ts";
+import { demandReconciled } from "./effects/demand-reconciled.ts";
 import { executeAll } from "./execute.ts";
 import type { Effects } from "./execute.ts";
 import { readRecord } from "./facts-codec.ts";
@@ -45,6 +46,7 @@ export async function carryOut(
     session.beside = { at: clock.now(), value: other };
     throw new EffectError("ANOTHER_OPERATOR", other);
   };
+  const reconciled = (): Promise<void> => demandReconciled(client, seen);
   const effects: Effects = {
     client,
     dialer: options.dialer,
@@ -55,8 +57,9 @@ export async function carryOut(
     random: options.random,
     seen,
     session,
-    guard: createGuard(key, client, options.leading, demandAlone),
+    guard: createGuard(key, client, options.leading, reconciled, demandAlone),
     demandAlone,
+    demandReconciled: reconciled,
     leading: options.leading,
     log: context.log.child({ rule: decision.rule }),
     signal: context.signal,
@@ -90,6 +93,6 @@ export function factsNow({ record }: ClusterSession): ClusterFacts {
 
 /** Failures that the next look answers: the world moved between decision and effect. */
 export function isExpected(failure: unknown): boolean {
-  if (isEffectError(failure, "RECORD_CHANGED", "PRECONDITION_GONE", "ANOTHER_OPERATOR")) return true;
+  if (isEffectError(failure, "RECORD_CHANGED", "PRECONDITION_GONE", "MODE_CHANGED", "ANOTHER_OPERATOR")) return true;
   return failure instanceof Error && "code" in failure && (failure.code === "CONFLICT" || failure.code === "ALREADY_EXISTS");
 }

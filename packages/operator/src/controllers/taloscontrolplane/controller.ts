@@ -3,6 +3,7 @@ import type { TalosControlPlane } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
+import { isEffectError } from "../../errors.ts";
 import { LookGate } from "../../looking/look-gate.ts";
 import { Turnstile } from "../../looking/turnstile.ts";
 import { measured } from "../../metrics/measured.ts";
@@ -101,7 +102,7 @@ export function createBrain(options: BrainOptions): Brain {
     if (failure !== undefined && !isExpected(failure)) throw failure;
     // The key wakes the cluster when it is made.
     if (session.isMakingKey()) return { requeueAfterMs: wait };
-    if (isRepeated && failure === undefined) return { requeueAfterMs: CACHE_BEHIND_MS };
+    if (isEffectError(failure, "MODE_CHANGED") || (isRepeated && failure === undefined)) return { requeueAfterMs: CACHE_BEHIND_MS };
     if (decision.actions.length > 0) return { requeueAfterMs: failure === undefined ? 0 : AFTER_FAILURE_MS };
     return { requeueAfterMs: sooner(wait, nextPassMs(decision, isSettled ? random.fraction() : 0)) };
   };

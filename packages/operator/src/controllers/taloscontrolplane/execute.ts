@@ -25,6 +25,7 @@ import { usableBundle } from "../../secrets/bundle-store.ts";
 import { BACKDATE_MS } from "./credentials.ts";
 import { begunKey, begunWord } from "./config-probe.ts";
 import { applyConfig, keepConfig } from "./effects/apply-config.ts";
+import { asksGuard } from "./effects/asks-guard.ts";
 import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
 import { configureMachine } from "./effects/configure-machine.ts";
 import { followEndpoint } from "./effects/follow-endpoint.ts";
@@ -73,6 +74,8 @@ export interface Effects extends EffectPorts {
   event(regarding: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void;
   /** @throws EffectError `ANOTHER_OPERATOR` while another operator is at work on this cluster */
   demandAlone(isAdopted: boolean): Promise<void>;
+  /** @throws EffectError `MODE_CHANGED` when people want the cluster to be left alone by now */
+  demandReconciled(): Promise<void>;
   /** Asks for another pass over this cluster. */
   wake(): void;
   /** Lets the caches catch up with a write of ours. */
@@ -188,6 +191,7 @@ async function execute(action: Action, effects: Effects): Promise<void> {
 /** Runs the actions in order; neighbours that concern different machines run together. The first failure ends the pass. */
 export async function executeAll(actions: readonly Action[], effects: Effects): Promise<void> {
   for (const group of grouped(actions)) {
+    if (group.some(({ kind }) => !asksGuard.has(kind))) await effects.demandReconciled();
     const results = await Promise.allSettled(group.map((action) => execute(action, effects)));
     for (const [index, result] of results.entries())
       effects.carriedOut(group[index]?.kind ?? "", result.status === "rejected" ? result.reason : undefined);

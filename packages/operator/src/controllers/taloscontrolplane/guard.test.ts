@@ -29,7 +29,7 @@ const holdsIntent = (given: ClusterFacts): boolean => given.bootstrapIntent?.mac
 const withIntent = facts({ bootstrapIntent: intent });
 
 test("guard: an effect under a standing intent gets a deadline below what is left of the lease", async () => {
-  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), alone);
+  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), alone, alone);
   assert.equal(await guard.check(holdsIntent), 9_500);
 });
 
@@ -57,14 +57,20 @@ const refused: readonly {
 
 for (const { name, stored, leading: over, code } of refused) {
   test(`guard: ${name}`, async () => {
-    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over), alone);
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over), alone, alone);
     await assert.rejects(guard.check(holdsIntent), (thrown) => isEffectError(thrown, code));
   });
 }
 
+test("guard: holds an effect back when the cluster is paused by now", async () => {
+  const paused = (): Promise<void> => Promise.reject(new EffectError("MODE_CHANGED", "TalosCluster demo says disable"));
+  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), paused, alone);
+  await assert.rejects(guard.check(holdsIntent), (thrown) => isEffectError(thrown, "MODE_CHANGED"));
+});
+
 test("guard: effects that ask together share one reading, later ones read again", async () => {
   const api = apiWith(withIntent);
-  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone);
   await Promise.all([guard.check(holdsIntent), guard.check(holdsIntent), guard.check(holdsIntent)]);
   assert.equal(api.requests.length, 1);
   await guard.check(holdsIntent);
@@ -92,7 +98,7 @@ for (const [what, stored, isAdopted] of [
       asked.push(isTaken);
       throw new EffectError("ANOTHER_OPERATOR", "it writes the status");
     };
-    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(), demandAlone);
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(), alone, demandAlone);
     await assert.rejects(
       guard.check(() => true),
       (thrown) => isEffectError(thrown, "ANOTHER_OPERATOR"),

@@ -15,24 +15,32 @@ const LEASE_MARGIN_MS = 500;
 /** The last check before a send: do we still lead, and does the record still say what the decision was made on? */
 export interface Guard {
   /**
-   * Reads lease and record live. Effects of one pass that ask at the same time share one reading.
+   * Reads lease, record and the mode of the cluster live. Effects of one pass that ask at the same time share one reading.
    *
    * @returns the deadline of the effect in milliseconds, below what is left of the lease
-   * @throws EffectError `NOT_LEADING`, `RECORD_CHANGED`, `ANOTHER_OPERATOR`
+   * @throws EffectError `NOT_LEADING`, `RECORD_CHANGED`, `MODE_CHANGED`, `ANOTHER_OPERATOR`
    */
   check(holds: (facts: ClusterFacts) => boolean): Promise<number>;
 }
 
-/** @param demandAlone fails while another operator is at work; asked before what disturbs machines, and before everything on a cluster that others made */
+/**
+ * @param demandReconciled fails when people want the cluster to be left alone
+ * @param demandAlone fails while another operator is at work; asked before what disturbs machines, and before everything on a cluster that others made
+ */
 export function createGuard(
   key: ObjectKey,
   client: KubeClient,
   leading: Leading,
+  demandReconciled: () => Promise<void>,
   demandAlone: (isAdopted: boolean) => Promise<void>,
 ): Guard {
   let reading: Promise<ClusterFacts | undefined> | undefined;
   const read = async (): Promise<ClusterFacts | undefined> => {
-    const [record, isLeading] = await Promise.all([client.resource<ClusterRecord>(clusterRecordResource).tryGet(key), leading.confirm()]);
+    const [record, isLeading] = await Promise.all([
+      client.resource<ClusterRecord>(clusterRecordResource).tryGet(key),
+      leading.confirm(),
+      demandReconciled(),
+    ]);
     if (!isLeading) throw new EffectError("NOT_LEADING", "another process holds the lease");
     return record === undefined ? undefined : readRecord(record)?.facts;
   };

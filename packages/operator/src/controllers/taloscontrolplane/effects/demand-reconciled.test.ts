@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosControlPlane } from "@talos-operator/api";
+import { createKubeClient } from "@talos-operator/kube-runtime";
+import { createFakeApi } from "@talos-operator/kube-runtime/testing";
+import { isEffectError } from "../../../errors.ts";
+import { controlPlane, facts, observed } from "../../../testing/builders.ts";
+import type { Observed } from "../model.ts";
+import { demandReconciled } from "./demand-reconciled.ts";
+
+const group = "/apis/talos.alperen.cloud/v1alpha1";
+const mode = "talos.alperen.cloud/reconcile-mode";
+
+const plain = controlPlane(1);
+const owner = { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosCluster", name: "demo", uid: "c", controller: true };
+const composed: TalosControlPlane = { ...plain, metadata: { ...plain.metadata, ownerReferences: [owner] } };
+
+/** What is read on the way out, after a decision on `seen`. */
+async function asked(
+  words: { readonly own?: string; readonly cluster?: string; readonly isGone?: boolean },
+  seen: Observed = observed({ controlPlane: composed, facts: facts() }),
+): Promise<unknown> {
+  const api = createFakeApi();
+  const saying = (word: string | undefined): object => (word === undefined ? {} : { annotations: { [mode]: word } });
+  const { metadata } = seen.controlPlane;
+  if (words.isGone !== true)
+    api.put(`${group}/taloscontrolplanes`, { ...seen.controlPlane, metadata: { ...metadata, ...saying(words.own) } });
+  api.put(`${group}/talosclusters`, {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosCluster",
+    metadata: { namespace: "default", name: "demo", uid: "c", ...saying(words.cluster) },
+  });
+  try {
+    await demandReconciled(createKubeClient(api.transport()), seen);
+    return undefined;
+  } catch (thrown) {
+    return isEffectError(thrown) ? thrown.code : thrown;
+  }
+}
+
+const unrecorded = observed({ controlPlane: composed });
+for (const [what, words, code, seen] of [
+  ["nothing", {}, undefined],
+  ["reconcile", { own: "reconcile", cluster: "reconcile" }, undefined],
+  ["disable by itself", { own: "disable" }, "MODE_CHANGED"],
+  ["dryrun by itself", { own: "DryRun" }, "MODE_CHANGED"],
+  ["disable on its TalosCluster", { cluster: "disable" }, "MODE_CHANGED"],
+  ["disable on a TalosCluster that did not make it", { cluster: "disable" }, undefined, observed({ controlPlane: plain, facts: facts() })],
+  ["a word that nobody knows", { own: "sleepy" }, "MODE_CHANGED"],
+  [
+    "the unknown word of the decision",
+    { own: "sleepy" },
+    undefined,
+    observed({ controlPlane: composed, facts: facts(), unknownMode: "sleepy" }),
+  ],
+  ["import, and there is a record", { own: "import", cluster: "disable" }, undefined],
+  ["import, and there is no record", { own: "import" }, "MODE_CHANGED", unrecorded],
+  [
+    "import, which the decision was about",
+    { own: "import" },
+    undefined,
+    { ...unrecorded, adoption: { isAsked: true, places: [], readings: new Map() } },
+  ],
+  ["nothing any more", { isGone: true }, undefined],
+] as const satisfies readonly (readonly [string, Parameters<typeof asked>[0], string | undefined, Observed?])[])
+  test(`an effect on a control plane that says ${what} ${code === undefined ? "goes on" : "is held back"}`, async () => {
+    assert.equal(await asked(words, seen), code);
+  });

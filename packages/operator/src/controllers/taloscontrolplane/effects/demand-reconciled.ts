@@ -1,0 +1,33 @@
+import { controllerOf, reconcileModeOf, talosClusterResource, talosControlPlaneResource, unknownReconcileMode } from "@talos-operator/api";
+import type { TalosCluster, TalosControlPlane } from "@talos-operator/api";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import { EffectError } from "../../../errors.ts";
+import type { Observed } from "../model.ts";
+
+/**
+ * Reads live whether people still want this cluster to be reconciled: its own annotation, else that of the TalosCluster that made it. A watch may stand still
+ * for minutes and nobody notices; whoever pauses a cluster relies on the word from then on. Objects that are not there say nothing.
+ *
+ * @throws EffectError `MODE_CHANGED` when the word is another one than the decision was made under
+ */
+export async function demandReconciled(client: KubeClient, seen: Observed): Promise<void> {
+  const { metadata } = seen.controlPlane;
+  const { namespace = "", name } = metadata;
+  const owner = controllerOf(metadata);
+  const [controlPlane, cluster] = await Promise.all([
+    client.resource<TalosControlPlane>(talosControlPlaneResource).tryGet({ namespace, name }),
+    owner?.kind === "TalosCluster"
+      ? client.resource<TalosCluster>(talosClusterResource).tryGet({ namespace, name: owner.name })
+      : undefined,
+  ]);
+  const own = reconcileModeOf(controlPlane?.metadata ?? {});
+  const says = own === "reconcile" ? cluster : controlPlane;
+  const mode = reconcileModeOf(says?.metadata ?? {});
+  const word = unknownReconcileMode(controlPlane?.metadata ?? {}) ?? unknownReconcileMode(cluster?.metadata ?? {});
+  // What is imported by its first pass has no record yet; from then on the word import means nothing more.
+  const isImport = mode === "import" && seen.record.kind === "absent" && seen.adoption?.isAsked !== true;
+  if (mode === "disable" || mode === "dryrun" || isImport)
+    throw new EffectError("MODE_CHANGED", `${says?.kind ?? ""} ${says?.metadata.name ?? ""} says ${mode}`);
+  if (word !== undefined && word !== seen.unknownMode)
+    throw new EffectError("MODE_CHANGED", `reconcile-mode says ${JSON.stringify(word)}, which is no known word`);
+}
