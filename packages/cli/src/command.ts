@@ -58,6 +58,12 @@ export function stringFlag(flags: FlagValues, name: string): string | undefined 
   return typeof value === "string" ? value : undefined;
 }
 
+/** A text that is not empty: to talosctl a flag with an empty text was not given. */
+export function givenString(flags: FlagValues, name: string): string | undefined {
+  const value = stringFlag(flags, name);
+  return value === "" ? undefined : value;
+}
+
 export function requiredString(flags: FlagValues, name: string): string {
   const value = stringFlag(flags, name);
   if (value === undefined) throw new Error(`flag --${name} was read but has no value; it needs a default or "required"`);

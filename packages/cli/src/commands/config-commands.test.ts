@@ -74,6 +74,35 @@ describe("secrets and configs from the command line", () => {
     assert.equal(flag.out, again.out);
   });
 
+  it("take a flag with an empty text for one that was not given", async () => {
+    const words = [
+      "config",
+      "generate",
+      "a",
+      "https://192.0.2.1:6443",
+      "--with-secrets=",
+      "--talos-version=",
+      "--output-dir=",
+      "-t",
+      "worker",
+      "-o",
+      "-",
+    ];
+    const { out, error } = await run(...words);
+    assert.equal(error, undefined);
+    assert.match(out, /^version: v1alpha1\n/);
+    const config = join(folder, "empty-flags.yaml");
+    writeFileSync(config, out);
+    assert.equal((await run("config", "patch", config, "-o", "", "--talos-version=")).out, `${out}\n`);
+    assert.equal((await run("config", "validate", "-c", config, "-m", "cloud", "--talos-version=")).error, undefined);
+    assert.match((await run("config", "effects", config, config, "--talos-version=")).out, /^no effect/);
+    assert.equal((await run("config", "diff", config, config, "--exit-code", "--talos-version=")).error, undefined);
+    const none = ["--from-kubernetes-pki=", "--from-controlplane-config=", "--kubernetes-bootstrap-token=", "--talos-version="];
+    const bundle = await run("secrets", "generate", ...none, "-o", "-");
+    assert.equal(bundle.error, undefined);
+    parseSecretsBundle(bundle.out);
+  });
+
   it("take over the authorities of kubeadm, and say which file is missing", async () => {
     const pki = fileURLToPath(new URL("../../../talos/testdata/golden/secrets/pki-rsa/pki", import.meta.url));
     const { out, error } = await run("secrets", "generate", "-p", pki, "-t", "abcdef.0123456789abcdef", "-o", "-");

@@ -1,6 +1,6 @@
 import { classifyConfigEffects, referenceTalosVersion, type ConfigChange } from "@talos-operator/talos";
 import { CliError } from "../cli-error.ts";
-import { booleanFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { documentName } from "../files/document-name.ts";
 import { readInput } from "../files/input-files.ts";
 
@@ -10,7 +10,7 @@ export async function runConfigDiff(flags: FlagValues, { stdout }: CommandContex
   const { changes } = classifyConfigEffects(
     readInput(requiredString(flags, "old-config")),
     readInput(requiredString(flags, "new-config")),
-    stringFlag(flags, "talos-version") ?? referenceTalosVersion,
+    givenString(flags, "talos-version") ?? referenceTalosVersion,
   );
   stdout.write([...Map.groupBy(changes, ({ document }) => document)].map(([document, list]) => section(document, list)).join("\n"));
   if (changes.length > 0 && booleanFlag(flags, "exit-code"))

@@ -1,7 +1,7 @@
 import { dump } from "js-yaml";
 import { classifyConfigEffects, referenceTalosVersion, type ConfigEffects } from "@talos-operator/talos";
 import { CliError } from "../cli-error.ts";
-import { requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { documentName } from "../files/document-name.ts";
 import { readInput } from "../files/input-files.ts";
 
@@ -12,7 +12,7 @@ export async function runConfigEffects(flags: FlagValues, { stdout }: CommandCon
   const effects = classifyConfigEffects(
     readInput(requiredString(flags, "old-config")),
     readInput(requiredString(flags, "new-config")),
-    stringFlag(flags, "talos-version") ?? referenceTalosVersion,
+    givenString(flags, "talos-version") ?? referenceTalosVersion,
   );
   const plain = {
     worst: effects.worst,

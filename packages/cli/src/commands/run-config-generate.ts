@@ -14,7 +14,7 @@ import {
   type SecretsBundle,
 } from "@talos-operator/talos";
 import { CliError } from "../cli-error.ts";
-import { booleanFlag, listFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, givenString, listFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { checkClusterEndpoint } from "../files/cluster-endpoint.ts";
 import { readInput, readPatches } from "../files/input-files.ts";
 import { checkNoneExists, writeOutput } from "../files/output-files.ts";
@@ -29,10 +29,10 @@ export async function runConfigGenerate(flags: FlagValues, context: CommandConte
   const types = typesOf(flags);
   const paths = pathsOf(flags, types);
   const mirrors = mirrorsOf(listFlag(flags, "registry-mirror"));
-  const { contract, installerImage, kubernetesVersion } = releaseDefaults(stringFlag(flags, "talos-version"));
+  const { contract, installerImage, kubernetesVersion } = releaseDefaults(givenString(flags, "talos-version"));
   const force = booleanFlag(flags, "force");
   checkNoneExists([...paths.values()], { force });
-  const secretsFile = stringFlag(flags, "with-secrets");
+  const secretsFile = givenString(flags, "with-secrets");
   const patches = {
     all: readPatches(listFlag(flags, "config-patch")),
     controlplane: readPatches(listFlag(flags, "config-patch-control-plane")),
@@ -118,8 +118,8 @@ function typesOf(flags: FlagValues): readonly OutputType[] {
 }
 
 function pathsOf(flags: FlagValues, types: readonly OutputType[]): ReadonlyMap<OutputType, string> {
-  const folder = stringFlag(flags, "output-dir");
-  const output = stringFlag(flags, "output");
+  const folder = givenString(flags, "output-dir");
+  const output = givenString(flags, "output");
   if (folder !== undefined && output !== undefined) throw wrongUse("can't use both output-dir and output");
   const isFile = output !== undefined && (output === "-" || listFlag(flags, "output-types").length === 1);
   const inside = (type: OutputType): string => (type === "talosconfig" ? type : `${type}.yaml`);

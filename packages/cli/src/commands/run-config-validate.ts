@@ -1,6 +1,6 @@
 import { validateMachineConfig, type RuntimeMode } from "@talos-operator/talos";
 import { CliError } from "../cli-error.ts";
-import { booleanFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { readInput } from "../files/input-files.ts";
 import { releaseDefaults } from "../files/release-defaults.ts";
 
@@ -19,7 +19,7 @@ export async function runConfigValidate(flags: FlagValues, { stdout, stderr }: C
   const mode = modes.get(name);
   if (mode === undefined)
     throw new CliError(`unknown runtime mode: ${JSON.stringify(name)}`, "Use metal, cloud or container.", { exitCode: 2 });
-  const { contract } = releaseDefaults(stringFlag(flags, "talos-version"));
+  const { contract } = releaseDefaults(givenString(flags, "talos-version"));
   const { warnings, report } = validateMachineConfig(text, { mode, strict: booleanFlag(flags, "strict"), contract });
   for (const warning of warnings) stderr.write(`WARNING: ${warning}\n`);
   if (report !== undefined) {

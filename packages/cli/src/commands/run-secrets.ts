@@ -9,16 +9,16 @@ import {
   type KubernetesPkiInput,
   type SecretsBundle,
 } from "@talos-operator/talos";
-import { booleanFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { readInput } from "../files/input-files.ts";
 import { checkNoneExists, writeOutput } from "../files/output-files.ts";
 import { releaseDefaults } from "../files/release-defaults.ts";
 
 export async function runSecretsGenerate(flags: FlagValues, context: CommandContext): Promise<void> {
-  const config = stringFlag(flags, "from-controlplane-config");
-  const folder = stringFlag(flags, "from-kubernetes-pki");
-  const bootstrapToken = stringFlag(flags, "kubernetes-bootstrap-token");
-  const { contract } = releaseDefaults(stringFlag(flags, "talos-version"));
+  const config = givenString(flags, "from-controlplane-config");
+  const folder = givenString(flags, "from-kubernetes-pki");
+  const bootstrapToken = givenString(flags, "kubernetes-bootstrap-token");
+  const { contract } = releaseDefaults(givenString(flags, "talos-version"));
   await write(flags, context, async () => {
     const input = { contract, clock: systemClock, random: systemRandom, keys: createX509Keys() };
     // The order in which talosctl takes them.

@@ -107,6 +107,10 @@ describe("commands do what genuine talosctl does", () => {
     'one https://api.example.org --config-patch {"machine":{"sysctls":{"a":"1"}}}',
     'one https://api.example.org --talos-version v1.8 --config-patch [{"op":"add","path":"/machine/sysctls","value":{"a":"1"}}]',
     'one https://api.example.org --config-patch [{"op":"add","path":"/machine/sysctls","value":{"a":"1"}}]',
+    "one https://api.example.org --talos-version v1.8 --registry-mirror 10.0.0.10:5000=http://a,10.0.0.9:5000=http://b",
+    "one https://api.example.org --talos-version= --output-dir= -o out",
+    "one https://api.example.org --config-patch null.yaml",
+    "one https://api.example.org --talos-version v1.8 --config-patch null.yaml",
     "one https://api.example.org --config-patch gone.yaml",
     "one https://api.example.org --config-patch bad-patch.yaml",
     "one 192.0.2.10",
@@ -132,6 +136,7 @@ describe("commands do what genuine talosctl does", () => {
         "s.yaml": secrets,
         "patch.yaml": "machine:\n  sysctls:\n    a: '1'\n",
         "worker-patch.yaml": "machine:\n  nodeLabels:\n    a: b\n",
+        "null.yaml": "null\n",
         "bad-patch.yaml": "machine:\n  bogus: 1\n",
       };
       assertSame(await both(words, ["gen", "config", ...args, ...plain], ["config", "generate", ...args, ...plain], files));
@@ -174,6 +179,7 @@ describe("commands do what genuine talosctl does", () => {
     '[{"op": "replace", "path": "/machine/install/disk", "value": "/dev/vdb"}]',
     "- op: remove\n  path: /machine/install\n",
     "machine:\n  bogus: 1\n",
+    "machine: {sysctls: {a10: '1', a9: '1'}}\n---\nnull\n",
     '[{"op": "remove", "path": "/machine/bogus"}]',
   ];
   for (const patch of patches) {

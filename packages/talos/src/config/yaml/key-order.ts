@@ -3,6 +3,11 @@
  * meets something else, the other comes first unless digits came before. The library before did not look at what came before.
  */
 export function compareKeys(left: string, right: string, isOlder = false): number {
+  let same = 0;
+  while (same < left.length && left.charCodeAt(same) === right.charCodeAt(same)) same++;
+  // Most keys differ first in a small letter.
+  const [first, second] = [left.charCodeAt(same), right.charCodeAt(same)];
+  if (isSmall(first) && isSmall(second)) return first - second;
   const a = Array.from(left);
   const b = Array.from(right);
   let afterDigit = false;
@@ -59,6 +64,10 @@ function runOfDigits(chars: readonly string[], from: number, seed: number): { va
 
 function byCodePoint(a: string, b: string): number {
   return (a.codePointAt(0) ?? 0) - (b.codePointAt(0) ?? 0);
+}
+
+function isSmall(code: number): boolean {
+  return code >= 0x61 && code <= 0x7a;
 }
 
 function isDigit(char: string): boolean {
