@@ -23,9 +23,9 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/effects/bootstrap-etcd.ts`,
-        find: "      const answer = await answerOf(client.bootstrap({ timeoutMs, signal }));",
-        replace: `      const answer = await answerOf(client.bootstrap({ timeoutMs, signal }));
-      for (const other of action.probe.filter((target) => target.machine !== action.machine)) {
+        find: "        await send(() => client.bootstrap({ timeoutMs, signal }));",
+        replace: `        await send(() => client.bootstrap({ timeoutMs, signal }));
+        for (const other of action.probe.filter((target) => target.machine !== action.machine)) {
         await asAdmin(other.address, effects, (second) => second.bootstrap({ timeoutMs, signal }));
       }`,
       },

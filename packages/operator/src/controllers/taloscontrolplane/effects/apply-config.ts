@@ -1,6 +1,4 @@
-import { isConfigError } from "@talos-operator/talos";
-import { isTalosError, TalosError } from "@talos-operator/talos/client";
-import type { TalosClient } from "@talos-operator/talos/client";
+import type { TalosClient, TalosErrorCode } from "@talos-operator/talos/client";
 import { routeOf } from "../../../config/compare.ts";
 import { EffectError, isEffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
@@ -13,11 +11,22 @@ import type { Action } from "../model.ts";
 import { readConfig } from "../read-config.ts";
 import type { ConfigQuestion, ConfigReading } from "../read-config.ts";
 import { asAdmin } from "./admin.ts";
+import { attempt } from "./attempt.ts";
+import type { Send } from "./attempt.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 
 type Apply = Extract<Action, { readonly kind: "ApplyConfig" }>;
 type Keep = Extract<Action, { readonly kind: "KeepConfig" }>;
+
+/** `FAILED_PRECONDITION`: it is not in a state to take anything now, and is asked again. */
+const REFUSALS: readonly TalosErrorCode[] = [
+  "INVALID_ARGUMENT",
+  "NODE_FAILED",
+  "UNIMPLEMENTED",
+  "PERMISSION_DENIED",
+  "FAILED_PRECONDITION",
+];
 
 /**
  * Sends a running machine the configuration that its settings ask for, in the mode of the intent that stands in the record.
@@ -26,7 +35,7 @@ type Keep = Extract<Action, { readonly kind: "KeepConfig" }>;
  * still of the kind that the mode is for. A trial is sent once; if its reply is lost, what the machine runs when the trial is over tells.
  */
 export async function applyConfig(action: Apply, effects: Effects): Promise<void> {
-  await sending("ApplyConfig", action, effects, async (client) => {
+  await sending("ApplyConfig", action, effects, async (client, send) => {
     const { wanted, seen, question } = await readNow(client, action, effects);
     if (seen.activeHash !== action.ifActiveHash) throw new EffectError("PRECONDITION_GONE", "its configuration changed meanwhile");
     const route = routeOf(seen.changes);
@@ -39,18 +48,14 @@ export async function applyConfig(action: Apply, effects: Effects): Promise<void
       const intent = intentOn(facts, action.machine, "ApplyConfig");
       return intent?.configHash === action.settings && intent.applyMode === action.mode && intent.uuid === action.ifUuid;
     });
-    note(effects, "ApplyConfig", action.machine, "unknown");
-    await client.applyConfiguration(
-      { config: wanted, mode: action.mode, ...(action.mode === "try" ? { tryTimeoutMs: TRY_MS } : {}) },
-      { timeoutMs, signal: effects.signal },
-    );
-    note(effects, "ApplyConfig", action.machine, "answered");
+    const request = { config: wanted, mode: action.mode, ...(action.mode === "try" ? { tryTimeoutMs: TRY_MS } : {}) };
+    await send(() => client.applyConfiguration(request, { timeoutMs, signal: effects.signal }), howNow(action, effects));
   });
 }
 
 /** Tells a machine to keep the configuration that it tries: the same text, without a time. May be repeated. */
 export async function keepConfig(action: Keep, effects: Effects): Promise<void> {
-  await sending("KeepConfig", action, effects, async (client) => {
+  await sending("KeepConfig", action, effects, async (client, send) => {
     const { wanted, seen } = await readNow(client, action, effects);
     if (seen.activeHash !== action.ifActiveHash || seen.changes.length > 0)
       throw new EffectError("PRECONDITION_GONE", "it does not run the tried configuration any more");
@@ -58,16 +63,14 @@ export async function keepConfig(action: Keep, effects: Effects): Promise<void> 
       const intent = intentOn(facts, action.machine, "ApplyConfig");
       return intent?.configHash === action.settings && intent.applyMode === "try" && intent.uuid === action.ifUuid;
     });
-    note(effects, "KeepConfig", action.machine, "unknown");
-    await client.applyConfiguration({ config: wanted, mode: "no-reboot" }, { timeoutMs, signal: effects.signal });
-    note(effects, "KeepConfig", action.machine, "answered");
+    const request = { config: wanted, mode: "no-reboot" } as const;
+    await send(() => client.applyConfiguration(request, { timeoutMs, signal: effects.signal }), howNow(action, effects));
   });
 }
 
-/** Keeps what is known about how the machine was before with what is sent to it. */
-export function note(effects: Effects, effect: string, machine: string, outcome: "unknown" | "answered"): void {
-  const before = effects.seen.machines.find((one) => one.declared.name === machine);
-  effects.session.noteSent(`${effect}/${machine}`, outcome, howBefore(before));
+/** How the machine is before something is sent to it: kept with the note of that. */
+export function howNow(action: { readonly machine: string }, { seen }: Effects): string {
+  return howBefore(seen.machines.find((one) => one.declared.name === action.machine));
 }
 
 async function readNow(
@@ -90,34 +93,34 @@ export async function sending(
   effect: "ApplyConfig" | "KeepConfig" | "Reboot" | "WriteMeta",
   action: { readonly machine: string; readonly address: string },
   effects: Effects,
-  use: (client: TalosClient) => Promise<void>,
+  use: (client: TalosClient, send: Send) => Promise<void>,
 ): Promise<void> {
-  const { session, log } = effects;
-  const key = `${effect}/${action.machine}`;
-  const before = session.sent().get(key);
+  const { session, seen, log } = effects;
+  const { machine } = action;
+  const key = `${effect}/${machine}`;
+  // The intent may be closed without waiting for an end that never comes.
+  const holdBack = (why: string): void => session.noteSent(`HeldBack/${machine}`, "unknown", why);
   try {
-    log.info({ action: effect, machine: action.machine, endpoint: action.address }, "Sending to a running machine");
-    await asAdmin(action.address, effects, use);
-    log.info({ action: effect, machine: action.machine }, "Sent to a running machine");
-  } catch (thrown) {
-    // What a machine says to a question before it is no answer to what was never sent.
-    const wasSent = session.sent().get(key) !== before;
-    if (wasSent && isTalosError(thrown, "INVALID_ARGUMENT", "NODE_FAILED", "UNIMPLEMENTED", "PERMISSION_DENIED")) {
-      // The machine's own words, without anything it may have quoted from the config.
-      const words = thrown.nodeText.slice(0, 300);
-      session.noteSent(key, "refused", words);
-      effects.event(effects.seen.controlPlane, "Warning", "ConfigApplyFailed", effect, `${action.machine} refused: ${words}`);
-      return;
+    log.info({ action: effect, machine, endpoint: action.address }, "Sending to a running machine");
+    const ending = await attempt(key, REFUSALS, effects, (send) => asAdmin(action.address, effects, (client) => use(client, send)));
+    switch (ending.kind) {
+      case "over":
+        log.info({ action: effect, machine }, "Sent to a running machine");
+        return;
+      case "not-sent":
+        holdBack(isEffectError(ending.error) ? ending.error.detail : "it does not answer");
+        return;
+      case "refused":
+        if (ending.code === "FAILED_PRECONDITION") {
+          session.forgetSent(key);
+          holdBack(`it takes nothing now (${ending.words})`);
+        } else effects.event(seen.controlPlane, "Warning", "ConfigApplyFailed", effect, `${machine} refused: ${ending.words}`);
+        return;
+      case "lost":
+        return;
     }
-    if (!(thrown instanceof TalosError) && !isConfigError(thrown) && !isEffectError(thrown, "PRECONDITION_GONE")) throw thrown;
-    const isTurnedAway = wasSent && isTalosError(thrown, "FAILED_PRECONDITION");
-    if (isTurnedAway) session.forgetSent(key);
-    // Not even asked, or turned away: the intent may be closed without waiting for an end that never comes.
-    if (isTurnedAway || !wasSent)
-      session.noteSent(`HeldBack/${action.machine}`, "unknown", isEffectError(thrown) ? thrown.detail : "it does not answer");
-    log.debug({ action: effect, machine: action.machine, err: thrown.message }, "Not known to have arrived; looking again");
   } finally {
-    session.configs.forget(action.machine);
-    session.nudge(action.machine);
+    session.configs.forget(machine);
+    session.nudge(machine);
   }
 }

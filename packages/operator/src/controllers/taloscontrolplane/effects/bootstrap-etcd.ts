@@ -1,13 +1,17 @@
-import { isTalosError, TalosError } from "@talos-operator/talos/client";
-import type { TalosClient } from "@talos-operator/talos/client";
-import { EffectError, isEffectError } from "../../../errors.ts";
+import { isTalosError } from "@talos-operator/talos/client";
+import type { TalosClient, TalosErrorCode } from "@talos-operator/talos/client";
+import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS, lookAt, seenEtcd } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";
 import { waitsForEtcd } from "../etcd-view.ts";
 import type { Action, ProbeTarget } from "../model.ts";
 import { asAdmin } from "./admin.ts";
+import { attempt } from "./attempt.ts";
 import { isOtherMachine } from "../identity.ts";
 import { demandMachine } from "./demand-machine.ts";
+
+/** Said of the bootstrap itself. Any other failure leaves open whether it took effect. */
+const REFUSALS: readonly TalosErrorCode[] = ["ALREADY_EXISTS", "FAILED_PRECONDITION"];
 
 /**
  * Asks the recorded machine to found etcd.
@@ -17,57 +21,37 @@ import { demandMachine } from "./demand-machine.ts";
  */
 export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "BootstrapEtcd" }>, effects: Effects): Promise<void> {
   const { session, seen, log, signal } = effects;
-  const before = session.sent().get("Bootstrap");
   try {
-    await Promise.all(action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)));
-    await asAdmin(action.address, effects, async (client) => {
-      const etcd = await seenEtcd(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
-      if (!waitsForEtcd(etcd)) throw new EffectError("PRECONDITION_GONE", `etcd on ${action.machine} does not wait to be founded any more`);
-      await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
-      const bootId = await bootIdOf(client, signal);
-      if (action.onlyAfterReboot && (bootId === undefined || bootId === session.bootIdAtBootstrap)) {
-        session.noteSent("Bootstrap", "answered", "");
-        return;
-      }
-      const timeoutMs = await effects.guard.check(
-        (facts) => facts.bootstrapDone === undefined && facts.bootstrapIntent?.machine === action.machine,
-      );
-      log.info({ action: "BootstrapEtcd", machine: action.machine, endpoint: action.address }, "Sending bootstrap");
-      session.bootIdAtBootstrap = bootId;
-      session.noteSent("Bootstrap", "unknown", "no answer");
-      const answer = await answerOf(client.bootstrap({ timeoutMs, signal }));
-      session.noteSent("Bootstrap", answer.outcome, answer.detail);
-      if (answer.detail !== "") return;
-      log.info({ action: "BootstrapEtcd", machine: action.machine }, "Sent bootstrap");
-      effects.event(seen.controlPlane, "Normal", "Created", "BootstrapEtcd", `${action.machine} was asked to found etcd.`);
+    const ending = await attempt("Bootstrap", REFUSALS, effects, async (send) => {
+      await Promise.all(action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)));
+      await asAdmin(action.address, effects, async (client) => {
+        const etcd = await seenEtcd(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
+        if (!waitsForEtcd(etcd))
+          throw new EffectError("PRECONDITION_GONE", `etcd on ${action.machine} does not wait to be founded any more`);
+        await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
+        const bootId = await bootIdOf(client, signal);
+        if (action.onlyAfterReboot && (bootId === undefined || bootId === session.bootIdAtBootstrap)) {
+          session.noteSent("Bootstrap", "answered", "");
+          return;
+        }
+        const timeoutMs = await effects.guard.check(
+          (facts) => facts.bootstrapDone === undefined && facts.bootstrapIntent?.machine === action.machine,
+        );
+        log.info({ action: "BootstrapEtcd", machine: action.machine, endpoint: action.address }, "Sending bootstrap");
+        session.bootIdAtBootstrap = bootId;
+        await send(() => client.bootstrap({ timeoutMs, signal }));
+        log.info({ action: "BootstrapEtcd", machine: action.machine }, "Sent bootstrap");
+        effects.event(seen.controlPlane, "Normal", "Created", "BootstrapEtcd", `${action.machine} was asked to found etcd.`);
+      });
     });
-  } catch (thrown) {
-    if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
-      // Not even asked: without a pause the next pass would ask again at once.
-      if (session.sent().get("Bootstrap") === before)
-        session.noteSent("Bootstrap", before?.outcome === "answered" ? "answered" : "refused", couldNotBeAsked(thrown));
-      log.debug(
-        { action: "BootstrapEtcd", machine: action.machine, err: thrown.message },
-        "Bootstrap not known to have arrived; looking again",
-      );
-    } else {
-      throw thrown;
-    }
+    // Data on our own target: its member list decides whether it is our cluster.
+    if (ending.kind === "refused" && ending.code === "ALREADY_EXISTS") session.noteSent("Bootstrap", "answered", "its etcd has data");
+    if (ending.kind === "refused" && ending.code === "FAILED_PRECONDITION") session.noteSent("Bootstrap", "refused", "not available yet");
+    // Without a pause the next pass would ask again at once.
+    if (ending.kind === "not-sent")
+      session.noteSent("Bootstrap", ending.before?.outcome === "answered" ? "answered" : "refused", couldNotBeAsked(ending.error));
   } finally {
     session.nudge(action.machine);
-  }
-}
-
-/** What the machine said to the bootstrap itself: the same words to a question before it say nothing of etcd. @throws TalosError any other */
-async function answerOf(call: Promise<void>): Promise<{ readonly outcome: "answered" | "refused"; readonly detail: string }> {
-  try {
-    await call;
-    return { outcome: "answered", detail: "" };
-  } catch (thrown) {
-    // Data on our own target: its member list decides whether it is our cluster.
-    if (isTalosError(thrown, "ALREADY_EXISTS")) return { outcome: "answered", detail: "its etcd has data" };
-    if (isTalosError(thrown, "FAILED_PRECONDITION")) return { outcome: "refused", detail: "not available yet" };
-    throw thrown;
   }
 }
 
@@ -99,9 +83,9 @@ async function demandNoEtcd(target: ProbeTarget, effects: Effects): Promise<void
 }
 
 /** For people; the same words while it stays so. */
-function couldNotBeAsked(thrown: TalosError | EffectError): string {
-  if (thrown instanceof EffectError) return thrown.detail;
-  return thrown.code === "CLIENT_REFUSED" || thrown.code === "UNTRUSTED_SERVER"
+function couldNotBeAsked(error: Error): string {
+  if (error instanceof EffectError) return error.detail;
+  return isTalosError(error, "CLIENT_REFUSED", "UNTRUSTED_SERVER")
     ? "certificates are refused: another machine, or its clock or this operator's is wrong"
     : "it does not answer";
 }

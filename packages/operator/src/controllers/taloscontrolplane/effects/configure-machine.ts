@@ -1,7 +1,8 @@
-import { createTalosClient, isTalosError, resourceKinds, TalosError } from "@talos-operator/talos/client";
+import { createTalosClient, resourceKinds } from "@talos-operator/talos/client";
+import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { renderMachineConfig } from "../../../config/render.ts";
-import { EffectError, isEffectError } from "../../../errors.ts";
+import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";
 import { machineFact } from "../facts.ts";
@@ -11,7 +12,16 @@ import { installedVersion } from "../plan-machines.ts";
 import { wantedMeta } from "../meta-plan.ts";
 import type { WantedMeta } from "../meta-plan.ts";
 import type { Action, DeclaredMachine, Observed } from "../model.ts";
+import { attempt, noteNotSent } from "./attempt.ts";
 import { writeMetaInMaintenance } from "./write-meta.ts";
+
+const REFUSALS: readonly TalosErrorCode[] = [
+  "INVALID_ARGUMENT",
+  "NODE_FAILED",
+  "FAILED_PRECONDITION",
+  "UNIMPLEMENTED",
+  "PERMISSION_DENIED",
+];
 
 /**
  * Sends a machine its configuration, in maintenance mode, to exactly the key that the record names.
@@ -21,47 +31,34 @@ import { writeMetaInMaintenance } from "./write-meta.ts";
 export async function configureMachine(action: Extract<Action, { readonly kind: "ConfigureMachine" }>, effects: Effects): Promise<void> {
   const { seen, session, dialer, log, signal } = effects;
   const { machine, ifSpki } = action;
-  const effect = `Configure/${machine.name}`;
-  const before = session.sent().get(effect);
+  const key = `Configure/${machine.name}`;
   const config = await render(action, effects);
+  const isPinned = (facts: ClusterFacts): boolean => {
+    const fact = machineFact(facts, machine.name);
+    return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;
+  };
   const client = createTalosClient(dialer.dial({ address: machine.address }, { kind: "maintenance", expectedSpki: ifSpki }));
   try {
-    const status = await client.resources.get(resourceKinds.machineStatus, undefined, { timeoutMs: LOOK_TIMEOUT_MS, signal });
-    if (status?.spec.stage !== "maintenance" || client.peerSpki() !== ifSpki)
-      throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
-    const isPinned = (facts: ClusterFacts): boolean => {
-      const fact = machineFact(facts, machine.name);
-      return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;
-    };
-    const meta = metaOf(machine, seen);
-    if (meta.text !== undefined) await writeMetaInMaintenance(client, meta, { timeoutMs: await effects.guard.check(isPinned), signal });
-    const timeoutMs = await effects.guard.check(isPinned);
-    log.info({ action: "ConfigureMachine", machine: machine.name, endpoint: machine.address }, "Sending machine config");
-    session.noteSent(effect, "unknown", "no answer");
-    await client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal });
-    session.noteSent(effect, "answered", "");
-    log.info({ action: "ConfigureMachine", machine: machine.name }, "Sent machine config");
-  } catch (thrown) {
-    if (isTalosError(thrown, "INVALID_ARGUMENT", "NODE_FAILED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "PERMISSION_DENIED")) {
-      // The machine's own words, without anything it may have quoted from the config.
-      session.noteSent(effect, "refused", thrown.nodeText.slice(0, 300));
+    const ending = await attempt(key, REFUSALS, effects, async (send) => {
+      const status = await client.resources.get(resourceKinds.machineStatus, undefined, { timeoutMs: LOOK_TIMEOUT_MS, signal });
+      if (status?.spec.stage !== "maintenance" || client.peerSpki() !== ifSpki)
+        throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
+      const meta = metaOf(machine, seen);
+      if (meta.text !== undefined) await writeMetaInMaintenance(client, meta, { timeoutMs: await effects.guard.check(isPinned), signal });
+      const timeoutMs = await effects.guard.check(isPinned);
+      log.info({ action: "ConfigureMachine", machine: machine.name, endpoint: machine.address }, "Sending machine config");
+      await send(() => client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal }));
+      log.info({ action: "ConfigureMachine", machine: machine.name }, "Sent machine config");
+    });
+    if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
+    if (ending.kind === "refused")
       effects.event(
         seen.controlPlane,
         "Warning",
         "ConfigApplyFailed",
         "ConfigureMachine",
-        `${machine.name} refused its configuration: ${thrown.nodeText.slice(0, 300)}`,
+        `${machine.name} refused its configuration: ${ending.words}`,
       );
-      return;
-    }
-    if (!(thrown instanceof TalosError) && !isEffectError(thrown, "PRECONDITION_GONE")) throw thrown;
-    // Not even asked: without a pause the next pass would ask again at once.
-    if (session.sent().get(effect) === before)
-      session.noteSent(effect, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
-    log.debug(
-      { action: "ConfigureMachine", machine: machine.name, err: thrown.message },
-      "Machine config not known to have arrived; looking again",
-    );
   } finally {
     client.close();
     session.connections(machine.name)?.closeMaintenance();

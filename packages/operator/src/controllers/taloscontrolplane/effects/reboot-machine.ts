@@ -14,8 +14,8 @@ import { demandMachine } from "./demand-machine.ts";
  * rebooted its boot id is another one.
  */
 export async function rebootMachine(action: Extract<Action, { readonly kind: "RebootMachine" }>, effects: Effects): Promise<void> {
-  const { session, signal } = effects;
-  await sending("Reboot", action, effects, async (client) => {
+  const { signal } = effects;
+  await sending("Reboot", action, effects, async (client, send) => {
     await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
     const bootId = (await client.bootId({ timeoutMs: LOOK_TIMEOUT_MS, signal })).trim();
     if (bootId !== action.ifBootId) throw new EffectError("PRECONDITION_GONE", "it has booted meanwhile");
@@ -24,8 +24,6 @@ export async function rebootMachine(action: Extract<Action, { readonly kind: "Re
       const intent = intentOn(facts, action.machine, "Reboot");
       return intent?.bootIdBefore === action.ifBootId && intent.uuid === action.ifUuid;
     });
-    session.noteSent(`Reboot/${action.machine}`, "unknown", "no answer");
-    await client.reboot({}, { timeoutMs, signal });
-    session.noteSent(`Reboot/${action.machine}`, "answered", "");
+    await send(() => client.reboot({}, { timeoutMs, signal }));
   });
 }

@@ -1,14 +1,16 @@
-import { isTalosError, TalosError } from "@talos-operator/talos/client";
-import type { TalosClient } from "@talos-operator/talos/client";
-import { EffectError, isEffectError } from "../../../errors.ts";
+import type { TalosClient, TalosErrorCode } from "@talos-operator/talos/client";
+import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS, seenEtcd } from "../../../looking/look-at.ts";
 import { waitsForEtcd } from "../etcd-view.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
+import { attempt, noteNotSent } from "./attempt.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandNoVoter, demandQuorum } from "./demand-quorum.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
+
+const REFUSALS: readonly TalosErrorCode[] = ["PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED"];
 
 /**
  * Wipes a machine whose wipe stands in the record. The answer says only that it was accepted: the proof is the machine in maintenance mode.
@@ -17,52 +19,35 @@ import { demandUnlisted } from "./demand-unlisted.ts";
  * ever for etcd to let a member go.
  */
 export async function resetMachine(action: Extract<Action, { readonly kind: "ResetMachine" }>, effects: Effects): Promise<void> {
-  const { session, log, signal } = effects;
-  const effect = `Reset/${action.machine}`;
-  const before = session.sent().get(effect);
+  const { session, seen, log, signal } = effects;
+  const key = `Reset/${action.machine}`;
   try {
-    await asAdmin(action.address, effects, async (client) => {
-      await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
-      if (action.leavesEtcd === true) await demandLeave(action, effects);
-      if (action.ifUnlisted !== undefined) {
-        if (action.ifUnlisted === "no-voter") await demandNoVoter(action.machine, effects);
-        if (action.ifUnlisted === "no-etcd") await demandNoEtcdOn(client, action.machine, signal);
-        await demandUnlisted(action.machine, effects);
-      }
-      const timeoutMs = await effects.guard.check((facts) =>
-        facts.intents.some(
-          (intent) =>
-            intent.what === "Reset" &&
-            intent.machine === action.machine &&
-            intent.address === action.address &&
-            intent.uuid === action.ifUuid,
-        ),
-      );
-      log.info({ action: "ResetMachine", machine: action.machine, endpoint: action.address }, "Resetting machine");
-      session.noteSent(effect, "unknown", "no answer");
-      await client.reset({ graceful: action.isGraceful === true, reboot: true }, { timeoutMs, signal });
-      session.noteSent(effect, "answered", "");
-      effects.event(effects.seen.controlPlane, "Normal", "Reconciling", "ResetMachine", `${action.machine} accepted its reset.`);
-    });
-  } catch (thrown) {
-    // What a machine says to a question before it is no answer to what was never sent.
-    const wasSent = session.sent().get(effect) !== before;
-    if (wasSent && isTalosError(thrown, "PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED")) {
-      session.noteSent(effect, "refused", thrown.nodeText.slice(0, 200));
-      effects.event(
-        effects.seen.controlPlane,
-        "Warning",
-        "DeleteFailed",
-        "ResetMachine",
-        `${action.machine} refused its reset: ${thrown.nodeText.slice(0, 200)}`,
-      );
-    } else if (thrown instanceof TalosError || isEffectError(thrown, "PRECONDITION_GONE")) {
-      // Not even asked: without a pause the next pass would ask again at once.
-      if (!wasSent) session.noteSent(effect, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
-      log.debug({ action: "ResetMachine", machine: action.machine, err: thrown.message }, "Reset not known to have arrived; looking again");
-    } else {
-      throw thrown;
-    }
+    const ending = await attempt(key, REFUSALS, effects, (send) =>
+      asAdmin(action.address, effects, async (client) => {
+        await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
+        if (action.leavesEtcd === true) await demandLeave(action, effects);
+        if (action.ifUnlisted !== undefined) {
+          if (action.ifUnlisted === "no-voter") await demandNoVoter(action.machine, effects);
+          if (action.ifUnlisted === "no-etcd") await demandNoEtcdOn(client, action.machine, signal);
+          await demandUnlisted(action.machine, effects);
+        }
+        const timeoutMs = await effects.guard.check((facts) =>
+          facts.intents.some(
+            (intent) =>
+              intent.what === "Reset" &&
+              intent.machine === action.machine &&
+              intent.address === action.address &&
+              intent.uuid === action.ifUuid,
+          ),
+        );
+        log.info({ action: "ResetMachine", machine: action.machine, endpoint: action.address }, "Resetting machine");
+        await send(() => client.reset({ graceful: action.isGraceful === true, reboot: true }, { timeoutMs, signal }));
+        effects.event(seen.controlPlane, "Normal", "Reconciling", "ResetMachine", `${action.machine} accepted its reset.`);
+      }),
+    );
+    if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
+    if (ending.kind === "refused")
+      effects.event(seen.controlPlane, "Warning", "DeleteFailed", "ResetMachine", `${action.machine} refused its reset: ${ending.words}`);
   } finally {
     session.nudge(action.machine);
   }

@@ -8,7 +8,7 @@ import { metaHashOf, wantedMeta } from "../meta-plan.ts";
 import type { WantedMeta } from "../meta-plan.ts";
 import type { Action } from "../model.ts";
 import { readMeta } from "../read-config.ts";
-import { note, sending } from "./apply-config.ts";
+import { howNow, sending } from "./apply-config.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 
@@ -19,7 +19,7 @@ import { demandQuorum } from "./demand-quorum.ts";
  * plane. A repetition is harmless: it writes the same text.
  */
 export async function writeMeta(action: Extract<Action, { readonly kind: "WriteMeta" }>, effects: Effects): Promise<void> {
-  await sending("WriteMeta", action, effects, async (client) => {
+  await sending("WriteMeta", action, effects, async (client, send) => {
     const options = { timeoutMs: LOOK_TIMEOUT_MS, signal: effects.signal };
     const wanted = wantedNow(action, effects);
     await demandMachine(client, action.machine, action.ifUuid, effects.signal, effects.facts());
@@ -30,9 +30,7 @@ export async function writeMeta(action: Extract<Action, { readonly kind: "WriteM
       const intent = intentOn(facts, action.machine, "WriteMeta");
       return intent?.configHash === action.settings && intent.uuid === action.ifUuid;
     });
-    note(effects, "WriteMeta", action.machine, "unknown");
-    await put(client, wanted, { timeoutMs, signal: effects.signal });
-    note(effects, "WriteMeta", action.machine, "answered");
+    await send(() => put(client, wanted, { timeoutMs, signal: effects.signal }), howNow(action, effects));
   });
 }
 
