@@ -16,6 +16,11 @@ export type Conditioned = KubeObject & {
   };
 };
 
+interface KubeList {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly items: readonly Conditioned[];
+}
+
 const PATHS: Readonly<Record<string, string>> = {
   talosclusters: "/apis/talos.alperen.cloud/v1alpha1",
   taloscontrolplanes: "/apis/talos.alperen.cloud/v1alpha1",
@@ -57,8 +62,17 @@ export function createObjectView(truth: KubeTransport, isComposed: boolean): Obj
     async start() {
       for (const [plural, objects] of seen) {
         const path = `${paths[plural] ?? ""}/namespaces/${NAMESPACE}/${plural}`;
-        const { events } = await truth.watch({ method: "GET", path, query: { watch: "true", resourceVersion: "0" } });
-        void (async () => {
+        /** `undefined` once the world has ended. */
+        const list = async (): Promise<string | undefined> => {
+          const { status, body } = await truth.send({ method: "GET", path });
+          if (status !== 200) return undefined;
+          const { items, metadata } = body as KubeList;
+          objects.clear();
+          for (const item of items) objects.set(item.metadata?.name ?? "", item);
+          return metadata.resourceVersion;
+        };
+        const follow = async (resourceVersion: string): Promise<void> => {
+          const { events } = await truth.watch({ method: "GET", path, query: { watch: "true", resourceVersion } });
           for await (const { type, object } of events) {
             const conditioned = object as Conditioned;
             const name = conditioned.metadata?.name ?? "";
@@ -66,6 +80,11 @@ export function createObjectView(truth: KubeTransport, isComposed: boolean): Obj
             else if (name !== "") objects.set(name, conditioned);
             for (const heard of listeners) heard();
           }
+        };
+        const first = await list();
+        void (async () => {
+          // A server ends each watch after half an hour or more.
+          for (let version = first; version !== undefined; version = await list()) await follow(version);
         })();
       }
     },
