@@ -111,8 +111,20 @@ const cases: readonly Case[] = [
     expect: undefined,
   },
   {
-    title: "looks again while a cordon of ours waits",
+    title: "looks again soon while the machine is ready and its Node is told as not ready yet",
+    nodes: listed([{ ...ours, isReady: false }], { at: NOW - 30_000 }),
+    expect: ["LookAtNodes"],
+  },
+  {
+    title: "does not look again soon while the machine is not ready either",
+    nodes: listed([{ ...ours, isReady: false }], { at: NOW - 30_000 }),
+    over: { looks: { [address]: silent } },
+    expect: undefined,
+  },
+  {
+    title: "looks again now and then while a cordon of ours waits",
     nodes: listed([{ ...ours, isReady: false }], { at: NOW - 30 * 60_000 }),
+    over: { looks: { [address]: silent } },
     expect: ["LookAtNodes"],
   },
   { title: "deletes the Node of a machine that was let go", nodes: listed([left]), machines: [gone], expect: ["DeleteNode"] },

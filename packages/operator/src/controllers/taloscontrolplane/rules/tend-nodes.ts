@@ -86,12 +86,19 @@ function isLookDue(seen: Observed, facts: ClusterFacts): boolean {
   if (nodes.nodes === undefined) return age >= TRY_AGAIN_MS;
   const released = Math.max(Number.NEGATIVE_INFINITY, ...facts.machines.map((fact) => fact.releasedAt ?? Number.NEGATIVE_INFINITY));
   const since = leftBehind(seen, facts).map(({ fact }) => elapsedMs(fact.releasedAt ?? seen.now, seen.now));
-  const isLeft = since.length > 0 || idleCordons(seen, facts).length > 0;
+  const idle = idleCordons(seen, facts);
+  const isLeft = since.length > 0 || idle.length > 0;
   if (nodes.isStale || released >= nodes.at) return age >= LEFTOVER_LOOK_MS.shortest;
+  // Listed before the kubelet said so: the next machine may be waiting for this one's cordon to go.
+  if (idle.some(({ fact, isReady }) => isReady === false && isUp(seen, fact))) return age >= TRY_AGAIN_MS;
   return (
     isLeft &&
     age >= Math.min(LEFTOVER_LOOK_MS.longest, Math.max(LEFTOVER_LOOK_MS.shortest, Math.min(...since, Number.POSITIVE_INFINITY) / 4))
   );
+}
+
+function isUp(seen: Observed, { name }: MachineFact): boolean {
+  return seen.machines.some((machine) => machine.declared.name === name && isReadyNode(machine));
 }
 
 function mayTry(seen: Observed, effect: string): boolean {
