@@ -12,7 +12,9 @@ type Use = (send: Send) => Promise<void>;
 
 const said = (code: TalosErrorCode, text = "etcd is busy"): TalosError =>
   new TalosError(code, { node: "10.0.0.2", method: "/machine.MachineService/Reset" }, text);
-const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
+const fails = (thrown: Error) => async (): Promise<never> => {
+  throw thrown;
+};
 
 /** How it ends, and what the session knows of it afterwards. */
 async function tried(use: Use, before?: SentEffect): Promise<{ readonly ending: Ending; readonly note: SentEffect | undefined }> {
