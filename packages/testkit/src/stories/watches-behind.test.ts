@@ -126,3 +126,22 @@ test("a cluster that is paused is left alone at once, also while its watches sta
     await world.until("both have booted", async () => boots() === 2);
   });
 });
+
+test("the children of a paused cluster stay as a person changes them, also while the watch of clusters stands still", () => {
+  const watches = heldWatches("/talosclusters");
+  return tell({ kube: watches.kube }, async (world) => {
+    const key = { namespace: "default", name: "demo" };
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    await world.until("the control plane is there", async () => (await world.get(kinds.controlPlane)) !== undefined);
+    const change = (kind: typeof kinds.cluster, value: Readonly<Record<string, unknown>>): Promise<unknown> =>
+      world.client.resource(kind).patch(key, { type: "merge", value });
+    watches.hold();
+    await change(kinds.cluster, { metadata: { annotations: { "talos.alperen.cloud/reconcile-mode": "disable" } } });
+    await change(kinds.controlPlane, { spec: { deletionPolicy: "preserve" } });
+    await world.time.advance(10_000);
+    const { spec } = (await world.get(kinds.controlPlane)) as { spec?: { deletionPolicy?: string } };
+    watches.goOn();
+    assert.equal(spec?.deletionPolicy, "preserve");
+  });
+});

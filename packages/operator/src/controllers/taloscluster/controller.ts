@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { finalizers, findCondition, talosClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
+import {
+  finalizers,
+  findCondition,
+  reconcileModeOf,
+  talosClusterResource,
+  talosControlPlaneResource,
+  talosWorkerResource,
+} from "@talos-operator/api";
 import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
@@ -15,6 +22,8 @@ import type { ForeseenCluster } from "./dry-run.ts";
 
 const FIELD_MANAGER = "talos-operator/taloscluster";
 const STATUS_EVERY_MS = 2_000;
+/** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */
+const CACHE_BEHIND_MS = 1_000;
 
 /** What the controller of clusters needs. */
 export interface ClusterControllerOptions extends Measures {
@@ -40,7 +49,14 @@ export function createClusterController(options: ClusterControllerOptions): Cont
   // What was last applied to each child, and the generation that came of it: an equal wish for an untouched child costs no request.
   const applied = new Map<string, { readonly wish: string; readonly generation: number | undefined }>();
 
+  /** True when the cluster still says what this pass read in the cache: a watch may stand still for minutes, and a pause counts from the first moment. */
+  const isStillWanted = async ({ metadata }: TalosCluster): Promise<boolean> => {
+    const live = await clusters.tryGet({ namespace: metadata.namespace, name: metadata.name });
+    return live === undefined || reconcileModeOf(live.metadata) === reconcileModeOf(metadata);
+  };
+
   const applyChild = async (
+    cluster: TalosCluster,
     child: TalosControlPlane | TalosWorker,
     existing: TalosControlPlane | TalosWorker | undefined,
   ): Promise<void> => {
@@ -50,6 +66,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       .digest("hex");
     const last = applied.get(key);
     if (existing !== undefined && last?.wish === wish && last.generation === existing.metadata.generation) return;
+    if (!(await isStillWanted(cluster))) return;
     const stored =
       child.kind === "TalosControlPlane"
         ? await client.resource<TalosControlPlane>(talosControlPlaneResource).apply(child, { fieldManager: FIELD_MANAGER, force: true })
@@ -115,9 +132,10 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     const isGoing = cluster.metadata.deletionTimestamp !== undefined;
     for (const child of decision.apply) {
       const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;
-      if (!isImporting || existing === undefined) await applyChild(child, existing);
+      if (!isImporting || existing === undefined) await applyChild(cluster, child, existing);
     }
     for (const child of isImporting && !isGoing ? [] : decision.remove) {
+      if (!(await isStillWanted(cluster))) return { requeueAfterMs: CACHE_BEHIND_MS };
       try {
         await client
           .resource(child.kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource)
