@@ -26,6 +26,8 @@ describe("merge patches", () => {
     [{ a: [{ b: "c" }] }, { a: [1] }, { a: [1] }],
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+    // What a genuine server does beyond them.
+    [{ a: [1] }, { a: [{ b: { c: null } }, null] }, { a: [{ b: {} }, null] }],
   ];
   for (const [before, patch, after] of cases) {
     it(`${JSON.stringify(before)} with ${JSON.stringify(patch)} is ${JSON.stringify(after)}`, () => {
