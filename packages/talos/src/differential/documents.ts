@@ -93,7 +93,22 @@ function valueTree(type: Type, name: string, context: Context): Tree {
       return { type: "list", isFlow: draw(4) === 0, items };
     }
     case "map": {
-      const keys = ["a", "b.c", "node-role", "example.org/x", "'1'", "docker.io", '"*"'].filter(() => draw(4) === 0);
+      const keys = [
+        "a",
+        "b.c",
+        "node-role",
+        "example.org/x",
+        "'1'",
+        "docker.io",
+        '"*"',
+        "eth10.x",
+        "eth9.x",
+        "eth9x",
+        "10.0.0.9:5000",
+        "10.0.0.10:5000",
+        "N",
+        "_",
+      ].filter(() => draw(4) === 0);
       return {
         type: "map",
         isFlow: draw(5) === 0,

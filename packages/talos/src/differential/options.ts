@@ -14,7 +14,7 @@ const endpoints = constantFrom(
   "https://API.example.org:6443/",
 );
 const kubernetesVersions = constantFrom("1.36.1", "v1.35.0", "1.30.14", "1.36.0-rc.1", "");
-const hosts = constantFrom("docker.io", "ghcr.io", "*", "registry.example.org:5000", "10.0.0.1");
+const hosts = constantFrom("docker.io", "ghcr.io", "*", "registry.example.org:5000", "10.0.0.1", "10.0.0.9:5000", "10.0.0.10:5000");
 const urls = constantFrom(
   "https://mirror.example.org",
   "http://10.0.0.9:5000",

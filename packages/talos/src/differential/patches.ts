@@ -80,7 +80,23 @@ function deletion(): Arbitrary<string> {
 /** RFC 6902 as JSON or YAML; some of it is wrong. */
 function operations(): Arbitrary<string> {
   const ops = ["add", "replace", "remove", "test", "copy", "move", "bogus"] as const;
-  const values = ["1", '"text"', "true", "null", "[1,2]", '{"a":1}', '"/dev/vda"', "1.5", '["a"]', '{"bind-address":"0.0.0.0"}'];
+  const values = [
+    "1",
+    '"text"',
+    "true",
+    "null",
+    "[1,2]",
+    '{"a":1}',
+    '"/dev/vda"',
+    "1.5",
+    '["a"]',
+    '{"bind-address":"0.0.0.0"}',
+    '{"a10":"b","a9":"c","a9b":"d","a9-":"e","_":"f","N":"g"}',
+    '"a text of many words that goes on and on beyond eighty columns, so that the library before breaks its line somewhere"',
+    '["# a text of many words that goes on and on beyond eighty columns, so that the library before breaks its line"]',
+    '{"a\\nb":"c\\td\\n","e":"\\n"}',
+    '"<<"',
+  ];
   const pointers = [
     ...paths.map((path) => `/${path.replaceAll(".", "/")}`),
     "/machine/certSANs/-",
