@@ -78,6 +78,18 @@ describe("when a configuration is read", () => {
     assert.equal(state.reads, 2);
     assert.equal(state.wakes, 2, "nothing new was read");
   });
+  test("who was told that a reading goes on hears of its end, also when nothing new was read", async () => {
+    const { state, ask, configs, time } = world();
+    const often = wish({ everyMs: 2_000 });
+    ask(often);
+    await time.advance(1_000);
+    const before = state.wakes;
+    await time.advance(4_000);
+    ask(often);
+    assert.equal(configs.isReading(), true);
+    await time.advance(1_000);
+    assert.deepEqual([state.reads, state.wakes], [2, before + 1]);
+  });
   test("within a minute when nothing waits for it", async () => {
     const { state, passes, configs } = world();
     await passes(60, [wish({ isUrgent: false })]);

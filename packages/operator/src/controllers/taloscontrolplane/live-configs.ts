@@ -68,6 +68,8 @@ export class LiveConfigs {
   /** Due, and not begun. */
   readonly #queue = new Set<MachineName>();
   #isReading = false;
+  /** Somebody was told that more is about to be known, and waits for it. */
+  #isAwaited = false;
   /** One for all machines, so that those of which nothing is expected come due together. */
   readonly #firstAfterMs: number;
   /** Between 1 and 1.5, so that clusters are not all read at once. */
@@ -109,6 +111,7 @@ export class LiveConfigs {
 
   /** More is about to be known: `wake` will be called. */
   isReading(): boolean {
+    this.#isAwaited ||= this.#isReading;
     return this.#isReading;
   }
 
@@ -166,8 +169,10 @@ export class LiveConfigs {
         await Promise.all(Array.from({ length: AT_ONCE }, () => readOn(reader)));
       });
     this.#isReading = false;
-    // Who waits for the last one hears that there is no more to come.
-    if (isNews && !this.#isClosed) wake();
+    // Who waits for the last one hears that there is no more to come, whatever was read: a pass that comes when the next reading is due waits again.
+    const isAwaited = isNews || this.#isAwaited;
+    this.#isAwaited = false;
+    if (isAwaited && !this.#isClosed) wake();
   }
 
   /** @returns whether it says something new */
