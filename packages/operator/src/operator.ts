@@ -20,6 +20,7 @@ import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec-problems.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
+import { createLatest } from "./controllers/shared/latest.ts";
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
@@ -110,7 +111,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     allowLoopback: options.allowLoopbackMachines === true,
     ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
   };
-  const shared = { client, clock, timers, random, log, talosClusters, controlPlanes, workers, machines, hosts, ...measured };
+  const latest = { talosCluster: createLatest(talosClusters, client, clock), controlPlane: createLatest(controlPlanes, client, clock) };
+  const shared = { client, clock, timers, random, log, talosClusters, controlPlanes, workers, machines, latest, hosts, ...measured };
   let current: Brain | undefined;
   const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection || {};
 

@@ -1,7 +1,9 @@
-import { clusterRecordResource } from "@talos-operator/api";
+import { clusterRecordResource, talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
+import { createReading } from "../controllers/shared/latest.ts";
+import type { LatestWords } from "../controllers/shared/latest.ts";
 import { mintCredentials } from "../controllers/taloscontrolplane/credentials.ts";
 import { demandReconciled } from "../controllers/taloscontrolplane/effects/demand-reconciled.ts";
 import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
@@ -85,7 +87,11 @@ export async function decidedPass(
   const demandAlone: Effects["demandAlone"] = async () => {
     if (given.other !== undefined) throw new EffectError("ANOTHER_OPERATOR", given.other);
   };
-  const reconciled = (): Promise<void> => demandReconciled(client, seen);
+  const latest: LatestWords = {
+    talosCluster: createReading(talosClusterResource, client),
+    controlPlane: createReading(talosControlPlaneResource, client),
+  };
+  const reconciled = (): Promise<void> => demandReconciled(latest, seen);
   const abort = new AbortController();
   const effects: Effects = {
     ...place,

@@ -137,6 +137,8 @@ test("the children of a paused cluster stay as a person changes them, also while
     const change = (kind: typeof kinds.cluster, value: Readonly<Record<string, unknown>>): Promise<unknown> =>
       world.client.resource(kind).patch(key, { type: "merge", value });
     watches.hold();
+    // What was heard a moment ago still counts.
+    await world.time.advance(3_000);
     await change(kinds.cluster, { metadata: { annotations: { "talos.alperen.cloud/reconcile-mode": "disable" } } });
     await change(kinds.controlPlane, { spec: { deletionPolicy: "preserve" } });
     await world.time.advance(10_000);

@@ -13,6 +13,7 @@ import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from 
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { measured } from "../../metrics/measured.ts";
 import type { Measures } from "../../metrics/measured.ts";
+import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec-problems.ts";
@@ -35,6 +36,7 @@ export interface ClusterControllerOptions extends Measures {
   readonly talosClusters: Informer<TalosCluster>;
   readonly controlPlanes: Informer<TalosControlPlane>;
   readonly workers: Informer<TalosWorker>;
+  readonly latest: Pick<LatestWords, "talosCluster">;
   readonly hosts: HostOptions;
   readonly events: EventRecorder;
   /** What the brain would do with the children of a cluster that is only tried; `undefined` = it has not looked yet. */
@@ -51,7 +53,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
 
   /** True when the cluster still says what this pass read in the cache: a watch may stand still for minutes, and a pause counts from the first moment. */
   const isStillWanted = async ({ metadata }: TalosCluster): Promise<boolean> => {
-    const live = await clusters.tryGet({ namespace: metadata.namespace, name: metadata.name });
+    const live = await options.latest.talosCluster(metadata);
     return live === undefined || reconcileModeOf(live.metadata) === reconcileModeOf(metadata);
   };
 

@@ -2,6 +2,7 @@ import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosW
 import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import type { Leading } from "../../leading.ts";
+import type { LatestWords } from "../shared/latest.ts";
 import type { Look } from "../../looking/look.ts";
 import type { Measures } from "../../metrics/measured.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
@@ -32,6 +33,7 @@ export interface BrainOptions extends Measures {
   readonly controlPlanes: Informer<TalosControlPlane>;
   readonly workers: Informer<TalosWorker>;
   readonly machines: Informer<TalosMachine>;
+  readonly latest: LatestWords;
   readonly hosts: HostOptions;
   readonly references: References;
   readonly configs: ConfigReferences;

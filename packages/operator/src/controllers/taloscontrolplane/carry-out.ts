@@ -46,7 +46,7 @@ export async function carryOut(
     session.beside = { at: clock.now(), value: other };
     throw new EffectError("ANOTHER_OPERATOR", other);
   };
-  const reconciled = (): Promise<void> => demandReconciled(client, seen);
+  const reconciled = (): Promise<void> => demandReconciled(options.latest, seen);
   const effects: Effects = {
     client,
     dialer: options.dialer,

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TalosControlPlane } from "@talos-operator/api";
+import { talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
+import type { TalosCluster, TalosControlPlane } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { isEffectError } from "../../../errors.ts";
 import { controlPlane, facts, observed } from "../../../testing/builders.ts";
+import { createReading } from "../../shared/latest.ts";
 import type { Observed } from "../model.ts";
 import { demandReconciled } from "./demand-reconciled.ts";
 
@@ -31,7 +33,9 @@ async function asked(
     metadata: { namespace: "default", name: "demo", uid: "c", ...saying(words.cluster) },
   });
   try {
-    await demandReconciled(createKubeClient(api.transport()), seen);
+    const client = createKubeClient(api.transport());
+    const talosCluster = createReading<TalosCluster>(talosClusterResource, client);
+    await demandReconciled({ talosCluster, controlPlane: createReading(talosControlPlaneResource, client) }, seen);
     return undefined;
   } catch (thrown) {
     return isEffectError(thrown) ? thrown.code : thrown;

@@ -1,24 +1,21 @@
-import { controllerOf, reconcileModeOf, talosClusterResource, talosControlPlaneResource, unknownReconcileMode } from "@talos-operator/api";
-import type { TalosCluster, TalosControlPlane } from "@talos-operator/api";
-import type { KubeClient } from "@talos-operator/kube-runtime";
+import { controllerOf, reconcileModeOf, unknownReconcileMode } from "@talos-operator/api";
 import { EffectError } from "../../../errors.ts";
+import type { LatestWords } from "../../shared/latest.ts";
 import type { Observed } from "../model.ts";
 
 /**
- * Reads live whether people still want this cluster to be reconciled: its own annotation, else that of the TalosCluster that made it. A watch may stand still
- * for minutes and nobody notices; whoever pauses a cluster relies on the word from then on. Objects that are not there say nothing.
+ * Asks whether people still want this cluster to be reconciled: its own annotation, else that of the TalosCluster that made it. Whoever pauses a cluster
+ * relies on the word from then on. Objects that are not there say nothing.
  *
  * @throws EffectError `MODE_CHANGED` when the word is another one than the decision was made under
  */
-export async function demandReconciled(client: KubeClient, seen: Observed): Promise<void> {
+export async function demandReconciled(latest: LatestWords, seen: Observed): Promise<void> {
   const { metadata } = seen.controlPlane;
   const { namespace = "", name } = metadata;
   const owner = controllerOf(metadata);
   const [controlPlane, cluster] = await Promise.all([
-    client.resource<TalosControlPlane>(talosControlPlaneResource).tryGet({ namespace, name }),
-    owner?.kind === "TalosCluster"
-      ? client.resource<TalosCluster>(talosClusterResource).tryGet({ namespace, name: owner.name })
-      : undefined,
+    latest.controlPlane({ namespace, name }),
+    owner?.kind === "TalosCluster" ? latest.talosCluster({ namespace, name: owner.name }) : undefined,
   ]);
   const own = reconcileModeOf(controlPlane?.metadata ?? {});
   const says = own === "reconcile" ? cluster : controlPlane;
