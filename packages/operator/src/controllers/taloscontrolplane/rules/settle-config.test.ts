@@ -169,6 +169,14 @@ describe("a trial", () => {
       look: { ...running(member(0, 3), { ready: false }), at: soon },
       want: "KeepConfig",
     },
+    {
+      name: "is not told to stay again at once when that was held back",
+      now: soon,
+      sent: { at: AT },
+      others: { [`HeldBack/${name}`]: { at: soon - 1_000, outcome: "unknown", detail: "quorum" } },
+      config: { ...active, onDisk: "other" },
+      want: "waits",
+    },
     { name: "of another process is waited out", now: soon, config: { ...active, onDisk: "other" }, want: "waits" },
     {
       name: "is not kept at the last moment, when the machine may be taking it back",
@@ -391,6 +399,15 @@ describe("a boot", () => {
       sent: { at: AT },
       config: {},
       want: "RebootMachine",
+    },
+    {
+      name: "is not ordered again at once when the order was held back",
+      now: AT + 130_000,
+      intent: boot,
+      sent: { at: AT },
+      others: { [`HeldBack/${name}`]: { at: AT + 129_000, outcome: "unknown", detail: "quorum" } },
+      config: {},
+      want: "waits",
     },
     { name: "is waited for while the machine is away", now: AT + 30_000, intent: boot, sent: { at: AT }, look: silent, want: "waits" },
     {
