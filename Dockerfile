@@ -14,7 +14,7 @@ ARG SOURCE_DATE_EPOCH=0
 LABEL org.opencontainers.image.title="talos-operator" \
       org.opencontainers.image.source="https://github.com/vitistack/talos-operator" \
       org.opencontainers.image.licenses="Apache-2.0"
-COPY --from=build --chown=0:0 --chmod=0444 /src/dist/image/talos-operator.mjs /app/talos-operator.mjs
+COPY --from=build --chown=0:0 --chmod=0444 /src/dist/image/*.mjs /app/
 COPY --from=build --chown=0:0 --chmod=0444 /src/LICENSE /app/LICENSE
 USER 65532:65532
 # What keeps memory small; docs/operator_manual/README.md has the figures. One arena of malloc: there are few threads, and each would keep its own.

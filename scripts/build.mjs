@@ -1,13 +1,26 @@
 // Bundles the command line into dist/talos-operator.mjs. What is loaded lazily, each command for itself, becomes chunks beside it.
-// With --one-file into dist/image/talos-operator.mjs alone, as the container image has it: loaded lazily all the same, but from one file.
+// With --one-file into dist/image/talos-operator.mjs, as the container image has it: loaded lazily all the same, but from one file, and one for traces.
 import { build } from "esbuild";
 import { cpSync, rmSync } from "node:fs";
 
 const isOneFile = process.argv.includes("--one-file");
 const outdir = isOneFile ? "dist/image" : "dist";
 rmSync(outdir, { recursive: true, force: true });
+
+/** What the image has as a file of its own, for what hardly anybody switches on shall not cost memory. It shares nothing with the rest. */
+const traces = { name: "otlp-tracing", source: "packages/cli/src/adapters/otlp-tracing.ts" };
+const aside = {
+  name: "aside",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/otlp-tracing\.ts$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: `./${traces.name}.mjs`, external: true } : undefined,
+    );
+  },
+};
+
 const result = await build({
-  entryPoints: { "talos-operator": "packages/cli/src/main.ts" },
+  entryPoints: { "talos-operator": "packages/cli/src/main.ts", ...(isOneFile ? { [traces.name]: traces.source } : {}) },
+  plugins: isOneFile ? [aside] : [],
   outdir,
   outExtension: { ".js": ".mjs" },
   bundle: true,

@@ -47,6 +47,7 @@ describe("the chart", () => {
     ["networkPolicy.egressCIDRs[0]=10.0.0.1", /egressCIDRs/],
     ["machineRefRules[0].apiGroups[0]=,machineRefRules[0].resources[0]=secrets,machineRefRules[0].verbs[0]=list", /apiGroups/],
     ["machineRefRules[0].apiGroups[0]=*,machineRefRules[0].resources[0]=*,machineRefRules[0].verbs[0]=list", /apiGroups/],
+    ["tracing.endpoint=collector:4318", /tracing\/endpoint/],
     ["metrics.enabled=false,metrics.serviceMonitor.enabled=true", /metrics\.serviceMonitor\.enabled/],
   ];
   for (const [value, says] of refused)
@@ -71,6 +72,13 @@ describe("the chart", () => {
       ["LOG_LEVEL", "info"],
     ])
       assert.match(rendered, new RegExp(`name: ${name}\\n +value: ${value}\\n`));
+  });
+
+  it("takes the endpoint for traces as a published chart writes it, once it is switched on", async () => {
+    const given = ["--set", "tracing.otlpEndpoint=otel-collector:4318", "--set"];
+    const switched = await template(...given, "tracing.enabled=true");
+    assert.match(switched, /name: OTEL_EXPORTER_OTLP_ENDPOINT\n +value: "http:\/\/otel-collector:4318"\n/);
+    assert.doesNotMatch(await template(...given, "tracing.enabled=false"), /OTEL_/);
   });
 
   it("refuses what they ask for and is not built, all at once", async () => {

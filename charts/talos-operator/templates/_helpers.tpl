@@ -40,3 +40,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- $tag := .Values.image.tag | default .Chart.AppVersion }}
 {{- printf "%s%s%s" .Values.image.repository (hasPrefix "sha256:" $tag | ternary "@" ":") $tag }}
 {{- end }}
+
+{{- /* Where traces go; empty: nowhere. Published charts write a host and a port, and a switch beside it. */ -}}
+{{- define "talos-operator.tracesEndpoint" -}}
+{{- with .Values.tracing -}}
+{{- if .endpoint }}{{ .endpoint }}{{ else if and .enabled .otlpEndpoint }}{{ if contains "://" .otlpEndpoint }}{{ .otlpEndpoint }}{{ else }}http://{{ .otlpEndpoint }}{{ end }}{{ end }}
+{{- end -}}
+{{- end }}

@@ -3,7 +3,7 @@
 {{- $v := .Values }}
 {{- $found := list }}
 {{- if dig "ui" "enabled" false $v.AsMap }}{{ $found = append $found "ui.enabled: there is no UI" }}{{ end }}
-{{- if dig "tracing" "enabled" false $v.AsMap }}{{ $found = append $found "tracing.enabled: there are no traces" }}{{ end }}
+{{- if and $v.tracing.enabled (not (include "talos-operator.tracesEndpoint" .)) }}{{ $found = append $found "tracing.enabled: set tracing.endpoint" }}{{ end }}
 {{- if dig "featureFlags" "enablePxeBootStack" false $v.AsMap }}{{ $found = append $found "featureFlags.enablePxeBootStack: nothing is served for PXE" }}{{ end }}
 {{- if dig "ingress" "enabled" false $v.AsMap }}{{ $found = append $found "ingress.enabled: nothing is served to the outside" }}{{ end }}
 {{- if dig "autoscaling" "enabled" false $v.AsMap }}{{ $found = append $found "autoscaling.enabled: one replica works, others stand by; set replicaCount" }}{{ end }}

@@ -59,6 +59,7 @@ export { createMetricsRegistry, metricsContentType } from "./metrics/create-metr
 export { measuredTransport } from "./metrics/measured-transport.ts";
 export { createManager } from "./manager/create-manager.ts";
 export { createWorkqueue } from "./queue/workqueue.ts";
+export { silentTracer } from "./tracing/silent-tracer.ts";
 export { createController } from "./controller/create-controller.ts";
 export { toOwner, watchOf } from "./controller/watch-declaration.ts";
 export { conditionOf, hasCondition, withCondition, withoutCondition } from "./objects/conditions.ts";

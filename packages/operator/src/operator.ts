@@ -51,7 +51,7 @@ export interface Operator {
  * Caches run from the start, so that a standby takes over warm; controllers run only while this process leads.
  */
 export function createOperator(dependencies: OperatorDependencies): Operator {
-  const { kube, talos, names, workloads, files, clock, timers, random, keys, log, metrics, options = {} } = dependencies;
+  const { kube, talos, names, workloads, files, clock, timers, random, keys, log, metrics, tracer, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const client = createKubeClient(kube, { timers, random });
   const events = createEventRecorder({
@@ -112,7 +112,9 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
   };
   const latest = { talosCluster: createLatest(talosClusters, client, clock), controlPlane: createLatest(controlPlanes, client, clock) };
-  const shared = { client, clock, timers, random, log, talosClusters, controlPlanes, workers, machines, latest, hosts, ...measured };
+  const watched = { talosClusters, controlPlanes, workers, machines, latest };
+  const traced = tracer === undefined ? {} : { tracer };
+  const shared = { client, clock, timers, random, log, ...watched, hosts, ...measured, ...traced };
   let current: Brain | undefined;
   const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection || {};
 

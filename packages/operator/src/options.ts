@@ -9,6 +9,7 @@ import type {
   RandomSource,
   TalosDialer,
   Timers,
+  Tracer,
   WorkloadDialer,
 } from "@talos-operator/ports";
 import type { ClusterDefaultOptions } from "./controllers/kubernetescluster/defaults.ts";
@@ -31,6 +32,8 @@ export interface OperatorDependencies {
   readonly log: Logger;
   /** Where figures go; without it none are kept. */
   readonly metrics?: MetricsRegistry;
+  /** Where spans of passes and effects go; without it nowhere. */
+  readonly tracer?: Tracer;
   readonly options?: OperatorOptions;
 }
 

@@ -7,3 +7,4 @@ export type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, K
 export type { NameResolver } from "./names.ts";
 export type { FileTree, FileTreeFailure } from "./files.ts";
 export type { Logger, LogFields } from "./log.ts";
+export type { Span, SpanAttributes, Tracer } from "./trace.ts";

@@ -4,10 +4,12 @@ import { crds } from "@talos-operator/api";
 import type { Condition, TalosCluster } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createKubeClient } from "@talos-operator/kube-runtime";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
 import type { Logger } from "@talos-operator/ports";
 import { createDatacenter, realisticTimings } from "@talos-operator/simulator";
+import { createRecordedTracer } from "./world/recorded-tracer.ts";
 import { createSilentWorkloads } from "./world/workloads.ts";
 import { createValueKeys } from "./world/value-keys.ts";
 
@@ -66,6 +68,7 @@ for (const { controlPlanes, workers, talosVersion, kubeVersion } of [
     await client.resource<TalosCluster>(clusters).create(cluster);
 
     const stop = new AbortController();
+    const { tracer, spans } = createRecordedTracer();
     const operator = createOperator({
       kube,
       talos: datacenter.dialer(),
@@ -73,6 +76,7 @@ for (const { controlPlanes, workers, talosVersion, kubeVersion } of [
       random: stream(5),
       keys,
       log: silentLog,
+      tracer,
       options: { identity: "test" },
     });
     const running = operator.run(stop.signal);
@@ -85,8 +89,26 @@ for (const { controlPlanes, workers, talosVersion, kubeVersion } of [
     assert.equal(ready?.status, "True", ready?.message);
     assert.equal(bootstraps, 1);
     const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
-    for (const name of ["demo-bundle-1", "demo-kubeconfig", "demo-talosconfig"])
-      await client.resource(secrets).get({ namespace: "default", name });
+    const secret: string[] = [];
+    for (const name of ["demo-bundle-1", "demo-kubeconfig", "demo-talosconfig"]) {
+      const { data } = await client.resource<KubeObject & { data?: Record<string, string> }>(secrets).get({ namespace: "default", name });
+      for (const value of Object.values(data ?? {}))
+        secret.push(
+          ...Buffer.from(value, "base64")
+            .toString()
+            .split(/[\s"]+/)
+            .filter((word) => word.length >= 16),
+        );
+    }
+
+    const effects = spans.filter(({ name }) => name.startsWith("effect "));
+    for (const { parent } of effects) assert.equal(parent?.name, "reconcile taloscontrolplane");
+    const configured = effects.filter(({ name }) => name === "effect ConfigureMachine").map(({ attributes }) => attributes["machine"]);
+    assert.equal(new Set(configured).size, controlPlanes + workers);
+    assert.equal(spans.find(({ name }) => name === "effect BootstrapEtcd")?.parent?.attributes["rule"], "bootstrapOnce");
+    const told = JSON.stringify(spans.map(({ name, attributes, failure }) => [name, attributes, failure]));
+    assert.ok(secret.length > 10);
+    for (const word of secret) assert.ok(!told.includes(word), "a span holds what is secret");
 
     await time.advance(60_000);
     const settled = api.revision();

@@ -51,6 +51,13 @@ export const managerCommand: CommandSpec = {
       value: "address",
       summary: "where /metrics is served; 0 switches it off; default is METRICS_BIND_ADDRESS, else :8080",
     },
+    {
+      name: "otlp-endpoint",
+      kind: "string",
+      value: "url",
+      summary: "collector that gets traces; default is OTEL_EXPORTER_OTLP_ENDPOINT, else there are none",
+    },
+    { name: "enable-tracing", kind: "boolean", summary: "of published operators: refuse to start without an endpoint for traces" },
     operatorLogLevelFlag,
     ...zapFlags,
     ...peerFlags,

@@ -10,6 +10,7 @@ import { compositionOptions, filesOf } from "../process/composition-settings.ts"
 import { startOperator } from "../process/operator-process.ts";
 import { openLog } from "../process/operator-log.ts";
 import { startProbes } from "../process/probes.ts";
+import { openTracing } from "../process/tracing.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 import { readSettings } from "../settings/read-settings.ts";
 
@@ -46,6 +47,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
   const leaseNamespace = leaseNamespaceOf(stringFlag(flags, "lease-namespace"));
   const path = stringFlag(flags, "kubeconfig");
   const { config, namespace } = path === undefined ? await inClusterConfig() : await loadKubeconfig({ path });
+  const tracing = await openTracing(settings, process.env, log);
   const metrics = createMetricsRegistry();
   showProcess(metrics);
   const kube = measuredTransport(createHttpsTransport(config), metrics, new URL(config.server).host);
@@ -57,6 +59,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     keys,
     log,
     metrics,
+    tracing,
     ...filesOf(settings.values),
     options: {
       ...compositionOptions(settings.values),
@@ -74,7 +77,11 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     probes = await startProbes(settings, { health: () => operator.health(), metrics, log });
     await Promise.race([untilAborted(context.signal), operator.done]);
   } finally {
-    await operator.stop();
+    try {
+      await operator.stop();
+    } finally {
+      await tracing?.close();
+    }
     // Last: whoever asks during the shutdown still gets an answer.
     await probes?.close();
     keys.close();

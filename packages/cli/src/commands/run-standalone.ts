@@ -6,6 +6,7 @@ import { parseListen } from "../process/listen.ts";
 import { readManifest } from "../process/manifest.ts";
 import { openLog } from "../process/operator-log.ts";
 import { startStandalone } from "../process/standalone-process.ts";
+import { openTracing } from "../process/tracing.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 import { readSettings } from "../settings/read-settings.ts";
 
@@ -15,6 +16,7 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
   const durability = parseDurability(requiredString(flags, "durability"));
   const listen = parseListen(requiredString(flags, "listen"));
   const objects = readManifest(requiredString(flags, "manifest"));
+  const tracing = await openTracing(settings, process.env, log);
   const standalone = await startStandalone({
     folder: openDataFolder(requiredString(flags, "data-dir")),
     persist: true,
@@ -23,6 +25,7 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
     keys: createX509Keys({ rsaPoolSize: 1 }),
     log,
     compositions: settings.values,
+    tracing,
   });
   try {
     const applied = await standalone.apply(objects);
@@ -30,6 +33,10 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
     for (const { kind, metadata } of applied) context.stderr.write(`applied ${kind} ${metadata.namespace ?? "default"}/${metadata.name}\n`);
     await Promise.race([untilAborted(context.signal), standalone.operator.done]);
   } finally {
-    await standalone.close();
+    try {
+      await standalone.close();
+    } finally {
+      await tracing?.close();
+    }
   }
 }

@@ -13,6 +13,7 @@ import { createNameResolver, systemClock, systemRandom, systemTimers } from "@ta
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
 import { createOperator, type OperatorHealth, type OperatorOptions } from "@talos-operator/operator";
+import type { OtlpTracing } from "../adapters/otlp-tracing.ts";
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 
 export interface OperatorProcessOptions {
@@ -22,6 +23,8 @@ export interface OperatorProcessOptions {
   readonly metrics?: MetricsRegistry;
   /** Where the manifests of Machines go; absent: nowhere. */
   readonly files?: FileTree;
+  /** Where traces go; absent: nowhere. Given spans, not ended with the operator. */
+  readonly tracing?: OtlpTracing | undefined;
   readonly options: OperatorOptions;
 }
 
@@ -34,17 +37,18 @@ export interface OperatorProcess {
   stop(): Promise<void>;
 }
 
-export function startOperator({ kube, keys, log, metrics, files, options }: OperatorProcessOptions): OperatorProcess {
+export function startOperator({ kube, keys, log, metrics, files, tracing, options }: OperatorProcessOptions): OperatorProcess {
+  const dialer = createGrpcDialer();
   const ports: { clock: Clock; timers: Timers; random: RandomSource; talos: TalosDialer; workloads: WorkloadDialer } = {
     clock: systemClock,
     timers: systemTimers,
     random: systemRandom,
-    talos: createGrpcDialer(),
+    talos: tracing?.traceCalls(dialer) ?? dialer,
     workloads: createHttpsWorkloadDialer(),
   };
   const stopping = new AbortController();
   const operator = createOperator({
-    kube,
+    kube: tracing?.traceRequests(kube) ?? kube,
     keys,
     log,
     options,
@@ -52,6 +56,7 @@ export function startOperator({ kube, keys, log, metrics, files, options }: Oper
     ...ports,
     ...(metrics === undefined ? {} : { metrics }),
     ...(files === undefined ? {} : { files }),
+    ...(tracing === undefined ? {} : { tracer: tracing.tracer }),
   });
   const done = operator.run(stopping.signal);
   return {

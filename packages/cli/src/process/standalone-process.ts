@@ -1,5 +1,6 @@
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
 import type { Keys, Logger } from "@talos-operator/ports";
+import type { OtlpTracing } from "../adapters/otlp-tracing.ts";
 import { startEmbeddedApi, type EmbeddedApi, type EmbeddedApiOptions } from "./embedded-api.ts";
 import { startOperator, type OperatorProcess } from "./operator-process.ts";
 import { applyObject, type NamedObject } from "./apply-object.ts";
@@ -12,6 +13,8 @@ export interface StandaloneOptions extends EmbeddedApiOptions {
   /** Starts what must be there before the operator looks, once the data folder is this process's own. It is closed after the operator. */
   readonly startSurroundings?: (client: KubeClient) => Promise<{ close(): Promise<void> }>;
   readonly compositions: CompositionSettings;
+  /** Where traces go; closed by whoever opened it. */
+  readonly tracing?: OtlpTracing | undefined;
 }
 
 /** Embedded API and operator in one process. */
@@ -37,6 +40,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     kube: api.transport,
     keys: options.keys,
     log: options.log,
+    tracing: options.tracing,
     ...filesOf(options.compositions),
     options: {
       ...compositionOptions(options.compositions),

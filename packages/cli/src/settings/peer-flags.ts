@@ -28,7 +28,6 @@ function summaryOf(meaning: string, otherwise: PeerFlag["otherwise"], instead: s
 
 const plain = "metrics are served over plain HTTP; let a network policy say who may ask";
 const noWebhooks = "there are no webhooks, the API server itself checks";
-const noTraces = "there are no traces";
 const isTimeWord = (value: string | boolean): boolean => ["iso8601", "rfc3339", "rfc3339nano"].includes(String(value));
 
 const peerFlagTable: readonly PeerFlag[] = [
@@ -40,8 +39,6 @@ const peerFlagTable: readonly PeerFlag[] = [
   text("webhook-cert-name", "file of it", (value) => value === "tls.crt", "warn", noWebhooks),
   text("webhook-cert-key", "file of its key", (value) => value === "tls.key", "warn", noWebhooks),
   flag("enable-http2", "HTTP/2 for metrics and webhooks", off, "warn", "metrics and probes are served over HTTP/1.1"),
-  flag("enable-tracing", "traces over OTLP", off, "refuse", noTraces),
-  text("otlp-endpoint", "where traces go", never, "warn", noTraces),
   text("zap-stacktrace-level", "stack traces from this level on", never, "warn", "errors carry them in the field err"),
   text("zap-time-encoding", "how times are written", isTimeWord, "warn", "times are ISO 8601"),
 ];

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { environmentReference } from "./reference.ts";
+import { tracesUrl } from "../process/tracing.ts";
 import { readSettings } from "./read-settings.ts";
 import { foreignVariables, variables } from "./variables.ts";
 
@@ -25,6 +26,8 @@ describe("settings", () => {
         kubernetesVersion: "",
         endpointMode: "networkconfiguration",
         customEndpoint: "",
+        otlpEndpoint: "",
+        tracesEndpoint: "",
       },
     );
     assert.deepEqual([given.size, ineffective], [0, []]);
@@ -77,6 +80,9 @@ describe("settings", () => {
     ["ENABLE_PXE_BOOT_STACK", "true"],
     ["TENANT_CONFIGMAP_NAME", "talos-tenant-config"],
     ["TALOS_VERSION_ENFORCE_ENABLED", "true"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://collector:4318"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://"],
+    ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://user:password@collector"],
   ];
   for (const [name, value] of refused)
     it(`refuse ${name}=${value} by its name`, () =>
@@ -97,14 +103,26 @@ describe("settings", () => {
     it(`refuse --${name} ${String(value)} by its name`, () =>
       assert.throws(() => readSettings({ [name]: value }, {}), { name: "CliError", exitCode: 2, message: new RegExp(`--${name}`) }));
 
+  it("say where traces go: nowhere, unless a flag or a variable names a collector", () => {
+    const url = (flags: Record<string, string | boolean>, env: Record<string, string> = {}): string | undefined =>
+      tracesUrl(readSettings(flags, env).values);
+    const both = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://a/base/", OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://b/in" };
+    assert.equal(url({}), undefined);
+    assert.equal(url({ "otlp-endpoint": "collector:4318" }), "http://collector:4318/v1/traces");
+    assert.equal(url({}, { OTEL_EXPORTER_OTLP_ENDPOINT: both.OTEL_EXPORTER_OTLP_ENDPOINT }), "https://a/base/v1/traces");
+    assert.equal(url({ "enable-tracing": true }, both), "https://b/in");
+    assert.equal(url({ "otlp-endpoint": "http://c" }, both), "http://c/v1/traces");
+    assert.equal(url({ "enable-tracing": false, "otlp-endpoint": "http://c" }, both), undefined);
+  });
+
   it("say what was set in vain, and nothing of what asks for nothing", () => {
     const { ineffective } = readSettings(
-      { "otlp-endpoint": "x:4318", "metrics-secure": false, "webhook-cert-key": "tls.key" },
+      { "metrics-secure": false, "webhook-cert-key": "tls.key" },
       { LOG_COLORIZE_LINE: "true", LOG_ADD_CALLER: "false", BOOT_IMAGE: "x", VITISTACK_NAME: "vitistack" },
     );
     assert.deepEqual(
       ineffective.map(({ variable }) => variable),
-      ["LOG_COLORIZE_LINE", "BOOT_IMAGE", "--otlp-endpoint"],
+      ["LOG_COLORIZE_LINE", "BOOT_IMAGE"],
     );
   });
 

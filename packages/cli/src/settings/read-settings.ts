@@ -24,6 +24,7 @@ const flagsOf: Partial<Record<Names, readonly { readonly flag: string; readonly 
   development: [{ flag: "zap-devel" }],
   metricsAddress: [{ flag: "metrics-bind-address" }],
   healthAddress: [{ flag: "health-probe-bind-address" }],
+  otlpEndpoint: [{ flag: "otlp-endpoint" }],
 };
 
 /**
@@ -45,7 +46,13 @@ export function readSettings(flags: FlagValues, env: Environment): Settings {
     if (text !== undefined) given.add(key);
     return valueOf(variable, text ?? variable.default, variable.name);
   };
-  const values = Object.fromEntries((Object.keys(variables) as Names[]).map((key) => [key, read(key)])) as Settings["values"];
+  const all = Object.fromEntries((Object.keys(variables) as Names[]).map((key) => [key, read(key)])) as Settings["values"];
+  // A flag wins over every variable of the same meaning, and this one has two.
+  const wanted = typeof flags["otlp-endpoint"] === "string" ? { ...all, tracesEndpoint: "" } : all;
+  const isRefused = flags["enable-tracing"] === false;
+  const values = isRefused ? { ...wanted, otlpEndpoint: "", tracesEndpoint: "" } : wanted;
+  if (flags["enable-tracing"] === true && values.otlpEndpoint === "" && values.tracesEndpoint === "")
+    throw new CliError("--enable-tracing: nothing says where traces go", "Add --otlp-endpoint, or leave it out.", { exitCode: 2 });
   const ineffective = foreignVariables.flatMap((variable) => {
     const text = env[variable.name];
     if (text === undefined || valueOf(variable, text, variable.name) === valueOf(variable, variable.default, variable.name)) return [];

@@ -70,3 +70,17 @@ export const readAddress: Reader<string> = (text) => {
   const port = Number(/^(?:\[[0-9a-fA-F:.]+\]|[^:[\]]*):(\d{1,5})$/.exec(word)?.[1]);
   return port <= 65_535 ? { value: word } : { problem: 'is no address such as ":8081" or "127.0.0.1:8081"' };
 };
+
+/** A collector: an http or https URL, or `host:port`, which is http; empty is none. */
+export const readCollector: Reader<string> = (text) => {
+  const word = text.trim();
+  if (word === "") return { value: word };
+  const whole = word.includes("://") ? word : `http://${word}`;
+  const url = URL.parse(whole);
+  if (url === null || !["http:", "https:"].includes(url.protocol) || url.search !== "" || url.hash !== "")
+    return { problem: 'is no URL such as "http://otel-collector:4318"' };
+  // Addresses are logged.
+  if (url.username !== "" || url.password !== "")
+    return { problem: "carries a name or a password; those go into OTEL_EXPORTER_OTLP_HEADERS" };
+  return { value: whole };
+};

@@ -1,4 +1,15 @@
-import { readAddress, readBoolean, readCount, readDuration, readHosts, readOneOf, readText, readVersion, type Reader } from "./readers.ts";
+import {
+  readAddress,
+  readBoolean,
+  readCollector,
+  readCount,
+  readDuration,
+  readHosts,
+  readOneOf,
+  readText,
+  readVersion,
+  type Reader,
+} from "./readers.ts";
 
 /** An environment variable of the commands that run the operator. */
 export interface Variable<T = unknown> {
@@ -57,6 +68,18 @@ export const variables = {
     "where the endpoint of KubernetesClusters comes from that do not say",
   ),
   customEndpoint: variable("CUSTOM_ENDPOINT", "", readHosts, "comma-separated hosts of endpoint mode custom; the first is the endpoint"),
+  otlpEndpoint: variable(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "",
+    readCollector,
+    "collector that gets traces at /v1/traces, as OTLP in JSON over HTTP; empty: no traces; other OTEL_ variables: docs/operator_manual",
+  ),
+  tracesEndpoint: variable(
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "",
+    readCollector,
+    "the same with its path, used as it is; has the first word",
+  ),
 } as const;
 
 function foreign(
@@ -84,6 +107,14 @@ export const foreignVariables: readonly ForeignVariable[] = [
   foreign("TALOS_PREDICTABLE_NETWORK_NAMES", "true", readBoolean, "refuse", "adds net.ifnames=0", "name links by selectors"),
   foreign("TALOS_VIP_LINK", "net0", readText, "refuse", "link that holds a virtual address", "write it as a patch"),
   foreign("ENABLE_PXE_BOOT_STACK", "false", readBoolean, "refuse", "serves PXE", notBuilt),
+  foreign(
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    "http/json",
+    readText,
+    "warn",
+    "how traces are written",
+    "OTLP in JSON over HTTP, which collectors take on the port of http/protobuf",
+  ),
   foreign("ENV", "", readText, "warn", "reads .env-<ENV> files", "set the variables themselves"),
   foreign("LOG_ADD_CALLER", "false", readBoolean, "warn", "the place in the source on each line", "messages are constant: search for them"),
   foreign("LOG_COLORIZE_LINE", "false", readBoolean, "warn", "colours", "pipe the lines through a viewer"),

@@ -1,7 +1,9 @@
+import type { SpanAttributes } from "@talos-operator/ports";
 import { KubeApiError } from "../client/kube-api-error.ts";
 import { createControllerMetrics, type ReconcileOutcome } from "../metrics/controller-metrics.ts";
 import { keyText, parseKey } from "../objects/kube-object.ts";
 import { createWorkqueue } from "../queue/workqueue.ts";
+import { silentTracer } from "../tracing/silent-tracer.ts";
 import { createOwnWrites } from "./own-writes.ts";
 import type { Controller, ControllerOptions, ReconcileContext, ReconcileResult, RunningPass } from "./types.ts";
 
@@ -20,7 +22,7 @@ interface PassState {
  * New work goes ahead of the flood of the first list. A key keeps its priority when it fails or asks to be looked at again.
  */
 export function createController(options: ControllerOptions): Controller {
-  const { name, clock, timers, random, groupOf, workers = 4, passTimeoutMs = 120_000 } = options;
+  const { name, clock, timers, random, groupOf, workers = 4, passTimeoutMs = 120_000, tracer = silentTracer } = options;
   const log = options.log.child({ controller: name });
   const running = new Map<string, PassState>();
   const stuck = () => [...running].filter(([, state]) => state.isOverdue);
@@ -48,8 +50,9 @@ export function createController(options: ControllerOptions): Controller {
   async function pass(key: string, stop: AbortSignal): Promise<void> {
     passes += 1;
     const { namespace, name: objectName } = parseKey(key);
+    const reconcileId = `${name}-${passes}`;
     const passLog = log.child({
-      reconcileId: `${name}-${passes}`,
+      reconcileId,
       ...(namespace === undefined ? {} : { namespace }),
       name: objectName,
       ...options.logFields?.(parseKey(key)),
@@ -66,7 +69,7 @@ export function createController(options: ControllerOptions): Controller {
       abort.abort(new KubeApiError("CANCELED", { call: `reconcile ${key}`, detail: `the pass took longer than ${passTimeoutMs} ms` }));
     });
     running.set(key, state);
-    const context: ReconcileContext = {
+    const context: Omit<ReconcileContext, "span"> = {
       signal: abort.signal,
       log: passLog,
       failures: queue.failures(key),
@@ -75,12 +78,15 @@ export function createController(options: ControllerOptions): Controller {
       },
       wrote: (informer, written) => ownWrites.expect(key, informer, written),
     };
+    const attributes = { controller: name, "k8s.namespace.name": namespace, "k8s.object.name": objectName, "reconcile.id": reconcileId };
+    const reconcile = (): Promise<ReconcileResult | undefined | void> =>
+      tracer.inSpan(`reconcile ${name}`, attributes, (span) => options.reconcile(parseKey(key), { ...context, span }), outcomeOf);
     let outcome: ReconcileOutcome | undefined;
     let isFault = false;
     let thrown: unknown;
     try {
       // The call itself is inside the promise, so that a reconciler that throws before its first await is no different.
-      outcome = settle(key, await Promise.resolve().then(() => options.reconcile(parseKey(key), context)));
+      outcome = settle(key, await Promise.resolve().then(reconcile));
     } catch (err) {
       if (!stop.aborted) {
         thrown = err;
@@ -112,7 +118,7 @@ export function createController(options: ControllerOptions): Controller {
     return "requeue_after";
   }
 
-  function giveBack(key: string, err: unknown, context: ReconcileContext): ReconcileOutcome {
+  function giveBack(key: string, err: unknown, context: Pick<ReconcileContext, "failures" | "log">): ReconcileOutcome {
     failed += 1;
     const retryInMs = Math.round(queue.addRateLimited(key));
     const facts = { err, attempt: context.failures + 1, retryInMs };
@@ -162,6 +168,12 @@ export function createController(options: ControllerOptions): Controller {
       }),
     stats: () => ({ queue: queue.stats(), succeeded, failed, catchingUp: ownWrites.size }),
   };
+}
+
+/** What the span of a pass that ended well says of its end. */
+function outcomeOf(result: ReconcileResult | undefined | void): SpanAttributes {
+  const after = result?.requeueAfterMs;
+  return { outcome: after === undefined ? "success" : "requeue_after", "requeue.after_ms": after };
 }
 
 /** A mistake in the program rather than in the world: what would be a panic elsewhere. */

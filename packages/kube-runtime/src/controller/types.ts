@@ -1,4 +1,4 @@
-import type { Clock, LogFields, Logger, RandomSource, Timers } from "@talos-operator/ports";
+import type { Clock, LogFields, Logger, RandomSource, Span, Timers, Tracer } from "@talos-operator/ports";
 import type { KubeObject } from "../objects/kube-object.ts";
 import type { ObjectKey } from "../request/resource-type.ts";
 import type { MetricsRegistry } from "../metrics/types.ts";
@@ -15,6 +15,8 @@ export interface ReconcileContext {
   /** Aborts when the controller stops or the pass exceeds its deadline. */
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** The span of the pass. What the pass does may be a span below it. */
+  readonly span: Span;
   /** Failures in a row of this key before this pass. */
   readonly failures: number;
   /** Says what the pass does now; shown in the report when it hangs. */
@@ -77,6 +79,8 @@ export interface ControllerOptions {
   readonly groupOf?: (key: ObjectKey) => string;
   /** Where the figures go, under the names that controller-runtime uses. */
   readonly metrics?: MetricsRegistry;
+  /** Where a span for each pass goes. Default: nowhere. */
+  readonly tracer?: Tracer;
   /** Told when a pass has ended; `thrown` is what ended it. Not told of passes that the controller's own end cut short. */
   readonly onPass?: (controller: string, tookMs: number, thrown: unknown) => void;
   /** What lines about a key say beside its name and namespace. */

@@ -1,5 +1,6 @@
 import { clusterRecordResource, talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
+import { silentTracer } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
 import { createReading } from "../controllers/shared/latest.ts";
@@ -104,6 +105,7 @@ export async function decidedPass(
     demandReconciled: reconciled,
     leading,
     log: silent,
+    span: silentTracer,
     signal: abort.signal,
     facts,
     bundle,

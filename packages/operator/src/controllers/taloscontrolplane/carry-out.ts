@@ -62,6 +62,7 @@ export async function carryOut(
     demandReconciled: reconciled,
     leading: options.leading,
     log: context.log.child({ rule: decision.rule }),
+    span: context.span,
     signal: context.signal,
     facts: () => factsNow(session),
     bundle: () => bundleInForce(session, bundles, key.namespace, factsNow(session).bundle),

@@ -79,6 +79,7 @@ export function createBrain(options: BrainOptions): Brain {
     const decision = decide(seen, rules);
     cluster.decision = decision;
     options.figures?.decided(decision.rule);
+    context.span.set({ rule: decision.rule });
     reportPlans(cluster, subject, sight);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");

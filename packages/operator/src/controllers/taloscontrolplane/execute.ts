@@ -11,7 +11,7 @@ import {
 import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
 import { addFinalizer, isAlreadyExists, isConflict, isNotFound, removeFinalizer } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
-import type { Clock, Keys, Logger, RandomSource, TalosDialer } from "@talos-operator/ports";
+import type { Clock, Keys, Logger, RandomSource, Span, SpanAttributes, TalosDialer } from "@talos-operator/ports";
 import { contractFor, fingerprintSecretsBundle, generateSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { wholeBundle } from "../../config/config-base.ts";
@@ -65,6 +65,8 @@ export interface Effects extends EffectPorts {
   /** Told what came of each effect. */
   readonly carriedOut: (effect: string, thrown: unknown) => void;
   readonly log: Logger;
+  /** The span of the pass; each effect is one below it. */
+  readonly span: Span;
   readonly signal: AbortSignal;
   /** Reads the bundle that the record names, once for a pass. @throws EffectError `KEYS_UNUSABLE` */
   bundle(): Promise<SecretsBundle>;
@@ -192,12 +194,27 @@ async function execute(action: Action, effects: Effects): Promise<void> {
 export async function executeAll(actions: readonly Action[], effects: Effects): Promise<void> {
   for (const group of grouped(actions)) {
     if (group.some(({ kind }) => !asksGuard.has(kind))) await effects.demandReconciled();
-    const results = await Promise.allSettled(group.map((action) => execute(action, effects)));
+    const results = await Promise.allSettled(
+      group.map((action) => effects.span.inSpan(`effect ${action.kind}`, aboutAction(action), () => execute(action, effects))),
+    );
     for (const [index, result] of results.entries())
       effects.carriedOut(group[index]?.kind ?? "", result.status === "rejected" ? result.reason : undefined);
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
+}
+
+/** What the span of an effect says: names alone, of what it holds nothing else. */
+function aboutAction(action: Action): SpanAttributes {
+  const machine =
+    "machine" in action
+      ? typeof action.machine === "string"
+        ? action.machine
+        : action.machine.name
+      : action.kind === "DeleteMachine" || action.kind === "FollowEndpoint"
+        ? action.name
+        : undefined;
+  return { effect: action.kind, machine };
 }
 
 const together = new Set<Action["kind"]>([
