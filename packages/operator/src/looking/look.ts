@@ -17,12 +17,19 @@ export interface Silent {
   readonly kind: "silent";
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** First of the failed looks in a row. */
+  /** First of the failed looks in a row; later by as much as the clock was set forward since. */
   readonly since: number;
   /** A short, safe sentence: never longer than 200 characters, no control characters. */
   readonly detail: string;
   /** Set when something may answer, and is not to be believed or not to be asked: why, and what a person can do. */
   readonly stopped?: { readonly reason: ReadyReason; readonly message: string };
+}
+
+/**
+ * How long a machine had been silent when it was last asked; milliseconds. Not until now: a clock that is set forward would make that long at once.
+ */
+export function silentForMs({ at, since }: Silent): number {
+  return at - since;
 }
 
 /** Something answers at the address, but it does not speak the Talos API. */

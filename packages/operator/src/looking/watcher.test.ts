@@ -9,7 +9,7 @@ for (const { set, byMs } of [
   { set: "forward", byMs: HOUR },
   { set: "back", byMs: -HOUR },
 ])
-  test(`a clock that is set ${set} never leaves a silence that begins in the future`, async () => {
+  test(`a clock that is set ${set} makes no silence longer, nor begin in the future`, async () => {
     const time = createVirtualTime();
     const watcher = new Watcher({
       look: () => Promise.resolve({ kind: "silent", at: time.clock.now(), since: time.clock.now(), detail: "no answer in time" }),
@@ -29,7 +29,7 @@ for (const { set, byMs } of [
     assert.equal(sinceNow(), begunAt);
     time.setClock(time.now() + byMs);
     await time.advance(10_000);
-    if (byMs > 0) assert.equal(sinceNow(), begunAt);
+    if (byMs > 0) assert.ok(Math.abs(sinceNow() - begunAt - byMs) <= 4_000, `counts from ${time.clock.now() - sinceNow()} ms ago`);
     else assert.ok(sinceNow() > begunAt + byMs && sinceNow() <= time.clock.now(), `counts from ${sinceNow() - time.clock.now()} ms ago`);
     watcher.close();
   });

@@ -23,6 +23,9 @@ const CROWDED_PAUSE_PER_LOOK = 4;
 /** Pause between looks at a machine that is as it should be; up to twice as long, so that machines are not all asked at once. */
 const SETTLED_MS = 30_000;
 
+/** A look that begins so much later than planned, or takes so long, does so because the clock was set forward. */
+const NEVER_SO_LATE_MS = 30_000;
+
 /** A machine that answered until now is asked once more before it is called silent. */
 const SECOND_CHANCE_MS = 500;
 
@@ -55,6 +58,10 @@ export class Watcher {
   #isLookWanted = false;
   #isForgiven = false;
   #isClosed = false;
+  /** When the next look is due, by the clock. */
+  #dueAt = Number.POSITIVE_INFINITY;
+  /** How far the clock was set forward since the last look. Milliseconds. */
+  #leapMs = 0;
 
   constructor(options: WatcherOptions) {
     this.#options = options;
@@ -96,10 +103,12 @@ export class Watcher {
   async #look(): Promise<void> {
     this.#isLooking = true;
     const begunAt = this.#options.now();
+    this.#leapMs = leapOf(begunAt - this.#dueAt);
     const look = await this.#options.look();
     const tookMs = this.#options.now() - begunAt;
     this.#isLooking = false;
     if (this.#isClosed) return;
+    this.#leapMs += leapOf(tookMs);
     this.#take(look);
     if (this.#isLookWanted) {
       this.#isLookWanted = false;
@@ -109,7 +118,9 @@ export class Watcher {
     // The clock may jump. How long no answer came says nothing.
     const perLook = this.#options.isCrowded() ? CROWDED_PAUSE_PER_LOOK : PAUSE_PER_LOOK;
     const least = look.kind === "silent" ? 0 : Math.min(Math.max(0, tookMs) * perLook, EAGER_LONGEST_MS * 2);
-    this.#timer = this.#options.timers.schedule(Math.max(this.#nextPause(), least), () => void this.#look());
+    const pauseMs = Math.max(this.#nextPause(), least);
+    this.#dueAt = this.#options.now() + pauseMs;
+    this.#timer = this.#options.timers.schedule(pauseMs, () => void this.#look());
   }
 
   #take(look: Look): void {
@@ -122,7 +133,7 @@ export class Watcher {
     this.#isForgiven = false;
     // A clock that was set back meanwhile begins to count anew: a time still to come would be no beginning.
     const goesOn = look.kind === "silent" && before.kind === "silent" && before.since <= look.at;
-    this.#last = goesOn ? { ...look, since: before.since } : look;
+    this.#last = goesOn ? { ...look, since: Math.min(look.at, before.since + this.#leapMs) } : look;
     if (isSameLook(before, this.#last)) return;
     this.#pauseMs = EAGER_FIRST_MS;
     this.#options.onChange(this.#last);
@@ -136,4 +147,9 @@ export class Watcher {
     this.#pauseMs = Math.min(longest, pause * EAGER_GROWTH);
     return pause;
   }
+}
+
+/** What a timer that was late by so much tells of the clock. A process that stood still looks the same: silence that nobody watched is not counted either. */
+function leapOf(lateMs: number): number {
+  return lateMs > NEVER_SO_LATE_MS ? lateMs : 0;
 }

@@ -1,6 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { elapsedMs } from "../../elapsed.ts";
+import { silentForMs } from "../../looking/look.ts";
 import type { DrainState, SeenDrain } from "../../workload/seen-drain.ts";
 import { isReadyNode } from "./describe.ts";
 import { drainPolicyOf } from "./drain-policy.ts";
@@ -44,7 +45,7 @@ export function readyToDisturb(seen: Observed, name: MachineName): DrainAnswer {
   if (seen.drains === undefined || facts?.bootstrapDone === undefined || machine === undefined) return ready;
   if (seen.controlPlane.metadata.deletionTimestamp !== undefined || seen.isParentGoing === true) return ready;
   if (intentOn(facts, name) !== undefined) return ready;
-  if (isDead(machine, seen.now)) return ready;
+  if (isDead(machine)) return ready;
   const policy = drainPolicyOf(seen, machine);
   if (policy.kind === "Skip" || isWaived(seen, facts, name)) return ready;
 
@@ -157,9 +158,8 @@ function isWaived(seen: Observed, facts: ClusterFacts, name: MachineName): boole
 }
 
 /** Nothing of this cluster runs there any more, or nobody could tell for a minute. */
-function isDead(machine: SeenMachine, now: number): boolean {
+function isDead(machine: SeenMachine): boolean {
   const { look } = machine;
-  // A clock that was set back must not make a machine dead.
-  if (look.kind === "silent") return now - look.since >= DEAD_AFTER_MS;
+  if (look.kind === "silent") return silentForMs(look) >= DEAD_AFTER_MS;
   return look.kind === "maintenance" || look.kind === "foreign" || look.kind === "not-talos";
 }

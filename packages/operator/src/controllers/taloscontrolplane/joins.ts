@@ -1,3 +1,4 @@
+import { silentForMs } from "../../looking/look.ts";
 import { stateOf } from "./describe.ts";
 import { controlPlaneIntent, machineFact } from "./facts.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -43,8 +44,7 @@ function isJoining(seen: Observed, facts: ClusterFacts, view: EtcdQuorum | EtcdD
   if (declared.role !== "controlplane" || fact?.configuredAt === undefined || fact.releasedAt !== undefined) return false;
   const isVoter = view.kind === "known" && view.voters.some(({ id, machine }) => machine === declared.name || id === fact.memberId);
   if (isVoter) return false;
-  // Not `elapsedMs`: a clock that was set back says nothing about how long it takes, and the next look counts anew.
-  if (look.kind === "silent") return seen.now - look.since < JOIN_TAKES_MS;
+  if (look.kind === "silent") return silentForMs(look) < JOIN_TAKES_MS;
   // Ours but for its dates: the clock of one of the two is wrong, and it may be on its way all the same.
   if (look.kind === "foreign" && look.isByTime === true) return true;
   // One odd answer of a machine that has just taken its configuration proves nothing.

@@ -3,6 +3,7 @@ import { stateOf } from "./describe.ts";
 import { readyToDisturb } from "./drain.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
 import { controlPlaneIntent, machineFact, withDecisions, withIntent, withoutIntent } from "./facts.ts";
+import { silentForMs } from "../../looking/look.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "./facts.ts";
 import { wordFor } from "./identity.ts";
 import type { Action, Observed, SeenMachine } from "./model.ts";
@@ -105,7 +106,7 @@ function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[])
   const steps = [
     ...ghostsOf(seen, facts).map((fact) => () => removeMember(seen, facts, fact)),
     ...leavers
-      .filter((leaver) => isGone(seen, leaver))
+      .filter((leaver) => isGone(leaver))
       .map(
         ({ fact }) =>
           () =>
@@ -114,7 +115,7 @@ function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[])
     ...ordered(seen, leavers).map((leaver) => () => beginReset(seen, facts, leaver)),
   ];
   const removals: Removal[] = leavers
-    .filter((leaver) => isGone(seen, leaver) && memberListed(seen, facts, leaver.fact) === false)
+    .filter((leaver) => isGone(leaver) && memberListed(seen, facts, leaver.fact) === false)
     .map(({ machine, fact }) => unreachable(facts, machine, fact));
   for (const leaver of leavers) {
     const until = configMayArriveUntil(seen, leaver);
@@ -382,10 +383,10 @@ function ghostsOf(seen: Observed, facts: ClusterFacts): readonly MachineFact[] {
 }
 
 /** Nobody answers as this machine, and it is not only rebooting. */
-function isGone(seen: Observed, leaver: Leaver): boolean {
+function isGone(leaver: Leaver): boolean {
   const { look } = leaver.machine;
   if (look.kind === "running" || look.kind === "not-asked") return false;
-  if (look.kind === "silent") return seen.now - look.since >= SILENT_GRACE_MS;
+  if (look.kind === "silent") return silentForMs(look) >= SILENT_GRACE_MS;
   return true;
 }
 
