@@ -63,6 +63,7 @@ export { silentTracer } from "./tracing/silent-tracer.ts";
 export { createController } from "./controller/create-controller.ts";
 export { toOwner, watchOf } from "./controller/watch-declaration.ts";
 export { conditionOf, hasCondition, withCondition, withoutCondition } from "./objects/conditions.ts";
+export { deleteExactly } from "./objects/delete-exactly.ts";
 export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from "./objects/finalizers.ts";
 export { controllerOf, controllerReference, isControlledBy, ownerReference } from "./objects/owner-references.ts";
 export { createEventRecorder } from "./events/create-event-recorder.ts";

@@ -1,5 +1,5 @@
 import { finalizers, labels } from "@talos-operator/api";
-import { isAlreadyExists, isNotFound } from "@talos-operator/kube-runtime";
+import { deleteExactly, isAlreadyExists } from "@talos-operator/kube-runtime";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import { fingerprintSecretsBundle, parseSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
@@ -68,11 +68,7 @@ export function createBundleStore(client: KubeClient): BundleStore {
         ...secret,
         metadata: { ...secret.metadata, finalizers: (secret.metadata.finalizers ?? []).filter((one) => one !== finalizers.bundle) },
       });
-      try {
-        await secrets.delete(key);
-      } catch (thrown) {
-        if (!isNotFound(thrown)) throw thrown;
-      }
+      await deleteExactly(secrets, secret);
     },
   };
 }

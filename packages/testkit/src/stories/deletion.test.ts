@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
+import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -38,6 +39,30 @@ test("reset wipes workers first, then control planes one by one, and leaves noth
       assert.equal(machine.state.stage, "maintenance");
     assert.equal(world.effects.filter((effect) => effect.startsWith("ApplyConfiguration")).length, 5);
   }));
+
+test("whatever is deleted is deleted by its UID: a call that comes late meets no successor of the same name", () => {
+  const deletions: KubeRequest[] = [];
+  const kube = (real: KubeTransport): KubeTransport => ({
+    ...real,
+    send(request, options) {
+      if (request.method === "DELETE") deletions.push(request);
+      return real.send(request, options);
+    },
+  });
+  return tell({ kube }, async (world) => {
+    await ready(world);
+    deletions.length = 0;
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until("gone", isGone(world), 600);
+    const kindsDeleted = new Set(deletions.map(({ path }) => path.split("/").at(-2)));
+    for (const kind of ["clusterrecords", "secrets", "taloscontrolplanes", "talosmachines", "talosworkers"])
+      assert.ok(kindsDeleted.has(kind), kind);
+    for (const { path, body } of deletions) {
+      const { preconditions } = (body ?? {}) as { preconditions?: { uid?: string } };
+      assert.ok(preconditions?.uid, path);
+    }
+  });
+});
 
 test("preserve leaves the machines running and keeps record and keys", () =>
   tell({}, async (world) => {

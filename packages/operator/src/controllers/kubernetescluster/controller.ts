@@ -22,7 +22,7 @@ import type {
   TalosWorker,
   VitistackMachine,
 } from "@talos-operator/api";
-import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
+import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, KubeClient, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { measured } from "../../metrics/measured.ts";
@@ -298,21 +298,17 @@ export function createCompositionController(options: CompositionControllerOption
       const result = await pools.apply(wanted, stored);
       if (result !== undefined) context.wrote(wanted.kind === "TalosControlPlane" ? controlPlanes : workers, result);
     }
-    const namespace = seen.cluster.metadata.namespace;
     for (const { kind, name } of decision.deletePools) {
       const stored = kind === "TalosControlPlane" ? seen.controlPlane : seen.workers.find(({ metadata }) => metadata.name === name);
-      await gone(
-        client
-          .resource(kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource)
-          .delete({ namespace, name }, preconditions(stored)),
-      );
+      if (stored !== undefined)
+        await deleteExactly(client.resource(kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource), stored);
     }
   };
 
   /** Deletes a Machine that the cluster has let go of, and stops holding it: its provider finishes with it. */
   const release = async (machine: VitistackMachine, context: ReconcileContext): Promise<void> => {
     const { namespace, name, deletionTimestamp } = machine.metadata;
-    if (deletionTimestamp === undefined) await gone(machineClient.delete({ namespace, name }, preconditions(machine)));
+    if (deletionTimestamp === undefined) await deleteExactly(machineClient, machine);
     const current = await machineClient.tryGet({ namespace, name });
     if (current?.metadata.uid !== machine.metadata.uid || current === undefined) return;
     context.wrote(vitistackMachines, await removeFinalizer(machineClient, current, compositionFinalizers.machineInUse));
@@ -434,22 +430,6 @@ function pausedBy({
   if ((metadata.annotations?.[clusterAnnotations.doNotReconcile] ?? "") === "") return undefined;
   const message = `The annotation ${clusterAnnotations.doNotReconcile} is set: nothing is changed until it is removed.`;
   return { mode: "disable", condition: conditionFor("Paused", "ReconcileModeDisable", message) };
-}
-
-function preconditions(object: { readonly metadata: { readonly uid?: string } } | undefined): {
-  readonly preconditions?: { readonly uid: string };
-} {
-  const uid = object?.metadata.uid;
-  return uid === undefined ? {} : { preconditions: { uid } };
-}
-
-async function gone(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (thrown) {
-    // Gone is what was wanted.
-    if (!isNotFound(thrown)) throw thrown;
-  }
 }
 
 function codeOf(thrown: unknown): string {

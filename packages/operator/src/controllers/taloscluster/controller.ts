@@ -8,7 +8,7 @@ import {
   talosWorkerResource,
 } from "@talos-operator/api";
 import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import { addFinalizer, createController, isNotFound, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
+import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { measured } from "../../metrics/measured.ts";
@@ -138,13 +138,12 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     }
     for (const child of isImporting && !isGoing ? [] : decision.remove) {
       if (!(await isStillWanted(cluster))) return { requeueAfterMs: CACHE_BEHIND_MS };
-      try {
-        await client
-          .resource(child.kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource)
-          .delete({ namespace: key.namespace, name: child.name });
-      } catch (thrown) {
-        if (!isNotFound(thrown)) throw thrown;
-      }
+      const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;
+      if (existing !== undefined)
+        await deleteExactly(
+          client.resource(child.kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource),
+          existing,
+        );
     }
     if (decision.removeFinalizer) {
       await removeFinalizer(clusters, cluster, finalizers.talosCluster);

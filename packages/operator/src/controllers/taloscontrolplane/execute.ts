@@ -9,7 +9,7 @@ import {
   talosWorkerResource,
 } from "@talos-operator/api";
 import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
-import { addFinalizer, isAlreadyExists, isConflict, isNotFound, removeFinalizer } from "@talos-operator/kube-runtime";
+import { addFinalizer, deleteExactly, isAlreadyExists, isConflict, removeFinalizer } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, Span, SpanAttributes, TalosDialer } from "@talos-operator/ports";
 import { contractFor, fingerprintSecretsBundle, generateSecretsBundle } from "@talos-operator/talos";
@@ -184,7 +184,7 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       session.record = undefined;
       if (record === undefined) return;
       await removeFinalizer(records, record, finalizers.clusterRecord, { signal });
-      await ignoreMissing(records.delete({ namespace, name: record.metadata.name }));
+      await deleteExactly(records, record);
       return;
     }
   }
@@ -294,7 +294,7 @@ async function deleteMachine(name: string, effects: Effects): Promise<void> {
   const machine = await machines.tryGet(key);
   if (machine === undefined) return;
   await removeFinalizer(machines, machine, finalizers.talosMachine);
-  await ignoreMissing(machines.delete(key));
+  await deleteExactly(machines, machine);
 }
 
 /** Makes the keys of a new cluster. Reads live first: a Secret that is there, whoever made it, is never replaced. */
@@ -394,13 +394,4 @@ async function demandBundle(expected: ClusterFacts["bundle"], { seen, session, b
   if (stored?.fingerprint === expected.fingerprint) return;
   session.bundle = undefined;
   throw new EffectError("PRECONDITION_GONE", `the Secret ${expected.secretName} does not hold the keys any more that were seen in it`);
-}
-
-async function ignoreMissing(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (thrown) {
-    // Gone is what was wanted.
-    if (!isNotFound(thrown)) throw thrown;
-  }
 }

@@ -3,8 +3,8 @@ import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosW
 import {
   addFinalizer,
   createController,
+  deleteExactly,
   isAlreadyExists,
-  isNotFound,
   keyText,
   removeFinalizer,
   watchOf,
@@ -137,11 +137,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const machine = await machineClient.tryGet(key);
     if (machine === undefined) return;
     await removeFinalizer(machineClient, machine, finalizers.talosMachine);
-    try {
-      await machineClient.delete(key);
-    } catch (thrown) {
-      if (!isNotFound(thrown)) throw thrown;
-    }
+    await deleteExactly(machineClient, machine);
   };
 
   const controller: Controller = createController({
