@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The operator as one bundled file on a distroless Node.js: no shell, no package manager, not root. Same sources, same layers: every date comes from
+# The operator as one bundled file (traces are in a second one) on a distroless Node.js: no shell, no package manager, not root. Same sources, same layers: every date comes from
 # SOURCE_DATE_EPOCH (docker buildx build --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) --output type=image,rewrite-timestamp=true .).
 ARG NODE=24.21.0
 
