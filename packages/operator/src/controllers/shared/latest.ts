@@ -20,12 +20,12 @@ export interface LatestWords {
  * clusters are made at once their own statuses keep the watch moving, and nothing is read.
  */
 export function createLatest<T extends KubeObject>(informer: Informer<T>, client: KubeClient, clock: Clock): Latest<T> {
+  const read = createReading<T>(informer.type, client);
   let heardAt = Number.NEGATIVE_INFINITY;
   informer.subscribe(() => {
     heardAt = clock.now();
   });
-  return async (key) =>
-    elapsedMs(heardAt, clock.now()) < HEARD_WITHIN_MS ? informer.store.get(key) : client.resource<T>(informer.type).tryGet(key);
+  return async (key) => (elapsedMs(heardAt, clock.now()) < HEARD_WITHIN_MS ? informer.store.get(key) : read(key));
 }
 
 /** Reads every time. */

@@ -1,10 +1,15 @@
 import { conditionFor, controllerOf, isConditionTrue, reconcileModeOf, unknownReconcileMode } from "@talos-operator/api";
 import type { ObjectMeta, ReconcileMode, TalosCluster, TalosControlPlane } from "@talos-operator/api";
-import type { Store } from "@talos-operator/kube-runtime";
+import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { WantedStatus } from "./status-writer.ts";
 
+/** Where TalosClusters are found: a cache, or what was read just now. */
+export interface ClustersByKey {
+  get(key: ObjectKey): TalosCluster | undefined;
+}
+
 /** The mode of an object: its own annotation, else that of the TalosCluster that made it. */
-export function effectiveMode(metadata: ObjectMeta, clusters: Store<TalosCluster>): ReconcileMode {
+export function effectiveMode(metadata: ObjectMeta, clusters: ClustersByKey): ReconcileMode {
   const own = reconcileModeOf(metadata);
   if (own !== "reconcile") return own;
   const cluster = clusterOf(metadata, clusters);
@@ -12,7 +17,7 @@ export function effectiveMode(metadata: ObjectMeta, clusters: Store<TalosCluster
 }
 
 /** A word that is no mode, on the object or on the TalosCluster that made it. */
-export function effectiveUnknownMode(metadata: ObjectMeta, clusters: Store<TalosCluster>): string | undefined {
+export function effectiveUnknownMode(metadata: ObjectMeta, clusters: ClustersByKey): string | undefined {
   return unknownReconcileMode(metadata) ?? unknownReconcileMode(clusterOf(metadata, clusters)?.metadata ?? {});
 }
 
@@ -31,7 +36,7 @@ export function isTakenOver(controlPlane: TalosControlPlane | undefined): boolea
   return isConditionTrue(controlPlane?.status?.conditions, "Imported");
 }
 
-function clusterOf(metadata: ObjectMeta, clusters: Store<TalosCluster>): TalosCluster | undefined {
+function clusterOf(metadata: ObjectMeta, clusters: ClustersByKey): TalosCluster | undefined {
   const owner = controllerOf(metadata);
   return owner?.kind === "TalosCluster" ? clusters.get({ namespace: metadata.namespace, name: owner.name }) : undefined;
 }

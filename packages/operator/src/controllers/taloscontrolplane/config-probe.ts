@@ -66,6 +66,14 @@ export function notSent(seen: Observed, effect: string, intent: IntentFact): str
   return begunHere(seen, intent) === undefined ? undefined : "the Kubernetes API did not answer as it should";
 }
 
+/** After an effect that could not be sent the machine is left in peace for a while: without a pause the next pass would try at once again. */
+const HELD_BACK_MS = 10_000;
+
+/** True when an effect on this machine was held back a moment ago, whether or not an earlier call of it had been made. */
+export function wasJustHeldBack(seen: Observed, machine: MachineName): boolean {
+  return wasJustSent(seen, "HeldBack", machine, HELD_BACK_MS);
+}
+
 /** True when something was sent to a machine less than `ms` ago. */
 export function wasJustSent(seen: Observed, effect: string, machine: MachineName, ms: number): boolean {
   const sent = seen.sent.get(`${effect}/${machine}`);

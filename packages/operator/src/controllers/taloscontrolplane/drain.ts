@@ -3,7 +3,6 @@ import type { ReasonOf } from "@talos-operator/api";
 import { elapsedMs } from "../../elapsed.ts";
 import { silentForMs } from "../../looking/look.ts";
 import type { DrainState, SeenDrain } from "../../workload/seen-drain.ts";
-import { isReadyNode } from "./describe.ts";
 import { drainPolicyOf } from "./drain-policy.ts";
 import type { DrainPolicy } from "./drain-policy.ts";
 import { intentOn, machineFact } from "./facts.ts";
@@ -143,12 +142,9 @@ function messageOf(name: MachineName, drain: SeenDrain | undefined, policy: Drai
  * holds nobody up.
  */
 function cordonedBefore(seen: Observed, facts: ClusterFacts, name: MachineName): MachineName | undefined {
-  return idleCordons(seen, facts)
-    .map(({ fact }) => fact.name)
-    .find((other) => {
-      const machine = seen.machines.find(({ declared }) => declared.name === other);
-      return other !== name && machine !== undefined && isReadyNode(machine) && seen.sent.get(`Uncordon/${other}`)?.outcome !== "unknown";
-    });
+  return idleCordons(seen, facts).find(
+    ({ fact, up }) => fact.name !== name && up !== undefined && seen.sent.get(`Uncordon/${fact.name}`)?.outcome !== "unknown",
+  )?.fact.name;
 }
 
 /** A person's word for one machine. */

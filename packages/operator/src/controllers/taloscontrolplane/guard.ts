@@ -15,7 +15,7 @@ const LEASE_MARGIN_MS = 500;
 /** The last check before a send: do we still lead, and does the record still say what the decision was made on? */
 export interface Guard {
   /**
-   * Reads lease, record and the mode of the cluster live. Effects of one pass that ask at the same time share one reading.
+   * Reads lease and record live, and whether the cluster is still to be reconciled as late as that is known. Effects of one pass that ask at the same time share one reading.
    *
    * @returns the deadline of the effect in milliseconds, below what is left of the lease
    * @throws EffectError `NOT_LEADING`, `RECORD_CHANGED`, `MODE_CHANGED`, `ANOTHER_OPERATOR`

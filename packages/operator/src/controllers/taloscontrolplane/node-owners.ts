@@ -1,9 +1,10 @@
 import { canonicalAddress } from "@talos-operator/api";
 import { isNodeOf, nodeOf } from "../../workload/seen-node.ts";
 import type { SeenNode } from "../../workload/seen-node.ts";
+import { isReadyNode } from "./describe.ts";
 import { intentOn } from "./facts.ts";
 import type { ClusterFacts, MachineFact } from "./facts.ts";
-import type { Observed } from "./model.ts";
+import type { Observed, SeenMachine } from "./model.ts";
 
 /** A machine whose Node has our cordon. */
 export interface Cordoned {
@@ -12,6 +13,8 @@ export interface Cordoned {
   readonly node: string;
   /** Whether its kubelet reports it ready; `undefined` = not listed since. */
   readonly isReady: boolean | undefined;
+  /** The machine itself, where it is up as far as it says: a ready node. */
+  readonly up: SeenMachine | undefined;
 }
 
 /** Machines of the cluster whose Nodes have our cordon, although nothing is about to happen to them: no rule wants their drain, and no intent stands. */
@@ -19,10 +22,11 @@ export function idleCordons(seen: Observed, facts: ClusterFacts): readonly Cordo
   const nodes = seen.nodes?.nodes ?? [];
   return facts.machines.flatMap((fact): readonly Cordoned[] => {
     if (fact.releasedAt !== undefined || seen.drains?.has(fact.name) === true || intentOn(facts, fact.name) !== undefined) return [];
+    const up = seen.machines.find((machine) => machine.declared.name === fact.name && isReadyNode(machine));
     const own = seen.nodes?.cordoned.get(fact.name);
-    if (own !== undefined) return [{ fact, node: own, isReady: undefined }];
+    if (own !== undefined) return [{ fact, node: own, isReady: undefined, up }];
     const listed = nodeOf(nodes, fact);
-    return listed?.isCordonedByUs === true ? [{ fact, node: listed.name, isReady: listed.isReady }] : [];
+    return listed?.isCordonedByUs === true ? [{ fact, node: listed.name, isReady: listed.isReady, up }] : [];
   });
 }
 

@@ -1,6 +1,6 @@
 import { routeOfState } from "./config-plan.ts";
 import type { ConfigPlan } from "./config-plan.ts";
-import { wasJustSent } from "./config-probe.ts";
+import { wasJustHeldBack, wasJustSent } from "./config-probe.ts";
 import { isReadyNode } from "./describe.ts";
 import { readyToDisturb } from "./drain.ts";
 import { controlPlaneIntent } from "./facts.ts";
@@ -17,8 +17,7 @@ export interface Rollout {
   readonly waiting: ReadonlyMap<MachineName, string>;
 }
 
-/** After an effect that could not be sent, or one against drift, the machine is left in peace for a while. */
-const HELD_BACK_MS = 10_000;
+/** After an effect against drift the machine is left in peace for a while. */
 const REVERT_AGAIN_MS = 600_000;
 
 /** After settings that were sent and did not come into force, without a sign why: longer each time. */
@@ -95,7 +94,7 @@ type Beginning =
 function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginning {
   const { name } = plan.machine.declared;
   const hold = (message: string): Beginning => ({ kind: "hold", message });
-  if (wasJustSent(seen, "HeldBack", name, HELD_BACK_MS)) return hold("it could not be asked a moment ago");
+  if (wasJustHeldBack(seen, name)) return hold("it could not be asked a moment ago");
   const sentAs = routeOfState(plan.state) === "meta" ? "WriteMeta" : "ApplyConfig";
   if (plan.state.kind === "drifted" && wasJustSent(seen, sentAs, name, REVERT_AGAIN_MS))
     return hold("it was brought back a short while ago and changed again");

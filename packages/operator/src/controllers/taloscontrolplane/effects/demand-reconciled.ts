@@ -1,6 +1,7 @@
-import { controllerOf, reconcileModeOf, unknownReconcileMode } from "@talos-operator/api";
+import { controllerOf, reconcileModeOf } from "@talos-operator/api";
 import { EffectError } from "../../../errors.ts";
 import type { LatestWords } from "../../shared/latest.ts";
+import { effectiveMode, effectiveUnknownMode } from "../../shared/mode.ts";
 import type { Observed } from "../model.ts";
 
 /**
@@ -17,10 +18,11 @@ export async function demandReconciled(latest: LatestWords, seen: Observed): Pro
     latest.controlPlane({ namespace, name }),
     owner?.kind === "TalosCluster" ? latest.talosCluster({ namespace, name: owner.name }) : undefined,
   ]);
-  const own = reconcileModeOf(controlPlane?.metadata ?? {});
-  const says = own === "reconcile" ? cluster : controlPlane;
-  const mode = reconcileModeOf(says?.metadata ?? {});
-  const word = unknownReconcileMode(controlPlane?.metadata ?? {}) ?? unknownReconcileMode(cluster?.metadata ?? {});
+  const live = { ...metadata, annotations: controlPlane?.metadata.annotations ?? {} };
+  const clusters = { get: () => cluster };
+  const mode = effectiveMode(live, clusters);
+  const says = reconcileModeOf(live) === "reconcile" ? cluster : controlPlane;
+  const word = effectiveUnknownMode(live, clusters);
   // What is imported by its first pass has no record yet; from then on the word import means nothing more.
   const isImport = mode === "import" && seen.record.kind === "absent" && seen.adoption?.isAsked !== true;
   if (mode === "disable" || mode === "dryrun" || isImport)

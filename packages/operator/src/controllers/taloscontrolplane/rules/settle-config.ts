@@ -13,7 +13,7 @@ import {
   unheard,
 } from "../config-intents.ts";
 import type { Ending } from "../config-intents.ts";
-import { notSent, sentUnder, troubleOf, wasJustSent } from "../config-probe.ts";
+import { notSent, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-probe.ts";
 import type { Before } from "../config-probe.ts";
 import type { ClusterFacts, IntentFact } from "../facts.ts";
 import { metaSettings } from "../meta-plan.ts";
@@ -145,7 +145,12 @@ function tryStep(
     }
     const { look } = machine;
     const isLookedAt = look.kind === "running" && look.at >= since + SOAK_MS && elapsedMs(since, seen.now) >= SOAK_MS;
-    if (!isLookedAt || !seen.mayDisturb || wasJustSent(seen, "KeepConfig", intent.machine, AGAIN_MS) || wasJustHeldBack(seen, intent))
+    if (
+      !isLookedAt ||
+      !seen.mayDisturb ||
+      wasJustSent(seen, "KeepConfig", intent.machine, AGAIN_MS) ||
+      wasJustHeldBack(seen, intent.machine)
+    )
       return undefined;
     return {
       kind: "KeepConfig",
@@ -215,7 +220,7 @@ function rebootStep(
   const why = notSent(seen, "Reboot", intent);
   if (why !== undefined) return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${why}.` };
   // Bound to the boot id: a machine that has rebooted meanwhile is not rebooted a second time.
-  if (isOver || wasJustSent(seen, "Reboot", intent.machine, REBOOT_AGAIN_MS) || wasJustHeldBack(seen, intent) || !seen.mayDisturb)
+  if (isOver || wasJustSent(seen, "Reboot", intent.machine, REBOOT_AGAIN_MS) || wasJustHeldBack(seen, intent.machine) || !seen.mayDisturb)
     return undefined;
   return {
     kind: "RebootMachine",
@@ -225,11 +230,6 @@ function rebootStep(
     ifUuid: intent.uuid,
     ifBootId: before ?? "",
   };
-}
-
-/** A call that an earlier one went before may be held back without ending its intent: without a pause the next pass would try at once again. */
-function wasJustHeldBack(seen: Observed, { machine }: IntentFact): boolean {
-  return wasJustSent(seen, "HeldBack", machine, AGAIN_MS);
 }
 
 /** New network settings are in force at once: they are done when the machine shows them and is still as well as before. */

@@ -1,5 +1,4 @@
 import { elapsedMs } from "../../../elapsed.ts";
-import { isReadyNode } from "../describe.ts";
 import type { ClusterFacts, MachineFact } from "../facts.ts";
 import type { Action, Observed, Rule, SentEffect } from "../model.ts";
 import { formerNodeOwner, idleCordons } from "../node-owners.ts";
@@ -47,11 +46,11 @@ export function hasNodesToTend(seen: Observed): boolean {
 
 function uncordons(seen: Observed, facts: ClusterFacts): readonly Action[] {
   if (elapsedMs(seen.watchedSince, seen.now) < FOUND_CORDON_MS && seen.nodes?.cordoned.size === 0) return [];
-  return idleCordons(seen, facts).flatMap(({ fact, node, isReady }): readonly Action[] => {
-    const machine = seen.machines.find(({ declared }) => declared.name === fact.name);
-    if (machine === undefined || isReady === false || !isReadyNode(machine) || !mayTry(seen, `Uncordon/${fact.name}`)) return [];
-    return [{ kind: "Uncordon", machine: fact.name, node, address: machine.declared.address, ifUuid: fact.uuid }];
-  });
+  return idleCordons(seen, facts).flatMap(({ fact, node, isReady, up }): readonly Action[] =>
+    up === undefined || isReady === false || !mayTry(seen, `Uncordon/${fact.name}`)
+      ? []
+      : [{ kind: "Uncordon", machine: fact.name, node, address: up.declared.address, ifUuid: fact.uuid }],
+  );
 }
 
 function deletions(seen: Observed, facts: ClusterFacts): readonly Action[] {
@@ -90,15 +89,11 @@ function isLookDue(seen: Observed, facts: ClusterFacts): boolean {
   const isLeft = since.length > 0 || idle.length > 0;
   if (nodes.isStale || released >= nodes.at) return age >= LEFTOVER_LOOK_MS.shortest;
   // Listed before the kubelet said so: the next machine may be waiting for this one's cordon to go.
-  if (idle.some(({ fact, isReady }) => isReady === false && isUp(seen, fact))) return age >= TRY_AGAIN_MS;
+  if (idle.some(({ isReady, up }) => isReady === false && up !== undefined)) return age >= TRY_AGAIN_MS;
   return (
     isLeft &&
     age >= Math.min(LEFTOVER_LOOK_MS.longest, Math.max(LEFTOVER_LOOK_MS.shortest, Math.min(...since, Number.POSITIVE_INFINITY) / 4))
   );
-}
-
-function isUp(seen: Observed, { name }: MachineFact): boolean {
-  return seen.machines.some((machine) => machine.declared.name === name && isReadyNode(machine));
 }
 
 function mayTry(seen: Observed, effect: string): boolean {
