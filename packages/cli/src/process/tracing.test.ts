@@ -1,22 +1,34 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createMemoryLog } from "@talos-operator/kube-runtime/testing";
 import { readSettings } from "../settings/read-settings.ts";
 import { openTracing } from "./tracing.ts";
 
-/** Modules of OpenTelemetry that this process has loaded; they are CommonJS. */
-const loaded = (): number => Object.keys(createRequire(import.meta.url).cache).filter((path) => path.includes("@opentelemetry")).length;
+/** How many modules of OpenTelemetry a process has loaded without and with a collector; they are CommonJS. */
+const COUNTING = `
+import { createRequire } from "node:module";
+import { createMemoryLog } from "@talos-operator/kube-runtime/testing";
+import { readSettings } from "./settings/read-settings.ts";
+import { openTracing } from "./process/tracing.ts";
+const loaded = () => Object.keys(createRequire(import.meta.url).cache).filter((path) => path.includes("@opentelemetry")).length;
+const without = [await openTracing(readSettings({}, {}), {}, createMemoryLog()), loaded()];
+await (await openTracing(readSettings({ "otlp-endpoint": "http://127.0.0.1:1" }, {}), {}, createMemoryLog())).close();
+console.log(JSON.stringify({ opened: without[0] !== undefined, without: without[1], with: loaded() }));
+`;
 
 describe("traces", () => {
-  it("are off by default, and nothing is loaded for them", async () => {
-    assert.equal(await openTracing(readSettings({}, {}), {}, createMemoryLog()), undefined);
-    assert.equal(loaded(), 0);
-    const tracing = await openTracing(readSettings({ "otlp-endpoint": "http://127.0.0.1:1" }, {}), {}, createMemoryLog());
-    await tracing?.close();
-    assert.ok(loaded() > 0);
+  it("are off by default, and nothing is loaded for them", () => {
+    const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", COUNTING], {
+      cwd: fileURLToPath(new URL("..", import.meta.url)),
+      encoding: "utf8",
+    });
+    const counted = JSON.parse(printed) as { readonly opened: boolean; readonly without: number; readonly with: number };
+    assert.equal(counted.opened, false);
+    assert.equal(counted.without, 0);
+    assert.ok(counted.with > 0);
   });
 
   it("are loaded from one place alone, when they are switched on", () => {

@@ -306,6 +306,11 @@ export const founding: readonly Mutant[] = [
         find: "const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);",
         replace: "const mode = effectiveMode({}, options.talosClusters.store);",
       },
+      {
+        file: `${brain}/effects/demand-reconciled.ts`,
+        find: "const live = { ...metadata, annotations: controlPlane?.metadata.annotations ?? {} };",
+        replace: "const live = { ...metadata, annotations: {}, ownerReferences: [] };",
+      },
     ],
   },
   {
