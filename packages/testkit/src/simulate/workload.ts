@@ -46,6 +46,8 @@ export interface EditableWorld {
   readonly timers: Timers;
   readonly random: RandomSource;
   now(): number;
+  /** A line for people who read the trace. */
+  trace(line: string): void;
   /** The API of the managed cluster, past the network and every fault; `undefined` before there is one. */
   workload(): KubeClient | undefined;
   /** Applies what is wanted now, with these changes. */

@@ -69,7 +69,7 @@ export function machinesOf({ scenario, datacenter }: TroubleInput): readonly Sim
   return [...controlPlanes, ...workers].map((address) => datacenter.machine(address));
 }
 
-export async function readRecord({ client }: TroubleInput): Promise<ClusterRecord | undefined> {
+export async function readRecord({ client }: Pick<TroubleInput, "client">): Promise<ClusterRecord | undefined> {
   return (await client.resource(clusterRecordResource).tryGet(ofCluster)) as ClusterRecord | undefined;
 }
 

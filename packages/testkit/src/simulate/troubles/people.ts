@@ -4,7 +4,10 @@ import { wordFor } from "../words.ts";
 import { begin, ofCluster, readRecord, type TroubleInput } from "./input.ts";
 
 /** A person looks at a machine that the operator stopped at, and allows it. */
-export async function confirmMachine(input: TroubleInput, machine: SimulatedMachine): Promise<void> {
+export async function confirmMachine(
+  input: Pick<TroubleInput, "client" | "timers" | "trace" | "stage">,
+  machine: SimulatedMachine,
+): Promise<void> {
   const { client, timers, trace, stage } = input;
   const { address } = machine;
   stage.mayRepeat += 1;

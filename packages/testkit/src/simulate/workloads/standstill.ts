@@ -1,4 +1,6 @@
+import type { SimulatedMachine } from "@talos-operator/simulator";
 import { chooseScenario } from "../scenario.ts";
+import { confirmMachine } from "../troubles/people.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { effectsOnMachines, isSettled, wantedMachines } from "./machines.ts";
 
@@ -12,6 +14,7 @@ export const pause: Workload = {
   steps: (_scenario, random) => {
     const minutes = 1 + Math.floor(random.fraction() * 5);
     let until = 0;
+    let lost: SimulatedMachine | undefined;
     return [
       {
         what: `pause for ${minutes} minutes`,
@@ -20,7 +23,10 @@ export const pause: Workload = {
           world.stage.pausedSince = world.now();
           until = world.now() + minutes * MINUTE;
           world.timers.schedule(minutes * MINUTE, () => undefined);
-          wantedMachines(world).at(-1)?.powerCycle();
+          const machine = wantedMachines(world).at(-1);
+          // What is not on its disk yet it loses: it comes back with another key, and the operator asks a person.
+          if (machine?.state.isInstalled === false) lost = machine;
+          machine?.powerCycle();
         },
         isReached: (world) => world.now() >= until,
       },
@@ -29,6 +35,7 @@ export const pause: Workload = {
         async make(world) {
           world.stage.pausedSince = undefined;
           await world.edit({ mode: undefined });
+          if (lost !== undefined) void confirmMachine(world, lost);
         },
         isReached: isSettled,
       },
