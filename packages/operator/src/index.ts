@@ -8,7 +8,7 @@ export type { Permission, PermissionFeature, PolicyRule } from "./permissions.ts
 // For tests that replace a rule, and for tools that print decisions.
 export { decide, defaultRules } from "./controllers/taloscontrolplane/decide.ts";
 export type { Action, Decision, Observed, Rule, Verdict } from "./controllers/taloscontrolplane/model.ts";
-export type { ClusterFacts, MachineFact } from "./controllers/taloscontrolplane/facts.ts";
+export type { ClusterFacts, MachineFact } from "./controllers/taloscontrolplane/record/facts.ts";
 export { explain } from "./explaining/explain.ts";
 export type { Explained, ExplainInput, Explanation, WaitedFor } from "./explaining/explain.ts";
 export { whatIf } from "./explaining/what-if.ts";

@@ -18,18 +18,18 @@ import type {
 } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { imagine } from "../controllers/taloscluster/imagined.ts";
-import { configHashOf } from "../controllers/taloscontrolplane/config-hash.ts";
-import { machinesOf } from "../controllers/taloscontrolplane/declared.ts";
+import { configHashOf } from "../controllers/taloscontrolplane/config-changes/config-hash.ts";
+import { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
 import { defaultRules } from "../controllers/taloscontrolplane/decide.ts";
-import { machineFact } from "../controllers/taloscontrolplane/facts.ts";
-import type { ClusterFacts } from "../controllers/taloscontrolplane/facts.ts";
-import { readRecord } from "../controllers/taloscontrolplane/facts-codec.ts";
-import { asMade, fixedPropertyProblems } from "../controllers/taloscontrolplane/fixed-properties.ts";
+import { machineFact } from "../controllers/taloscontrolplane/record/facts.ts";
+import type { ClusterFacts } from "../controllers/taloscontrolplane/record/facts.ts";
+import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
+import { asMade, fixedPropertyProblems } from "../controllers/taloscontrolplane/spec/fixed-properties.ts";
 import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 import { foresee } from "../controllers/taloscontrolplane/planning/foresee.ts";
 import type { Plan } from "../controllers/taloscontrolplane/planning/plan.ts";
-import type { SeenConfig } from "../controllers/taloscontrolplane/seen-config.ts";
-import { controlPlaneProblems, workerProblems } from "../controllers/taloscontrolplane/spec-problems.ts";
+import type { SeenConfig } from "../controllers/taloscontrolplane/config-changes/seen-config.ts";
+import { controlPlaneProblems, workerProblems } from "../controllers/taloscontrolplane/spec/spec-problems.ts";
 import { changesBetween } from "../config/changes-between.ts";
 import type { Look, SeenEtcd } from "../looking/look.ts";
 

@@ -3,9 +3,9 @@ import { describeMachineConfig, fingerprintSecretsBundle, secretsBundleFromMachi
 import type { ConfigChange, MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
 import { resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
-import { configHashOf } from "../controllers/taloscontrolplane/config-hash.ts";
+import { configHashOf } from "../controllers/taloscontrolplane/config-changes/config-hash.ts";
 import type { DeclaredMachine } from "../controllers/taloscontrolplane/model.ts";
-import { readConfig } from "../controllers/taloscontrolplane/read-config.ts";
+import { readConfig } from "../controllers/taloscontrolplane/config-changes/read-config.ts";
 import { EffectError } from "../errors.ts";
 
 /** What a running machine's own configuration says of the cluster it belongs to. No keys. */

@@ -1,6 +1,6 @@
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import type { ClusterFacts, MachineFact } from "../controllers/taloscontrolplane/facts.ts";
-import { machinesOf } from "../controllers/taloscontrolplane/declared.ts";
+import type { ClusterFacts, MachineFact } from "../controllers/taloscontrolplane/record/facts.ts";
+import { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
 import type { Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 import type { InMaintenance, Look, Running, SeenEtcd } from "../looking/look.ts";
 

@@ -4,15 +4,15 @@ export { controlPlane, facts, inMaintenance, NOW, observed, preparing, running, 
 export { configured, member } from "./builders.ts";
 export { createMemoryFiles } from "./memory-files.ts";
 export { decidedPass } from "./effects.ts";
-export { configQuestion } from "../controllers/taloscontrolplane/config-questions.ts";
-export { machinesOf } from "../controllers/taloscontrolplane/declared.ts";
-export { printRecord, readRecord } from "../controllers/taloscontrolplane/facts-codec.ts";
-export { quorumOf, projectWithout, settled } from "../controllers/taloscontrolplane/quorum.ts";
+export { configQuestion } from "../controllers/taloscontrolplane/config-changes/config-questions.ts";
+export { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
+export { printRecord, readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
+export { quorumOf, projectWithout, settled } from "../controllers/taloscontrolplane/membership/quorum.ts";
 
 export type { DecidedPass } from "./effects.ts";
 export type { MemoryFiles } from "./memory-files.ts";
-export type { IntentFact } from "../controllers/taloscontrolplane/facts.ts";
+export type { IntentFact } from "../controllers/taloscontrolplane/record/facts.ts";
 export type { Leading } from "../leading.ts";
-export type { ClusterFacts } from "../controllers/taloscontrolplane/facts.ts";
+export type { ClusterFacts } from "../controllers/taloscontrolplane/record/facts.ts";
 export type { Action, Observed, Rule, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 export type { EtcdMember, SeenEtcd } from "../looking/look.ts";

@@ -1,5 +1,5 @@
 import { canonicalAddress } from "@talos-operator/api";
-import { isVendorUuid } from "../controllers/taloscontrolplane/identity.ts";
+import { isVendorUuid } from "../controllers/taloscontrolplane/membership/identity.ts";
 import { CORDON_MARK } from "./cordon.ts";
 import type { NodeObject } from "./kinds.ts";
 

@@ -1,7 +1,7 @@
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Clock, KeyPair, Keys, WorkloadDialer } from "@talos-operator/ports";
-import { BACKDATE_MS } from "../controllers/taloscontrolplane/credentials.ts";
+import { BACKDATE_MS } from "../secrets/credentials.ts";
 
 /** Life of a client certificate from now on: one round of work. */
 const LIFETIME_MS = 10 * 60_000;

@@ -7,7 +7,7 @@ const tables = {
   first: "testkit/src/effects/first-looks.test.ts",
   unlisted: `${brain}/effects/demand-unlisted.test.ts`,
   machine: `${brain}/effects/demand-machine.test.ts`,
-  guard: `${brain}/guard.test.ts`,
+  guard: `${brain}/effects/guard.test.ts`,
   dialer: "operator/src/looking/checked-dialer.test.ts",
   mode: `${brain}/effects/demand-reconciled.test.ts`,
 } as const;
@@ -26,7 +26,7 @@ const founding = effect("bootstrap-etcd");
 const quorum = effect("demand-quorum");
 const unlisted = effect("demand-unlisted");
 const identity = effect("demand-machine");
-const guard = `${brain}/guard.ts`;
+const guard = `${brain}/effects/guard.ts`;
 const dialer = "operator/src/looking/checked-dialer.ts";
 
 /** Every check that an effect on a machine makes right before it sends, each taken out by itself. */

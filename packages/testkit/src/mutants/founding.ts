@@ -130,7 +130,7 @@ export const founding: readonly Mutant[] = [
     stands: ["V1", "INC31"],
     about: "sends although another process holds the lease (S32, INC5)",
     trouble: "lease-taken",
-    edits: [{ file: `${brain}/guard.ts`, find: "if (!isLeading) throw", replace: "if (key.name === '' && !isLeading) throw" }],
+    edits: [{ file: `${brain}/effects/guard.ts`, find: "if (!isLeading) throw", replace: "if (key.name === '' && !isLeading) throw" }],
   },
   {
     name: "configure-before-pinning",
@@ -235,7 +235,7 @@ export const founding: readonly Mutant[] = [
     tests: ["testkit/src/stories/identity.test.ts"],
     edits: [
       {
-        file: `${brain}/plan-machines.ts`,
+        file: `${brain}/membership/plan-machines.ts`,
         find: "if (wasConfigured && fact.spki !== look.spki &&",
         replace: 'if (wasConfigured && fact.spki === "" &&',
       },
@@ -273,7 +273,7 @@ export const founding: readonly Mutant[] = [
     trouble: "record-lost",
     edits: [
       {
-        file: `${brain}/etcd-view.ts`,
+        file: `${brain}/membership/etcd-view.ts`,
         find: 'return facts.bundle.wasFound && machine.look.kind !== "maintenance";',
         replace: "return false;",
       },
@@ -319,7 +319,7 @@ export const founding: readonly Mutant[] = [
     trouble: "clock-jump",
     edits: [
       {
-        file: `${brain}/credentials.ts`,
+        file: "operator/src/secrets/credentials.ts",
         find: "export const BACKDATE_MS = 25 * 3_600_000;",
         replace: "export const BACKDATE_MS = 60_000;",
       },

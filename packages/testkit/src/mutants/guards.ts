@@ -6,7 +6,7 @@ const reset = `${brain}/effects/reset-machine.ts`;
 const tests = {
   decide: "operator/src/controllers/taloscontrolplane/decide.test.ts",
   deletionTable: "operator/src/controllers/taloscontrolplane/rules/deletion.test.ts",
-  guard: "operator/src/controllers/taloscontrolplane/guard.test.ts",
+  guard: "operator/src/controllers/taloscontrolplane/effects/guard.test.ts",
   deletion: "testkit/src/stories/deletion.test.ts",
   impostors: "testkit/src/stories/impostors.test.ts",
   identity: "testkit/src/stories/identity.test.ts",
@@ -223,7 +223,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.decide, tests.deletionTable],
     edits: [
       {
-        file: `${brain}/plan-machines.ts`,
+        file: `${brain}/membership/plan-machines.ts`,
         find: "if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;",
         replace: "if (isStopped.has(declared.name)) continue;",
       },

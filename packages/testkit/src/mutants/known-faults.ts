@@ -2,7 +2,7 @@ import { brain, type Mutant } from "./mutant.ts";
 
 const tests = {
   decide: `${brain}/decide.test.ts`,
-  quorum: `${brain}/quorum.test.ts`,
+  quorum: `${brain}/membership/quorum.test.ts`,
   membership: `${brain}/rules/membership.test.ts`,
   deletion: `${brain}/rules/deletion.test.ts`,
   cluster: "operator/src/controllers/taloscluster/decide.test.ts",
@@ -27,7 +27,7 @@ const tests = {
 } as const;
 
 const execute = `${brain}/execute.ts`;
-const quorum = `${brain}/quorum.ts`;
+const quorum = `${brain}/membership/quorum.ts`;
 const keys = `${brain}/rules/keep-keys.ts`;
 const cluster = "operator/src/controllers/taloscluster/decide.ts";
 
@@ -99,7 +99,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.decide, tests.quorum],
     edits: [
       {
-        file: `${brain}/etcd-view.ts`,
+        file: `${brain}/membership/etcd-view.ts`,
         find: 'return [...seen.machines, ...seen.former].filter((machine) => machine.declared.role === "controlplane");',
         replace: "return [...seen.machines, ...seen.former].filter((machine) => /-cp-|controlplane/.test(machine.declared.name));",
       },
@@ -112,7 +112,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.membership],
     edits: [
       {
-        file: `${brain}/plan-membership.ts`,
+        file: `${brain}/membership/plan-membership.ts`,
         find: 'if (open?.what === "Reset") return pursueReset(seen, facts, open);',
         replace: 'if (open?.what === "Reset" && seen.sent.has(`Reset/${open.machine}`)) return pursueReset(seen, facts, open);',
       },
@@ -125,7 +125,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.membership],
     edits: [
       {
-        file: `${brain}/plan-membership.ts`,
+        file: `${brain}/membership/plan-membership.ts`,
         find: 'if (open?.what === "RemoveMember") return pursueRemoval(seen, facts, open);',
         replace: 'if (open?.what === "RemoveMember" && seen.sent.size > 0) return pursueRemoval(seen, facts, open);',
       },
@@ -153,7 +153,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.references, tests.decide],
     edits: [
       {
-        file: `${brain}/plan-machines.ts`,
+        file: `${brain}/membership/plan-machines.ts`,
         find: "if (isStopped.has(declared.name) ||",
         replace: "if (isStopped.size > 0 ||",
       },
@@ -284,7 +284,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.edits],
     edits: [
       {
-        file: `${brain}/spec-problems.ts`,
+        file: `${brain}/spec/spec-problems.ts`,
         find: 'if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");',
         replace: "",
       },
@@ -310,7 +310,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.meta],
     edits: [
       {
-        file: `${brain}/meta-plan.ts`,
+        file: `${brain}/config-changes/meta-plan.ts`,
         find: "if (isThere) return fact.metaHash === wanted.hash ? undefined : learned(",
         replace: "if (isThere) return fact.metaHash === wanted.hash ? { kind: 'change', route: 'meta', config } : learned(",
       },

@@ -1,13 +1,13 @@
 import { brain, type Mutant } from "./mutant.ts";
 
-const quorum = `${brain}/quorum.ts`;
-const membership = `${brain}/plan-membership.ts`;
-const rollout = `${brain}/rollout.ts`;
+const quorum = `${brain}/membership/quorum.ts`;
+const membership = `${brain}/membership/plan-membership.ts`;
+const rollout = `${brain}/config-changes/rollout.ts`;
 const tables = {
-  quorum: `${brain}/quorum.test.ts`,
+  quorum: `${brain}/membership/quorum.test.ts`,
   membership: `${brain}/rules/membership.test.ts`,
   settleConfig: `${brain}/rules/settle-config.test.ts`,
-  drain: `${brain}/drain.test.ts`,
+  drain: `${brain}/membership/drain.test.ts`,
   decide: `${brain}/decide.test.ts`,
   drainRun: "operator/src/workload/drain-run.test.ts",
   model: "testkit/src/model/model.test.ts",
@@ -209,6 +209,6 @@ export const laterLife: readonly Mutant[] = [
     about: "WL1: does not wait for the drain before it disturbs a node",
     stands: ["V11", "V13", "guard WL1"],
     tests: [tables.drain, stories.drain],
-    edits: [{ file: `${brain}/drain.ts`, find: `if (policy.kind === "Skip" ||`, replace: `if (policy.kind !== "Skip" ||` }],
+    edits: [{ file: `${brain}/membership/drain.ts`, find: `if (policy.kind === "Skip" ||`, replace: `if (policy.kind !== "Skip" ||` }],
   },
 ];

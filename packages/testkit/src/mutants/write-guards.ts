@@ -4,12 +4,12 @@ import { guardWithout } from "./guard-without.ts";
 const tables = {
   writes: "testkit/src/effects/writes.test.ts",
   tending: `${brain}/effects/tend-nodes.test.ts`,
-  nodeOwners: `${brain}/node-owners.test.ts`,
+  nodeOwners: `${brain}/membership/node-owners.test.ts`,
   tendNodes: `${brain}/rules/tend-nodes.test.ts`,
   nodeOf: "operator/src/workload/seen-node.test.ts",
   nodes: "operator/src/workload/cordon.test.ts",
   drain: "operator/src/workload/drain-run.test.ts",
-  drains: `${brain}/drain.test.ts`,
+  drains: `${brain}/membership/drain.test.ts`,
   pods: "operator/src/workload/pods.test.ts",
 } as const;
 const without = guardWithout(tables);
@@ -18,7 +18,7 @@ const execute = `${brain}/execute.ts`;
 const bundles = "operator/src/secrets/bundle-store.ts";
 const take = `${brain}/effects/take-bundle.ts`;
 const tend = `${brain}/effects/tend-nodes.ts`;
-const owners = `${brain}/node-owners.ts`;
+const owners = `${brain}/membership/node-owners.ts`;
 const nodes = "operator/src/workload/node-objects.ts";
 const cordons = "operator/src/workload/cordon.ts";
 const evict = "operator/src/workload/evict.ts";
@@ -219,22 +219,22 @@ export const writeGuards: readonly Mutant[] = [
     "",
   ]),
   without("a-drain-before", "the node was not drained", ["WL1"], "drains", [
-    `${brain}/drain.ts`,
+    `${brain}/membership/drain.ts`,
     `if (policy.kind === "Skip" ||`,
     `if (policy.kind !== "Skip" ||`,
   ]),
   without("waiting-by-default", "the drain takes longer than its time, and nobody said to go on", ["WL1"], "drains", [
-    `${brain}/drain.ts`,
+    `${brain}/membership/drain.ts`,
     'return isOver && policy.kind === "Proceed";',
     "return isOver;",
   ]),
   without("patience-with-a-silent-api", "the cluster's API is silent for a moment", ["WL1"], "drains", [
-    `${brain}/drain.ts`,
+    `${brain}/membership/drain.ts`,
     "return drain.unreachableMs >= policy.timeoutMs;",
     "return true;",
   ]),
   without("fresh-drains", "the drain was long ago", ["WL1"], "drains", [
-    `${brain}/drain.ts`,
+    `${brain}/membership/drain.ts`,
     "if (drain !== undefined && isFresh && mayGoOn(",
     "if (drain !== undefined && mayGoOn(",
   ]),

@@ -16,7 +16,7 @@ import type { Measures } from "../../metrics/measured.ts";
 import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
-import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec-problems.ts";
+import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
 import { childrenOf, decideCluster } from "./decide.ts";
 import { describeDryRun } from "./dry-run.ts";
 import type { ForeseenCluster } from "./dry-run.ts";

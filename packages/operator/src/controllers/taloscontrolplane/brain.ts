@@ -8,8 +8,8 @@ import type { Measures } from "../../metrics/measured.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
-import type { MachineFact } from "./facts.ts";
-import type { IdentityKind } from "./identity.ts";
+import type { MachineFact } from "./record/facts.ts";
+import type { IdentityKind } from "./membership/identity.ts";
 import type { DeclaredMachine, Decision, Rule, SentEffect } from "./model.ts";
 import type { Plan } from "./planning/plan.ts";
 

@@ -3,14 +3,14 @@ import { EffectError, isEffectError } from "../../errors.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BrainOptions } from "./brain.ts";
-import { bundleInForce } from "./bundle-in-force.ts";
+import { bundleInForce } from "./record/bundle-in-force.ts";
 import type { Cluster } from "./clusters.ts";
 import { demandReconciled } from "./effects/demand-reconciled.ts";
 import { executeAll } from "./execute.ts";
 import type { Effects } from "./execute.ts";
-import { readRecord } from "./facts-codec.ts";
-import type { ClusterFacts } from "./facts.ts";
-import { createGuard } from "./guard.ts";
+import { readRecord } from "./record/facts-codec.ts";
+import type { ClusterFacts } from "./record/facts.ts";
+import { createGuard } from "./effects/guard.ts";
 import type { Decision, Observed } from "./model.ts";
 import type { ClusterSession } from "./session.ts";
 

@@ -2,13 +2,13 @@ import { keyText } from "@talos-operator/kube-runtime";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { ClusterFigures } from "../../metrics/figures.ts";
 import type { KnownMachine } from "./brain.ts";
-import { foundedBy } from "./etcd-view.ts";
-import { machineFact } from "./facts.ts";
-import type { ClusterFacts } from "./facts.ts";
-import { identityOf } from "./identity.ts";
+import { foundedBy } from "./membership/etcd-view.ts";
+import { machineFact } from "./record/facts.ts";
+import type { ClusterFacts } from "./record/facts.ts";
+import { identityOf } from "./membership/identity.ts";
 import type { DeclaredMachine, Decision, Observed } from "./model.ts";
 import type { Plan } from "./planning/plan.ts";
-import { provenLook, unaddressedLook } from "./proven-look.ts";
+import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import type { ClusterSession } from "./session.ts";
 
 /** A cluster as the brain keeps it between passes. */

@@ -22,8 +22,8 @@ import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { givenSecretsName, readGivenSecrets } from "../../secrets/given-secrets.ts";
 import type { GivenSecrets } from "../../secrets/given-secrets.ts";
 import { usableBundle } from "../../secrets/bundle-store.ts";
-import { BACKDATE_MS } from "./credentials.ts";
-import { begunKey, begunWord } from "./config-probe.ts";
+import { BACKDATE_MS } from "../../secrets/credentials.ts";
+import { begunKey, begunWord } from "./config-changes/config-probe.ts";
 import { applyConfig, keepConfig } from "./effects/apply-config.ts";
 import { asksGuard } from "./effects/asks-guard.ts";
 import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
@@ -37,13 +37,13 @@ import { resetMachine } from "./effects/reset-machine.ts";
 import { writeMeta } from "./effects/write-meta.ts";
 import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects/tend-nodes.ts";
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
-import { printRecord, readRecord } from "./facts-codec.ts";
-import type { ClusterFacts } from "./facts.ts";
-import type { Guard } from "./guard.ts";
+import { printRecord, readRecord } from "./record/facts-codec.ts";
+import type { ClusterFacts } from "./record/facts.ts";
+import type { Guard } from "./effects/guard.ts";
 import type { Action, DeclaredMachine, Observed, ObjectName } from "./model.ts";
 import { equip } from "./observe.ts";
 import type { ClusterSession } from "./session.ts";
-import { writtenConfig } from "./written-config.ts";
+import { writtenConfig } from "./spec/written-config.ts";
 
 /** What carrying out needs. */
 export interface EffectPorts {

@@ -16,8 +16,8 @@ import type { SeenDrain } from "../../workload/seen-drain.ts";
 import type { SeenNodes } from "../../workload/cluster-workload.ts";
 import type { SeenGiven } from "../../secrets/given-secrets.ts";
 import type { SeenAdoption } from "../../importing/adoption.ts";
-import type { ClusterFacts } from "./facts.ts";
-import type { SeenConfig } from "./seen-config.ts";
+import type { ClusterFacts } from "./record/facts.ts";
+import type { SeenConfig } from "./config-changes/seen-config.ts";
 import type { Plan } from "./planning/plan.ts";
 
 /** `metadata.name` of a TalosMachine; never changes with the address. */

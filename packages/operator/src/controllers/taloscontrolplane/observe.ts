@@ -18,17 +18,17 @@ import type { AddressBook, References } from "../../references/references.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { givenSecretsName, readGivenSecrets } from "../../secrets/given-secrets.ts";
-import { mintCredentials, readerRenewalAt } from "./credentials.ts";
-import { machinesOf } from "./declared.ts";
-import { handMade } from "./hand-made.ts";
-import { addressKnowledge, referencesOf } from "./known-addresses.ts";
-import { intentOn, machineFact } from "./facts.ts";
-import type { ClusterFacts, MachineFact } from "./facts.ts";
-import { fixedPropertyProblems } from "./fixed-properties.ts";
-import { newerWord, readRecord } from "./facts-codec.ts";
+import { mintCredentials, readerRenewalAt } from "../../secrets/credentials.ts";
+import { machinesOf } from "./spec/declared.ts";
+import { handMade } from "./spec/hand-made.ts";
+import { addressKnowledge, referencesOf } from "./spec/known-addresses.ts";
+import { intentOn, machineFact } from "./record/facts.ts";
+import type { ClusterFacts, MachineFact } from "./record/facts.ts";
+import { fixedPropertyProblems } from "./spec/fixed-properties.ts";
+import { newerWord, readRecord } from "./record/facts-codec.ts";
 import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
-import { checkWritten } from "./check-written.ts";
-import { provenLook, unaddressedLook } from "./proven-look.ts";
+import { checkWritten } from "./spec/check-written.ts";
+import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import { accessOwner } from "./rules/access.ts";
 import { seenAccess } from "./session.ts";
 import type { ClusterSession } from "./session.ts";
@@ -40,7 +40,7 @@ import {
   handMadeProblems,
   inertFieldsOf,
   workerProblems,
-} from "./spec-problems.ts";
+} from "./spec/spec-problems.ts";
 
 /**
  * How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. With many clusters it is longer, so that a burst of

@@ -4,7 +4,7 @@ import { effectiveMode, effectiveUnknownMode } from "../shared/mode.ts";
 import { imagine } from "../taloscluster/imagined.ts";
 import { withNeighbours } from "./beside.ts";
 import type { BrainOptions } from "./brain.ts";
-import { bundleInForce } from "./bundle-in-force.ts";
+import { bundleInForce } from "./record/bundle-in-force.ts";
 import { factsNow } from "./carry-out.ts";
 import type { EffectPorts } from "./carry-out.ts";
 import type { Cluster } from "./clusters.ts";
@@ -12,7 +12,7 @@ import { withPauses } from "./held.ts";
 import type { Pauses } from "./held.ts";
 import type { Observed } from "./model.ts";
 import { observe } from "./observe.ts";
-import { withConfigs } from "./observe-configs.ts";
+import { withConfigs } from "./config-changes/observe-configs.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** The objects that a pass is about. A dry run of a TalosCluster is about the children that it would have. */

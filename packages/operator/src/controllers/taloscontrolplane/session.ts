@@ -18,8 +18,8 @@ import type { Pace } from "../../looking/watcher.ts";
 import { AdoptionReadings } from "../../importing/adoption.ts";
 import type { HeldBundle } from "../../importing/adoption.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
-import { LiveConfigs } from "./live-configs.ts";
-import { OwnTimes } from "./own-times.ts";
+import { LiveConfigs } from "./config-changes/live-configs.ts";
+import { OwnTimes } from "./record/own-times.ts";
 import type { MachineName, MachineRole, Seen, SeenAccess, SeenBundle, SentEffect } from "./model.ts";
 
 /** A machine that is to be looked at. */

@@ -4,7 +4,7 @@ import type { EventRecorder } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
 import type { StatusWriter } from "../shared/status-writer.ts";
 import { FIRST_LOOKS_MS } from "./decide.ts";
-import type { ClusterFacts } from "./facts.ts";
+import type { ClusterFacts } from "./record/facts.ts";
 import type { Decision, Observed } from "./model.ts";
 
 /** While a cluster changes fast, its status is written at most this often, in milliseconds; what stays is always written. */

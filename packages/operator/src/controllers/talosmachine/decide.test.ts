@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TalosMachine } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
 import { configured, inMaintenance, NOW, preparing, running, silent } from "../../testing/builders.ts";
-import type { MachineFact } from "../taloscontrolplane/facts.ts";
+import type { MachineFact } from "../taloscontrolplane/record/facts.ts";
 import { decideMachine } from "./decide.ts";
 
 const machine: TalosMachine = {

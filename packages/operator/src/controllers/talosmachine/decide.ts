@@ -1,10 +1,10 @@
 import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
 import { addressReasonOf } from "../shared/address-conditions.ts";
-import type { IdentityKind } from "../taloscontrolplane/identity.ts";
+import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
 import type { Look } from "../../looking/look.ts";
 import type { DeclaredMachine, SentEffect } from "../taloscontrolplane/model.ts";
-import type { MachineFact } from "../taloscontrolplane/facts.ts";
+import type { MachineFact } from "../taloscontrolplane/record/facts.ts";
 
 /** Everything that the report about a machine is made from. */
 export interface MachineSeen {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ReadyReason, TalosMachine } from "@talos-operator/api";
 import { controlPlane, NOW, worker } from "../../testing/builders.ts";
-import { machinesOf } from "../taloscontrolplane/declared.ts";
+import { machinesOf } from "../taloscontrolplane/spec/declared.ts";
 import { decideWorker } from "./decide.ts";
 import type { WorkerSeen } from "./decide.ts";
 

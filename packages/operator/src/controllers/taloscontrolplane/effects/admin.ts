@@ -1,5 +1,5 @@
 import type { TalosClient } from "@talos-operator/talos/client";
-import { withAdminClient } from "../admin-client.ts";
+import { withAdminClient } from "./admin-client.ts";
 import type { Effects } from "../execute.ts";
 
 /** Runs `use` on a connection of its own with an `os:admin` certificate of the bundle that the record names. */

@@ -3,11 +3,11 @@ import type { TalosClient, TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS, lookAt, seenEtcd } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";
-import { waitsForEtcd } from "../etcd-view.ts";
+import { waitsForEtcd } from "../membership/etcd-view.ts";
 import type { Action, ProbeTarget } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { attempt } from "./attempt.ts";
-import { isOtherMachine } from "../identity.ts";
+import { isOtherMachine } from "../membership/identity.ts";
 import { demandMachine } from "./demand-machine.ts";
 
 /** Said of the bootstrap itself. Any other failure leaves open whether it took effect. */

@@ -1,13 +1,13 @@
 import { EffectError } from "../../../errors.ts";
 import { lookAt } from "../../../looking/look-at.ts";
 import type { Look } from "../../../looking/look.ts";
-import { controlPlanesOf } from "../etcd-view.ts";
+import { controlPlanesOf } from "../membership/etcd-view.ts";
 import type { Effects } from "../execute.ts";
-import { machineFact } from "../facts.ts";
-import { isOtherMachine } from "../identity.ts";
+import { machineFact } from "../record/facts.ts";
+import { isOtherMachine } from "../membership/identity.ts";
 import type { MachineName } from "../model.ts";
-import { answerOf, projectWithout, quorumOf, settled } from "../quorum.ts";
-import type { EtcdQuorum } from "../quorum.ts";
+import { answerOf, projectWithout, quorumOf, settled } from "../membership/quorum.ts";
+import type { EtcdQuorum } from "../membership/quorum.ts";
 
 /** Whose loss etcd has to bear. */
 export interface QuorumDemand {

@@ -1,7 +1,7 @@
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";
-import { intentOn } from "../facts.ts";
+import { intentOn } from "../record/facts.ts";
 import type { Action } from "../model.ts";
 import { sending } from "./apply-config.ts";
 import { demandQuorum } from "./demand-quorum.ts";

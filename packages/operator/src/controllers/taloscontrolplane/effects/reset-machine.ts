@@ -1,7 +1,7 @@
 import type { TalosClient, TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS, seenEtcd } from "../../../looking/look-at.ts";
-import { waitsForEtcd } from "../etcd-view.ts";
+import { waitsForEtcd } from "../membership/etcd-view.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";

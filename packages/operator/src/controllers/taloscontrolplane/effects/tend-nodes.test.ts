@@ -7,7 +7,7 @@ import type { FakeApi } from "@talos-operator/kube-runtime/testing";
 import { configured, facts, observed } from "../../../testing/builders.ts";
 import { CORDON_MARK } from "../../../workload/cordon.ts";
 import type { Effects } from "../execute.ts";
-import type { ClusterFacts, IntentFact } from "../facts.ts";
+import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { cordonAndDrain, deleteNode, uncordonNode } from "./tend-nodes.ts";
 
 const one = configured("10.0.1.1", "worker", "demo-workers");

@@ -8,10 +8,10 @@ import { deleteNodeObject } from "../../../workload/node-objects.ts";
 import type { SeenNode } from "../../../workload/seen-node.ts";
 import type { WorkloadPlace } from "../../../workload/workload-api.ts";
 import type { Effects } from "../execute.ts";
-import type { ClusterFacts } from "../facts.ts";
-import { intentOn, machineFact } from "../facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
+import { intentOn, machineFact } from "../record/facts.ts";
 import type { Action } from "../model.ts";
-import { formerNodeOwner } from "../node-owners.ts";
+import { formerNodeOwner } from "../membership/node-owners.ts";
 
 /** Begins the drain of a machine's Node, or keeps it going. It goes on after this returns. */
 export function cordonAndDrain(action: Extract<Action, { readonly kind: "CordonAndDrain" }>, effects: Effects): void {

@@ -1,6 +1,6 @@
 import { createTalosconfig, printTalosconfig, signClientCertificate } from "@talos-operator/talos";
 import { TalosError } from "@talos-operator/talos/client";
-import { BACKDATE_MS } from "../credentials.ts";
+import { BACKDATE_MS } from "../../../secrets/credentials.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { seenAccess } from "../session.ts";

@@ -1,8 +1,8 @@
 import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
-import { machineFact, withMachine, withoutIntent } from "../facts.ts";
-import type { ClusterFacts } from "../facts.ts";
+import { machineFact, withMachine, withoutIntent } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
 import type { Action, MachineName, Observed, SeenMachine } from "../model.ts";
-import type { KnownConfig } from "../seen-config.ts";
+import type { KnownConfig } from "../config-changes/seen-config.ts";
 
 /** An action on a running machine, or on etcd's list of members. */
 export type MachineAction = Extract<

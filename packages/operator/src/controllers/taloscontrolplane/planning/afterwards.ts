@@ -3,8 +3,8 @@ import { finalizers as ours } from "@talos-operator/api";
 import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../../looking/look.ts";
 import { afterwardsOnMachines } from "./afterwards-machines.ts";
 import { afterwardsOnNodes } from "./afterwards-nodes.ts";
-import { waitsForEtcd } from "../etcd-view.ts";
-import { machineFact } from "../facts.ts";
+import { waitsForEtcd } from "../membership/etcd-view.ts";
+import { machineFact } from "../record/facts.ts";
 import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
 
 /** Stands for the disk that is chosen when the machine lists its disks. */

@@ -1,8 +1,8 @@
-import { stateOf } from "../describe.ts";
+import { stateOf } from "../conditions/describe.ts";
 import { withoutHeld } from "../held.ts";
-import { machineFact } from "../facts.ts";
+import { machineFact } from "../record/facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict, Waiting } from "../model.ts";
-import { etcdQuorum, projectWithout } from "../quorum.ts";
+import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { waitingOf } from "../rules/wait.ts";
 import { afterwards, asIfBooted } from "./afterwards.ts";
 import { hashOfSteps } from "./plan.ts";

@@ -1,6 +1,6 @@
 import { annotations } from "@talos-operator/api";
-import { intentOn, machineFact } from "../facts.ts";
-import { wordFor } from "../identity.ts";
+import { intentOn, machineFact } from "../record/facts.ts";
+import { wordFor } from "../membership/identity.ts";
 import type { Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
 /**

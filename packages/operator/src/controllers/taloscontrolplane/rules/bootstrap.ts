@@ -1,9 +1,9 @@
 import { elapsedMs } from "../../../elapsed.ts";
 import { endpointHost } from "../../../config/endpoint-host.ts";
-import { withDecisions } from "../facts.ts";
-import type { BootstrapIntentFact, ClusterFacts } from "../facts.ts";
-import { controlPlaneIntent, machineFact } from "../facts.ts";
-import { controlPlanesOf, foundedBy, probeTargets, waitsForEtcd, wasEverConfigured } from "../etcd-view.ts";
+import { withDecisions } from "../record/facts.ts";
+import type { BootstrapIntentFact, ClusterFacts } from "../record/facts.ts";
+import { controlPlaneIntent, machineFact } from "../record/facts.ts";
+import { controlPlanesOf, foundedBy, probeTargets, waitsForEtcd, wasEverConfigured } from "../membership/etcd-view.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
 /** How long a bootstrap call may take until its effect shows. */

@@ -1,12 +1,12 @@
 import { annotations } from "@talos-operator/api";
-import { planConfigs, routeOfState } from "../config-plan.ts";
-import type { ConfigPlan } from "../config-plan.ts";
-import { ARRIVES_MS, META_MS, REBOOT_MS, TRY_MS } from "../config-intents.ts";
-import { pathsOf } from "../config-words.ts";
-import { machineFact, withDecisions, withIntent, withMachine } from "../facts.ts";
-import type { ClusterFacts, IntentFact } from "../facts.ts";
+import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";
+import type { ConfigPlan } from "../config-changes/config-plan.ts";
+import { ARRIVES_MS, META_MS, REBOOT_MS, TRY_MS } from "../config-changes/config-intents.ts";
+import { pathsOf } from "../config-changes/config-words.ts";
+import { machineFact, withDecisions, withIntent, withMachine } from "../record/facts.ts";
+import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import type { Action, Observed, Rule } from "../model.ts";
-import { chooseNext } from "../rollout.ts";
+import { chooseNext } from "../config-changes/rollout.ts";
 import { withMembers } from "./membership.ts";
 
 /**

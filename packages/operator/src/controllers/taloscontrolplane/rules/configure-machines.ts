@@ -1,5 +1,5 @@
 import type { Action, Rule } from "../model.ts";
-import { planMachines } from "../plan-machines.ts";
+import { planMachines } from "../membership/plan-machines.ts";
 
 /**
  * Configures every machine that waits in maintenance mode, control planes and workers alike, before and after etcd is founded.

@@ -15,7 +15,7 @@ import {
 } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
-import type { IntentFact } from "../facts.ts";
+import type { IntentFact } from "../record/facts.ts";
 import type { Action } from "../model.ts";
 
 const going = { deletionTimestamp: "2026-01-01T11:00:00Z" };

@@ -1,14 +1,14 @@
 import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
-import { controlPlaneIntent, intentOn, machineFact, withDecisions, withIntent, withMachine, withoutIntent } from "../facts.ts";
-import { isOtherMachine, wordFor } from "../identity.ts";
-import type { ClusterFacts } from "../facts.ts";
+import { controlPlaneIntent, intentOn, machineFact, withDecisions, withIntent, withMachine, withoutIntent } from "../record/facts.ts";
+import { isOtherMachine, wordFor } from "../membership/identity.ts";
+import type { ClusterFacts } from "../record/facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
-import { stateOf } from "../describe.ts";
-import { readyToDisturb } from "../drain.ts";
-import { etcdQuorum, projectWithout } from "../quorum.ts";
-import { configMayArriveUntil, released } from "../removal.ts";
+import { stateOf } from "../conditions/describe.ts";
+import { readyToDisturb } from "../membership/drain.ts";
+import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
+import { configMayArriveUntil, released } from "../membership/removal.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. */
 const RESEND_AFTER_MS = 60_000;

@@ -1,13 +1,13 @@
 import { annotations, bundleSecretName, conditionFor, findCondition, isConditionTrue, rfc3339 } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
-import { stateOf } from "../describe.ts";
-import { withDecisions } from "../facts.ts";
-import type { ClusterFacts } from "../facts.ts";
-import { networksOf } from "../fixed-properties.ts";
+import { stateOf } from "../conditions/describe.ts";
+import { withDecisions } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
+import { networksOf } from "../spec/fixed-properties.ts";
 import type { Observed, Rule, Verdict, Waiting } from "../model.ts";
-import { planMachines } from "../plan-machines.ts";
+import { planMachines } from "../membership/plan-machines.ts";
 import { givenSecretsName } from "../../../secrets/given-secrets.ts";
-import { writtenConfig } from "../written-config.ts";
+import { writtenConfig } from "../spec/written-config.ts";
 
 /** What was sent may take effect so much later. */
 const LATEST_EFFECT_MS = 11 * 60_000;

@@ -16,9 +16,9 @@ import {
   worker,
 } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
-import type { ClusterFacts, IntentFact } from "../facts.ts";
+import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import type { Action, MachineRole, Observed, SeenMachine } from "../model.ts";
-import { removalsOf } from "../describe-removal.ts";
+import { removalsOf } from "../conditions/describe-removal.ts";
 import { configureMachines } from "./configure-machines.ts";
 import { changeMembership, rememberMembers } from "./membership.ts";
 

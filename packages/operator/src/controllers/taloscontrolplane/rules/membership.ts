@@ -1,8 +1,8 @@
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
-import { planMembership } from "../plan-membership.ts";
-import { etcdQuorum } from "../quorum.ts";
-import { machineFact, withMachine } from "../facts.ts";
-import type { ClusterFacts } from "../facts.ts";
+import { planMembership } from "../membership/plan-membership.ts";
+import { etcdQuorum } from "../membership/quorum.ts";
+import { machineFact, withMachine } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
 
 /**
  * Takes machines out of a cluster that stays: what the record knows and no spec lists any more.

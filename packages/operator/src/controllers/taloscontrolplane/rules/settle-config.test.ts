@@ -3,11 +3,11 @@ import { describe, test } from "node:test";
 import type { ConfigChange } from "@talos-operator/talos";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import type { Look } from "../../../looking/look.ts";
-import { ARRIVES_MS, META_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-intents.ts";
-import { machineFact } from "../facts.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "../facts.ts";
+import { ARRIVES_MS, META_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-changes/config-intents.ts";
+import { machineFact } from "../record/facts.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import type { Action, Observed, SentEffect } from "../model.ts";
-import type { KnownConfig } from "../seen-config.ts";
+import type { KnownConfig } from "../config-changes/seen-config.ts";
 import { releaseConfig, settleConfig } from "./settle-config.ts";
 
 const name = "demo-10.0.0.1";

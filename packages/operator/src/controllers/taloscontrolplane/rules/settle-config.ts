@@ -11,15 +11,15 @@ import {
   staged,
   TRY_MS,
   unheard,
-} from "../config-intents.ts";
-import type { Ending } from "../config-intents.ts";
-import { notSent, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-probe.ts";
-import type { Before } from "../config-probe.ts";
-import type { ClusterFacts, IntentFact } from "../facts.ts";
-import { metaSettings } from "../meta-plan.ts";
-import { GOING_STAGES } from "../quorum.ts";
+} from "../config-changes/config-intents.ts";
+import type { Ending } from "../config-changes/config-intents.ts";
+import { notSent, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
+import type { Before } from "../config-changes/config-probe.ts";
+import type { ClusterFacts, IntentFact } from "../record/facts.ts";
+import { metaSettings } from "../config-changes/meta-plan.ts";
+import { GOING_STAGES } from "../membership/quorum.ts";
 import type { Action, Observed, Rule, SeenMachine } from "../model.ts";
-import type { KnownConfig } from "../seen-config.ts";
+import type { KnownConfig } from "../config-changes/seen-config.ts";
 
 /** A machine that boots during so many trials does so because of what it tries. */
 const MOST_BOOTS = 3;

@@ -15,7 +15,7 @@ import {
 import type { World } from "../../../testing/builders.ts";
 import type { SeenNodes } from "../../../workload/cluster-workload.ts";
 import type { SeenNode } from "../../../workload/seen-node.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "../facts.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import type { Action } from "../model.ts";
 import { tendNodes } from "./tend-nodes.ts";
 

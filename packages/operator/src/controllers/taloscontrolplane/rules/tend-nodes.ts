@@ -1,7 +1,7 @@
 import { elapsedMs } from "../../../elapsed.ts";
-import type { ClusterFacts, MachineFact } from "../facts.ts";
+import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { Action, Observed, Rule, SentEffect } from "../model.ts";
-import { formerNodeOwner, idleCordons } from "../node-owners.ts";
+import { formerNodeOwner, idleCordons } from "../membership/node-owners.ts";
 import type { SeenNode } from "../../../workload/seen-node.ts";
 
 /** Between two looks at the Nodes while something is left to do there; growing with the time it has been left. */

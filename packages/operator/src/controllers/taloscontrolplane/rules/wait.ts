@@ -1,7 +1,7 @@
 import type { Rule, Waiting, Observed } from "../model.ts";
-import { removalsOf } from "../describe-removal.ts";
-import { etcdHealth, isReadyNode, nodesState, stateOf } from "../describe.ts";
-import { planMachines } from "../plan-machines.ts";
+import { removalsOf } from "../conditions/describe-removal.ts";
+import { etcdHealth, isReadyNode, nodesState, stateOf } from "../conditions/describe.ts";
+import { planMachines } from "../membership/plan-machines.ts";
 
 /** The last rule: nothing to do now. Says what the cluster waits for, the gravest first, or that it is as asked for. */
 export const waitOrSettle: Rule = {

@@ -1,0 +1,156 @@
+import { annotations, conditionFor } from "@talos-operator/api";
+import type { ConditionInput, ReasonOf } from "@talos-operator/api";
+import { adoptingPatch } from "../config-changes/adopting-patch.ts";
+import { configIntents } from "../config-changes/config-intents.ts";
+import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";
+import type { ConfigPlan } from "../config-changes/config-plan.ts";
+import { changeText, pathsOf } from "../config-changes/config-words.ts";
+import type { ClusterFacts } from "../record/facts.ts";
+import type { Observed } from "../model.ts";
+import { chooseNext, isToBeReverted } from "../config-changes/rollout.ts";
+
+/** Machines that a message names one by one. */
+const MOST_NAMED = 8;
+
+/** Changes of one machine that are told with their values. */
+const MOST_CHANGES = 6;
+
+/** What is said of the configurations of running machines; nothing before the cluster is founded, or where nobody reads them. */
+export function configConditions(seen: Observed): readonly ConditionInput[] {
+  if (seen.record.kind !== "present" || seen.configs === undefined) return [];
+  const { facts } = seen.record.value;
+  const plans = planConfigs(seen, facts);
+  if (plans.length === 0) return [];
+  const generation = seen.controlPlane.metadata.generation;
+  const { reason, message } = upToDate(seen, facts, plans);
+  return [conditionFor("ConfigUpToDate", reason, message, generation), ...drift(seen, plans, generation)];
+}
+
+interface Words {
+  readonly reason: ReasonOf<"ConfigUpToDate">;
+  readonly message: string;
+}
+
+/** The gravest first. */
+function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Words {
+  const failed = plans.flatMap(({ machine, state }) => (state.kind === "failed" ? [{ name: machine.declared.name, why: state.why }] : []));
+  if (failed.length > 0)
+    return {
+      reason: failed.some(({ why }) => why.startsWith("it refused them")) ? "ConfigRejected" : "RolloutStopped",
+      message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, why }) => `${name}: ${why}`))}. Correct the settings, or annotate ${annotations.retryConfig}: ${failed[0]?.name ?? ""} to send them once more.`,
+    };
+  const intents = configIntents(facts);
+  if (intents.length > 0)
+    return {
+      reason: "RollingOut",
+      message: `${named(intents.map((intent) => `${intent.machine} (${wordFor(intent)})`))}.${left(plans)}`,
+    };
+  const never = plans.flatMap(({ machine, state }) =>
+    state.kind === "never" ? [{ name: machine.declared.name, changes: state.config.changes }] : [],
+  );
+  if (never.length > 0)
+    return {
+      reason: "NotSent",
+      message: `Never sent to a running machine: ${named(
+        never.map(({ name, changes }) => {
+          const grave = changes.filter(({ effect }) => effect === "reinstall" || effect === "destroys-data" || effect === "forbidden");
+          return `${name}: ${grave
+            .slice(0, MOST_CHANGES)
+            .map((change) => `${pathsOf([change])} (${change.effect}: ${change.reason})`)
+            .join(", ")}`;
+        }),
+      )}. Set the paths back, or reset the machine and let it join again.`,
+    };
+  const rollout = chooseNext(seen, facts, plans);
+  const waiting = plans.flatMap(({ machine, state }) => {
+    const why = rollout.waiting.get(machine.declared.name);
+    return why === undefined ? [] : [{ name: machine.declared.name, state, why }];
+  });
+  const reboot = waiting.filter(({ state }) => state.kind === "staged");
+  if (reboot.length > 0)
+    return {
+      reason: "RebootPending",
+      message: `Waits for a boot: ${named(reboot.map(({ name, why }) => `${name} (${why})`))}.${left(plans)}`,
+    };
+  const changing = waiting.filter(({ state }) => state.kind === "change");
+  if (changing.length > 0)
+    return { reason: "Waiting", message: `Not changed yet: ${named(changing.map(({ name, why }) => `${name} (${why})`))}.` };
+  const next = plans.filter(({ state }) => state.kind === "change" || state.kind === "staged");
+  if (next.length > 0) return { reason: "RollingOut", message: `Next: ${named(next.map(({ machine }) => machine.declared.name))}.` };
+  const unread = plans.filter(({ fact, settings, state }) => state.kind === "unknown" && fact.configHash !== settings);
+  if (unread.length > 0)
+    return {
+      reason: "NotRead",
+      message: `The settings changed, and the configuration was not read back: ${named(
+        unread.map(({ machine, state }) => `${machine.declared.name} (${state.kind === "unknown" ? state.detail : ""})`),
+      )}.`,
+    };
+  return renderedOtherwise(plans, facts) ?? { reason: "UpToDate", message: "Machines run what the spec asks for." };
+}
+
+/** Machines that differ in the same places are told together. */
+function renderedOtherwise(plans: readonly ConfigPlan[], facts: ClusterFacts): Words | undefined {
+  const otherwise = plans.flatMap(({ machine, state }) =>
+    state.kind === "settled" && state.otherwise.length > 0 ? [{ name: machine.declared.name, paths: pathsOf(state.otherwise) }] : [],
+  );
+  const [first] = otherwise;
+  if (first === undefined) return undefined;
+  const groups = [...Map.groupBy(otherwise, ({ paths }) => paths)].map(
+    ([paths, machines]) => `${listed(machines.map(({ name }) => name))}: ${paths}`,
+  );
+  const before =
+    facts.importedAt === undefined
+      ? "Machines run what was last applied."
+      : "Machines run what they had when they were taken over, or what was applied since.";
+  return {
+    reason: "RenderedOtherwise",
+    message: `${before} This release would write otherwise: ${named(groups)}. It goes along with the next change of the settings; to send it now, annotate ${annotations.retryConfig}: ${first.name}, then the next machine.`,
+  };
+}
+
+function wordFor(intent: ReturnType<typeof configIntents>[number]): string {
+  if (intent.what === "Reboot") return "boots";
+  if (intent.what === "WriteMeta") return "gets its static network settings";
+  return intent.applyMode === "try" ? "tries it" : "takes it to its disk";
+}
+
+function left(plans: readonly ConfigPlan[]): string {
+  const count = plans.filter(({ state }) => state.kind === "change" || state.kind === "staged").length;
+  return count === 0 ? "" : ` ${count} machine(s) are still to be changed.`;
+}
+
+function drift(seen: Observed, plans: readonly ConfigPlan[], generation: number | undefined): readonly ConditionInput[] {
+  const drifted = plans.flatMap((plan) => (plan.state.kind === "drifted" ? [{ plan, config: plan.state.config }] : []));
+  if (drifted.length === 0) return [];
+  const mustStay = drifted.every(({ plan }) => routeOfState(plan.state) === undefined);
+  const reason = !isToBeReverted(seen) ? "DriftReported" : mustStay ? "DriftStays" : "DriftReverting";
+  const told = drifted.map(({ plan, config }) => {
+    const { name } = plan.machine.declared;
+    if (plan.state.kind === "drifted" && plan.state.part === "meta")
+      return `${name}: META key 0x0a does not hold the static network settings that meta asks for`;
+    if (config.changes.length === 0) return `${name}: another configuration waits on its disk for the next boot`;
+    const more = config.changes.length - MOST_CHANGES;
+    const texts = config.changes
+      .slice(0, MOST_CHANGES)
+      .map((change) => changeText({ ...change, before: change.after, after: change.before }));
+    return `${name}: ${texts.join("; ")}${more > 0 ? ` and ${more} more` : ""}`;
+  });
+  const patch = adoptingPatch(
+    drifted.flatMap(({ plan, config }) => (plan.state.kind === "drifted" && plan.state.part === "meta" ? [] : config.changes)),
+  );
+  const message = `Changed by somebody else: ${named(told)}.${patch === undefined ? "" : ` To keep it, add to configPatches: ${patch}`}`;
+  return [conditionFor("ConfigDrift", reason, message, generation)];
+}
+
+function named(texts: readonly string[]): string {
+  return joined(texts, "; ");
+}
+
+function listed(texts: readonly string[]): string {
+  return joined(texts, ", ");
+}
+
+function joined(texts: readonly string[], separator: string): string {
+  const more = texts.length - MOST_NAMED;
+  return `${texts.slice(0, MOST_NAMED).join(separator)}${more > 0 ? ` and ${more} more` : ""}`;
+}

@@ -1,0 +1,22 @@
+import { conditionFor } from "@talos-operator/api";
+import type { ConditionInput } from "@talos-operator/api";
+import type { Observed } from "../model.ts";
+import { planMembership } from "../membership/plan-membership.ts";
+import type { Removal } from "../membership/removal.ts";
+
+/** The condition `Removing`, while machines are on their way out of a cluster that stays. */
+export function removalConditions(seen: Observed): readonly ConditionInput[] {
+  const removals = removalsOf(seen);
+  const [first] = removals;
+  if (first === undefined) return [];
+  const message = removals.map((removal) => removal.message).join(" ");
+  return [conditionFor("Removing", first.reason, message, seen.controlPlane.metadata.generation)];
+}
+
+/** What is said of machines that no spec lists any more; those that only a person can help come last. */
+export function removalsOf(seen: Observed): readonly Removal[] {
+  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  if (facts === undefined || seen.controlPlane.metadata.deletionTimestamp !== undefined) return [];
+  const isLeft = (removal: Removal): number => Number(removal.reason === "MachineUnreachable");
+  return planMembership(seen, facts).removals.toSorted((a, b) => isLeft(a) - isLeft(b));
+}

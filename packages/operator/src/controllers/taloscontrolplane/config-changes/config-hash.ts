@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import type { TalosControlPlaneSpec } from "@talos-operator/api";
+import type { ClusterFacts } from "../record/facts.ts";
+import { asMade } from "../spec/fixed-properties.ts";
+import type { DeclaredMachine } from "../model.ts";
+
+/**
+ * Hash of the settings that a machine's configuration is made from, so that a later change of them can be told.
+ *
+ * Versions and images are left out (their change is an upgrade), and so is what matters only for the installation.
+ */
+export function configHashOf(machine: DeclaredMachine, spec: TalosControlPlaneSpec | undefined): string {
+  const { installDisk: _disk, wipe: _wipe, image: _image, meta: _meta, imageCache: _cache, base, ...rest } = machine.machineSpec;
+  const settings = base === undefined ? rest : { ...rest, base: base.hash };
+  const { clusterDomain, podCIDR, serviceCIDR, cni } = spec ?? {};
+  return createHash("sha256")
+    .update(JSON.stringify(ordered([machine.role, settings, { clusterDomain, podCIDR, serviceCIDR, cni }])))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/**
+ * Hash of the settings that count as applied to a machine that was found running: those of now, so that any that come later are sent, though it be at once.
+ * `undefined` while the config that a person wrote for it was not read.
+ */
+export function foundConfigHash(
+  machine: DeclaredMachine,
+  spec: TalosControlPlaneSpec | undefined,
+  facts: ClusterFacts,
+): string | undefined {
+  return spec === undefined || machine.isConfigUnknown === true ? undefined : configHashOf(machine, asMade(spec, facts));
+}
+
+/** The value with the keys of its objects in one order: how an API server stores them means nothing. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, ordered(inner)]),
+  );
+}

@@ -1,0 +1,160 @@
+import type { ConfigChange } from "@talos-operator/talos";
+import { routeOf } from "../../../config/compare.ts";
+import { configHashOf } from "./config-hash.ts";
+import { isReadyNode } from "../conditions/describe.ts";
+import { intentOn, machineFact } from "../record/facts.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
+import { asMade } from "../spec/fixed-properties.ts";
+import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
+import type { Observed, SeenMachine } from "../model.ts";
+import type { KnownConfig } from "./seen-config.ts";
+
+/** Where one machine stands between what the spec asks for, what was last applied, and what it runs. */
+export type ConfigState =
+  /** Its configuration was not read yet, or cannot be. */
+  | { readonly kind: "unknown"; readonly detail: string }
+  /** It runs what was last applied, for these settings. `otherwise`: what this release of the operator would write differently; nobody asked for it. */
+  | { readonly kind: "settled"; readonly otherwise: readonly ConfigChange[] }
+  /** The settings stand, and somebody else changed the machine, in force or for the next boot. `part`: it is its META. */
+  | { readonly kind: "drifted"; readonly config: KnownConfig; readonly part?: "meta" }
+  /** Nothing is sent: what was read is written down. */
+  | { readonly kind: "learn"; readonly next: MachineFact; readonly why: string }
+  /** The settings changed. */
+  | { readonly kind: "change"; readonly route: ChangeRoute; readonly config: KnownConfig }
+  /** The settings changed in a way that is never sent. */
+  | { readonly kind: "never"; readonly config: KnownConfig }
+  /** The machine refused these settings or took them back. */
+  | { readonly kind: "failed"; readonly why: string }
+  /** The settings are on the machine's disk and wait for a boot. */
+  | { readonly kind: "staged"; readonly config: KnownConfig }
+  /** An effect is open; what it shows ends it. */
+  | { readonly kind: "under-way"; readonly intent: IntentFact };
+
+/** How settings get onto a machine: `rewrite` brings the disk back to what is in force already, `meta` writes its META. */
+export type ChangeRoute = "guarded" | "reboot" | "rewrite" | "meta";
+
+/** One machine with its state. */
+export interface ConfigPlan {
+  readonly machine: SeenMachine;
+  readonly fact: MachineFact;
+  /** Hash of the settings that are wanted: of the configuration, or of META where that is what the state is about. */
+  readonly settings: string;
+  readonly state: ConfigState;
+}
+
+/** Where every machine of the cluster stands, control planes first. Empty while the cluster is not founded, or its spec cannot be used. */
+export function planConfigs(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
+  const known = made.get(seen);
+  if (known?.facts === facts) return known.plans;
+  const plans = planAll(seen, facts);
+  made.set(seen, { facts, plans });
+  return plans;
+}
+
+/** A pass asks for one answer in several places. */
+const made = new WeakMap<Observed, { readonly facts: ClusterFacts; readonly plans: readonly ConfigPlan[] }>();
+
+function planAll(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
+  const { spec } = seen.controlPlane;
+  if (spec === undefined || seen.problems.length > 0 || facts.bootstrapDone === undefined) return [];
+  const asItWasMade = asMade(spec, facts);
+  return seen.machines
+    .toSorted((a, b) => weight(a) - weight(b))
+    .flatMap((machine) => {
+      const fact = machineFact(facts, machine.declared.name);
+      if (fact?.configuredAt === undefined || fact.releasedAt !== undefined || isOwnerGoing(seen, machine)) return [];
+      if (machine.declared.isConfigUnknown === true) return [];
+      const settings = configHashOf(machine.declared, asItWasMade);
+      const state = stateOf(seen, facts, machine, fact, settings);
+      const meta = state.kind === "settled" || state.kind === "unknown" ? metaStateOf(seen, machine, fact, state) : undefined;
+      return [{ machine, fact, settings: meta === undefined ? settings : metaSettings(meta.wanted), state: meta?.state ?? state }];
+    });
+}
+
+/** What is to be done about the META of a machine whose configuration is settled, or unknown. */
+function metaStateOf(
+  seen: Observed,
+  { declared, look }: SeenMachine,
+  fact: MachineFact,
+  { kind }: ConfigState,
+): { readonly wanted: string; readonly state: ConfigState } | undefined {
+  const wanted = wantedMeta(declared, (look.kind === "running" ? look.platform : undefined) ?? fact.platform);
+  const config = seen.configs?.get(declared.name);
+  const state =
+    declared.problem === undefined
+      ? metaState(fact, wanted, kind === "settled" && config?.kind === "known" ? config : undefined)
+      : undefined;
+  return state === undefined ? undefined : { wanted: wanted.hash, state };
+}
+
+function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact: MachineFact, settings: string): ConfigState {
+  const intent = intentOn(facts, machine.declared.name);
+  if (intent !== undefined) return { kind: "under-way", intent };
+  const config = seen.configs?.get(machine.declared.name) ?? { kind: "unknown", detail: "not read yet" };
+  const failed = fact.failed?.configHash === settings && fact.failed.tries === undefined ? fact.failed : undefined;
+  if (config.kind === "unknown" || config.settings !== settings)
+    return failed === undefined
+      ? { kind: "unknown", detail: config.kind === "unknown" ? config.detail : "not read yet" }
+      : { kind: "failed", why: failed.why };
+  const isSame = config.changes.length === 0;
+  const { staged, failed: _failed, ...rest } = fact;
+  const learned = (why: string): ConfigState => ({
+    kind: "learn",
+    next: { ...rest, configHash: settings, appliedHash: config.activeHash },
+    why,
+  });
+
+  if (staged?.configHash === settings) {
+    // One that did not come back well is not forgotten because its configuration is in force.
+    if (config.bootId !== staged.bootId && isSame && (failed === undefined || isReadyNode(machine)))
+      return learned("The machine was booted, and the staged configuration is in force.");
+    if (failed !== undefined) return { kind: "failed", why: failed.why };
+    if (config.bootId === staged.bootId) return { kind: "staged", config };
+    const why = "after the boot another configuration than the staged one is in force";
+    return { kind: "learn", next: { ...rest, failed: { configHash: settings, why } }, why };
+  }
+  if (failed !== undefined && !(isSame && config.onDisk !== "other")) return { kind: "failed", why: failed.why };
+  if (fact.configHash === undefined) return learned("Its configuration counts as applied for the settings of now.");
+  // Settings that came and went while the first configuration was sent: which of them arrived, nobody wrote down.
+  const mayBeOthers = fact.appliedHash === undefined && wasConfiguredHere(fact) && !isSame;
+  // What was staged and is not wanted any more is still on the disk.
+  if (fact.configHash !== settings || staged !== undefined || mayBeOthers) {
+    if (isSame && (config.onDisk === "wanted" || (config.onDisk === "unknown" && staged === undefined)))
+      return learned("The machine runs these settings already.");
+    if (isSame) return { kind: "change", route: "rewrite", config };
+    const route = routeOf(config.changes);
+    return route === "never" || route === "none" ? { kind: "never", config } : { kind: "change", route, config };
+  }
+  if (fact.appliedHash === undefined) return learned("Its configuration was read for the first time.");
+  if (config.onDisk === "other") return { kind: "drifted", config };
+  if (isSame)
+    return config.activeHash === fact.appliedHash ? { kind: "settled", otherwise: [] } : learned("It means the same as what was applied.");
+  return config.activeHash === fact.appliedHash ? { kind: "settled", otherwise: config.changes } : { kind: "drifted", config };
+}
+
+/** Its first configuration came from this operator, by a release that compares what it sends with what runs. */
+function wasConfiguredHere({ spki, contract }: MachineFact): boolean {
+  return spki !== undefined && contract !== undefined;
+}
+
+/** How the wanted settings get onto a machine in this state; `undefined` = by no effect. */
+export function routeOfState(state: ConfigState): ChangeRoute | undefined {
+  if (state.kind === "change") return state.route;
+  if (state.kind !== "drifted") return undefined;
+  if (state.part === "meta") return "meta";
+  const route = routeOf(state.config.changes);
+  return route === "none" ? "rewrite" : route === "never" ? undefined : route;
+}
+
+/** A pool that is being deleted is configured no more. */
+function isOwnerGoing(seen: Observed, { declared: { owner } }: SeenMachine): boolean {
+  if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return true;
+  return (
+    owner.kind === "TalosWorker" &&
+    seen.workers.some((worker) => worker.metadata.name === owner.name && worker.metadata.deletionTimestamp !== undefined)
+  );
+}
+
+function weight({ declared }: SeenMachine): number {
+  return declared.role === "controlplane" ? 0 : 1;
+}

@@ -1,0 +1,81 @@
+import { elapsedMs } from "../../../elapsed.ts";
+import { isReadyNode, stateOf } from "../conditions/describe.ts";
+import type { IntentFact } from "../record/facts.ts";
+import type { MachineName, Observed, SeenMachine, SentEffect } from "../model.ts";
+
+/** How a machine was right before something was sent to it: what was amiss already is not demanded afterwards. In `SentEffect.detail`. */
+export type Before = "ready" | "not ready";
+
+/** The word for how a machine is now, to be remembered with what is sent. */
+export function howBefore(machine: SeenMachine | undefined): Before {
+  return machine !== undefined && isReadyNode(machine) ? "ready" : "not ready";
+}
+
+/**
+ * What is wrong with a machine as seen from outside, after a configuration was tried on it: the Talos API with our certificate, its etcd member, its node.
+ * `undefined` = nothing.
+ */
+export function troubleOf(machine: SeenMachine, before: Before): string | undefined {
+  const { look, declared } = machine;
+  if (look.kind !== "running") return `its Talos API does not answer as before (${stateOf(machine)})`;
+  if (before === "not ready") return undefined;
+  if (declared.role === "controlplane") {
+    const { etcd } = look;
+    if (etcd?.service !== "Running" || !etcd.isHealthy) return "etcd on it is not healthy";
+    if (etcd.leader === undefined || etcd.leader === "0" || etcd.members?.some((member) => member.id === etcd.localMember) !== true)
+      return "its etcd member knows no leader or is not in its own list";
+  }
+  if (isReadyNode(machine)) return undefined;
+  const unmet = look.unmet.map((one) => (one.reason === "" ? one.name : `${one.name} (${one.reason})`)).join(", ");
+  return `its node is not ready${unmet === "" ? "" : `: ${unmet}`}`;
+}
+
+/** What this process sent under an intent, and nothing of before. */
+export function sentUnder(seen: Observed, effect: string, intent: IntentFact): SentEffect | undefined {
+  const sent = seen.sent.get(`${effect}/${intent.machine}`);
+  if (sent === undefined) return undefined;
+  const begun = begunHere(seen, intent);
+  const isLater = begun?.order === undefined || sent.order === undefined ? sent.at >= intent.at : sent.order > begun.order;
+  return isLater ? sent : undefined;
+}
+
+/** What was noted when this process wrote the intent down; `undefined` = another one did. */
+function begunHere(seen: Observed, intent: IntentFact): SentEffect | undefined {
+  const begun = seen.sent.get(begunKey(intent.machine));
+  return begun?.detail === begunWord(intent) ? begun : undefined;
+}
+
+/** In `SentEffect.detail` of what {@link begunKey} names: which intent it was. Records hold times in seconds. */
+export function begunWord({ what, at, recorded }: IntentFact): string {
+  return `${what} at ${Math.floor((recorded?.at ?? at) / 1000)}`;
+}
+
+/** Key under which a process remembers that it wrote an intent on this machine down. */
+export function begunKey(machine: MachineName): string {
+  return `Begun/${machine}`;
+}
+
+/**
+ * Why the call of an open intent was not made and will not be; `undefined` where nobody can say so. Either it was held back at the last moment, or this
+ * process wrote the intent down and its pass ended before the call, as when an answer of the Kubernetes API was lost.
+ */
+export function notSent(seen: Observed, effect: string, intent: IntentFact): string | undefined {
+  if (sentUnder(seen, effect, intent) !== undefined) return undefined;
+  const heldBack = sentUnder(seen, "HeldBack", intent);
+  if (heldBack !== undefined) return heldBack.detail;
+  return begunHere(seen, intent) === undefined ? undefined : "the Kubernetes API did not answer as it should";
+}
+
+/** After an effect that could not be sent the machine is left in peace for a while: without a pause the next pass would try at once again. */
+const HELD_BACK_MS = 10_000;
+
+/** True when an effect on this machine was held back a moment ago, whether or not an earlier call of it had been made. */
+export function wasJustHeldBack(seen: Observed, machine: MachineName): boolean {
+  return wasJustSent(seen, "HeldBack", machine, HELD_BACK_MS);
+}
+
+/** True when something was sent to a machine less than `ms` ago. */
+export function wasJustSent(seen: Observed, effect: string, machine: MachineName, ms: number): boolean {
+  const sent = seen.sent.get(`${effect}/${machine}`);
+  return sent !== undefined && elapsedMs(sent.at, seen.now) < ms;
+}

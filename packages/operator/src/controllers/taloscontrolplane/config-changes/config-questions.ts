@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import type { TalosControlPlane } from "@talos-operator/api";
+import { endpointHost } from "../../../config/endpoint-host.ts";
+import { configHashOf } from "./config-hash.ts";
+import { intentOn, machineFact } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
+import { asMade } from "../spec/fixed-properties.ts";
+import type { ConfigWish } from "./live-configs.ts";
+import { concernsMeta, wantedMeta } from "./meta-plan.ts";
+import type { SeenMachine } from "../model.ts";
+import type { ConfigQuestion } from "./read-config.ts";
+
+/** A configuration that is as it was left. */
+const SETTLED_MS = 6 * 3_600_000;
+
+/** One that waits for a boot: somebody else may boot the machine. */
+const STAGED_MS = 60_000;
+
+/** While an effect on the machine is under way. */
+const WATCHED_MS = 2_000;
+
+/**
+ * What is asked of a running machine's configuration: to be compared with what its spec and the cluster's record ask for. `undefined` while nobody may ask:
+ * the machine does not run, or was never configured by this cluster.
+ */
+export function configQuestion(
+  { declared, look }: SeenMachine,
+  machines: readonly SeenMachine[],
+  controlPlane: TalosControlPlane,
+  facts: ClusterFacts,
+): ConfigQuestion | undefined {
+  const { spec } = controlPlane;
+  const fact = machineFact(facts, declared.name);
+  if (spec === undefined || facts.bootstrapDone === undefined || look.kind !== "running" || look.version === undefined) return undefined;
+  if (fact?.configuredAt === undefined || fact.releasedAt !== undefined) return undefined;
+  if (declared.isConfigUnknown === true) return undefined;
+  // While it boots or installs, nothing that it shows lasts.
+  if (look.stage !== "running" && intentOn(facts, declared.name) === undefined) return undefined;
+  const host = endpointHost(facts.endpoint);
+  const named = machines.flatMap(({ declared }) => (declared.role === "controlplane" && declared.address !== "" ? [declared.address] : []));
+  const known = facts.machines.filter((one) => one.role === "controlplane").map((one) => one.address);
+  const hosts = host === undefined ? [] : [host];
+  const made = asMade(spec, facts);
+  const meta = wantedMeta(declared, look.platform ?? fact.platform);
+  return {
+    machine: declared.name,
+    address: declared.address,
+    uuid: fact.uuid,
+    settings: configHashOf(declared, made),
+    contract: fact.contract,
+    ...(concernsMeta(fact, meta) || intentOn(facts, declared.name, "WriteMeta") !== undefined ? { meta } : {}),
+    // Earlier releases wrote an empty one for a control plane whose address was not known yet.
+    addresses: new Set(["", ...named, ...known, ...hosts, declared.address]),
+    input: {
+      role: declared.role,
+      clusterName: controlPlane.metadata.name,
+      endpoint: facts.endpoint,
+      controlPlane: { ...made, version: facts.talosVersion === "" ? made.version : facts.talosVersion },
+      machineSpec: declared.machineSpec,
+      version: look.version,
+      platform: look.platform ?? fact.platform,
+      installDisk: fact.installDisk,
+      addresses: declared.role === "controlplane" ? [...new Set([...named, ...hosts])] : [declared.address],
+    },
+  };
+}
+
+/** True when nothing but the first reading itself asks for it: what was sent is what is wanted, and nothing is under way. */
+export function isFirstReading(question: ConfigQuestion, facts: ClusterFacts): boolean {
+  const fact = machineFact(facts, question.machine);
+  if (fact === undefined || intentOn(facts, question.machine) !== undefined) return false;
+  const isWanted = fact.configHash === question.settings && (question.meta === undefined || fact.metaHash === question.meta.hash);
+  return isWanted && fact.appliedHash === undefined && fact.staged === undefined && fact.failed === undefined;
+}
+
+/** When the answer is needed. */
+export function configWish(question: ConfigQuestion, facts: ClusterFacts): ConfigWish {
+  const fact = machineFact(facts, question.machine);
+  const intent = intentOn(facts, question.machine);
+  const isUnderWay = intent?.what === "ApplyConfig" || intent?.what === "Reboot" || intent?.what === "WriteMeta";
+  const { addresses, ...rest } = question;
+  return {
+    machine: question.machine,
+    question,
+    key: createHash("sha256")
+      .update(JSON.stringify([rest, [...addresses].toSorted()]))
+      .digest("base64"),
+    everyMs: isUnderWay ? WATCHED_MS : fact?.staged === undefined ? SETTLED_MS : STAGED_MS,
+    isUrgent:
+      isUnderWay ||
+      (question.meta !== undefined && fact?.metaHash !== question.meta.hash) ||
+      fact?.staged !== undefined ||
+      fact?.configHash !== question.settings ||
+      fact.appliedHash === undefined,
+  };
+}

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { configured, facts, inMaintenance, observed } from "../../../testing/builders.ts";
+import { concernsMeta, metaState, NO_META, UNSURE_META } from "./meta-plan.ts";
+import type { WantedMeta } from "./meta-plan.ts";
+import { planMachines } from "../membership/plan-machines.ts";
+import type { KnownConfig } from "./seen-config.ts";
+
+const none: WantedMeta = { text: undefined, hash: NO_META };
+const first: WantedMeta = { text: "first", hash: "hash-of-first" };
+const config = (wanted: WantedMeta, live: string): KnownConfig => ({
+  kind: "known",
+  at: 0,
+  settings: "",
+  bootId: "",
+  version: "",
+  activeHash: "",
+  changes: [],
+  onDisk: "wanted",
+  meta: { wanted: wanted.hash, live },
+});
+const unsure = configured("10.0.0.1", "controlplane", "demo", { metaHash: UNSURE_META });
+
+for (const { name, wanted, live, want } of [
+  { name: "are there: learned", wanted: first, live: first.hash, want: "learn" },
+  { name: "are not there: written", wanted: first, live: NO_META, want: "change" },
+  { name: "left the spec and are there: taken out", wanted: none, live: first.hash, want: "change" },
+  { name: "left the spec and are not there: learned", wanted: none, live: NO_META, want: "learn" },
+])
+  test(`settings that may have been written before the first configuration, and ${name}`, () => {
+    assert.ok(concernsMeta(unsure, wanted), "it would not be read");
+    assert.equal(metaState(unsure, wanted, config(wanted, live))?.kind, want);
+  });
+
+test("a machine that is configured with static network settings counts as one that may have them", () => {
+  const seen = observed({ looks: { "10.0.0.1": inMaintenance("10.0.0.1") } });
+  const [machine] = seen.machines;
+  assert.ok(machine !== undefined);
+  const meta = { interface: "eth0", subnet: 24, gateway: "10.0.0.254" };
+  const withMeta = { ...machine, declared: { ...machine.declared, machineSpec: { ...machine.declared.machineSpec, meta } } };
+  const hashes = [machine, withMeta].map((one) => planMachines({ ...seen, machines: [one] }, facts()).facts.machines[0]?.metaHash);
+  assert.deepEqual(hashes, [NO_META, UNSURE_META]);
+});

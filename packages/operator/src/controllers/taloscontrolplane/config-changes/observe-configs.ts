@@ -1,0 +1,83 @@
+import type { SecretsBundle } from "@talos-operator/talos";
+import { elapsedMs } from "../../../elapsed.ts";
+import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
+import { withClient } from "../effects/admin-client.ts";
+import type { AdminPorts } from "../effects/admin-client.ts";
+import { configQuestion, configWish, isFirstReading } from "./config-questions.ts";
+import { configIntents } from "./config-intents.ts";
+import { sentUnder, troubleOf } from "./config-probe.ts";
+import type { Before } from "./config-probe.ts";
+import { mintCredentials } from "../../../secrets/credentials.ts";
+import type { ClusterFacts } from "../record/facts.ts";
+import type { ConfigReader } from "./live-configs.ts";
+import type { Observed } from "../model.ts";
+import { readConfig } from "./read-config.ts";
+import type { ClusterSession } from "../session.ts";
+
+/** After this time those that are there do not wait for the others any more. */
+const FOUNDING_MS = 20_000;
+
+/** What reading configurations needs. */
+export interface ConfigReaderPorts extends AdminPorts {
+  /** The bundle that the record names. */
+  readonly bundle: () => Promise<SecretsBundle>;
+  readonly wake: () => void;
+}
+
+/**
+ * What is known of the configurations of running machines. What is due is read beside the passes, with an `os:admin` certificate made for it.
+ *
+ * Nothing is read of a cluster that is paused, going, or whose spec cannot be used.
+ */
+export function withConfigs(seen: Observed, session: ClusterSession, ports: ConfigReaderPorts): Observed {
+  if (seen.mode === "disable" || seen.record.kind !== "present" || seen.controlPlane.metadata.deletionTimestamp !== undefined) return seen;
+  const { facts } = seen.record.value;
+  if (seen.problems.length > 0) return { ...seen, configs: session.configs.seen() };
+  const isFounding = isBeingFounded(seen, facts);
+  const questions = seen.machines
+    .flatMap((machine) => configQuestion(machine, seen.machines, seen.controlPlane, facts) ?? [])
+    .filter((question) => !isFounding || !isFirstReading(question, facts));
+  session.configs.ask(
+    questions.map((question) => configWish(question, facts)),
+    () => openReader(ports),
+    ports.wake,
+  );
+  return {
+    ...seen,
+    configs: session.configs.seen(),
+    isReadingConfigs: session.configs.isReading(),
+    troubles: troublesOf(seen, facts, session),
+  };
+}
+
+/** Machines of a new cluster turn up within moments of each other, and what they run is read of all of them together; nobody waits for it. */
+function isBeingFounded({ machines, now }: Observed, { bootstrapDone }: ClusterFacts): boolean {
+  const isComing = machines.some(({ look }) => look.kind !== "running" || look.stage !== "running");
+  return isComing && bootstrapDone !== undefined && elapsedMs(bootstrapDone.at, now) < FOUNDING_MS;
+}
+
+async function openReader(ports: ConfigReaderPorts): Promise<ConfigReader> {
+  const secrets = await ports.bundle();
+  const credentials = await mintCredentials(secrets, "os:admin", ports.keys, ports.clock);
+  return {
+    read: (question) =>
+      withClient(question.address, credentials, ports.dialer, async (client) => {
+        const { seen } = await readConfig(client, question, secrets, () => ports.clock.now(), { timeoutMs: LOOK_TIMEOUT_MS });
+        return seen;
+      }),
+  };
+}
+
+/** Remembers what goes wrong while a configuration is tried: when the machine has taken it back, nothing shows it any more. */
+function troublesOf(seen: Observed, facts: ClusterFacts, { troubles }: ClusterSession): ReadonlyMap<string, string> {
+  const tried = configIntents(facts).filter((intent) => intent.applyMode === "try");
+  for (const name of troubles.keys()) if (!tried.some((intent) => intent.machine === name)) troubles.delete(name);
+  for (const intent of tried) {
+    const machine = seen.machines.find((one) => one.declared.name === intent.machine);
+    const sent = sentUnder(seen, "ApplyConfig", intent);
+    if (machine === undefined || sent === undefined || troubles.has(intent.machine)) continue;
+    const trouble = troubleOf(machine, sent.detail as Before);
+    if (trouble !== undefined) troubles.set(intent.machine, trouble);
+  }
+  return new Map(troubles);
+}

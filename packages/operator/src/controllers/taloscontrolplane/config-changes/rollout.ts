@@ -1,0 +1,158 @@
+import { routeOfState } from "./config-plan.ts";
+import type { ConfigPlan } from "./config-plan.ts";
+import { wasJustHeldBack, wasJustSent } from "./config-probe.ts";
+import { isReadyNode } from "../conditions/describe.ts";
+import { readyToDisturb } from "../membership/drain.ts";
+import { controlPlaneIntent } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
+import type { Action, MachineName, Observed } from "../model.ts";
+import { mayDisturb } from "../membership/quorum.ts";
+
+/** What may begin now, and what the rest waits for. */
+export interface Rollout {
+  readonly next: readonly ConfigPlan[];
+  /** Drains that are begun or kept going. */
+  readonly actions: readonly Action[];
+  /** Why a machine is not next, in words for people; without a full stop. */
+  readonly waiting: ReadonlyMap<MachineName, string>;
+}
+
+/** After an effect against drift the machine is left in peace for a while. */
+const REVERT_AGAIN_MS = 600_000;
+
+/** After settings that were sent and did not come into force, without a sign why: longer each time. */
+const TRY_AGAIN_MS = 300_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/**
+ * Chooses whose configuration is changed, or who is booted, next.
+ *
+ * Control planes first and one at a time, and only where etcd keeps its quorum without it; then workers, of each pool no more than `maxUnavailable` at once,
+ * those already down counted. While any machine has failed with the settings it should have, nobody is next.
+ */
+export function chooseNext(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Rollout {
+  const failed = plans.find((plan) => plan.state.kind === "failed");
+  const wanting = plans.filter((plan) => wantsEffect(seen, plan)).toSorted((a, b) => weight(a) - weight(b));
+  const choice = new Choice();
+  if (failed !== undefined) {
+    for (const plan of wanting) choice.hold(plan, `the rollout stopped at ${failed.machine.declared.name}`);
+    return choice;
+  }
+  const busy = controlPlaneIntent(facts);
+  const halfway = plans.find((plan) => isControlPlane(plan) && isHalfway(plan));
+  for (const plan of wanting.filter(isControlPlane)) {
+    if (busy !== undefined) choice.hold(plan, `${busy.machine} is in the middle of an effect (${busy.what})`);
+    else if (halfway !== undefined) choice.hold(plan, `${halfway.machine.declared.name} waits for its boot and does not tell how it is`);
+    else if (choice.isUnderWay()) choice.hold(plan, "another control plane comes first");
+    else choice.take(plan, mayBegin(seen, facts, plan));
+  }
+  const isControlPlaneBusy = busy !== undefined || choice.isUnderWay();
+  const down = downByPool(seen, facts, plans);
+  for (const plan of wanting.filter((one) => !isControlPlane(one))) {
+    const { name, owner } = plan.machine.declared;
+    const pool = down.get(owner.name) ?? new Set();
+    const most = maxUnavailable(seen, owner.name);
+    if (isControlPlaneBusy) choice.hold(plan, "control planes come first");
+    // A machine that is down itself takes nobody's place.
+    else if (!pool.has(name) && pool.size >= most)
+      choice.hold(plan, `${pool.size} of at most ${most} machine(s) of ${owner.name} are down or being changed`);
+    else if (choice.take(plan, mayBegin(seen, facts, plan))) down.set(owner.name, new Set([...pool, name]));
+  }
+  return choice;
+}
+
+/** What is chosen, as it grows. */
+class Choice implements Rollout {
+  readonly next: ConfigPlan[] = [];
+  readonly actions: Action[] = [];
+  readonly waiting = new Map<MachineName, string>();
+  #isDraining = false;
+
+  hold({ machine }: ConfigPlan, why: string): void {
+    this.waiting.set(machine.declared.name, why);
+  }
+
+  /** True when the machine takes a place: it is next, or it is being drained for that. */
+  take(plan: ConfigPlan, may: Beginning): boolean {
+    if (may.kind === "now") this.next.push(plan);
+    else this.hold(plan, may.message);
+    if (may.kind === "drain") this.actions.push(...may.actions);
+    this.#isDraining ||= may.kind === "drain";
+    return may.kind !== "hold";
+  }
+
+  isUnderWay(): boolean {
+    return this.next.length > 0 || this.#isDraining;
+  }
+}
+
+type Beginning =
+  | { readonly kind: "now" }
+  | { readonly kind: "hold"; readonly message: string }
+  | { readonly kind: "drain"; readonly message: string; readonly actions: readonly Action[] };
+
+function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginning {
+  const { name } = plan.machine.declared;
+  const hold = (message: string): Beginning => ({ kind: "hold", message });
+  if (wasJustHeldBack(seen, name)) return hold("it could not be asked a moment ago");
+  const sentAs = routeOfState(plan.state) === "meta" ? "WriteMeta" : "ApplyConfig";
+  if (plan.state.kind === "drifted" && wasJustSent(seen, sentAs, name, REVERT_AGAIN_MS))
+    return hold("it was brought back a short while ago and changed again");
+  const tries = plan.fact.failed?.configHash === plan.settings ? (plan.fact.failed.tries ?? 0) : 0;
+  if (tries > 0 && wasJustSent(seen, sentAs, name, Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS)))
+    return hold("what was sent before did not come into force; it is sent again after a while");
+  const disturbance = mayDisturb(seen, facts, plan.machine);
+  if (disturbance.kind === "wait") return hold(disturbance.message);
+  if (plan.state.kind !== "staged") return { kind: "now" };
+  const drain = readyToDisturb(seen, name);
+  if (drain.kind === "ready") return { kind: "now" };
+  return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
+}
+
+function isControlPlane({ machine }: ConfigPlan): boolean {
+  return machine.declared.role === "controlplane";
+}
+
+/** Its configuration is staged, and nobody knows whether it was booted: two half-way are worse than one. */
+function isHalfway({ fact, settings, state }: ConfigPlan): boolean {
+  return state.kind === "unknown" && fact.staged?.configHash === settings;
+}
+
+function wantsEffect(seen: Observed, { state }: ConfigPlan): boolean {
+  if (state.kind === "change" || state.kind === "staged") return true;
+  return state.kind === "drifted" && routeOfState(state) !== undefined && isToBeReverted(seen);
+}
+
+/** The policy of the control plane: what others changed on machines is brought back. Default: it is reported. */
+export function isToBeReverted(seen: Observed): boolean {
+  return seen.controlPlane.spec?.driftPolicy === "Revert";
+}
+
+/** Workers that are no ready node, or that something is under way on, by pool. */
+function downByPool(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Map<string, ReadonlySet<MachineName>> {
+  const busy = new Set([
+    ...facts.intents.map((intent) => intent.machine),
+    ...plans.filter((plan) => isHalfway(plan) || plan.state.kind === "staged").map((plan) => plan.machine.declared.name),
+  ]);
+  const down = new Map<string, Set<MachineName>>();
+  for (const machine of seen.machines) {
+    const { role, name, owner } = machine.declared;
+    if (role !== "worker" || (isReadyNode(machine) && !busy.has(name))) continue;
+    down.set(owner.name, (down.get(owner.name) ?? new Set()).add(name));
+  }
+  return down;
+}
+
+/** How many machines of a worker pool may be down at once: a count, or a share that is rounded down; at least one. */
+export function maxUnavailable(seen: Observed, pool: string): number {
+  const worker = seen.workers.find((one) => one.metadata.name === pool);
+  const given = worker?.spec?.rolloutStrategy?.rollingUpdate?.maxUnavailable ?? 1;
+  const size = seen.machines.filter((machine) => machine.declared.owner.name === pool).length;
+  const share = /^(\d+)%$/.exec(String(given))?.[1];
+  const count = share === undefined ? Number(given) : Math.floor((size * Number(share)) / 100);
+  return Number.isInteger(count) && count > 1 ? count : 1;
+}
+
+function weight({ state }: ConfigPlan): number {
+  return state.kind === "staged" ? 0 : 1;
+}

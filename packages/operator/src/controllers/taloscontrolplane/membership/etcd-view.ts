@@ -1,0 +1,59 @@
+import { machineFact } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
+import type { MachineName, Observed, ProbeTarget, SeenMachine } from "../model.ts";
+import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
+
+/** Control planes that are declared, and those that the record knows from before. */
+export function controlPlanesOf(seen: Observed): readonly SeenMachine[] {
+  return [...seen.machines, ...seen.former].filter((machine) => machine.declared.role === "controlplane");
+}
+
+/**
+ * True when the machine may hold etcd data: a configuration may have been sent to it, or nobody knows,
+ * because the keys are older than the record and the machine was not seen in maintenance mode.
+ */
+export function wasEverConfigured(facts: ClusterFacts, machine: SeenMachine): boolean {
+  const fact = machineFact(facts, machine.declared.name);
+  if (fact?.releasedAt !== undefined) return false;
+  if (fact?.configuredAt !== undefined) return true;
+  return facts.bundle.wasFound && machine.look.kind !== "maintenance";
+}
+
+/** Whom the send of a bootstrap asks again, in a stable order. */
+export function probeTargets(seen: Observed, facts: ClusterFacts): readonly ProbeTarget[] {
+  return controlPlanesOf(seen)
+    .filter((machine) => machineFact(facts, machine.declared.name)?.releasedAt === undefined)
+    .map((machine) => {
+      const fact = machineFact(facts, machine.declared.name);
+      return {
+        machine: machine.declared.name,
+        address: machine.declared.address,
+        wasConfigured: wasEverConfigured(facts, machine),
+        spki: fact?.spki,
+        uuid: fact?.uuid ?? "",
+      };
+    });
+}
+
+/** etcd waits to be founded or joined, and the machine says that it has no member. */
+export function waitsForEtcd(etcd: SeenEtcd | undefined): boolean {
+  return etcd?.service === "Preparing" && etcd.localMember === "none";
+}
+
+/** A control plane whose own member list contains itself: proof that etcd was founded, and with which members. */
+export interface Founded {
+  readonly machine: MachineName;
+  readonly address: string;
+  readonly members: readonly EtcdMember[];
+}
+
+/** The first control plane that proves that etcd exists, or `undefined`. */
+export function foundedBy(machines: readonly Pick<SeenMachine, "declared" | "look">[]): Founded | undefined {
+  for (const { declared, look } of machines) {
+    if (look.kind !== "running" || look.etcd === undefined) continue;
+    const { localMember, members } = look.etcd;
+    if (localMember === undefined || localMember === "none" || members === undefined) continue;
+    if (members.some((member) => member.id === localMember)) return { machine: declared.name, address: declared.address, members };
+  }
+  return undefined;
+}

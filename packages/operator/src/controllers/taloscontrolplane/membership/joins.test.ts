@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Look } from "../../../looking/look.ts";
+import { configured, controlPlane, facts, founded, inMaintenance, NOW, observed } from "../../../testing/builders.ts";
+import { joinHindrance } from "./joins.ts";
+
+const HOUR = 3_600_000;
+const silentSince = (since: number): Look => ({ kind: "silent", at: NOW, since, detail: "unreachable" });
+const foreign: Look = { kind: "foreign", at: NOW, detail: "its certificate is not in order" };
+
+const notTalos: Look = { kind: "not-talos", at: NOW, detail: "it does not know the calls of the Talos API" };
+
+const cases: readonly { readonly title: string; readonly look: Look; readonly configuredAt?: number; readonly holds: boolean }[] = [
+  { title: "went silent a minute ago", look: silentSince(NOW - 60_000), holds: true },
+  { title: "went silent before the clock was set back", look: silentSince(NOW + 6 * HOUR), holds: true },
+  { title: "has been silent for an hour", look: silentSince(NOW - HOUR), holds: false },
+  { title: "shows a certificate whose dates alone are wrong", look: { ...foreign, isByTime: true }, holds: true },
+  { title: "an hour later shows a certificate of somebody else", look: foreign, configuredAt: NOW - HOUR, holds: false },
+  { title: "a minute later shows a certificate of somebody else", look: foreign, configuredAt: NOW - 60_000, holds: true },
+  { title: "an hour later gives an answer that is not Talos's", look: notTalos, configuredAt: NOW - HOUR, holds: false },
+  { title: "a minute later gives an answer that is not Talos's", look: notTalos, configuredAt: NOW - 60_000, holds: true },
+];
+
+for (const { title, look, configuredAt = NOW - HOUR, holds } of cases)
+  test(`a control plane that took its configuration and ${title} ${holds ? "holds the next one up" : "holds up nobody"}`, () => {
+    const known = facts({ bootstrapDone: founded, machines: [{ ...configured("10.0.0.1"), configuredAt }] });
+    const seen = observed({
+      controlPlane: controlPlane(2),
+      looks: { "10.0.0.1": look, "10.0.0.2": inMaintenance("10.0.0.2") },
+      facts: known,
+    });
+    const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.2");
+    assert.ok(next !== undefined);
+    const hindrance = joinHindrance(seen, known, next) ?? "";
+    assert.equal(/joins after demo-10\.0\.0\.1/.test(hindrance), holds, hindrance);
+  });

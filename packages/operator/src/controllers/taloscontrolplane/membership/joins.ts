@@ -1,0 +1,53 @@
+import { silentForMs } from "../../../looking/look.ts";
+import { stateOf } from "../conditions/describe.ts";
+import { controlPlaneIntent, machineFact } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
+import type { Observed, SeenMachine } from "../model.ts";
+import { etcdMembership, etcdQuorum } from "./quorum.ts";
+import type { EtcdDoubt, EtcdQuorum } from "./quorum.ts";
+
+/** A control plane that took its configuration installs and reboots meanwhile; one that is silent for longer holds up nobody. Milliseconds. */
+const JOIN_TAKES_MS = 10 * 60_000;
+
+/**
+ * Why a control plane in maintenance mode must not begin to join etcd now, or `undefined`.
+ *
+ * Once etcd is founded control planes join one at a time: etcd takes one learner, and none while a voter is away. Whoever began goes on.
+ */
+export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: SeenMachine): string | undefined {
+  const { name, role } = machine.declared;
+  if (role !== "controlplane" || facts.bootstrapDone === undefined || hasBegun(facts, machine)) return undefined;
+  const open = controlPlaneIntent(facts);
+  if (open !== undefined) return `${name} joins after ${open.machine} is done (${open.what}).`;
+  const all = etcdMembership(seen);
+  const before = seen.machines.find((other) => other.declared.name !== name && isJoining(seen, facts, all, other));
+  if (before !== undefined) return `${name} joins after ${before.declared.name} (${stateOf(before)}) has joined.`;
+  const view = etcdQuorum(seen);
+  if (view.kind === "unsafe") return `${name} joins once etcd is settled: ${view.message}.`;
+  // A machine that was wiped replaces its own dead member by itself.
+  const own = machineFact(facts, name)?.memberId;
+  const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own).map((voter) => voter.name);
+  if (away.length === 0) return undefined;
+  return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.join(", ")} is away. Bring it back, or take its machine out of the list.`;
+}
+
+/** Its configuration may have been sent: it is sent again, whatever the others do. */
+function hasBegun(facts: ClusterFacts, { declared, look }: SeenMachine): boolean {
+  const fact = machineFact(facts, declared.name);
+  const wasSent = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  return wasSent && look.kind === "maintenance" && fact.spki === look.spki;
+}
+
+/** On its way to become a voter: it took its configuration, and may still be installing. */
+function isJoining(seen: Observed, facts: ClusterFacts, view: EtcdQuorum | EtcdDoubt, { declared, look }: SeenMachine): boolean {
+  const fact = machineFact(facts, declared.name);
+  if (declared.role !== "controlplane" || fact?.configuredAt === undefined || fact.releasedAt !== undefined) return false;
+  const isVoter = view.kind === "known" && view.voters.some(({ id, machine }) => machine === declared.name || id === fact.memberId);
+  if (isVoter) return false;
+  if (look.kind === "silent") return silentForMs(look) < JOIN_TAKES_MS;
+  // Ours but for its dates: the clock of one of the two is wrong, and it may be on its way all the same.
+  if (look.kind === "foreign" && look.isByTime === true) return true;
+  // One odd answer of a machine that has just taken its configuration proves nothing.
+  if (look.kind === "foreign" || look.kind === "not-talos") return Math.abs(seen.now - fact.configuredAt) < JOIN_TAKES_MS;
+  return look.kind === "running" || look.kind === "not-asked" || (look.kind === "maintenance" && look.spki === fact.spki);
+}

@@ -1,0 +1,47 @@
+import { canonicalAddress } from "@talos-operator/api";
+import { isNodeOf, nodeOf } from "../../../workload/seen-node.ts";
+import type { SeenNode } from "../../../workload/seen-node.ts";
+import { isReadyNode } from "../conditions/describe.ts";
+import { intentOn } from "../record/facts.ts";
+import type { ClusterFacts, MachineFact } from "../record/facts.ts";
+import type { Observed, SeenMachine } from "../model.ts";
+
+/** A machine whose Node has our cordon. */
+export interface Cordoned {
+  readonly fact: MachineFact;
+  /** Name of the Node. */
+  readonly node: string;
+  /** Whether its kubelet reports it ready; `undefined` = not listed since. */
+  readonly isReady: boolean | undefined;
+  /** The machine itself, where it is up as far as it says: a ready node. */
+  readonly up: SeenMachine | undefined;
+}
+
+/** Machines of the cluster whose Nodes have our cordon, although nothing is about to happen to them: no rule wants their drain, and no intent stands. */
+export function idleCordons(seen: Observed, facts: ClusterFacts): readonly Cordoned[] {
+  const nodes = seen.nodes?.nodes ?? [];
+  return facts.machines.flatMap((fact): readonly Cordoned[] => {
+    if (fact.releasedAt !== undefined || seen.drains?.has(fact.name) === true || intentOn(facts, fact.name) !== undefined) return [];
+    const up = seen.machines.find((machine) => machine.declared.name === fact.name && isReadyNode(machine));
+    const own = seen.nodes?.cordoned.get(fact.name);
+    if (own !== undefined) return [{ fact, node: own, isReady: undefined, up }];
+    const listed = nodeOf(nodes, fact);
+    return listed?.isCordonedByUs === true ? [{ fact, node: listed.name, isReady: listed.isReady, up }] : [];
+  });
+}
+
+/**
+ * The machine that was let go and whose Node this is; `undefined` for a Node that fits a machine of the cluster, or none that was ever written down:
+ * what people joined by hand is theirs.
+ */
+export function formerNodeOwner(facts: ClusterFacts, node: SeenNode): MachineFact | undefined {
+  const fitting = facts.machines.filter((fact) => isNodeOf(node, fact));
+  const isThere = ({ address }: MachineFact): boolean => node.addresses.includes(canonicalAddress(address));
+  const former = fitting.filter(({ releasedAt }) => releasedAt !== undefined);
+  const owner = fitting.length === former.length ? former[0] : former.find(isThere);
+  if (owner === undefined) return undefined;
+  // Clones show one UUID, and other hardware addresses; the same machine under another name shows the same ones.
+  const isClone = (fact: MachineFact): boolean =>
+    !isThere(fact) && fact.macs.length > 0 && owner.macs.length > 0 && !fact.macs.some((mac) => owner.macs.includes(mac));
+  return fitting.every((fact) => fact.releasedAt !== undefined || isClone(fact)) ? owner : undefined;
+}

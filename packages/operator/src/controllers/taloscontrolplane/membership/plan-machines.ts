@@ -1,0 +1,330 @@
+import { annotations } from "@talos-operator/api";
+import type { ReadyReason } from "@talos-operator/api";
+import { chooseInstallDisk } from "../../../config/install-disk.ts";
+import { contractOf } from "../../../config/render.ts";
+import { elapsedMs } from "../../../elapsed.ts";
+import type { Hardware, InMaintenance, Running } from "../../../looking/look.ts";
+import { wantedDisk } from "../../../config/wanted-disk.ts";
+import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
+import { machineFact, withDecisions, withMachine } from "../record/facts.ts";
+import { asMade } from "../spec/fixed-properties.ts";
+import { joinHindrance } from "./joins.ts";
+import { wordFor } from "./identity.ts";
+import { NO_META, UNSURE_META, wantedMeta } from "../config-changes/meta-plan.ts";
+import type { ClusterFacts, MachineFact } from "../record/facts.ts";
+import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
+
+/** What is to be written down and sent for machines that wait in maintenance mode. */
+export interface MachinePlan {
+  /** The facts with every machine written down that may be configured now; the same object when there is nothing new. */
+  readonly facts: ClusterFacts;
+  /** Allowed once `facts` is stored. */
+  readonly configure: readonly PlannedConfiguration[];
+  /** Why control planes that could be configured have to wait for their turn: sentences. */
+  readonly held: readonly string[];
+  /** Machines that are stopped, each with a reason and the remedy. */
+  readonly stopped: readonly StoppedMachine[];
+}
+
+/** A configuration that may be sent, and the key that must answer. */
+export interface PlannedConfiguration {
+  readonly machine: DeclaredMachine;
+  readonly ifSpki: string;
+  readonly installDisk: string | undefined;
+}
+
+/** A machine to which nothing is sent. */
+export interface StoppedMachine {
+  readonly name: MachineName;
+  readonly role: DeclaredMachine["role"];
+  readonly reason: ReadyReason;
+  readonly message: string;
+}
+
+/** How long a machine may take to act on a configuration before it is sent again to the same key. */
+const RESEND_AFTER_MS = 30_000;
+
+/** After an unknown outcome: a short while in which the machine may show what happened. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Decides for each machine: write down and configure, wait, or stop.
+ *
+ * A machine is configured only in maintenance mode, only with the key that was written down before, and never again
+ * once a configuration was sent to another key: then it was wiped, or something else answers (S20, S22).
+ */
+export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
+  const stopped = seen.machines.flatMap((machine) => stopOf(seen, facts, machine) ?? []);
+  const isStopped = new Set(stopped.map((machine) => machine.name));
+  const configure: PlannedConfiguration[] = [];
+  const held: string[] = [];
+  let next = facts;
+  for (const machine of seen.machines) {
+    const { declared, look } = machine;
+    if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;
+    next = followed(seen, next, machine);
+    const known = machineFact(facts, declared.name);
+    // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
+    if (look.kind === "running" && (known?.configuredAt === undefined || known.releasedAt !== undefined)) {
+      next = withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
+        at: seen.now,
+        action: "Learn",
+        reason: "MetRunning",
+        machine: declared.name,
+        message: `Runs with this cluster's keys at ${declared.address}, and the record did not know it.`,
+      });
+    }
+    if (look.kind !== "maintenance") continue;
+    // Those of this pass have begun, too: the next one is held by `next`.
+    const hindrance = joinHindrance(seen, next, machine);
+    if (hindrance !== undefined) {
+      held.push(hindrance);
+      continue;
+    }
+    const disk = diskOf(facts, declared, look);
+    if (disk.kind === "refused") continue;
+    const installDisk = disk.kind === "disk" ? disk.path : undefined;
+    const fact = machineFact(facts, declared.name);
+    if (fact?.configuredAt === undefined || fact.spki !== look.spki || fact.releasedAt !== undefined) {
+      next = withDecisions(withMachine(next, factOf(seen, facts, declared, look, installDisk)), {
+        at: seen.now,
+        action: "Configure",
+        reason: fact === undefined ? "Declared" : "ApprovedByPerson",
+        machine: declared.name,
+        message: `Waits in maintenance mode at ${declared.address} with key ${look.spki}.`,
+      });
+    }
+    if (mayConfigureNow(seen, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });
+  }
+  return { facts: next, configure, held, stopped };
+}
+
+/**
+ * The facts with the machine's new address. Who answers there has proved to be it: as a running machine by certificate and hardware (`proven-look.ts` lets
+ * no other look pass), in maintenance mode by the key that was written down.
+ */
+function followed(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): ClusterFacts {
+  const fact = machineFact(facts, declared.name);
+  if (fact?.configuredAt === undefined || fact.releasedAt !== undefined || declared.problem !== undefined) return facts;
+  if (fact.address === declared.address) return facts;
+  const isIt = look.kind === "running" || (look.kind === "maintenance" && look.spki === fact.spki);
+  if (!isIt) return facts;
+  return withDecisions(withMachine(facts, { ...fact, address: declared.address }), {
+    at: seen.now,
+    action: "Follow",
+    reason: "AddressMoved",
+    machine: declared.name,
+    message: `Answers at ${declared.address} and proved to be the machine that was written down at ${fact.address}.`,
+  });
+}
+
+/** Why nothing may be sent to this machine, or nothing when it may. */
+function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): StoppedMachine | undefined {
+  const { name, role, problem } = declared;
+  const stop = (reason: ReadyReason, message: string): StoppedMachine => ({ name, role, reason, message });
+  const fact = machineFact(facts, name);
+  // One that runs where it always was goes on; the condition AddressResolved says what is wrong.
+  if (problem !== undefined && look.kind !== "running") return stop(problem.reason, `${name}: ${problem.message}`);
+  switch (look.kind) {
+    case "not-asked":
+      return undefined;
+    case "silent":
+      return look.stopped === undefined ? undefined : stop(look.stopped.reason, `${name}: ${look.stopped.message}`);
+    case "running": {
+      const twin = runningTwinOf(seen, facts, declared, look);
+      return twin === undefined ? undefined : stop("MachineInUse", sameMachine(declared, twin));
+    }
+    case "not-talos":
+      return stop(
+        "NotTalos",
+        `${name}: what answers at ${declared.address}:50000 is not Talos (${look.detail}). Correct ${declared.field}.address, or boot Talos there.`,
+      );
+    case "foreign":
+      if (look.isByTime === true)
+        return stop(
+          "ClockSkewed",
+          `${name}: certificates are refused for their dates at ${declared.address}: ${look.detail}. Nothing is sent to it. Set the clocks of this operator's host and of the machine.`,
+        );
+      return fact?.configuredAt === undefined
+        ? stop(
+            "ForeignCluster",
+            `${name}: the machine at ${declared.address} is already configured for another cluster (${look.detail}). Reset it into maintenance mode, or remove it from ${declared.field}.`,
+          )
+        : stop(
+            "IdentityMismatch",
+            `${name}: what answers at ${declared.address} shows a certificate that this cluster did not sign (${look.detail}). Nothing is sent to it. Find out what stands at that address.`,
+          );
+    case "maintenance":
+      return stopInMaintenance(seen, facts, declared, look, fact, stop);
+  }
+}
+
+function stopInMaintenance(
+  seen: Observed,
+  facts: ClusterFacts,
+  declared: DeclaredMachine,
+  look: InMaintenance,
+  fact: MachineFact | undefined,
+  stop: (reason: ReadyReason, message: string) => StoppedMachine,
+): StoppedMachine | undefined {
+  const { name, address } = declared;
+  if (seen.requireFingerprint && fact?.configuredAt === undefined && !isVouchedFor(seen, look))
+    return stop(
+      "IdentityMismatch",
+      `${name}: nobody vouched for the key ${look.spki} at ${address}, and this operator runs with --require-maintenance-fingerprint. Annotate ${annotations.acceptIdentity}: ${look.spki}.`,
+    );
+  const wasConfigured = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  if (wasConfigured && fact.spki !== look.spki && !isReprovisionApproved(seen, declared, look, facts))
+    return stop(
+      "MaintenanceUnexpected",
+      `${name}: the machine at ${address} was configured and answers in maintenance mode with another key: it was wiped, rebooted before it was installed, or is another machine. Nothing is sent to it. ` +
+        `Annotate ${annotations.approveReprovision}: ${wordFor(facts, name, look.uuid)} on the TalosControlPlane if it may be configured again.`,
+    );
+  const twin = twinOf(seen, facts, declared, look);
+  if (twin !== undefined) return stop("MachineInUse", sameMachine(declared, twin));
+  const disk = diskOf(facts, declared, look);
+  if (disk.kind === "refused") return stop("InstallDiskUnclear", `${disk.message}.`);
+  return undefined;
+}
+
+/** A pool that is being deleted gets no machine back that was just wiped. */
+function isOwnerGoing(seen: Observed, { owner }: DeclaredMachine): boolean {
+  const object = owner.kind === "TalosWorker" ? seen.workers.find((worker) => worker.metadata.name === owner.name) : seen.controlPlane;
+  return object?.metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * A person said that this machine may be configured again; bound to the UUID it names, and never for the machine that etcd is being founded on:
+ * that one may hold, or have held, the only copy.
+ */
+function isReprovisionApproved(seen: Observed, declared: DeclaredMachine, look: InMaintenance, facts: ClusterFacts): boolean {
+  const approved = seen.controlPlane.metadata.annotations?.[annotations.approveReprovision];
+  if (approved !== wordFor(facts, declared.name, look.uuid)) return false;
+  return facts.bootstrapDone !== undefined || facts.bootstrapIntent?.machine !== declared.name;
+}
+
+function sameMachine({ name, address }: DeclaredMachine, twin: MachineName): string {
+  return `${name}: the machine at ${address} is the same as ${twin} (same key, hardware identity or etcd member). Remove one of the two entries.`;
+}
+
+/** The other entry that leads to this running machine: the same etcd member, or hardware that the record knows under another name. */
+function runningTwinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: Running): MachineName | undefined {
+  const member = look.etcd?.localMember;
+  if (member !== undefined && member !== "none") {
+    const other = seen.machines.find(
+      (one) => one.declared.name !== declared.name && one.look.kind === "running" && one.look.etcd?.localMember === member,
+    );
+    if (other !== undefined) return other.declared.name;
+  }
+  return look.hardware === undefined ? undefined : knownTwinOf(seen, facts, declared, look.hardware);
+}
+
+/** The other machine with this key, UUID or hardware addresses, or `undefined`. A UUID alone does not count: clones and some vendors share them. */
+function twinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): MachineName | undefined {
+  const byLook = seen.machines.find(
+    (other) =>
+      other.declared.name !== declared.name &&
+      other.look.kind === "maintenance" &&
+      (other.look.spki === look.spki || isSameHardware(look, other.look)),
+  );
+  return byLook?.declared.name ?? knownTwinOf(seen, facts, declared, look);
+}
+
+/** One machine: the same UUID, which clones share, and a hardware address in common. */
+function isSameHardware(a: Hardware, b: { readonly uuid: string | undefined; readonly macs: readonly string[] }): boolean {
+  return a.uuid !== undefined && a.uuid === b.uuid && a.macs.some((mac) => b.macs.includes(mac));
+}
+
+function knownTwinOf(
+  seen: Observed,
+  facts: ClusterFacts,
+  declared: DeclaredMachine,
+  look: Pick<InMaintenance, "uuid" | "macs">,
+): MachineName | undefined {
+  return facts.machines.find(
+    (other) =>
+      other.name !== declared.name &&
+      other.releasedAt === undefined &&
+      isSameHardware(look, other) &&
+      seen.machines.some((machine) => machine.declared.name === other.name),
+  )?.name;
+}
+
+function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): ReturnType<typeof chooseInstallDisk> {
+  return chooseInstallDisk({
+    machine: declared.name,
+    platform: look.platform,
+    wanted: wantedDisk(declared.machineSpec),
+    mayWipe: declared.machineSpec.wipe === true,
+    recorded: machineFact(facts, declared.name)?.installDisk,
+    disks: look.disks,
+  });
+}
+
+function factOf(
+  seen: Observed,
+  facts: ClusterFacts,
+  declared: DeclaredMachine,
+  look: InMaintenance,
+  installDisk: string | undefined,
+): MachineFact {
+  const { now } = seen;
+  const { spec } = seen.controlPlane;
+  return {
+    name: declared.name,
+    role: declared.role,
+    address: declared.address,
+    uuid: look.uuid ?? "",
+    macs: look.macs,
+    spki: look.spki,
+    platform: look.platform,
+    installDisk,
+    configHash: configHashOf(declared, spec === undefined ? spec : asMade(spec, facts)),
+    contract: contractOf(installedVersion(facts, declared), look.version),
+    pinnedAt: now,
+    vouchedAt: isVouchedFor(seen, look) ? now : undefined,
+    configuredAt: now,
+    releasedAt: undefined,
+    ...(look.platform === "container" ? {} : { metaHash: wantedMeta(declared, look.platform).text === undefined ? NO_META : UNSURE_META }),
+  };
+}
+
+/** What is installed on a machine that joins: what runs in the cluster; the spec's newer word is an upgrade. */
+export function installedVersion(facts: ClusterFacts, { role, version }: DeclaredMachine): string {
+  return facts.bootstrapDone !== undefined && role === "controlplane" && facts.talosVersion !== "" ? facts.talosVersion : version;
+}
+
+/** A person named the key that the machine shows. */
+function isVouchedFor({ controlPlane }: Observed, { spki }: InMaintenance): boolean {
+  return controlPlane.metadata.annotations?.[annotations.acceptIdentity] === spki;
+}
+
+/** A machine that proved by its certificate that it is ours; its maintenance key is not known, so it is never configured again without a word. */
+function metRunning(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, { platform, hardware }: Running): MachineFact {
+  const { now } = seen;
+  const { name, role, address } = declared;
+  return {
+    name,
+    role,
+    address,
+    uuid: hardware?.uuid ?? "",
+    macs: hardware?.macs ?? [],
+    spki: undefined,
+    platform,
+    installDisk: undefined,
+    configHash: foundConfigHash(declared, seen.controlPlane.spec, facts),
+    pinnedAt: now,
+    vouchedAt: undefined,
+    configuredAt: now,
+    releasedAt: undefined,
+    metaHash: wantedMeta(declared, platform).hash,
+  };
+}
+
+/** Haste, not safety: a machine that just took its configuration needs a moment to act on it. */
+function mayConfigureNow(seen: Observed, name: MachineName): boolean {
+  const sent = seen.sent.get(`Configure/${name}`);
+  if (sent === undefined) return true;
+  const wait = sent.outcome === "answered" ? RESEND_AFTER_MS : sent.outcome === "refused" ? RESEND_AFTER_MS : LOOK_AGAIN_MS;
+  return elapsedMs(sent.at, seen.now) >= wait;
+}

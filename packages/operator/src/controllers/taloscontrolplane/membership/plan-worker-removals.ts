@@ -1,0 +1,163 @@
+import { isReadyNode } from "../conditions/describe.ts";
+import { readyToDisturb } from "./drain.ts";
+import { intentOn, machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
+import type { ClusterFacts, IntentFact } from "../record/facts.ts";
+import type { Action, MachineName, Observed } from "../model.ts";
+import { mayDisturb } from "./quorum.ts";
+import {
+  isWiped,
+  LATE_MS,
+  leaversOf,
+  maxUnavailableOf,
+  mayAskAgain,
+  policyOf,
+  poolOf,
+  released,
+  resetIntent,
+  unreachable,
+  waits,
+  wipeForbidden,
+} from "./removal.ts";
+import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+
+/**
+ * Plans how workers leave: drained, wiped, let go once they answer in maintenance mode. Several at once, as far as `maxUnavailable` of their pool allows,
+ * counting the machines of the pool that are down already; and none while the control plane needs attention itself.
+ */
+export function planWorkerRemovals(seen: Observed, facts: ClusterFacts): RemovalStep {
+  const actions: Action[] = [];
+  const removals: Removal[] = [];
+  let next = withdrawn(seen, facts);
+  const engaged = new Set<MachineName>();
+  for (const leaver of leaversOf(seen, next, "worker").toSorted(engagedFirst(seen, next))) {
+    const step = planOne(seen, next, leaver, engaged);
+    next = step.facts;
+    for (const { machine, reason } of step.removals) if (reason === "Draining" || reason === "Resetting") engaged.add(machine);
+    actions.push(...step.actions);
+    removals.push(...step.removals);
+  }
+  return { facts: next, actions, removals };
+}
+
+function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, engaged: ReadonlySet<MachineName>): RemovalStep {
+  const { machine, fact } = leaver;
+  const intent = intentOn(facts, fact.name, "Reset");
+  const say = (reason: Removal["reason"], message: string): RemovalStep => ({
+    facts,
+    actions: [],
+    removals: [waits(fact, reason, message)],
+  });
+  const letGo = (reason: string, message: string): RemovalStep => ({
+    facts: released(seen, facts, fact, reason, message),
+    actions: [],
+    removals: [],
+  });
+  if (isWiped(leaver)) return letGo("AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
+  const pool = poolOf(seen, machine);
+  const forbidden = wipeForbidden(seen, leaver);
+  if (forbidden !== undefined) return say("ConfirmationRequired", forbidden);
+  if (intent === undefined && policyOf(pool?.spec) === "preserve")
+    return letGo("Preserved", `${fact.name} is let go as it is: deletionPolicy of ${machine.declared.owner.name} is preserve.`);
+
+  if (machine.look.kind !== "running") {
+    if (intent === undefined) return { facts, actions: [], removals: [unreachable(facts, machine, fact)] };
+    if (seen.now < intent.deadline) return say("Resetting", resetting(fact.name));
+    return { ...say("MachineUnreachable", unreachable(facts, machine, fact).message), facts: closed(seen, facts, intent, "Silent") };
+  }
+  if (intent !== undefined) return pursue(seen, facts, leaver, intent);
+
+  const permission = mayDisturb(seen, facts, machine);
+  if (facts.bootstrapDone !== undefined && permission.kind === "wait")
+    return say("WaitingForTurn", `${fact.name} leaves later: ${permission.message}.`);
+  if (!seen.mayDisturb) return say("WaitingForTurn", `${fact.name} leaves later: this operator just took over.`);
+  const budget = budgetOf(seen, facts, leaver, engaged);
+  if (budget !== undefined) return say("WaitingForTurn", budget);
+  const drain = readyToDisturb(seen, fact.name);
+  if (drain.kind !== "ready")
+    return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
+  const opened = resetIntent(seen, leaver, "The pool no longer lists this worker.");
+  const next = withDecisions(withIntent(facts, opened), {
+    at: seen.now,
+    action: "Reset",
+    reason: "NotListed",
+    machine: fact.name,
+    message: `${fact.name} is to be wiped: ${machine.declared.owner.name} no longer lists it.`,
+  });
+  return pursue(seen, next, leaver, opened);
+}
+
+/** Goes on with a wipe that stands in the record. */
+function pursue(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver, intent: IntentFact): RemovalStep {
+  const isAtWork = machine.look.kind === "running" && machine.look.stage === "resetting" && seen.now < intent.deadline;
+  const actions: Action[] =
+    isAtWork || !seen.mayDisturb || !mayAskAgain(seen, `Reset/${fact.name}`)
+      ? []
+      : [
+          {
+            kind: "ResetMachine",
+            machine: fact.name,
+            address: intent.address,
+            ifUuid: intent.uuid,
+            isGraceful: true,
+            ifUnlisted: "worker",
+          },
+        ];
+  return { facts, actions, removals: [waits(fact, "Resetting", resetting(fact.name))] };
+}
+
+/** Why no further machine of this pool may go down now, or `undefined`. One that is down already takes nothing away. */
+function budgetOf(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver, engaged: ReadonlySet<MachineName>): string | undefined {
+  if (!isReadyNode(machine)) return undefined;
+  const pool = poolOf(seen, machine);
+  const own = seen.machines.filter(({ declared }) => declared.owner.kind === "TalosWorker" && declared.owner.name === pool?.metadata.name);
+  const limit = maxUnavailableOf(pool?.spec?.rolloutStrategy, own.length);
+  const isPart = (name: string): boolean => {
+    const known = machineFact(facts, name);
+    return known?.configuredAt !== undefined && known.releasedAt === undefined;
+  };
+  const down = [
+    ...own.filter((one) => isPart(one.declared.name) && !isReadyNode(one)),
+    ...seen.former.filter(({ declared: { name, owner } }) => {
+      const isEngaged = engaged.has(name) || intentOn(facts, name) !== undefined;
+      return owner.name === pool?.metadata.name && name !== fact.name && isEngaged;
+    }),
+  ].map(({ declared }) => declared.name);
+  if (down.length < limit) return undefined;
+  return `${fact.name} leaves when fewer machines of ${machine.declared.owner.name} are down: ${down.join(", ")}; ${limit} may be (maxUnavailable).`;
+}
+
+/** Wipes of workers that are listed again: closed when nothing can come of them any more. */
+function withdrawn(seen: Observed, facts: ClusterFacts): ClusterFacts {
+  return facts.intents.reduce((known, intent) => {
+    if (intent.role !== "worker" || intent.what !== "Reset") return known;
+    const machine = seen.machines.find(({ declared }) => declared.name === intent.machine);
+    if (machine === undefined || poolOf(seen, machine)?.metadata.deletionTimestamp !== undefined) return known;
+    const fact = machineFact(known, intent.machine);
+    if (fact !== undefined && isWiped({ machine, fact }))
+      return released(seen, known, fact, "AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
+    const isAtWork = machine.look.kind !== "running" || machine.look.stage === "resetting";
+    return isAtWork || seen.now < intent.deadline + LATE_MS ? known : closed(seen, known, intent, "ListedAgain");
+  }, facts);
+}
+
+function closed(seen: Observed, facts: ClusterFacts, intent: IntentFact, reason: string): ClusterFacts {
+  const message = `The wipe of ${intent.machine} did not take place.`;
+  return withDecisions(withoutIntent(facts, intent.machine), {
+    at: seen.now,
+    action: "CloseReset",
+    reason,
+    machine: intent.machine,
+    message,
+  });
+}
+
+function resetting(name: string): string {
+  return `${name} is being wiped; it is let go once it answers in maintenance mode.`;
+}
+
+/** What is under way goes on first, then machines that are down already: taking them away disturbs nobody. */
+function engagedFirst(seen: Observed, facts: ClusterFacts): (a: Leaver, b: Leaver) => number {
+  const weight = ({ machine, fact }: Leaver): number =>
+    intentOn(facts, fact.name) !== undefined ? 0 : seen.drains?.has(fact.name) === true ? 1 : isReadyNode(machine) ? 3 : 2;
+  return (a, b) => weight(a) - weight(b) || (a.fact.name < b.fact.name ? -1 : 1);
+}

@@ -1,0 +1,183 @@
+import { annotations } from "@talos-operator/api";
+import type { DeletionPolicy, ReasonOf, RolloutStrategy, TalosWorker } from "@talos-operator/api";
+import type { EtcdMember, Look } from "../../../looking/look.ts";
+import { elapsedMs } from "../../../elapsed.ts";
+import { machineFact, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
+import { stateOf } from "../conditions/describe.ts";
+import { isOtherMachine, wordFor } from "./identity.ts";
+import type { Action, MachineName, MachineRole, Observed, SeenMachine } from "../model.ts";
+
+/** A machine that accepted a reset gets this long before it is asked again. Milliseconds. */
+const RESEND_AFTER_MS = 60_000;
+
+/** After an unknown outcome the machine gets a short while to show what happened. Milliseconds. */
+const LOOK_AGAIN_MS = 2_000;
+
+/** From the wish to wipe a machine until it has to answer in maintenance mode; only after this it is missed. Milliseconds. */
+const WIPE_TAKES_MS = 10 * 60_000;
+
+/** How long a call may take effect after nobody waits for it any more. Milliseconds. */
+export const LATE_MS = 10 * 60_000;
+
+/** For clocks that do not agree. Milliseconds. */
+const LATE_MARGIN_MS = 60_000;
+
+/** A machine that is on its way out, and where it stands: for people. */
+export interface Removal {
+  readonly machine: MachineName;
+  readonly role: MachineRole;
+  readonly reason: ReasonOf<"Removing">;
+  /** A sentence with its full stop. */
+  readonly message: string;
+}
+
+/** What one pass does about machines that leave: facts to store first, then actions, and what is said. */
+export interface RemovalStep {
+  readonly facts: ClusterFacts;
+  readonly actions: readonly Action[];
+  readonly removals: readonly Removal[];
+}
+
+/** A machine that nobody declares any more, with what the record knows of it. */
+export interface Leaver {
+  readonly machine: SeenMachine;
+  readonly fact: MachineFact;
+}
+
+/** Machines of one role that nobody declares any more and that were not let go; those of a pool that is deleted are the deletion's. */
+export function leaversOf(seen: Observed, facts: ClusterFacts, role: MachineRole): readonly Leaver[] {
+  return seen.former.flatMap((machine) => {
+    const fact = machineFact(facts, machine.declared.name);
+    if (machine.declared.role !== role || fact?.configuredAt === undefined || fact.releasedAt !== undefined) return [];
+    return poolOf(seen, machine)?.metadata.deletionTimestamp === undefined ? [{ machine, fact }] : [];
+  });
+}
+
+/** The pool that a worker belongs to; `undefined` for a control plane, and when the pool is gone. */
+export function poolOf(seen: Observed, { declared }: SeenMachine): TalosWorker | undefined {
+  return declared.owner.kind === "TalosWorker" ? seen.workers.find((worker) => worker.metadata.name === declared.owner.name) : undefined;
+}
+
+/** The machine answers in maintenance mode: nothing is left on it. Another machine at its address proves nothing about it. */
+export function isWiped({ machine: { look }, fact }: Leaver): boolean {
+  return look.kind === "maintenance" && !isOtherMachine(fact.uuid, look.uuid);
+}
+
+/**
+ * Until when a configuration that was sent may still reach a machine that waits with the very key it was sent to, `undefined` when none can: a machine
+ * that was wiped shows another key, and refuses what was meant for the one before. Milliseconds since the epoch.
+ */
+export function configMayArriveUntil(seen: Observed, { machine: { declared, look }, fact }: Leaver): number | undefined {
+  if (look.kind !== "maintenance" || look.spki !== fact.spki) return undefined;
+  // An earlier process stopped sending when this one began at the latest.
+  const sentAt = Math.max(fact.configuredAt ?? 0, seen.sent.get(`Configure/${declared.name}`)?.at ?? seen.watchedSince);
+  const until = sentAt + LATE_MS + LATE_MARGIN_MS;
+  return seen.now < until ? until : undefined;
+}
+
+/** A person gave this machine up by name. */
+export function isAbandoned(seen: Observed, facts: ClusterFacts, name: MachineName): boolean {
+  const named = seen.controlPlane.metadata.annotations?.[annotations.abandonMachine];
+  return named !== undefined && named !== "" && named === wordFor(facts, name, undefined);
+}
+
+/** What is written down before a machine is wiped. */
+export function resetIntent(seen: Observed, { machine, fact }: Leaver, why: string): IntentFact {
+  const { name, address, role } = machine.declared;
+  return { what: "Reset", role, machine: name, address, uuid: fact.uuid, at: seen.now, deadline: seen.now + WIPE_TAKES_MS, why };
+}
+
+/** The facts with the machine let go, and its intent closed. */
+export function released(seen: Observed, facts: ClusterFacts, fact: MachineFact, reason: string, message: string): ClusterFacts {
+  const next = withoutIntent(withMachine(facts, { ...fact, releasedAt: seen.now }), fact.name);
+  return withDecisions(next, { at: seen.now, action: "Release", reason, machine: fact.name, message });
+}
+
+/** A machine that has to be wiped and does not answer: everything else goes on without it. */
+export function unreachable(facts: ClusterFacts, machine: SeenMachine, fact: MachineFact): Removal {
+  const word = wordFor(facts, fact.name, undefined);
+  return waits(
+    fact,
+    "MachineUnreachable",
+    `${fact.name} left the list, must be wiped, and does not answer as a machine of this cluster (${stateOf(machine)}). Bring it back, or annotate ${annotations.abandonMachine}: ${word}.`,
+  );
+}
+
+/** What is said of one machine that leaves. */
+export function waits(fact: MachineFact, reason: Removal["reason"], message: string): Removal {
+  return { machine: fact.name, role: fact.role, reason, message };
+}
+
+/** Why this machine is not wiped now although it has to go, or `undefined`. */
+export function wipeForbidden(seen: Observed, { machine }: Leaver): string | undefined {
+  const { name, role } = machine.declared;
+  if (seen.unknownMode !== undefined)
+    return `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so ${name} is not wiped. Correct or remove it.`;
+  const isConfirmed = seen.controlPlane.metadata.annotations?.[annotations.confirmReset] === seen.controlPlane.metadata.name;
+  // Unknown counts as going away: nothing is wiped on a guess.
+  if (seen.namespaceIsTerminating !== false && !isConfirmed)
+    return `The namespace or a CRD is going away, or nobody could say, so ${name} is not wiped. Annotate ${annotations.confirmReset}: ${seen.controlPlane.metadata.name} if it may be.`;
+  if (role === "controlplane") {
+    if (policyOf(seen.controlPlane.spec) !== "preserve") return undefined;
+    return `${name} left the list, and deletionPolicy is preserve: it is not wiped, and an unwiped control plane would join etcd again at its next boot, so it stays a member. Set deletionPolicy to reset, or list it again.`;
+  }
+  const pool = poolOf(seen, machine);
+  const word = `Annotate ${annotations.abandonMachine} with its UUID to let it go as it is.`;
+  if (pool === undefined)
+    return `The worker pool of ${name} (${machine.declared.owner.name || "not known"}) is not there, which is no wish to wipe it. Bring the pool back. ${word}`;
+  if (seen.unsoundPools?.includes(pool.metadata.name) === true)
+    return `${name} left the list of ${pool.metadata.name}, whose spec has something wrong in it, so it is not wiped. Correct the spec; see the condition Ready of the pool.`;
+  return undefined;
+}
+
+/** What happens to the machines of a pool that are taken away. Default: they are wiped. */
+export function policyOf(spec: { readonly deletionPolicy?: DeletionPolicy } | undefined): DeletionPolicy {
+  return spec?.deletionPolicy ?? "reset";
+}
+
+/** Haste, not safety: what was just sent gets a while to show its effect. */
+export function mayAskAgain(seen: Observed, effect: string): boolean {
+  const sent = seen.sent.get(effect);
+  return sent === undefined || elapsedMs(sent.at, seen.now) >= (sent.outcome === "answered" ? RESEND_AFTER_MS : LOOK_AGAIN_MS);
+}
+
+/**
+ * The member of etcd that belongs to a machine that may not show it now: the one it showed last, or the only one that is reached at its address, was never
+ * another machine's and is shown by no other one: a machine may have joined anew since its member was written down, and died as a learner.
+ */
+export function memberOf(seen: Observed, members: readonly EtcdMember[], facts: ClusterFacts, fact: MachineFact): EtcdMember | undefined {
+  const known = members.find((member) => member.id === fact.memberId);
+  if (known !== undefined) return known;
+  const others = [...seen.machines, ...seen.former].filter(({ declared }) => declared.name !== fact.name);
+  const [own, ...more] = members.filter(
+    (member) =>
+      !facts.machines.some((other) => other.name !== fact.name && other.memberId === member.id) &&
+      !others.some(({ declared, look }) => declared.address === fact.address || isShownBy(look, member.id)) &&
+      member.peerUrls.length > 0 &&
+      member.peerUrls.every((url) => hostOf(url) === fact.address),
+  );
+  return more.length === 0 ? own : undefined;
+}
+
+/** The machine answers and shows this member as its own. */
+export function isShownBy(look: Look, memberId: string): boolean {
+  return look.kind === "running" && look.etcd?.localMember === memberId;
+}
+
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : undefined;
+}
+
+/**
+ * How many machines of a pool may be down at once.
+ *
+ * @param size machines that the pool lists
+ * @returns at least 1; shares round down, as published
+ */
+export function maxUnavailableOf(strategy: RolloutStrategy | undefined, size: number): number {
+  const limit = strategy?.rollingUpdate?.maxUnavailable ?? 1;
+  const share = typeof limit === "string" ? /^(\d+)%$/.exec(limit)?.[1] : undefined;
+  const count = share === undefined ? Number(limit) : Math.floor((Number(share) * size) / 100);
+  return Number.isFinite(count) ? Math.max(1, Math.floor(count)) : 1;
+}

@@ -1,0 +1,21 @@
+import type { SecretsBundle } from "@talos-operator/talos";
+import { usableBundle } from "../../../secrets/bundle-store.ts";
+import type { BundleStore } from "../../../secrets/bundle-store.ts";
+import type { ClusterFacts } from "./facts.ts";
+import type { ClusterSession } from "../session.ts";
+
+/**
+ * The bundle that the record names, read now or held for a moment since the last reading.
+ *
+ * @throws EffectError `KEYS_UNUSABLE`
+ */
+export function bundleInForce(
+  session: ClusterSession,
+  bundles: BundleStore,
+  namespace: string | undefined,
+  expected: ClusterFacts["bundle"],
+): Promise<SecretsBundle> {
+  return session.keys(expected.fingerprint, async () =>
+    usableBundle(await bundles.read({ namespace, name: expected.secretName }), expected),
+  );
+}

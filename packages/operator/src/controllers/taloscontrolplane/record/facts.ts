@@ -1,0 +1,201 @@
+import type { Cni } from "@talos-operator/api";
+import type { MachineName, MachineRole } from "../model.ts";
+
+/**
+ * What is written down about a cluster, as the rules see it: the content of its ClusterRecord.
+ *
+ * Only facts that cannot be had again by looking, and intents that must survive a crash. No secrets. Times are milliseconds since the epoch.
+ */
+export interface ClusterFacts {
+  /** UID of the TalosControlPlane that the record was made for; another one means the object was moved or made anew. */
+  readonly controlPlaneUid: string;
+  readonly clusterId: string;
+  readonly bundle: BundleFact;
+  /** URL of the Kubernetes API in every configuration; chosen once. */
+  readonly endpoint: string;
+  /** Networks in every configuration; chosen once. Empty in records of before these fields. */
+  readonly podCIDR: readonly string[];
+  readonly serviceCIDR: readonly string[];
+  /** Network plugin in every configuration; chosen once. Empty = none was named; `undefined` in records of before this field. */
+  readonly cni: Cni | undefined;
+  /** What the control planes are made with; a later change of the spec is an upgrade, not configuration. */
+  readonly talosVersion: string;
+  readonly kubernetesVersion: string;
+  readonly machines: readonly MachineFact[];
+  readonly bootstrapIntent: BootstrapIntentFact | undefined;
+  readonly bootstrapDone: BootstrapDoneFact | undefined;
+  /** Effects that may have been sent and whose end was not seen: at most one on control planes, at most one for each worker. */
+  readonly intents: readonly IntentFact[];
+  /** Newest last, at most 50. */
+  readonly decisions: readonly DecisionFact[];
+  /** When the running cluster was taken over from others; absent for one that this operator made. */
+  readonly importedAt?: number;
+}
+
+/** The secrets bundle in force. */
+export interface BundleFact {
+  readonly secretName: string;
+  readonly fingerprint: string;
+  /** True when the Secret was there before the record: machines may have been configured that the record does not know. */
+  readonly wasFound: boolean;
+}
+
+/** One machine's identity, written down before the first byte of configuration is sent to it. */
+export interface MachineFact {
+  readonly name: MachineName;
+  readonly role: MachineRole;
+  readonly address: string;
+  /** SMBIOS UUID; empty where the machine has none. */
+  readonly uuid: string;
+  readonly macs: readonly string[];
+  /** Key of the maintenance certificate that was trusted on first use; `undefined` when the machine was first met configured. */
+  readonly spki: string | undefined;
+  /** `undefined` = not told. */
+  readonly platform: string | undefined;
+  /** `undefined` = none (containers). */
+  readonly installDisk: string | undefined;
+  /** Of the settings that its configuration was made from; `undefined` when it was met configured. */
+  readonly configHash: string | undefined;
+  /** Version contract of its configuration, for example `1.13`; absent in records of before this field. */
+  readonly contract?: string;
+  /** SHA-256 of the configuration text that was last applied, or first read; absent until then. Another one on the machine is drift. */
+  readonly appliedHash?: string;
+  /** Settings that are on the machine and in force only after its next boot. */
+  readonly staged?: StagedFact;
+  /** Settings that the machine refused or took back: not sent again until they change. */
+  readonly failed?: FailedConfigFact;
+  readonly pinnedAt: number;
+  /** When a person's word for `spki` was taken; `undefined` = it was trusted on first use. */
+  readonly vouchedAt: number | undefined;
+  /** From here on a configuration may have been sent, and the machine may hold etcd data. */
+  readonly configuredAt: number | undefined;
+  /** When the machine was proved wiped, or given up by a person. */
+  readonly releasedAt: number | undefined;
+  /**
+   * Hash of the static network settings that were last written to its META, or counted as written when it was met running; `none` = none were. Absent where
+   * nobody looked (containers, records of before this field): what stands in the spec then counts as written.
+   */
+  readonly metaHash?: string;
+  /** The etcd member that it last showed as its own: 16 hex digits. Absent: none was seen, or the record is older than this field. */
+  readonly memberId?: string;
+}
+
+/** A configuration that waits for a reboot. */
+export interface StagedFact {
+  /** Of the settings. */
+  readonly configHash: string;
+  /** Boot id of the machine when it was sent; another one shows that it is in force. */
+  readonly bootId: string;
+}
+
+/** A configuration that did not come into force: the machine refused it, took it back, or was not heard of. */
+export interface FailedConfigFact {
+  /** Of the settings. */
+  readonly configHash: string;
+  /** For people; at most 512 characters, no secrets. */
+  readonly why: string;
+  /** How often they were sent and did not come into force, without a sign why; absent = once, and that is final. */
+  readonly tries?: number;
+}
+
+/** Which machine founds etcd. Written before the call is sent, never changed to another machine. */
+export interface BootstrapIntentFact {
+  readonly machine: MachineName;
+  readonly address: string;
+  readonly uuid: string;
+  readonly at: number;
+  /** Until when the call may still take effect. */
+  readonly deadline: number;
+}
+
+/** Proof that etcd was founded. */
+export interface BootstrapDoneFact {
+  readonly machine: MachineName;
+  readonly address: string;
+  readonly uuid: string;
+  readonly at: number;
+  readonly evidence: string;
+}
+
+/**
+ * What an intent is about: `Reset` wipes a machine, `RemoveMember` takes a dead member out of etcd's list, `ApplyConfig` changes the configuration of a
+ * running machine, `Reboot` boots it anew, `WriteMeta` changes the static network settings in its META.
+ */
+export type IntentKind = "Reset" | "RemoveMember" | "ApplyConfig" | "Reboot" | "WriteMeta";
+
+/** An effect that cannot be repeated blindly, written down before it is sent, until what the machine shows ends it. */
+export interface IntentFact {
+  readonly what: IntentKind;
+  readonly machine: MachineName;
+  readonly address: string;
+  /** SMBIOS UUID; empty where the machine has none. */
+  readonly uuid: string;
+  readonly role: MachineRole;
+  readonly at: number;
+  /** Until when the effect may still take place. */
+  readonly deadline: number;
+  /** What the record says, where that is another clock's time and the two above are this process's. */
+  readonly recorded?: { readonly at: number; readonly deadline: number };
+  readonly why: string;
+  /** Boot id of the machine before; another one later shows that it rebooted. */
+  readonly bootIdBefore?: string;
+  /** The etcd member concerned: 16 hex digits. */
+  readonly memberId?: string;
+  /** Hash of the configuration that is sent. */
+  readonly configHash?: string;
+  /** How it is sent: `try` reverts by itself at `deadline`. */
+  readonly applyMode?: "try" | "no-reboot" | "staged";
+}
+
+/** One remembered decision, for people. */
+export interface DecisionFact {
+  readonly at: number;
+  readonly action: string;
+  /** One word. */
+  readonly reason: string;
+  readonly machine?: MachineName;
+  readonly message: string;
+  /** The rule that took it; stamped on by `decide`. */
+  readonly rule?: string;
+  /** What ends the state that it led to; by default what the catalogue says to the reason that is waited for. */
+  readonly releasedBy?: string;
+}
+
+/** Most decisions that a record keeps. */
+const DECISIONS_KEPT = 50;
+
+/** The facts with more decisions, the oldest dropped beyond {@link DECISIONS_KEPT}. */
+export function withDecisions(facts: ClusterFacts, ...decisions: readonly DecisionFact[]): ClusterFacts {
+  return { ...facts, decisions: [...facts.decisions, ...decisions].slice(-DECISIONS_KEPT) };
+}
+
+/** The open intent on a machine, of one kind where one is named, or `undefined`. */
+export function intentOn(facts: ClusterFacts | undefined, name: MachineName, what?: IntentKind): IntentFact | undefined {
+  return facts?.intents.find((intent) => intent.machine === name && (what === undefined || intent.what === what));
+}
+
+/** The one open intent on control planes, or `undefined`: while it is there no other control plane is disturbed. */
+export function controlPlaneIntent(facts: ClusterFacts | undefined): IntentFact | undefined {
+  return facts?.intents.find((intent) => intent.role === "controlplane");
+}
+
+/** The facts with one more intent. */
+export function withIntent(facts: ClusterFacts, intent: IntentFact): ClusterFacts {
+  return { ...facts, intents: [...facts.intents, intent] };
+}
+
+/** The facts without the intent on this machine. */
+export function withoutIntent(facts: ClusterFacts, name: MachineName): ClusterFacts {
+  return { ...facts, intents: facts.intents.filter((intent) => intent.machine !== name) };
+}
+
+/** The fact of one machine, or `undefined`. */
+export function machineFact(facts: ClusterFacts | undefined, name: MachineName): MachineFact | undefined {
+  return facts?.machines.find((machine) => machine.name === name);
+}
+
+/** The facts with one machine's replaced or added; the order of names is kept, new ones come last. */
+export function withMachine(facts: ClusterFacts, next: MachineFact): ClusterFacts {
+  const index = facts.machines.findIndex((machine) => machine.name === next.name);
+  return { ...facts, machines: index < 0 ? [...facts.machines, next] : facts.machines.with(index, next) };
+}
