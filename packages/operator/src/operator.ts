@@ -17,7 +17,7 @@ import { createMachineIdentityController } from "./controllers/machine/controlle
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
-import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/spec-problems.ts";
+import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createLatest } from "./controllers/shared/latest.ts";
@@ -26,7 +26,7 @@ import { createWorkerController } from "./controllers/talosworker/controller.ts"
 import { leadingAlone, leadingBy } from "./leading.ts";
 import { createCheckedDialer } from "./looking/checked-dialer.ts";
 import { createConfigReferences } from "./references/config-references.ts";
-import type { SpecOptions } from "./controllers/taloscontrolplane/spec/spec-problems.ts";
+import type { SpecOptions } from "./controllers/taloscontrolplane/spec/spec-options.ts";
 import { createReferences } from "./references/references.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import { createResults } from "./results/results.ts";

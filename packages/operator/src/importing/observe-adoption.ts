@@ -6,7 +6,7 @@ import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
 import { withAdminClient } from "../controllers/taloscontrolplane/effects/admin-client.ts";
 import type { Observed } from "../controllers/taloscontrolplane/model.ts";
-import { equip } from "../controllers/taloscontrolplane/observe.ts";
+import { equip } from "../controllers/taloscontrolplane/fresh-copies.ts";
 import { writtenConfig } from "../controllers/taloscontrolplane/spec/written-config.ts";
 import type { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
 import { findBundles } from "./found-bundles.ts";

@@ -284,7 +284,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.edits],
     edits: [
       {
-        file: `${brain}/spec/spec-problems.ts`,
+        file: `${brain}/spec/inert-fields.ts`,
         find: 'if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");',
         replace: "",
       },

@@ -41,7 +41,7 @@ import { printRecord, readRecord } from "./record/facts-codec.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import type { Guard } from "./effects/guard.ts";
 import type { Action, DeclaredMachine, Observed, ObjectName } from "./model.ts";
-import { equip } from "./observe.ts";
+import { equip } from "./fresh-copies.ts";
 import type { ClusterSession } from "./session.ts";
 import { writtenConfig } from "./spec/written-config.ts";
 

@@ -103,7 +103,7 @@ export interface Observed {
   readonly machines: readonly SeenMachine[];
   /** Machines that the record knows, that were not let go, and that no spec declares any more. */
   readonly former: readonly SeenMachine[];
-  /** What is wrong with the specs, and fields that are not built, found by the checks of `spec-problems.ts`. */
+  /** What is wrong with the specs, and fields that are not built, found by `spec/`. */
   readonly problems: readonly Finding[];
   /** Worker pools whose spec has something wrong in it: that a machine is not listed there is no wish to wipe it. */
   readonly unsoundPools?: readonly string[];

@@ -1,61 +1,26 @@
-import {
-  bundleSecretName,
-  clusterRecordResource,
-  findingsMessage,
-  kubeconfigSecretName,
-  machineNameFor,
-  talosconfigSecretName,
-  validateAddresses,
-} from "@talos-operator/api";
-import type { ClusterRecord, Finding, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import { bundleSecretName, findingsMessage, machineNameFor, validateAddresses } from "@talos-operator/api";
+import type { Finding, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys } from "@talos-operator/ports";
-import type { SecretsBundle } from "@talos-operator/talos";
-import { elapsedMs } from "../../elapsed.ts";
 import type { ConfigBase } from "../../config/config-base.ts";
 import type { ConfigReferences, ResolvedConfig } from "../../references/config-references.ts";
 import type { AddressBook, References } from "../../references/references.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
-import { givenSecretsName, readGivenSecrets } from "../../secrets/given-secrets.ts";
-import { mintCredentials, readerRenewalAt } from "../../secrets/credentials.ts";
-import { machinesOf } from "./spec/declared.ts";
-import { handMade } from "./spec/hand-made.ts";
-import { addressKnowledge, referencesOf } from "./spec/known-addresses.ts";
+import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-copies.ts";
+import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
+import type { DeclaredMachine, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
 import { intentOn, machineFact } from "./record/facts.ts";
 import type { ClusterFacts, MachineFact } from "./record/facts.ts";
-import { fixedPropertyProblems } from "./spec/fixed-properties.ts";
-import { newerWord, readRecord } from "./record/facts-codec.ts";
-import type { DeclaredMachine, Observed, Seen, SeenBundle, SeenMachine, SeenRecord } from "./model.ts";
-import { checkWritten } from "./spec/check-written.ts";
-import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
-import { accessOwner } from "./rules/access.ts";
-import { seenAccess } from "./session.ts";
 import type { ClusterSession } from "./session.ts";
-import {
-  addressesElsewhere,
-  addressesOf,
-  concernsCluster,
-  controlPlaneProblems,
-  handMadeProblems,
-  inertFieldsOf,
-  workerProblems,
-} from "./spec/spec-problems.ts";
-
-/**
- * How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. With many clusters it is longer, so that a burst of
- * them does not spend itself on reading what nobody else writes; at most two minutes.
- */
-const EAGER_FRESH = { leastMs: 25_000, perClusterMs: 500, mostMs: 120_000 } as const;
-
-/**
- * The same while a cluster is as it should be: people who delete an access Secret get a new one within two minutes. With many clusters it takes longer, so
- * that all of them together read no more than forty objects a minute; at most an hour.
- */
-const SETTLED_FRESH = { leastMs: 120_000, perClusterMs: 6_000, mostMs: 3_600_000 } as const;
-
-/** Passes follow each other within milliseconds while a cluster begins. What is made is made by create-only calls: they find what came meanwhile. */
-const ABSENT_FRESH_MS = 10_000;
+import { checkWritten } from "./spec/check-written.ts";
+import { machinesOf } from "./spec/declared.ts";
+import { fixedPropertyProblems } from "./spec/fixed-properties.ts";
+import { handMade } from "./spec/hand-made.ts";
+import { inertFieldsOf } from "./spec/inert-fields.ts";
+import { addressKnowledge, referencesOf } from "./spec/known-addresses.ts";
+import { addressesElsewhere, addressesOf } from "./spec/places.ts";
+import { concernsCluster, controlPlaneProblems, handMadeProblems, workerProblems } from "./spec/spec-problems.ts";
 
 /** What observing needs. */
 export interface ObservePorts {
@@ -255,11 +220,6 @@ function isUsable(machine: DeclaredMachine, hosts: HostOptions): boolean {
   return machine.reference !== undefined || validateAddresses([{ field: machine.field, address: machine.address }], hosts).length === 0;
 }
 
-function freshMsFor(session: ClusterSession, clusters: number): number {
-  const { leastMs, perClusterMs, mostMs } = session.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH;
-  return Math.min(mostMs, Math.max(leastMs, clusters * perClusterMs));
-}
-
 /** Drains and Nodes. What is paused is not drained either; a machine whose effect stands in the record is past its drain. */
 function workloadOf(
   mode: ReconcileMode,
@@ -270,116 +230,6 @@ function workloadOf(
   for (const name of workload.drains().keys())
     if (mode !== "reconcile" || machineFact(facts, name) === undefined || intentOn(facts, name) !== undefined) workload.forget(name);
   return { drains: workload.drains(), nodes: workload.nodes() };
-}
-
-/** Reads the record unless a fresh copy is at hand. */
-async function readClusterRecord(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenRecord>> {
-  const now = ports.clock.now();
-  if (
-    session.record === undefined ||
-    (elapsedMs(session.record.at, now) >= freshMsFor(session, ports.clusters) && !session.isAboutToMakeBundle())
-  ) {
-    try {
-      const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
-      session.record = { at: now, value: record ?? "absent" };
-    } catch (thrown) {
-      return { kind: "unknown", detail: codeOf(thrown) };
-    }
-  }
-  if (session.record.value === "absent") return { kind: "absent" };
-  const seen = readRecord(session.record.value);
-  if (seen !== undefined) return { kind: "present", value: { ...seen, facts: session.ownTimes.of(seen.facts, now) } };
-  const newer = newerWord(session.record.value);
-  return newer === undefined
-    ? { kind: "unknown", detail: "it names no bundle or no cluster id" }
-    : {
-        kind: "unknown",
-        detail: `it holds what only a newer release knows (${newer}); run that release of the operator again`,
-        isNewer: true,
-      };
-}
-
-/** Reads the bundle unless it was just read; makes reader credentials from it when there are none that fit. */
-async function readBundle(key: ObjectKey, session: ClusterSession, ports: ObservePorts): Promise<Seen<SeenBundle>> {
-  const now = ports.clock.now();
-  const needsCredentials = session.credentialsFor === undefined || now >= session.credentialsFor.renewAt;
-  const known = session.bundle;
-  if (known !== undefined) {
-    const isAbsent = known.value.kind === "absent";
-    const freshMs = isAbsent ? ABSENT_FRESH_MS : freshMsFor(session, ports.clusters);
-    // In a burst of new clusters the turn of a key comes after minutes; what is made then is made by a create-only call.
-    const isFresh = elapsedMs(known.at, now) < freshMs || session.isAboutToMakeBundle();
-    if (isFresh && (isAbsent || !needsCredentials)) return known.value;
-  }
-  try {
-    const stored = await ports.bundles.read(key);
-    const value: Seen<SeenBundle> =
-      stored === undefined
-        ? { kind: "absent" }
-        : {
-            kind: "present",
-            value: { fingerprint: stored.fingerprint, clusterId: stored.clusterId, isOurs: stored.isOurs, isDeleting: stored.isDeleting },
-          };
-    session.bundle = { at: now, value };
-    if (stored?.bundle !== undefined && stored.isOurs) await equip(session, stored.bundle, stored.fingerprint, ports);
-    return value;
-  } catch (thrown) {
-    return { kind: "unknown", detail: codeOf(thrown) };
-  }
-}
-
-/** Asked for only while a cluster has no keys yet. */
-async function readGiven({ metadata }: TalosControlPlane, ports: ObservePorts): Promise<Observed["given"]> {
-  const name = givenSecretsName(metadata);
-  if (name === undefined) return undefined;
-  try {
-    const { source, problem } = await readGivenSecrets(ports, metadata.namespace ?? "", name);
-    return { kind: "present", value: { source, ...(problem === undefined ? {} : { problem }) } };
-  } catch (thrown) {
-    return { kind: "unknown", detail: codeOf(thrown) };
-  }
-}
-
-/** Gives the session reader credentials of this bundle; keeps those it has while they fit. */
-export async function equip(
-  session: ClusterSession,
-  bundle: SecretsBundle,
-  fingerprint: string,
-  ports: Pick<ObservePorts, "keys" | "clock">,
-): Promise<void> {
-  const now = ports.clock.now();
-  if (session.credentialsFor?.fingerprint === fingerprint && now < session.credentialsFor.renewAt) return;
-  session.setCredentials(await mintCredentials(bundle, "os:reader", ports.keys, ports.clock));
-  session.credentialsFor = { fingerprint, renewAt: readerRenewalAt(now) };
-}
-
-async function readAccess(
-  controlPlane: TalosControlPlane,
-  session: ClusterSession,
-  ports: ObservePorts,
-): Promise<Pick<Observed, "kubeconfig" | "talosconfig">> {
-  const now = ports.clock.now();
-  const namespace = controlPlane.metadata.namespace ?? "";
-  const owner = accessOwner({ controlPlane });
-  const isFresh = (one: ClusterSession["kubeconfig"]): boolean =>
-    one !== undefined && elapsedMs(one.at, now) < (one.value.kind === "present" ? freshMsFor(session, ports.clusters) : ABSENT_FRESH_MS);
-  try {
-    if (!isFresh(session.kubeconfig))
-      session.kubeconfig = {
-        at: now,
-        value: seenAccess(await ports.access.readKubeconfig(namespace, kubeconfigSecretName(owner), controlPlane)),
-      };
-    if (!isFresh(session.talosconfig))
-      session.talosconfig = {
-        at: now,
-        value: seenAccess(await ports.access.readTalosconfig(namespace, talosconfigSecretName(owner), controlPlane)),
-      };
-  } catch (thrown) {
-    const unknown = { kind: "unknown", detail: codeOf(thrown) } as const;
-    return { kubeconfig: unknown, talosconfig: unknown };
-  }
-  const unknown = { kind: "unknown", detail: "not asked" } as const;
-  return { kubeconfig: session.kubeconfig?.value ?? unknown, talosconfig: session.talosconfig?.value ?? unknown };
 }
 
 /** Machines that the record knows, that were not let go, and that nobody declares any more. */
@@ -437,8 +287,4 @@ async function isGoingAway(namespace: string, client: KubeClient): Promise<boole
     // Unknown forbids a wipe; the rule says so to people.
     return undefined;
   }
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "it could not be read";
 }

@@ -6,7 +6,7 @@ import { endpointHost } from "../../config/endpoint-host.ts";
 import { isOlder } from "../shared/is-older.ts";
 import { effectiveMode, isTakenOver } from "../shared/mode.ts";
 import type { Pauses } from "./held.ts";
-import { canonicalAddressesOf, endpointPlaces, fullName } from "./spec/spec-problems.ts";
+import { canonicalAddressesOf, endpointPlaces, fullName } from "./spec/places.ts";
 
 /** The caches that tell which objects belong to a control plane, and which belong to others. */
 export interface Caches {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { controlPlane, worker } from "../../../testing/builders.ts";
 import { specOrMetadataChanged } from "../../shared/predicates.ts";
-import { controlPlaneProblems, inertFieldsOf, workerProblems } from "./spec-problems.ts";
+import { inertFieldsOf } from "./inert-fields.ts";
+import { controlPlaneProblems, workerProblems } from "./spec-problems.ts";
 
 function nested(levels: number): object {
   let value: object = { a: 1 };
