@@ -23,14 +23,13 @@ import type {
   VitistackMachine,
 } from "@talos-operator/api";
 import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, EventRecorder, KubeClient, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
-import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
-import { measured } from "../../metrics/measured.ts";
-import type { Measures } from "../../metrics/measured.ts";
+import type { Controller, EventRecorder, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import { dump } from "js-yaml";
 import { elapsedMs } from "../../elapsed.ts";
 import type { Leading } from "../../leading.ts";
 import type { Results } from "../../results/results.ts";
+import { commonOptions } from "../shared/controller-ports.ts";
+import type { ControllerPorts } from "../shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import { machineFact } from "../taloscontrolplane/record/facts.ts";
@@ -43,7 +42,7 @@ import { CompositionError, compositionBackoff } from "./errors.ts";
 import { clusterAnnotations, compositionFinalizers, machineLabels } from "./keys.ts";
 import type { Decision, MachineManifest, Seen } from "./model.ts";
 import { holdersBeside, isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
-import type { Caches } from "./observe.ts";
+import type { CompositionCaches } from "./observe.ts";
 
 import { keepGivenSecrets } from "./keep-given.ts";
 import { createPoolPauser } from "./pause-pools.ts";
@@ -61,12 +60,7 @@ const ENDPOINT_AGAIN_MS = 5_000;
 const APPLIES_AT_ONCE = 8;
 
 /** What the controller of KubernetesClusters needs. */
-export interface CompositionControllerOptions extends Caches, Measures {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: RandomSource;
-  readonly log: Logger;
+export interface CompositionControllerOptions extends ControllerPorts, CompositionCaches {
   readonly events: EventRecorder;
   readonly leading: Leading;
   /** Without it no files are written, and the condition FilesGenerated says so. */
@@ -382,11 +376,7 @@ export function createCompositionController(options: CompositionControllerOption
 
   return createController({
     name: "KubernetesCluster",
-    clock,
-    timers: options.timers,
-    random: options.random,
-    log,
-    ...measured(options),
+    ...commonOptions(options),
     logFields: ({ name }) => ({ cluster: name }),
     workers: options.concurrency,
     backoff: compositionBackoff,
@@ -412,7 +402,10 @@ export function createCompositionController(options: CompositionControllerOption
 }
 
 /** The pool of a TalosMachine. */
-function poolKeys({ metadata, spec }: TalosMachine, { controlPlanes, workers }: Caches): readonly (TalosControlPlane | TalosWorker)[] {
+function poolKeys(
+  { metadata, spec }: TalosMachine,
+  { controlPlanes, workers }: CompositionCaches,
+): readonly (TalosControlPlane | TalosWorker)[] {
   const { namespace } = metadata;
   const name = spec?.controlPlaneRef?.name;
   const pool =

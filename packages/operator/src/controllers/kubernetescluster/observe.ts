@@ -1,27 +1,17 @@
 import { controllerOf, normaliseCluster, parseEndpoint } from "@talos-operator/api";
-import type {
-  ClusterDefaults,
-  KubernetesCluster,
-  ObjectMeta,
-  TalosControlPlane,
-  TalosMachine,
-  TalosWorker,
-  VitistackMachine,
-} from "@talos-operator/api";
+import type { ClusterDefaults, KubernetesCluster, ObjectMeta, VitistackMachine } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { Informer, ObjectKey, Store } from "@talos-operator/kube-runtime";
+import type { TalosCaches } from "../shared/controller-ports.ts";
 import { isOlder } from "../shared/is-older.ts";
 import { clusterAnnotations } from "./keys.ts";
 import type { Seen } from "./model.ts";
 import { workerPoolName } from "./pools.ts";
 
 /** The caches that a pass looks into; with the indexes of {@link childIndexers} and {@link clusterIndexers}. */
-export interface Caches {
+export interface CompositionCaches extends Omit<TalosCaches, "talosClusters"> {
   readonly clusters: Informer<KubernetesCluster>;
   readonly vitistackMachines: Informer<VitistackMachine>;
-  readonly controlPlanes: Informer<TalosControlPlane>;
-  readonly workers: Informer<TalosWorker>;
-  readonly machines: Informer<TalosMachine>;
 }
 
 /** Finds Machines and pools by the UID of the object that controls them. */
@@ -48,7 +38,7 @@ export const clusterIndexers = {
 };
 
 /** Looks at everything that the caches hold about a cluster. */
-export function observeComposition(cluster: KubernetesCluster, caches: Caches, defaults: ClusterDefaults, now: number): Seen {
+export function observeComposition(cluster: KubernetesCluster, caches: CompositionCaches, defaults: ClusterDefaults, now: number): Seen {
   const { metadata } = cluster;
   const namespace = metadata.namespace ?? "";
   const uid = metadata.uid ?? "";

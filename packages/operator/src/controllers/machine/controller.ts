@@ -1,28 +1,22 @@
 import { controllerOf, normaliseCluster, vitistackMachineResource } from "@talos-operator/api";
 import type { ClusterDefaults, TalosMachine, VitistackMachine } from "@talos-operator/api";
 import { createController, isConflict, isNotFound, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
-import { measured } from "../../metrics/measured.ts";
-import type { Measures } from "../../metrics/measured.ts";
+import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import { groupOfMachine } from "../kubernetescluster/machine-manifest.ts";
-import type { Caches } from "../kubernetescluster/observe.ts";
+import type { CompositionCaches } from "../kubernetescluster/observe.ts";
 
 import { talosMachineName, workerPoolName } from "../kubernetescluster/pools.ts";
+import { commonOptions } from "../shared/controller-ports.ts";
+import type { ControllerPorts } from "../shared/controller-ports.ts";
 import { decideMachineAnnotations } from "./decide.ts";
 
 /** Owner of the annotations that the operator sets on a Machine after it was made. */
 const FIELD_MANAGER = "talos-operator/machine";
 
 /** What the controller of Machines needs. */
-export interface MachineIdentityControllerOptions extends Caches, Measures {
-  readonly client: KubeClient;
+export interface MachineIdentityControllerOptions extends ControllerPorts, CompositionCaches {
   /** As the clusters were composed with. */
   readonly defaults: ClusterDefaults;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: RandomSource;
-  readonly log: Logger;
 }
 
 /** Says on each Machine of a KubernetesCluster what address it is called by, and whether Talos is installed on it. Machines of others are not touched. */
@@ -59,11 +53,7 @@ export function createMachineIdentityController(options: MachineIdentityControll
 
   return createController({
     name: "Machine",
-    clock: options.clock,
-    timers: options.timers,
-    random: options.random,
-    log: options.log,
-    ...measured(options),
+    ...commonOptions(options),
     backoff: { baseMs: 20, maxMs: 15_000 },
     async reconcile(key, context) {
       const machine = vitistackMachines.store.get(key);

@@ -9,10 +9,9 @@ import {
 } from "@talos-operator/api";
 import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
-import { measured } from "../../metrics/measured.ts";
-import type { Measures } from "../../metrics/measured.ts";
+import type { Controller, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
+import { commonOptions } from "../shared/controller-ports.ts";
+import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -27,15 +26,7 @@ const STATUS_EVERY_MS = 2_000;
 const CACHE_BEHIND_MS = 1_000;
 
 /** What the controller of clusters needs. */
-export interface ClusterControllerOptions extends Measures {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: RandomSource;
-  readonly log: Logger;
-  readonly talosClusters: Informer<TalosCluster>;
-  readonly controlPlanes: Informer<TalosControlPlane>;
-  readonly workers: Informer<TalosWorker>;
+export interface ClusterControllerOptions extends ControllerPorts, Omit<TalosCaches, "machines"> {
   readonly latest: Pick<LatestWords, "talosCluster">;
   readonly hosts: HostOptions;
   readonly events: EventRecorder;
@@ -170,11 +161,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
 
   return createController({
     name: "taloscluster",
-    clock: options.clock,
-    timers: options.timers,
-    random: options.random,
-    log: options.log,
-    ...measured(options),
+    ...commonOptions(options),
     logFields: ({ name }) => ({ cluster: name }),
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,

@@ -1,10 +1,10 @@
-import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import type { Controller, EventRecorder, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
+import type { HostOptions } from "@talos-operator/api";
+import type { Controller, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Keys, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import type { Leading } from "../../leading.ts";
+import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { LatestWords } from "../shared/latest.ts";
 import type { Look } from "../../looking/look.ts";
-import type { Measures } from "../../metrics/measured.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
@@ -17,22 +17,13 @@ import type { Plan } from "./planning/plan.ts";
 export const FIELD_MANAGER = "talos-operator/taloscontrolplane";
 
 /** What the brain needs. */
-export interface BrainOptions extends Measures {
-  readonly client: KubeClient;
+export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly dialer: TalosDialer;
   /** To the Kubernetes APIs of the clusters themselves; without it their Nodes are left alone. */
   readonly workloads?: WorkloadDialer;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: RandomSource;
   readonly keys: Keys;
-  readonly log: Logger;
   readonly events: EventRecorder;
   readonly leading: Leading;
-  readonly talosClusters: Informer<TalosCluster>;
-  readonly controlPlanes: Informer<TalosControlPlane>;
-  readonly workers: Informer<TalosWorker>;
-  readonly machines: Informer<TalosMachine>;
   readonly latest: LatestWords;
   readonly hosts: HostOptions;
   readonly references: References;

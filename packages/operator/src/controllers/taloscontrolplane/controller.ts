@@ -6,9 +6,9 @@ import { elapsedMs } from "../../elapsed.ts";
 import { isEffectError } from "../../errors.ts";
 import { LookGate } from "../../looking/look-gate.ts";
 import { Turnstile } from "../../looking/turnstile.ts";
-import { measured } from "../../metrics/measured.ts";
 import { createAccessStore } from "../../secrets/access-store.ts";
 import { createBundleStore } from "../../secrets/bundle-store.ts";
+import { commonOptions } from "../shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { FIELD_MANAGER } from "./brain.ts";
@@ -128,11 +128,7 @@ export function createBrain(options: BrainOptions): Brain {
 
   const controller: Controller = createController({
     name: "taloscontrolplane",
-    clock,
-    timers: options.timers,
-    random,
-    log: options.log,
-    ...measured(options),
+    ...commonOptions(options),
     logFields: ({ name }) => ({ cluster: name }),
     workers: options.concurrency,
     backoff: { baseMs: 20, maxMs: 15_000 },

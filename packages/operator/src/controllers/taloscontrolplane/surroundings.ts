@@ -1,26 +1,19 @@
 import { canonicalAddress, controllerOf, reconcileModeOf } from "@talos-operator/api";
 import type { ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
-import type { Informer, ObjectKey } from "@talos-operator/kube-runtime";
+import type { ObjectKey } from "@talos-operator/kube-runtime";
 import { endpointHost } from "../../config/endpoint-host.ts";
+import type { TalosCaches } from "../shared/controller-ports.ts";
 import { isOlder } from "../shared/is-older.ts";
 import { effectiveMode, isTakenOver } from "../shared/mode.ts";
 import type { Pauses } from "./held.ts";
 import { canonicalAddressesOf, endpointPlaces, fullName } from "./spec/places.ts";
 
-/** The caches that tell which objects belong to a control plane, and which belong to others. */
-export interface Caches {
-  readonly talosClusters: Informer<TalosCluster>;
-  readonly controlPlanes: Informer<TalosControlPlane>;
-  readonly workers: Informer<TalosWorker>;
-  readonly machines: Informer<TalosMachine>;
-}
-
 /** The objects around a control plane, as the caches show them now. */
 export class Surroundings {
-  readonly #caches: Caches;
+  readonly #caches: TalosCaches;
 
-  constructor(caches: Caches) {
+  constructor(caches: TalosCaches) {
     this.#caches = caches;
   }
 

@@ -1,12 +1,11 @@
 import { talosMachineResource } from "@talos-operator/api";
-import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createController, keyText, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
-import { measured } from "../../metrics/measured.ts";
-import type { Measures } from "../../metrics/measured.ts";
+import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Brain } from "../taloscontrolplane/brain.ts";
 import type { Look } from "../../looking/look.ts";
+import { commonOptions } from "../shared/controller-ports.ts";
+import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import { effectiveMode } from "../shared/mode.ts";
 import { annotationsChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -23,16 +22,7 @@ const FIRST_REPORT_AFTER_MS = 500;
 const REPORT_EVERY_MS = 2_000;
 
 /** What the reporter needs. */
-export interface MachineControllerOptions extends Measures {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: RandomSource;
-  readonly log: Logger;
-  readonly talosClusters: Informer<TalosCluster>;
-  readonly controlPlanes: Informer<TalosControlPlane>;
-  readonly workers: Informer<TalosWorker>;
-  readonly machines: Informer<TalosMachine>;
+export interface MachineControllerOptions extends ControllerPorts, TalosCaches {
   readonly brain: Pick<Brain, "machine">;
 }
 
@@ -70,11 +60,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
     name: "talosmachine",
     // The machines of a large cluster must not hold up those of a small one.
     groupOf: clusterOf,
-    clock: options.clock,
-    timers: options.timers,
-    random: options.random,
-    log: options.log,
-    ...measured(options),
+    ...commonOptions(options),
     reconcile: async (key: ObjectKey) => {
       const machine = machines.store.get(key);
       if (machine === undefined) {

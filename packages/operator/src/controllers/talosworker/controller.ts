@@ -9,10 +9,9 @@ import {
   removeFinalizer,
   watchOf,
 } from "@talos-operator/kube-runtime";
-import type { Controller, Delta, EventRecorder, Informer, KubeClient, ObjectKey, Store } from "@talos-operator/kube-runtime";
-import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
-import { measured } from "../../metrics/measured.ts";
-import type { Measures } from "../../metrics/measured.ts";
+import type { Controller, Delta, EventRecorder, ObjectKey, Store } from "@talos-operator/kube-runtime";
+import { commonOptions } from "../shared/controller-ports.ts";
+import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -32,17 +31,8 @@ import { decideWorker } from "./decide.ts";
 const STATUS_EVERY_MS = 2_000;
 
 /** What the controller of worker pools needs. */
-export interface WorkerControllerOptions extends Measures {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: RandomSource;
-  readonly log: Logger;
+export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
   readonly events: EventRecorder;
-  readonly talosClusters: Informer<TalosCluster>;
-  readonly controlPlanes: Informer<TalosControlPlane>;
-  readonly workers: Informer<TalosWorker>;
-  readonly machines: Informer<TalosMachine>;
   readonly hosts: HostOptions;
   readonly references: References;
   readonly configs: ConfigReferences;
@@ -144,11 +134,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
 
   const controller: Controller = createController({
     name: "talosworker",
-    clock: options.clock,
-    timers: options.timers,
-    random: options.random,
-    log: options.log,
-    ...measured(options),
+    ...commonOptions(options),
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
     watches: [
