@@ -7,6 +7,7 @@ import type { TalosCallFailure, TalosDialer } from "@talos-operator/ports";
 import { createStory, demoCluster, kinds } from "../stories/story.ts";
 import type { Story } from "../stories/story.ts";
 import { rerouted } from "../world/rerouted.ts";
+import { withCalls } from "../world/with-calls.ts";
 
 /** What a machine answers otherwise than it would: gets the true reply, gives another or fails. */
 export interface Lie {
@@ -67,35 +68,23 @@ function unavailable(): TalosCallFailure {
 
 /** Calls that would change a machine are noted and go no further; replies may be other ones. */
 function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], key: shown, onSend }: Meanwhile = {}): TalosDialer {
-  return {
-    dial(target, credentials) {
-      const channel = real.dial(target, credentials);
-      return {
-        target,
-        unary: async (method, request, options) => {
-          const name = method.path.slice(method.path.lastIndexOf("/") + 1);
-          if (holds.test(method.path)) {
-            sent.push(`${name} ${target.address}`);
-            onSend?.(target.address);
-            throw unavailable();
-          }
-          const lie = lies.find(
-            (one) =>
-              one.method === name &&
-              (one.address ?? target.address) === target.address &&
-              (one.credentials ?? credentials.kind) === credentials.kind,
-          );
-          const reply = await channel.unary(method, request, options);
-          // The machine may give the same reply again.
-          return lie === undefined ? reply : (lie.tell(structuredClone(reply) as never, request as never) as typeof reply);
-        },
-        serverStream: (method, request, options) => channel.serverStream(method, request, options),
-        upload: (method, requests, options) => channel.upload(method, requests, options),
-        peerSpki: () => shown ?? channel.peerSpki(),
-        close: () => channel.close(),
-      };
+  return withCalls(real, ({ address, credentials, channel }) => ({
+    unary: async (method, request, options) => {
+      const name = method.path.slice(method.path.lastIndexOf("/") + 1);
+      if (holds.test(method.path)) {
+        sent.push(`${name} ${address}`);
+        onSend?.(address);
+        throw unavailable();
+      }
+      const lie = lies.find(
+        (one) => one.method === name && (one.address ?? address) === address && (one.credentials ?? credentials.kind) === credentials.kind,
+      );
+      const reply = await channel.unary(method, request, options);
+      // The machine may give the same reply again.
+      return lie === undefined ? reply : (lie.tell(structuredClone(reply) as never, request as never) as typeof reply);
     },
-  };
+    peerSpki: () => shown ?? channel.peerSpki(),
+  }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { KubeTransport, TalosDialer } from "@talos-operator/ports";
-import { withUnary } from "../world/with-unary.ts";
+import { withUnary } from "../world/with-calls.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCallFailure, TalosDialer } from "@talos-operator/ports";
-import { withUnary } from "../world/with-unary.ts";
+import { withUnary } from "../world/with-calls.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 
 /** The first questions for the resource end with this code. */

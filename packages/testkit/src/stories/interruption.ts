@@ -1,4 +1,5 @@
 import type { KubeTransport, TalosDialer } from "@talos-operator/ports";
+import { withUnary } from "../world/with-calls.ts";
 import type { Story } from "./story.ts";
 
 /** One call of the operator that changes something, by its number, and on which side of it a person acts. */
@@ -38,24 +39,13 @@ export class Interruption {
         : this.#around(`${request.method} ${request.path}`, () => real.send(request, options)),
   });
 
-  readonly dialer = (real: TalosDialer): TalosDialer => ({
-    dial: (target, credentials) => {
-      const channel = real.dial(target, credentials);
-      return {
-        target,
-        unary: (method, request, options) => {
-          const [, name] = mutating.exec(method.path) ?? [];
-          return name === undefined
-            ? channel.unary(method, request, options)
-            : this.#around(`${name} ${target.address}`, () => channel.unary(method, request, options));
-        },
-        serverStream: (method, request, options) => channel.serverStream(method, request, options),
-        upload: (method, requests, options) => channel.upload(method, requests, options),
-        peerSpki: () => channel.peerSpki(),
-        close: () => channel.close(),
-      };
-    },
-  });
+  readonly dialer = (real: TalosDialer): TalosDialer =>
+    withUnary(real, ({ address, channel }) => (method, request, options) => {
+      const [, name] = mutating.exec(method.path) ?? [];
+      return name === undefined
+        ? channel.unary(method, request, options)
+        : this.#around(`${name} ${address}`, () => channel.unary(method, request, options));
+    });
 
   /** Has the operator end and another one begin where that was asked for. */
   async tend(world: Story): Promise<void> {

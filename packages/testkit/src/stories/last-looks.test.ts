@@ -1,35 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TalosChannel, TalosCredentials, TalosDialer } from "@talos-operator/ports";
+import type { TalosDialer } from "@talos-operator/ports";
+import { withCalls } from "../world/with-calls.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
-
-/** The channels of a dialer, each with some calls answered otherwise. */
-function answering(
-  real: TalosDialer,
-  otherwise: (channel: TalosChannel, address: string, credentials: TalosCredentials) => Partial<TalosChannel>,
-): TalosDialer {
-  return {
-    dial(target, credentials) {
-      const channel = real.dial(target, credentials);
-      const plain: TalosChannel = {
-        target,
-        unary: (method, request, options) => channel.unary(method, request, options),
-        serverStream: (method, request, options) => channel.serverStream(method, request, options),
-        upload: (method, requests, options) => channel.upload(method, requests, options),
-        peerSpki: () => channel.peerSpki(),
-        close: () => channel.close(),
-      };
-      return { ...plain, ...otherwise(plain, target.address, credentials) };
-    },
-  };
-}
 
 test("a machine that does not say any more that it waits is sent no configuration, although it shows the key", () => {
   let isHeld = true;
   const lost: string[] = [];
   const dialer = (real: TalosDialer): TalosDialer =>
-    answering(real, (channel, address, credentials) => ({
+    withCalls(real, ({ channel, address, credentials }) => ({
       unary: async (method, request, options) => {
         // Effects demand the key that was written down; looks take any.
         const isEffect = credentials.kind === "maintenance" && credentials.expectedSpki !== undefined;
@@ -60,7 +40,7 @@ test("a machine that booted between the decision and the send is not booted agai
   let isOpen = async (): Promise<boolean> => Promise.resolve(false);
   let now = (): number => 0;
   const dialer = (real: TalosDialer): TalosDialer =>
-    answering(real, (channel) => ({
+    withCalls(real, ({ channel }) => ({
       unary: async (method, request, options) => {
         if (method.path.endsWith("/Reboot")) bootedAt.push(now());
         return channel.unary(method, request, options);

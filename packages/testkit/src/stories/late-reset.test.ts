@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import type { TalosDialer, Timers } from "@talos-operator/ports";
-import { withUnary } from "../world/with-unary.ts";
+import { withUnary } from "../world/with-calls.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 import { watchQuorum } from "./watch-quorum.ts";

@@ -1,5 +1,5 @@
 import type { TalosDialer } from "@talos-operator/ports";
-import { withUnary } from "../world/with-unary.ts";
+import { withUnary } from "../world/with-calls.ts";
 
 /** What becomes of a machine's answer: the answer itself, changed in place or replaced. May refuse to ask by throwing. */
 export type Lie = (answer: () => Promise<unknown>, machine: string) => Promise<unknown>;

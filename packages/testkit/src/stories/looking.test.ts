@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosDialer } from "@talos-operator/ports";
-import { withUnary } from "../world/with-unary.ts";
+import { withCalls, withUnary } from "../world/with-calls.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
@@ -10,36 +10,29 @@ const workers = ["10.5.0.4", "10.5.0.5"];
 
 /** Notes which channels are open, and over which each machine was asked. */
 function noted(real: TalosDialer, open: string[], asked: string[]): TalosDialer {
-  return {
-    dial(target, credentials) {
-      const channel = real.dial(target, credentials);
-      let isUsed = false;
-      const note = (node: string | undefined): void => {
-        if (!isUsed) open.push(target.address);
-        isUsed = true;
-        asked.push(`${target.address}>${node ?? target.address}`);
-      };
-      return {
-        ...channel,
-        target,
-        unary: (method, request, options) => {
-          note(options.node);
-          return channel.unary(method, request, options);
-        },
-        serverStream: (method, request, options) => {
-          note(options.node);
-          return channel.serverStream(method, request, options);
-        },
-        upload: (method, requests, options) => channel.upload(method, requests, options),
-        peerSpki: () => channel.peerSpki(),
-        close: () => {
-          if (isUsed) open.splice(open.indexOf(target.address), 1);
-          isUsed = false;
-          channel.close();
-        },
-      };
-    },
-  };
+  return withCalls(real, ({ address, channel }) => {
+    let isUsed = false;
+    const note = (node: string | undefined): void => {
+      if (!isUsed) open.push(address);
+      isUsed = true;
+      asked.push(`${address}>${node ?? address}`);
+    };
+    return {
+      unary: (method, request, options) => {
+        note(options.node);
+        return channel.unary(method, request, options);
+      },
+      serverStream: (method, request, options) => {
+        note(options.node);
+        return channel.serverStream(method, request, options);
+      },
+      close: () => {
+        if (isUsed) open.splice(open.indexOf(address), 1);
+        isUsed = false;
+        channel.close();
+      },
+    };
+  });
 }
 
 test("a settled cluster is looked at over one connection, and a machine that does not show what it should is dialled", async () => {
@@ -79,21 +72,11 @@ test("a settled cluster is looked at over one connection, and a machine that doe
 test("channels are closed when the cluster is settled, not one by one at the next looks", async () => {
   const open: string[] = [];
   let atFirstForwarded: readonly string[] | undefined;
-  const dialer = (real: TalosDialer): TalosDialer => {
-    const inner = noted(real, open, []);
-    return {
-      dial(target, credentials) {
-        const channel = inner.dial(target, credentials);
-        return {
-          ...channel,
-          unary: (method, request, options) => {
-            if (options.node !== undefined) atFirstForwarded ??= [...open];
-            return channel.unary(method, request, options);
-          },
-        };
-      },
-    };
-  };
+  const dialer = (real: TalosDialer): TalosDialer =>
+    withUnary(noted(real, open, []), ({ channel }) => (method, request, options) => {
+      if (options.node !== undefined) atFirstForwarded ??= [...open];
+      return channel.unary(method, request, options);
+    });
   await tell({ dialer }, async (world) => {
     await world.start();
     await world.client.resource(kinds.cluster).create(demoCluster(cps, workers));

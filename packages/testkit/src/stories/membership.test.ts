@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Condition, TalosCluster } from "@talos-operator/api";
 import type { TalosDialer } from "@talos-operator/ports";
 import { realisticTimings } from "@talos-operator/simulator";
+import { withUnary } from "../world/with-calls.ts";
 import { assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -391,24 +392,12 @@ function crashingAt(
     arm: () => void (isArmed = true),
     disarm: () => void (isArmed = false),
     hasStruck: () => hasStruck,
-    dialer: (real) => ({
-      dial(target, credentials) {
-        const channel = real.dial(target, credentials);
-        return {
-          ...channel,
-          target,
-          unary: async (method, request, callOptions) => {
-            if (!isArmed || !method.path.endsWith(`/${call}`)) return channel.unary(method, request, callOptions);
-            if (moment === "before its answer comes back") await channel.unary(method, request, callOptions);
-            hasStruck = true;
-            return new Promise(() => {});
-          },
-          serverStream: (method, request, callOptions) => channel.serverStream(method, request, callOptions),
-          upload: (method, requests, callOptions) => channel.upload(method, requests, callOptions),
-          peerSpki: () => channel.peerSpki(),
-          close: () => channel.close(),
-        };
-      },
-    }),
+    dialer: (real) =>
+      withUnary(real, ({ channel }) => async (method, request, options) => {
+        if (!isArmed || !method.path.endsWith(`/${call}`)) return channel.unary(method, request, options);
+        if (moment === "before its answer comes back") await channel.unary(method, request, options);
+        hasStruck = true;
+        return new Promise(() => {});
+      }),
   };
 }

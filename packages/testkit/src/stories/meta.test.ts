@@ -4,6 +4,7 @@ import type { TalosDialer } from "@talos-operator/ports";
 import { create } from "@bufbuild/protobuf";
 import { machine } from "@talos-operator/talos/protocol";
 import { META_KEYS } from "@talos-operator/talos/client";
+import { withUnary } from "../world/with-calls.ts";
 import { asPerson } from "./as-person.ts";
 import { apply, assertQuiet, assertStoppedBy } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
@@ -136,26 +137,14 @@ describe("static network settings in META", () => {
   test("are written before the first configuration where the machine lets strangers do so", () => {
     const order: string[] = [];
     const early: string[] = [];
-    const dialer = (real: TalosDialer): TalosDialer => ({
-      dial(target, credentials) {
-        const channel = real.dial(target, credentials);
-        return {
-          ...channel,
-          target,
-          peerSpki: () => channel.peerSpki(),
-          close: () => channel.close(),
-          serverStream: (method, request, options) => channel.serverStream(method, request, options),
-          upload: (method, requests, options) => channel.upload(method, requests, options),
-          unary(method, request, options) {
-            const name = method.path.slice(method.path.lastIndexOf("/") + 1);
-            if (name === "MetaWrite" || name === "ApplyConfiguration") order.push(`${credentials.kind} ${name}`);
-            if (name !== "MetaWrite" || credentials.kind !== "maintenance") return channel.unary(method, request, options);
-            early.push(new TextDecoder().decode((request as machine.MetaWriteRequest).value));
-            return Promise.resolve(create(machine.MetaWriteResponseSchema, { messages: [{}] })) as never;
-          },
-        };
-      },
-    });
+    const dialer = (real: TalosDialer): TalosDialer =>
+      withUnary(real, ({ credentials, channel }) => (method, request, options) => {
+        const name = method.path.slice(method.path.lastIndexOf("/") + 1);
+        if (name === "MetaWrite" || name === "ApplyConfiguration") order.push(`${credentials.kind} ${name}`);
+        if (name !== "MetaWrite" || credentials.kind !== "maintenance") return channel.unary(method, request, options);
+        early.push(new TextDecoder().decode((request as machine.MetaWriteRequest).value));
+        return Promise.resolve(create(machine.MetaWriteResponseSchema, { messages: [{}] })) as never;
+      });
     return tell({ dialer }, async (world) => {
       await settled(world, withMeta(meta, ["10.5.0.1"]));
       assert.deepEqual(order.slice(0, 2), ["maintenance MetaWrite", "maintenance ApplyConfiguration"]);
@@ -189,17 +178,10 @@ const full = Object.assign(new Error("meta is full"), { name: "TalosCallFailure"
 
 /** Machines that answer one call otherwise. */
 function answering(real: TalosDialer, name: string, answer: () => Promise<never>): TalosDialer {
-  return {
-    dial(target, credentials) {
-      const channel = real.dial(target, credentials);
-      return {
-        target,
-        peerSpki: () => channel.peerSpki(),
-        close: () => channel.close(),
-        serverStream: (method, request, options) => channel.serverStream(method, request, options),
-        upload: (method, requests, options) => channel.upload(method, requests, options),
-        unary: (method, request, options) => (method.path.endsWith(`/${name}`) ? answer() : channel.unary(method, request, options)),
-      };
-    },
-  };
+  return withUnary(
+    real,
+    ({ channel }) =>
+      (method, request, options) =>
+        method.path.endsWith(`/${name}`) ? answer() : channel.unary(method, request, options),
+  );
 }

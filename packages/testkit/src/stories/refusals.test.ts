@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import type { TalosCallFailure } from "@talos-operator/ports";
+import { withCalls } from "../world/with-calls.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
@@ -141,13 +142,10 @@ test("an address that answers and is not Talos is named, and nothing is sent to 
   const notTls = Object.assign(new Error("not TLS"), { name: "TalosCallFailure", code: 14, tls: "not-tls" }) as TalosCallFailure;
   return tell(
     {
-      dialer: (real) => ({
-        dial: (target, credentials) => {
-          const channel = real.dial(target, credentials);
-          if (target.address !== "10.5.0.1") return channel;
-          return { ...channel, target, unary: () => Promise.reject(notTls), peerSpki: () => undefined, close: () => channel.close() };
-        },
-      }),
+      dialer: (real) =>
+        withCalls(real, ({ address }) =>
+          address === "10.5.0.1" ? { unary: () => Promise.reject(notTls), peerSpki: () => undefined } : {},
+        ),
     },
     async (world) => {
       await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"]));

@@ -19,6 +19,7 @@ import type { Access } from "../world/accesses.ts";
 import { grantPermissions, operatorAccount } from "../world/operator-account.ts";
 import { rerouted } from "../world/rerouted.ts";
 import { createValueKeys } from "../world/value-keys.ts";
+import { withCalls } from "../world/with-calls.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 
 /** Kinds that stories look at. */
@@ -286,20 +287,10 @@ function mortalWorkloads(real: WorkloadDialer, life: Life, writes: string[]): Wo
 
 /** Machines as a process sees them that may be killed. */
 function mortalTalos(real: TalosDialer, life: Life): TalosDialer {
-  return {
-    dial(target, credentials) {
-      const channel = real.dial(target, credentials);
-      return {
-        target,
-        unary: async (method, request, options) => (life.maySend() ? life.deliver(await channel.unary(method, request, options)) : never()),
-        serverStream: (method, request, options) => channel.serverStream(method, request, options),
-        upload: async (method, requests, options) =>
-          life.maySend() ? life.deliver(await channel.upload(method, requests, options)) : never(),
-        peerSpki: () => channel.peerSpki(),
-        close: () => channel.close(),
-      };
-    },
-  };
+  return withCalls(real, ({ channel }) => ({
+    unary: async (method, request, options) => (life.maySend() ? life.deliver(await channel.unary(method, request, options)) : never()),
+    upload: async (method, requests, options) => (life.maySend() ? life.deliver(await channel.upload(method, requests, options)) : never()),
+  }));
 }
 
 function counted(kube: KubeTransport, writes: string[]): KubeTransport {
