@@ -7,6 +7,7 @@ import { configHashOf } from "../config-changes/config-hash.ts";
 import { identityOf } from "../membership/identity.ts";
 import { machineFact } from "../record/facts.ts";
 import { wantedMeta } from "../config-changes/meta-plan.ts";
+import { platformOf } from "../config-changes/platform-of.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../membership/drain.ts";
 import type { ClusterFacts } from "../record/facts.ts";
@@ -245,8 +246,7 @@ function sharedIdentities(seen: Observed, generation: number | undefined): reado
 function metaOfContainers(seen: Observed): readonly string[] {
   const facts = factsOf(seen);
   const names = seen.machines.flatMap(({ declared, look }) => {
-    const told = look.kind === "running" || look.kind === "maintenance" ? look.platform : undefined;
-    const platform = told ?? machineFact(facts, declared.name)?.platform;
+    const platform = platformOf(look, machineFact(facts, declared.name));
     return platform === "container" && wantedMeta(declared, undefined).text !== undefined ? [declared.name] : [];
   });
   return names.length === 0 ? [] : [`spec.metalSpec.machineSpec.meta of ${names.slice(0, 8).join(", ")} (a container has no META)`];

@@ -6,6 +6,7 @@ import { intentOn, machineFact } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
+import { platformOf } from "./platform-of.ts";
 import type { Observed, SeenMachine } from "../model.ts";
 import type { KnownConfig } from "./seen-config.ts";
 
@@ -78,7 +79,7 @@ function metaStateOf(
   fact: MachineFact,
   { kind }: ConfigState,
 ): { readonly wanted: string; readonly state: ConfigState } | undefined {
-  const wanted = wantedMeta(declared, (look.kind === "running" ? look.platform : undefined) ?? fact.platform);
+  const wanted = wantedMeta(declared, platformOf(look, fact));
   const config = seen.configs?.get(declared.name);
   const state =
     declared.problem === undefined

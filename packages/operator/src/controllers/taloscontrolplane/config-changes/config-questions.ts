@@ -7,6 +7,7 @@ import type { ClusterFacts } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import type { ConfigWish } from "./live-configs.ts";
 import { concernsMeta, wantedMeta } from "./meta-plan.ts";
+import { platformOf } from "./platform-of.ts";
 import type { SeenMachine } from "../model.ts";
 import type { ConfigQuestion } from "./read-config.ts";
 
@@ -41,7 +42,8 @@ export function configQuestion(
   const known = facts.machines.filter((one) => one.role === "controlplane").map((one) => one.address);
   const hosts = host === undefined ? [] : [host];
   const made = asMade(spec, facts);
-  const meta = wantedMeta(declared, look.platform ?? fact.platform);
+  const platform = platformOf(look, fact);
+  const meta = wantedMeta(declared, platform);
   return {
     machine: declared.name,
     address: declared.address,
@@ -58,7 +60,7 @@ export function configQuestion(
       controlPlane: { ...made, version: facts.talosVersion === "" ? made.version : facts.talosVersion },
       machineSpec: declared.machineSpec,
       version: look.version,
-      platform: look.platform ?? fact.platform,
+      platform,
       installDisk: fact.installDisk,
       addresses: declared.role === "controlplane" ? [...new Set([...named, ...hosts])] : [declared.address],
     },

@@ -86,7 +86,7 @@ describe("when a configuration is read", () => {
     const before = state.wakes;
     await time.advance(4_000);
     ask(often);
-    assert.equal(configs.isReading(), true);
+    assert.equal(configs.wakeAfterReading(), true);
     await time.advance(1_000);
     assert.deepEqual([state.reads, state.wakes], [2, before + 1]);
   });
@@ -154,11 +154,11 @@ describe("when a configuration is read", () => {
     ask(wish());
     await time.advance(500);
     ask(wish(), wish({ machine: "n" }));
-    assert.deepEqual([state.opened, configs.isReading()], [0, true]);
+    assert.deepEqual([state.opened, configs.wakeAfterReading()], [0, true]);
     await time.advance(505);
     ask(wish(), wish({ machine: "n" }), wish({ machine: "o" }));
     await time.advance(100);
-    assert.deepEqual([state.opened, state.reads, configs.isReading()], [1, 3, false]);
+    assert.deepEqual([state.opened, state.reads, configs.wakeAfterReading()], [1, 3, false]);
   });
   test("with the newest question when that changed while it waited", async () => {
     const asked: string[] = [];

@@ -109,8 +109,8 @@ export class LiveConfigs {
     return new Map([...this.#entries].map(([name, entry]) => [name, entry.value]));
   }
 
-  /** More is about to be known: `wake` will be called. */
-  isReading(): boolean {
+  /** Asks for `wake` at the end of the reading that goes on, news or not. @returns false when nothing is being read */
+  wakeAfterReading(): boolean {
     this.#isAwaited ||= this.#isReading;
     return this.#isReading;
   }

@@ -45,7 +45,7 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
   return {
     ...seen,
     configs: session.configs.seen(),
-    isReadingConfigs: session.configs.isReading(),
+    isReadingConfigs: session.configs.wakeAfterReading(),
     troubles: troublesOf(seen, facts, session),
   };
 }

@@ -6,6 +6,7 @@ import type { Effects } from "../execute.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { metaHashOf, wantedMeta } from "../config-changes/meta-plan.ts";
 import type { WantedMeta } from "../config-changes/meta-plan.ts";
+import { platformOf } from "../config-changes/platform-of.ts";
 import type { Action } from "../model.ts";
 import { readMeta } from "../config-changes/read-config.ts";
 import { howNow, sending } from "./apply-config.ts";
@@ -35,11 +36,9 @@ export async function writeMeta(action: Extract<Action, { readonly kind: "WriteM
 }
 
 function wantedNow(action: Extract<Action, { readonly kind: "WriteMeta" }>, effects: Effects): WantedMeta {
-  const { seen } = effects;
-  const machine = seen.machines.find((one) => one.declared.name === action.machine);
-  const platform = machine?.look.kind === "running" ? machine.look.platform : undefined;
-  const wanted =
-    machine === undefined ? undefined : wantedMeta(machine.declared, platform ?? machineFact(effects.facts(), action.machine)?.platform);
+  const machine = effects.seen.machines.find((one) => one.declared.name === action.machine);
+  const fact = machineFact(effects.facts(), action.machine);
+  const wanted = machine === undefined ? undefined : wantedMeta(machine.declared, platformOf(machine.look, fact));
   if (wanted?.hash !== action.settings) throw new EffectError("PRECONDITION_GONE", "it is not declared with these settings any more");
   return wanted;
 }
