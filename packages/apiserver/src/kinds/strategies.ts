@@ -4,12 +4,9 @@ import {
   validateBinding as validatePolicyBinding,
   validatePolicy,
 } from "../admission/policy/policy-rules.ts";
-import { quoteGo } from "../go-print.ts";
-import { isObject } from "../json.ts";
-import type { JsonObject } from "../json.ts";
 import { equalJson } from "../json.ts";
-import { metadataOf, objectAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
-import type { FieldError } from "../schema/index.ts";
+import type { JsonObject } from "../json.ts";
+import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
 import { prepareCrd, validateCrd } from "./custom.ts";
 import { fill } from "./defaults/fill.ts";
 import { admitNewPod, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
@@ -35,8 +32,8 @@ import type { Strategy, WriteFacts } from "./kind.ts";
 import { prepareNode, validateNode } from "./node-rules.ts";
 import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
-import { invalidValue, required } from "./rule-errors.ts";
 import { validatePod } from "./pod-rules.ts";
+import { prepareSecret, validateConfigMap, validateSecret } from "./secret-rules.ts";
 import { validateEndpoints, validateService, validateServiceStatus } from "./service-rules.ts";
 import {
   validateAutoscaler,
@@ -75,8 +72,6 @@ export function customStrategy(selectableFields: readonly string[]): Strategy {
     selectableFields: selectableFields.map((path) => path.replace(/^\./, "")),
   };
 }
-
-const maxSecretBytes = 1024 * 1024;
 
 /** What is particular about a built-in kind, by `<group>/<plural>`; everything not named here is ordinary. */
 export function builtinStrategy(resource: string): Strategy {
@@ -286,146 +281,4 @@ function prepareNamespace(namespace: JsonObject, old: JsonObject | undefined): J
   if (old === undefined) return labelled;
   // The finalizers in spec belong to the namespace's own deletion and change through `/finalize` only.
   return { ...labelled, spec: { ...objectAt(namespace, "spec"), finalizers: stringsAt(old["spec"], "finalizers") } };
-}
-
-function prepareSecret(secret: JsonObject): JsonObject {
-  const plain = objectAt(secret, "stringData");
-  const data: JsonObject = { ...objectAt(secret, "data") };
-  for (const [key, value] of Object.entries(plain)) {
-    data[key] = typeof value === "string" ? Buffer.from(value, "utf8").toString("base64") : value;
-  }
-  const rest = without(secret, "stringData", "data");
-  const hasData = secret["data"] !== undefined || Object.keys(plain).length > 0;
-  return { ...rest, ...(hasData ? { data } : {}), type: stringAt(secret, "type") || "Opaque" };
-}
-
-const dataKey = /^[-._a-zA-Z0-9]+$/;
-
-function refuseKeys(object: JsonObject, field: string): readonly FieldError[] {
-  return Object.keys(objectAt(object, field)).flatMap((key) =>
-    problemsOfKey(key).map((why) => ({
-      reason: "FieldValueInvalid" as const,
-      field: `${field}[${key}]`,
-      message: `Invalid value: ${quoteGo(key)}: ${why}`,
-    })),
-  );
-}
-
-function problemsOfKey(key: string): readonly string[] {
-  return [
-    ...(key.length > 253 ? ["must be no more than 253 characters"] : []),
-    ...(dataKey.test(key)
-      ? []
-      : [
-          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
-        ]),
-    ...(key === "." || key === ".." ? [`must not be '${key}'`] : key.startsWith("..") ? ["must not start with '..'"] : []),
-  ];
-}
-
-function validateSecret(secret: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
-  const errors: FieldError[] = [...refuseKeys(secret, "data")];
-  let bytes = 0;
-  for (const value of Object.values(objectAt(secret, "data"))) {
-    bytes += typeof value === "string" ? Math.floor((value.length * 3) / 4) : 0;
-  }
-  if (bytes > maxSecretBytes) {
-    errors.push({ reason: "FieldValueTooLong", field: "data", message: `Too long: may not be more than ${maxSecretBytes} bytes` });
-  }
-  errors.push(...refuseIncompleteSecret(secret));
-  if (old !== undefined) {
-    if (stringAt(old, "type") !== stringAt(secret, "type")) {
-      errors.push({
-        reason: "FieldValueInvalid",
-        field: "type",
-        message: `Invalid value: ${JSON.stringify(stringAt(secret, "type") ?? "")}: field is immutable`,
-      });
-    }
-    errors.push(...refuseImmutableChange(secret, old, ["data"]));
-  }
-  return errors;
-}
-
-const accountAnnotation = "kubernetes.io/service-account.name";
-
-/** Keys that a Secret of a type must have. */
-const requiredKeys: Readonly<Record<string, readonly string[]>> = {
-  "kubernetes.io/tls": ["tls.crt", "tls.key"],
-  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
-  "kubernetes.io/dockercfg": [".dockercfg"],
-  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
-};
-
-function refuseIncompleteSecret(secret: JsonObject): readonly FieldError[] {
-  const type = stringAt(secret, "type") ?? "";
-  const data = objectAt(secret, "data");
-  if (type === "kubernetes.io/service-account-token" && !stringAt(metadataOf(secret)["annotations"], accountAnnotation)) {
-    return [required(`metadata.annotations[${accountAnnotation}]`)];
-  }
-  const missing = (requiredKeys[type] ?? []).filter((key) => data[key] === undefined);
-  // One of the two is enough.
-  const credentials = ["username", "password"];
-  if (type === "kubernetes.io/basic-auth" && credentials.every((key) => data[key] === undefined)) missing.push(...credentials);
-  return [...missing.map((key) => required(`data[${key}]`)), ...refuseDockerConfig(type, data)];
-}
-
-/** Credentials for registries are an object in JSON; what they are is not repeated. */
-function refuseDockerConfig(type: string, data: JsonObject): readonly FieldError[] {
-  if (type !== "kubernetes.io/dockerconfigjson" && type !== "kubernetes.io/dockercfg") return [];
-  const key = requiredKeys[type]?.[0] ?? "";
-  const given = data[key];
-  if (typeof given !== "string") return [];
-  const why = problemOfJsonObject(Buffer.from(given, "base64").toString("utf8"));
-  return why === undefined ? [] : [invalidValue(`data[${key}]`, "<secret contents redacted>", why)];
-}
-
-function problemOfJsonObject(text: string): string | undefined {
-  if (text.trim() === "") return "unexpected end of JSON input";
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's own words quote what it read, which is secret.
-    return "it is no JSON; write an object with the credentials of each registry";
-  }
-  const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-  return value === null || isObject(value) ? undefined : `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
-}
-
-function validateConfigMap(configMap: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
-  const errors: FieldError[] = [...refuseKeys(configMap, "data"), ...refuseKeys(configMap, "binaryData")];
-  for (const key of Object.keys(objectAt(configMap, "data"))) {
-    if (Object.hasOwn(objectAt(configMap, "binaryData"), key)) {
-      const message = `Invalid value: ${quoteGo(key)}: duplicate of key present in binaryData`;
-      errors.push({ reason: "FieldValueInvalid", field: `data[${key}]`, message });
-    }
-  }
-  let bytes = 0;
-  for (const value of [...Object.values(objectAt(configMap, "data")), ...Object.values(objectAt(configMap, "binaryData"))]) {
-    bytes += typeof value === "string" ? value.length : 0;
-  }
-  if (bytes > maxSecretBytes) {
-    errors.push({ reason: "FieldValueTooLong", field: "", message: `Too long: may not be more than ${maxSecretBytes} bytes` });
-  }
-  return old === undefined ? errors : [...errors, ...refuseImmutableChange(configMap, old, ["data", "binaryData"])];
-}
-
-function refuseImmutableChange(object: JsonObject, old: JsonObject, fields: readonly string[]): readonly FieldError[] {
-  if (old["immutable"] !== true) {
-    return [];
-  }
-  const forbidden = (field: string): FieldError => ({
-    reason: "FieldValueForbidden",
-    field,
-    message: "Forbidden: field is immutable when `immutable` is set",
-  });
-  const errors = object["immutable"] === true ? [] : [forbidden("immutable")];
-  for (const field of fields) {
-    const before = isObject(old[field]) ? old[field] : {};
-    const after = isObject(object[field]) ? object[field] : {};
-    if (!equalJson(before, after)) {
-      errors.push(forbidden(field));
-    }
-  }
-  return errors;
 }
