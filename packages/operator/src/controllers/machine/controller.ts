@@ -4,7 +4,6 @@ import { createController, isConflict, isNotFound, watchOf } from "@talos-operat
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import { groupOfMachine } from "../kubernetescluster/machine-manifest.ts";
 import type { CompositionCaches } from "../kubernetescluster/observe.ts";
-
 import { talosMachineName, workerPoolName } from "../kubernetescluster/pools.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
