@@ -89,6 +89,25 @@ describe("the map of folders", () => {
   });
 });
 
+describe("the map of ideas", () => {
+  const brain = "packages/operator/src/controllers/taloscontrolplane/";
+  const [, section = ""] = read("docs/architecture.md").split("## Where to change what");
+  const rows = rowsOf(section.split("\n## ")[0] ?? "").slice(2);
+
+  it("leads to what is there", () => {
+    assert.ok(rows.length > 30);
+    for (const [idea, where = ""] of rows) {
+      // A short path stands beside, or in, the one before it.
+      let beside = "";
+      for (const named of pathsIn(where).filter((text) => /\/$|^\S+\.(ts|md)$/.test(text))) {
+        const path = named.replace(/^…\//, brain);
+        assert.ok(isThere(path) || isThere(`${beside}${path}`), `${idea} leads to ${named}, which is not there`);
+        if (isThere(path)) beside = path.slice(0, path.lastIndexOf("/") + 1);
+      }
+    }
+  });
+});
+
 describe("the documents", () => {
   it("are the ten that were promised, with something in them (B132)", () => {
     const pages = ["index", "getting_started", "crds/README", "operator_manual/README", "diagram", "kubernetes_upgrade_flow_diagram"];
