@@ -1,7 +1,8 @@
 import { brain, type Mutant } from "./mutant.ts";
 
 const quorum = `${brain}/membership/quorum.ts`;
-const membership = `${brain}/membership/plan-membership.ts`;
+const reset = `${brain}/membership/plan-reset.ts`;
+const memberRemoval = `${brain}/membership/plan-member-removal.ts`;
 const rollout = `${brain}/config-changes/rollout.ts`;
 const tables = {
   quorum: `${brain}/membership/quorum.test.ts`,
@@ -76,7 +77,7 @@ export const laterLife: readonly Mutant[] = [
     about: "takes a control plane away before its replacement has joined",
     stands: ["INC12", "INC13", "V11"],
     tests: [tables.membership, stories.membership],
-    edits: [{ file: membership, find: "if (missing.length > 0)", replace: "if (missing.length > 99)" }],
+    edits: [{ file: reset, find: "if (missing.length > 0)", replace: "if (missing.length > 99)" }],
   },
   {
     name: "any-dead-member-blocks",
@@ -85,7 +86,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.membership, stories.membership],
     edits: [
       {
-        file: membership,
+        file: memberRemoval,
         find: "function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineFact): RemovalStep {",
         replace: `function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineFact): RemovalStep {
   const whole = etcdMembership(seen);
@@ -98,9 +99,7 @@ export const laterLife: readonly Mutant[] = [
     about: "wipes a machine that is joining without taking along the vote that it may have by then (S10)",
     stands: ["INC10", "guard T7"],
     tests: [tables.membership],
-    edits: [
-      { file: membership, find: "return waitsForEtcd(look.etcd) || isLearner;", replace: "return waitsForEtcd(look.etcd) && isLearner;" },
-    ],
+    edits: [{ file: reset, find: "return waitsForEtcd(look.etcd) || isLearner;", replace: "return waitsForEtcd(look.etcd) && isLearner;" }],
   },
   {
     name: "leader-not-asked-to-hand-over",
@@ -109,7 +108,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.membership, stories.membership],
     edits: [
       {
-        file: membership,
+        file: reset,
         find: "isVoter && view.voters.length > 1 && view.leader === member",
         replace: "isVoter && view.voters.length > 99",
       },
@@ -122,7 +121,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.membership, stories.membership],
     edits: [
       {
-        file: membership,
+        file: memberRemoval,
         find: "if (seen.machines.some(({ declared }) => declared.name === fact.name) || isShown(seen, memberId)) {",
         replace: "if (seen.machines.some(({ declared }) => declared.name === fact.name && false)) {",
       },

@@ -7,6 +7,8 @@ import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { stateOf } from "../conditions/describe.ts";
 import { isOtherMachine, wordFor } from "./identity.ts";
 import type { Action, MachineName, MachineRole, Observed, SeenMachine } from "../model.ts";
+import { etcdMembership } from "./quorum.ts";
+import type { EtcdQuorum } from "./quorum.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. Milliseconds. */
 const RESEND_AFTER_MS = 60_000;
@@ -161,7 +163,7 @@ export function memberOf(seen: Observed, members: readonly EtcdMember[], facts: 
 }
 
 /** The machine answers and shows this member as its own. */
-export function isShownBy(look: Look, memberId: string): boolean {
+function isShownBy(look: Look, memberId: string): boolean {
   return look.kind === "running" && look.etcd?.localMember === memberId;
 }
 
@@ -180,4 +182,33 @@ export function maxUnavailableOf(strategy: RolloutStrategy | undefined, size: nu
   const share = typeof limit === "string" ? /^(\d+)%$/.exec(limit)?.[1] : undefined;
   const count = share === undefined ? Number(limit) : Math.floor((Number(share) * size) / 100);
   return Number.isFinite(count) ? Math.max(1, Math.floor(count)) : 1;
+}
+
+/** Whether etcd lists a member of this machine; `undefined` when nobody can say. Before etcd is founded there is none. */
+export function memberListed(seen: Observed, facts: ClusterFacts, fact: MachineFact): boolean | undefined {
+  if (facts.bootstrapDone === undefined) return false;
+  const view = etcdMembership(seen);
+  return view.kind === "unsafe" ? undefined : memberOf(seen, view.members, facts, fact) !== undefined;
+}
+
+/** etcd lists this member. */
+export function listed(view: EtcdQuorum, memberId: string): boolean {
+  return view.members.some(({ id }) => id === memberId);
+}
+
+/** A machine that answers shows this member as its own. */
+export function isShown(seen: Observed, memberId: string): boolean {
+  return [...seen.machines, ...seen.former].some(({ look }) => isShownBy(look, memberId));
+}
+
+/** What was begun is done with, one way or the other: its intent leaves the record. */
+export function closed(seen: Observed, facts: ClusterFacts, intent: IntentFact, reason: string, message: string): RemovalStep {
+  const next = withDecisions(withoutIntent(facts, intent.machine), {
+    at: seen.now,
+    action: `Close${intent.what}`,
+    reason,
+    machine: intent.machine,
+    message,
+  });
+  return { facts: next, actions: [], removals: [] };
 }

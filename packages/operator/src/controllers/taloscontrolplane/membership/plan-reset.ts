@@ -1,0 +1,158 @@
+import { stateOf } from "../conditions/describe.ts";
+import type { Action, Observed, SeenMachine } from "../model.ts";
+import { machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
+import type { ClusterFacts, IntentFact } from "../record/facts.ts";
+import { readyToDisturb } from "./drain.ts";
+import { waitsForEtcd } from "./etcd-view.ts";
+import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
+import { closed, isWiped, LATE_MS, mayAskAgain, memberListed, released, resetIntent, waits, wipeForbidden } from "./removal.ts";
+import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+
+/** Writes down that a running control plane is wiped, and sends it in the same pass when nothing else has to come first. */
+export function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver): RemovalStep {
+  const { machine, fact } = leaver;
+  const say = (reason: Removal["reason"], message: string): RemovalStep => ({
+    facts,
+    actions: [],
+    removals: [waits(fact, reason, message)],
+  });
+  const forbidden = wipeForbidden(seen, leaver);
+  if (forbidden !== undefined) return say("ConfirmationRequired", forbidden);
+  if (!seen.mayDisturb)
+    return say("WaitingForTurn", `${fact.name} leaves; this operator just took over, and effects of the one before may still take place.`);
+  // One without a vote is missed by nobody, and etcd lets nobody in beside a learner: its replacement would wait for it, and it for its replacement.
+  const missing = hasNoVote(seen, machine) ? [] : missingReplacements(seen, facts);
+  if (missing.length > 0)
+    return say(
+      "WaitingForReplacement",
+      `${fact.name} leaves after every listed control plane has joined etcd; missing: ${missing.map((one) => `${one.declared.name} (${stateOf(one)})`).join(", ")}. Boot it, or take it out of the list.`,
+    );
+  const hindrance = resetHindrance(seen, facts, leaver);
+  if (hindrance !== undefined) return say("WaitingForQuorum", hindrance);
+  const drain = readyToDisturb(seen, machine.declared.name);
+  if (drain.kind !== "ready")
+    return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
+  const intent = resetIntent(seen, leaver, "The spec no longer lists this control plane.");
+  const next = withDecisions(withIntent(facts, intent), {
+    at: seen.now,
+    action: "Reset",
+    reason: "NotListed",
+    machine: fact.name,
+    message: `${fact.name} is to leave etcd and be wiped: no spec lists it any more, and etcd keeps its quorum without it.`,
+  });
+  return { ...pursueReset(seen, next, intent), facts: next };
+}
+
+/** The machine tells that it is a learner, or no member at all, and etcd's voters agree. */
+function hasNoVote(seen: Observed, { look }: SeenMachine): boolean {
+  const member = look.kind === "running" ? look.etcd?.localMember : undefined;
+  const view = etcdMembership(seen);
+  return member !== undefined && view.kind === "known" && !view.voters.some(({ id }) => id === member);
+}
+
+/** Why a control plane must not be reset now, or `undefined`. */
+function resetHindrance(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver): string | undefined {
+  if (facts.bootstrapDone === undefined) {
+    const isIdle = machine.look.kind === "running" && waitsForEtcd(machine.look.etcd);
+    if (isIdle && facts.bootstrapIntent === undefined) return undefined;
+    return `${fact.name} leaves once it is known that it holds no etcd data: etcd is not founded yet.`;
+  }
+  const member = machine.look.kind === "running" ? machine.look.etcd?.localMember : undefined;
+  const all = etcdMembership(seen);
+  if (all.kind === "unsafe") return `${fact.name} leaves once etcd's members agree: ${all.message}.`;
+  if (member === undefined) return `${fact.name} does not tell which member of etcd is its own; it is looked at again.`;
+  if (!all.voters.some(({ id }) => id === member)) return undefined;
+  const view = etcdQuorum(seen);
+  if (view.kind === "unsafe") return `${fact.name} leaves once etcd is settled: ${view.message}.`;
+  const projection = projectWithout(view, member, "leaves");
+  return projection.isSafe
+    ? undefined
+    : `${fact.name} stays, for etcd would lose its quorum without it: ${projection.message}. Bring back the control planes that are missing.`;
+}
+
+/** Goes on with a reset that stands in the record, until the machine is proved wiped and no member any more. */
+export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentFact): RemovalStep {
+  const fact = machineFact(facts, intent.machine);
+  const machine = [...seen.former, ...seen.machines].find(({ declared }) => declared.name === intent.machine);
+  if (fact === undefined || machine === undefined || fact.releasedAt !== undefined)
+    return closed(seen, facts, intent, "Gone", `${intent.machine} is not looked at any more.`);
+  const leaver = { machine, fact };
+  const busy = (message: string): RemovalStep => ({ facts, actions: [], removals: [waits(fact, "Resetting", message)] });
+  if (isWiped(leaver)) {
+    const isListed = memberListed(seen, facts, fact);
+    if (isListed === undefined)
+      return {
+        facts,
+        actions: [],
+        removals: [
+          waits(fact, "WaitingForQuorum", `${fact.name} is wiped; it is let go once etcd's members agree that it is none of them.`),
+        ],
+      };
+    if (isListed) return closed(seen, facts, intent, "StillListed", `${fact.name} is wiped, and etcd still lists its member.`);
+    return {
+      facts: released(seen, facts, fact, "AnswersInMaintenance", `${fact.name} answers in maintenance mode and is no member of etcd.`),
+      actions: [],
+      removals: [],
+    };
+  }
+  const isLeaving = seen.former.includes(machine);
+  if (machine.look.kind !== "running") {
+    if (seen.now < intent.deadline) return busy(`${fact.name} is being wiped; it is let go once it answers in maintenance mode.`);
+    return closed(seen, facts, intent, "Silent", `${fact.name} was to be wiped and does not answer any more.`);
+  }
+  if (machine.look.stage === "resetting" && seen.now < intent.deadline)
+    return busy(`${fact.name} is being wiped; it is let go once it answers in maintenance mode.`);
+  if (!isLeaving) {
+    // It was sent, or not: what may still come must not meet another control plane that is disturbed.
+    if (seen.now < intent.deadline + LATE_MS) return busy(`${fact.name} is listed again; its reset may have been sent and is waited for.`);
+    return closed(seen, facts, intent, "ListedAgain", `${fact.name} is listed again, and its reset did not take place.`);
+  }
+  const forbidden = wipeForbidden(seen, leaver);
+  if (forbidden !== undefined) return { facts, actions: [], removals: [waits(fact, "ConfirmationRequired", forbidden)] };
+  const hindrance = resetHindrance(seen, facts, leaver);
+  if (hindrance !== undefined) return { facts, actions: [], removals: [waits(fact, "WaitingForQuorum", hindrance)] };
+  const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
+  const view = etcdQuorum(seen);
+  const member = machine.look.etcd?.localMember;
+  const isVoter = view.kind === "known" && view.voters.some(({ id }) => id === member);
+  if (view.kind === "known" && isVoter && view.voters.length > 1 && view.leader === member) {
+    const actions: Action[] =
+      mayAskAgain(seen, `ForfeitLeadership/${fact.name}`) && seen.mayDisturb ? [{ kind: "ForfeitLeadership", ...target }] : [];
+    return { facts, actions, removals: [waits(fact, "Resetting", `${fact.name} hands the leadership of etcd over before it leaves.`)] };
+  }
+  const how = isVoter
+    ? ({ isGraceful: true, leavesEtcd: true, ifUnlisted: "voter" } as const)
+    : facts.bootstrapDone === undefined
+      ? ({ ifUnlisted: "no-etcd" } as const)
+      : ({ isGraceful: mayStillJoin(machine, view), ifUnlisted: "no-voter" } as const);
+  const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ...how }] : [];
+  // What is sent now has its own time to take place: by the old deadline its silence would count as that of a machine that failed.
+  if (actions.length > 0 && seen.now >= intent.deadline) {
+    const { recorded: _recorded, ...rest } = intent;
+    const renewed = withIntent(withoutIntent(facts, fact.name), { ...rest, deadline: resetIntent(seen, leaver, intent.why).deadline });
+    return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), facts: renewed, actions };
+  }
+  return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), actions };
+}
+
+/**
+ * The machine waits for etcd, or is a learner in it: by the time of the wipe it may vote, and only a graceful one takes its vote along. One whose etcd has
+ * failed could not leave and would never be wiped.
+ */
+function mayStillJoin({ look }: SeenMachine, view: ReturnType<typeof etcdQuorum>): boolean {
+  if (look.kind !== "running") return false;
+  const isLearner = view.kind === "known" ? view.learners.some(({ id }) => id === look.etcd?.localMember) : look.etcd?.isHealthy === true;
+  return waitsForEtcd(look.etcd) || isLearner;
+}
+
+/** Control planes that are listed and no voter of etcd yet, whatever keeps them. */
+function missingReplacements(seen: Observed, facts: ClusterFacts): readonly SeenMachine[] {
+  if (facts.bootstrapDone === undefined) return [];
+  const view = etcdMembership(seen);
+  if (view.kind === "unsafe") return [];
+  return seen.machines.filter(({ declared }) => {
+    if (declared.role !== "controlplane") return false;
+    const memberId = machineFact(facts, declared.name)?.memberId;
+    return !view.voters.some((voter) => voter.machine === declared.name || voter.id === memberId);
+  });
+}
