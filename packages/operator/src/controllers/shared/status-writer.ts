@@ -29,8 +29,8 @@ export type WithStatus = KubeObject & { readonly status?: StatusShape | undefine
 export interface StatusWriter<T extends WithStatus> {
   /**
    * @param everyMs least pause between two writes for one object, unless it turns ready or unready; 0 writes at once. A change of `state`
-   *   waits for {@link STATE_PAUSE_MS} at most. It doubles with each write that only changes words, up to {@link LONGEST_PAUSE_MS}, and
-   *   starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}
+   *   waits for {@link STATE_PAUSE_MS} at most. It doubles with each write that only changes words, or says again what somebody changed, up to
+   *   {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -40,7 +40,7 @@ export interface StatusWriter<T extends WithStatus> {
   forget(key: string): void;
 }
 
-/** Longest that a change of words alone is put off. */
+/** Longest that a change of words alone, or what was said before, is put off. */
 const LONGEST_PAUSE_MS = 8_000;
 
 /** A state that passes within a second is not worth a request. */
@@ -80,9 +80,11 @@ export function createStatusWriter<T extends WithStatus>(
           : object.status;
       const after = statusAfter(before, wanted, now);
       if (after === before) return undefined;
-      const isNews = before?.state !== after.state || isReady(before) !== isReady(after);
+      // What others made of it since is no reason to hurry: two that put each other right would do nothing else.
+      const told = own?.status ?? before;
+      const isNews = told?.state !== after.state || isReady(told) !== isReady(after);
       const left =
-        own === undefined || everyMs === 0 ? 0 : pauseBefore(before, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
+        own === undefined || everyMs === 0 ? 0 : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
       if (left > 0) return left;
       const { name = "", namespace } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { talosControlPlaneResource } from "@talos-operator/api";
+import type { TalosControlPlane } from "@talos-operator/api";
+import { createKubeClient } from "@talos-operator/kube-runtime";
+import type { KubeTransport } from "@talos-operator/ports";
+import { createStatusWriter, type StatusWriter, type WantedStatus } from "./status-writer.ts";
+
+const EVERY_MS = 500;
+
+/** One object whose status is stored as it is applied, and a clock that stands still unless it is moved. */
+function createStored(): {
+  readonly object: () => TalosControlPlane;
+  readonly at: (ms: number) => void;
+  readonly writer: () => StatusWriter<TalosControlPlane>;
+} {
+  let now = Date.UTC(2026, 0, 1);
+  let version = 1;
+  let status: unknown;
+  const object = (): TalosControlPlane =>
+    ({
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind: "TalosControlPlane",
+      metadata: { namespace: "default", name: "demo", uid: "5f1c7a3e-9d20-4c44-8a51-3b7f0e6d2c19", resourceVersion: String(version) },
+      spec: {},
+      ...(status === undefined ? {} : { status }),
+    }) as unknown as TalosControlPlane;
+  const transport: KubeTransport = {
+    async send({ body }) {
+      version += 1;
+      ({ status } = body as { readonly status?: unknown });
+      return { status: 200, headers: {}, body: object() };
+    },
+    watch: () => Promise.reject(new Error("nobody watches here")),
+    close: () => undefined,
+  };
+  const client = createKubeClient(transport);
+  return {
+    object,
+    at(ms) {
+      now = Date.UTC(2026, 0, 1) + ms;
+    },
+    writer: () => createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, { now: () => now }, "talos-operator"),
+  };
+}
+
+function ready(isReady: boolean): WantedStatus {
+  const condition = isReady
+    ? { type: "Ready", status: "True", reason: "AllReady", message: "Every node is ready." }
+    : { type: "Ready", status: "False", reason: "NodesNotReady", message: "A node is not ready." };
+  return { fields: { state: isReady ? "Ready" : "Available" }, conditions: [condition] } as WantedStatus;
+}
+
+test("two writers that disagree whether an object is ready write ever more rarely", async () => {
+  const { object, at, writer } = createStored();
+  const writers = [
+    { writer: writer(), wanted: ready(true) },
+    { writer: writer(), wanted: ready(false) },
+  ];
+  const written: number[] = [];
+  for (let ms = 0; ms < 20_000; ms += 10) {
+    at(ms);
+    for (const one of writers) {
+      const before = object().metadata.resourceVersion;
+      await one.writer.write(object(), one.wanted, EVERY_MS);
+      if (object().metadata.resourceVersion !== before) written.push(ms);
+    }
+  }
+  assert.ok(written.length >= 6 && written.length <= 16, `${written.length} writes in 20 seconds`);
+});
+
+test("a status that somebody changed is put right at once, and again after a pause", async () => {
+  const { object, at, writer } = createStored();
+  const [own, other] = [writer(), writer()];
+  await own.write(object(), ready(true), EVERY_MS);
+  at(60_000);
+  await other.write(object(), ready(false));
+  assert.equal(await own.write(object(), ready(true), EVERY_MS), undefined);
+  assert.equal(object().status?.state, "Ready");
+  await other.write(object(), ready(false));
+  assert.equal(await own.write(object(), ready(true), EVERY_MS), 2 * EVERY_MS);
+  at(60_000 + 2 * EVERY_MS);
+  assert.equal(await own.write(object(), ready(true), EVERY_MS), undefined);
+  assert.equal(object().status?.state, "Ready");
+});
+
+test("what turns an object ready or unready is said at once", async () => {
+  const { object, writer } = createStored();
+  const own = writer();
+  for (const isReady of [true, false, true, false]) {
+    assert.equal(await own.write(object(), ready(isReady), EVERY_MS), undefined);
+    assert.equal(object().status?.state, isReady ? "Ready" : "Available");
+  }
+});
