@@ -28,6 +28,8 @@ export interface Stage {
   mayConfigure: number;
   /** How often keys may be made, or copied, in this run. */
   mayMakeKeys: number;
+  /** Of these the ones that nobody waits for any more: their cluster was deleted before it had any. */
+  keysNeverMade: number;
   /** Clusters that were made under the name so far: what was known of one is not true of the next. */
   generation: number;
   /** The cluster was Ready once. */
@@ -71,6 +73,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     mayRepeat: 0,
     mayConfigure: isNew ? desired.controlPlanes.length + desired.workers.length : 0,
     mayMakeKeys: isNew ? 1 : 0,
+    keysNeverMade: 0,
     generation: 1,
     wasReady: !isNew,
     deletionPolicy,

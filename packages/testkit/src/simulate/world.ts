@@ -345,6 +345,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       for (const address of [...desired.controlPlanes, ...desired.workers]) stage.everMachines.add(address);
       if (isNew) {
         stage.generation += 1;
+        stage.keysNeverMade = stage.mayMakeKeys - world.took("K1");
         stage.mayMakeKeys += 1;
         stage.mayConfigure += desired.controlPlanes.length + desired.workers.length;
         stage.wasReady = false;
