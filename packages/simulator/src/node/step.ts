@@ -1,9 +1,9 @@
 import { activeFacts, hasEtcdAddress, isControlPlane } from "./identity.ts";
-import { configFactsOf } from "./config-facts.ts";
 import type { MachineInput, MachineOutput } from "./inputs.ts";
-import { bootIdOf, emptyConfig } from "./machine.ts";
 import type { Machine, TimerName } from "./machine.ts";
 import { applyConfig, restartKubelet, revertTry } from "./apply-config.ts";
+import { boot, finishBoot, loseState, openApi, startBoot } from "./boot.ts";
+import { endLeave, finishWipe, replaceDisk, startReset } from "./reset.ts";
 import { Run } from "./run.ts";
 import type { StepContext } from "./run.ts";
 import { machineStatusOf } from "./status.ts";
@@ -267,78 +267,6 @@ function connect(run: Run, isConnected: boolean): void {
   run.output(isConnected && machine.kubernetes.hasStaticPods ? "kubernetes-up" : "kubernetes-down");
 }
 
-function startBoot(run: Run): void {
-  const { machine } = run;
-  const bootCount = machine.bootCount + 1;
-  run.set({ bootCount, bootId: bootIdOf(machine.nonce, bootCount), bootedAt: run.now, stage: "booting" });
-  run.after("boot", run.timings.bootMs);
-}
-
-function boot(run: Run): void {
-  const { config, hardware, system, isInstalled } = run.machine;
-  const talosVersion = system === undefined ? hardware.talosVersion : isInstalled ? system.next : system.media;
-  if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
-  const text = config.persisted;
-  const isComplete = text !== undefined && configFactsOf(text).isComplete;
-  run.set({
-    config: {
-      ...emptyConfig,
-      active: text,
-      persisted: text,
-      ...(text === undefined
-        ? {}
-        : {
-            activeVersion: 1,
-            persistedVersion: 1,
-            activeCreated: run.now,
-            activeUpdated: run.now,
-            persistedCreated: run.now,
-            persistedUpdated: run.now,
-          }),
-    },
-  });
-  run.play(isComplete ? "boot-configured" : "boot-maintenance");
-  run.output("issue-identity", isComplete ? "configured" : "maintenance");
-}
-
-/** Power, memory and connections are gone; disks stay. */
-function loseState(run: Run, change: Partial<Machine>): void {
-  const { machine } = run;
-  const isKept = machine.isInstalled;
-  run.dropConnections();
-  run.set({
-    api: { kind: "down", epoch: run.machine.api.epoch },
-    services: {},
-    timers: [],
-    events: [],
-    etcd: { data: isKept ? machine.etcd.data : undefined, isBootstrapRequested: false, isChecked: false },
-    kubernetes: { hasStaticPods: false, isNodeRegistered: machine.kubernetes.isNodeRegistered, isNodeReady: false },
-    config: { ...emptyConfig, persisted: isKept ? machine.config.persisted : undefined },
-    ...change,
-  });
-  run.output("etcd-changed");
-  if (machine.kubernetes.hasStaticPods) run.output("kubernetes-down");
-  if (machine.kubernetes.isNodeRegistered) run.output("node-lost");
-}
-
-function openApi(run: Run, input: Extract<MachineInput, { kind: "identity" }>): void {
-  const { machine } = run;
-  const wanted = activeFacts(machine) === undefined ? "maintenance" : "configured";
-  // The machine went on meanwhile: a certificate for its earlier state is of no use.
-  if (machine.power === "off" || wanted !== input.which || machine.services["apid"] === undefined) return;
-  const epoch = machine.api.epoch + 1;
-  // A copy is plain data: key pairs hide their key in JSON, and a machine's state is its disk, which must keep it.
-  const identity = { ...input.identity };
-  run.set({
-    api:
-      input.which === "maintenance"
-        ? { kind: "maintenance", epoch, identity }
-        : { kind: "configured", epoch, identity, names: input.names },
-  });
-  if (machine.services["apid"].state !== "Running") run.service("apid", "Running", "Started task apid for container apid", true);
-  run.output("etcd-changed");
-}
-
 function startEtcd(run: Run): void {
   run.cancel("etcd-start");
   run.play("etcd-start");
@@ -366,89 +294,6 @@ function leaveEtcd(run: Run, wipe: boolean): void {
   run.set({ kubernetes: { ...run.machine.kubernetes, hasStaticPods: false } });
   run.output("kubernetes-down");
   run.output("etcd-changed");
-}
-
-function startReset(run: Run, input: Extract<MachineInput, { kind: "reset" }>): void {
-  const { machine } = run;
-  // A sequence that is under way is not begun a second time.
-  if (run.has("leave") || run.has("wipe")) return;
-  run.event({ kind: "sequence", sequence: "reset", action: "START" }, input.actorId);
-  run.stage("resetting");
-  run.set({ meta: { ...machine.meta, [resetPlanKey]: JSON.stringify({ wipe: input.wipe, afterwards: input.afterwards, at: run.now }) } });
-  const etcd = machine.services["etcd"]?.state;
-  const hasToLeave = machine.etcd.data !== undefined && (etcd === "Running" || etcd === "Stopping" || etcd === "Failed");
-  if (input.isGraceful && hasToLeave) return run.after("leave", run.timings.shutdownMs);
-  run.after("wipe", run.timings.shutdownMs + run.timings.wipeMs);
-}
-
-/** A member that etcd calls unhealthy asks again every ten seconds, for five minutes. */
-const leaveAgainMs = 10_000;
-const leaveGivesUpMs = 5 * 60_000;
-
-/**
- * @see siderolabs/talos `internal/app/machined/pkg/runtime/v1alpha1/v1alpha1_sequencer_tasks.go` LeaveEtcd: what etcd refuses ends the sequence, and the
- * machine goes on as it is, in the stage of the sequence
- */
-function endLeave(run: Run, input: Extract<MachineInput, { kind: "etcd-leave-ended" }>): void {
-  const plan = JSON.parse(run.machine.meta[resetPlanKey] ?? "{}") as { readonly at?: number };
-  if (input.outcome === "left") return run.after("wipe", run.timings.wipeMs);
-  if (input.outcome === "not-yet" && run.now - (plan.at ?? run.now) < leaveGivesUpMs) return run.after("leave", leaveAgainMs);
-  run.event({ kind: "sequence", sequence: "reset", action: "STOP" });
-}
-
-/** Where a reset in progress keeps its plan; not a META key that callers can write (those are 0-255). */
-const resetPlanKey = "reset-plan";
-
-function finishWipe(run: Run): void {
-  const { machine } = run;
-  const { [resetPlanKey]: plan, ...meta } = machine.meta;
-  const { wipe, afterwards } = JSON.parse(plan ?? '{"wipe":{},"afterwards":"reboot"}') as Pick<
-    Extract<MachineInput, { kind: "reset" }>,
-    "wipe" | "afterwards"
-  >;
-  loseState(run, afterwards === "shutdown" ? { power: "off", goneSince: run.now } : {});
-  const after = run.machine;
-  run.set({
-    meta: wipe.meta ? {} : meta,
-    isInstalled: machine.hardware.platform === "container" || (after.isInstalled && !wipe.system),
-    wipes: after.wipes + (wipe.state ? 1 : 0),
-    config: wipe.state ? emptyConfig : after.config,
-    images: wipe.ephemeral ? [] : (after.images ?? []),
-    etcd: wipe.ephemeral ? { data: undefined, isBootstrapRequested: false, isChecked: false } : after.etcd,
-    kubernetes: { ...after.kubernetes, isNodeRegistered: wipe.state || wipe.ephemeral ? false : after.kubernetes.isNodeRegistered },
-  });
-  if (afterwards === "reboot") startBoot(run);
-}
-
-/** What only the old disk knew is gone. */
-function replaceDisk(run: Run): void {
-  const { machine } = run;
-  if (machine.power === "on" || machine.hardware.platform === "container") return;
-  const [system, ...others] = machine.hardware.disks;
-  const talosVersion = machine.system?.media ?? machine.hardware.talosVersion;
-  const disks = system === undefined ? others : [{ ...system, serial: `${system.serial}-${machine.wipes + 1}` }, ...others];
-  run.set({
-    hardware: { ...machine.hardware, talosVersion, disks },
-    isInstalled: false,
-    system: undefined,
-    wipes: machine.wipes + 1,
-    config: emptyConfig,
-    images: [],
-    meta: {},
-    etcd: { data: undefined, isBootstrapRequested: false, isChecked: false },
-    etcdAlarm: undefined,
-    kubernetes: { ...machine.kubernetes, isNodeRegistered: false },
-  });
-}
-
-/** `running` shows when the boot sequence has ended: every service of the machine is up. */
-function finishBoot(run: Run): void {
-  const { machine } = run;
-  if (machine.stage !== "booting" || activeFacts(machine) === undefined) return;
-  const needed = isControlPlane(machine) ? ["apid", "cri", "kubelet", "etcd", "trustd"] : ["apid", "cri", "kubelet"];
-  if (!needed.every((id) => machine.services[id]?.state === "Running")) return;
-  run.event({ kind: "sequence", sequence: "boot", action: "STOP" });
-  run.stage("running");
 }
 
 function recordStatus(run: Run, before: Machine): void {

@@ -1,0 +1,91 @@
+import { activeFacts, isControlPlane } from "./identity.ts";
+import { configFactsOf } from "./config-facts.ts";
+import type { MachineInput } from "./inputs.ts";
+import { bootIdOf, emptyConfig } from "./machine.ts";
+import type { Machine } from "./machine.ts";
+import type { Run } from "./run.ts";
+
+/** The boot begins; what it boots is read when the firmware is done. */
+export function startBoot(run: Run): void {
+  const { machine } = run;
+  const bootCount = machine.bootCount + 1;
+  run.set({ bootCount, bootId: bootIdOf(machine.nonce, bootCount), bootedAt: run.now, stage: "booting" });
+  run.after("boot", run.timings.bootMs);
+}
+
+/** The slot that is next boots, with the configuration of the disk or waiting for one. */
+export function boot(run: Run): void {
+  const { config, hardware, system, isInstalled } = run.machine;
+  const talosVersion = system === undefined ? hardware.talosVersion : isInstalled ? system.next : system.media;
+  if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
+  const text = config.persisted;
+  const isComplete = text !== undefined && configFactsOf(text).isComplete;
+  run.set({
+    config: {
+      ...emptyConfig,
+      active: text,
+      persisted: text,
+      ...(text === undefined
+        ? {}
+        : {
+            activeVersion: 1,
+            persistedVersion: 1,
+            activeCreated: run.now,
+            activeUpdated: run.now,
+            persistedCreated: run.now,
+            persistedUpdated: run.now,
+          }),
+    },
+  });
+  run.play(isComplete ? "boot-configured" : "boot-maintenance");
+  run.output("issue-identity", isComplete ? "configured" : "maintenance");
+}
+
+/** Power, memory and connections are gone; disks stay. */
+export function loseState(run: Run, change: Partial<Machine>): void {
+  const { machine } = run;
+  const isKept = machine.isInstalled;
+  run.dropConnections();
+  run.set({
+    api: { kind: "down", epoch: run.machine.api.epoch },
+    services: {},
+    timers: [],
+    events: [],
+    etcd: { data: isKept ? machine.etcd.data : undefined, isBootstrapRequested: false, isChecked: false },
+    kubernetes: { hasStaticPods: false, isNodeRegistered: machine.kubernetes.isNodeRegistered, isNodeReady: false },
+    config: { ...emptyConfig, persisted: isKept ? machine.config.persisted : undefined },
+    ...change,
+  });
+  run.output("etcd-changed");
+  if (machine.kubernetes.hasStaticPods) run.output("kubernetes-down");
+  if (machine.kubernetes.isNodeRegistered) run.output("node-lost");
+}
+
+/** The API of a boot opens when it has a certificate. */
+export function openApi(run: Run, input: Extract<MachineInput, { kind: "identity" }>): void {
+  const { machine } = run;
+  const wanted = activeFacts(machine) === undefined ? "maintenance" : "configured";
+  // The machine went on meanwhile: a certificate for its earlier state is of no use.
+  if (machine.power === "off" || wanted !== input.which || machine.services["apid"] === undefined) return;
+  const epoch = machine.api.epoch + 1;
+  // A copy is plain data: key pairs hide their key in JSON, and a machine's state is its disk, which must keep it.
+  const identity = { ...input.identity };
+  run.set({
+    api:
+      input.which === "maintenance"
+        ? { kind: "maintenance", epoch, identity }
+        : { kind: "configured", epoch, identity, names: input.names },
+  });
+  if (machine.services["apid"].state !== "Running") run.service("apid", "Running", "Started task apid for container apid", true);
+  run.output("etcd-changed");
+}
+
+/** `running` shows when the boot sequence has ended: every service of the machine is up. */
+export function finishBoot(run: Run): void {
+  const { machine } = run;
+  if (machine.stage !== "booting" || activeFacts(machine) === undefined) return;
+  const needed = isControlPlane(machine) ? ["apid", "cri", "kubelet", "etcd", "trustd"] : ["apid", "cri", "kubelet"];
+  if (!needed.every((id) => machine.services[id]?.state === "Running")) return;
+  run.event({ kind: "sequence", sequence: "boot", action: "STOP" });
+  run.stage("running");
+}
