@@ -75,3 +75,22 @@ test("an idle cluster renews its access Secrets before they end, once a year, an
     const secrets = world.writes.slice(writes).filter((write) => write.startsWith("PUT") && write.includes("/secrets/"));
     assert.equal(secrets.length, 4, secrets.join("\n"));
   }));
+
+test("a Secret of somebody else with the name of the kubeconfig is looked at every ten seconds: when it goes, the kubeconfig comes", () =>
+  tell({}, async (world) => {
+    const secrets = world.client.resource<Secret>(kinds.secret);
+    const key = { namespace: "default", name: "demo-kubeconfig" };
+    await secrets.create({ apiVersion: "v1", kind: "Secret", metadata: { ...key }, data: { kubeconfig: btoa("somebody's") } });
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    for (let n = 0; n < 10; n += 1) {
+      await world.time.advance(30_000);
+      if ((await world.condition(kinds.controlPlane, "Ready"))?.reason === "NameConflict") break;
+    }
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "NameConflict");
+    assert.equal(await kubeconfig(world), "somebody's");
+    await world.time.advance(10_000);
+    await secrets.delete(key);
+    await world.time.advance(12_000);
+    assert.notEqual(await kubeconfig(world), "");
+  }));

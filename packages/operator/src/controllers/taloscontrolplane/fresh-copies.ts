@@ -117,8 +117,12 @@ export async function readAccess(
   const now = ports.clock.now();
   const namespace = controlPlane.metadata.namespace ?? "";
   const owner = accessOwner({ controlPlane });
-  const isFresh = (one: ClusterSession["kubeconfig"]): boolean =>
-    one !== undefined && elapsedMs(one.at, now) < (one.value.kind === "present" ? freshMsFor(session, ports.clusters) : ABSENT_FRESH_MS);
+  const isFresh = (one: ClusterSession["kubeconfig"]): boolean => {
+    if (one === undefined) return false;
+    // One of somebody else is in the way, and people are told that it is looked at again so soon.
+    const isOurs = one.value.kind === "present" && one.value.value.isOurs;
+    return elapsedMs(one.at, now) < (isOurs ? freshMsFor(session, ports.clusters) : ABSENT_FRESH_MS);
+  };
   try {
     if (!isFresh(session.kubeconfig))
       session.kubeconfig = {
