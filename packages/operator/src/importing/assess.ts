@@ -4,7 +4,7 @@ import { foundConfigHash } from "../controllers/taloscontrolplane/config-changes
 import { withDecisions } from "../controllers/taloscontrolplane/record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../controllers/taloscontrolplane/record/facts.ts";
 import { networksOf } from "../controllers/taloscontrolplane/spec/fixed-properties.ts";
-import { stateOf } from "../controllers/taloscontrolplane/conditions/describe.ts";
+import { stateOf } from "../controllers/taloscontrolplane/conditions/machine-state.ts";
 import { wantedMeta } from "../controllers/taloscontrolplane/config-changes/meta-plan.ts";
 import type { Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 import { etcdQuorum } from "../controllers/taloscontrolplane/membership/quorum.ts";

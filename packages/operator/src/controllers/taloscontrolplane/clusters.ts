@@ -3,7 +3,7 @@ import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { ClusterFigures } from "../../metrics/figures.ts";
 import type { KnownMachine } from "./brain.ts";
 import { foundedBy } from "./membership/etcd-view.ts";
-import { machineFact } from "./record/facts.ts";
+import { factsOf, machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import { identityOf } from "./membership/identity.ts";
 import type { DeclaredMachine, Decision, Observed } from "./model.ts";
@@ -80,7 +80,7 @@ export class Clusters {
     for (const { declared } of [...seen.machines, ...seen.former])
       this.#owners.set(keyText({ namespace, name: declared.name }), keyText(cluster.key));
     cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
-    cluster.facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+    cluster.facts = factsOf(seen);
   }
 
   /** What is known of a machine, whosever it is. */

@@ -3,6 +3,7 @@ import type { ConditionInput } from "@talos-operator/api";
 import type { Observed } from "../model.ts";
 import { planMembership } from "../membership/plan-membership.ts";
 import type { Removal } from "../membership/removal.ts";
+import { factsOf } from "../record/facts.ts";
 
 /** The condition `Removing`, while machines are on their way out of a cluster that stays. */
 export function removalConditions(seen: Observed): readonly ConditionInput[] {
@@ -15,7 +16,7 @@ export function removalConditions(seen: Observed): readonly ConditionInput[] {
 
 /** What is said of machines that no spec lists any more; those that only a person can help come last. */
 export function removalsOf(seen: Observed): readonly Removal[] {
-  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  const facts = factsOf(seen);
   if (facts === undefined || seen.controlPlane.metadata.deletionTimestamp !== undefined) return [];
   const isLeft = (removal: Removal): number => Number(removal.reason === "MachineUnreachable");
   return planMembership(seen, facts).removals.toSorted((a, b) => isLeft(a) - isLeft(b));

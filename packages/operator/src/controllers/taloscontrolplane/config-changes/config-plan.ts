@@ -1,7 +1,7 @@
 import type { ConfigChange } from "@talos-operator/talos";
 import { routeOf } from "../../../config/compare.ts";
 import { configHashOf } from "./config-hash.ts";
-import { isReadyNode } from "../conditions/describe.ts";
+import { isReadyNode } from "../conditions/machine-state.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";

@@ -1,5 +1,5 @@
 import { elapsedMs } from "../../../elapsed.ts";
-import { isReadyNode, stateOf } from "../conditions/describe.ts";
+import { isReadyNode, stateOf } from "../conditions/machine-state.ts";
 import type { IntentFact } from "../record/facts.ts";
 import type { MachineName, Observed, SeenMachine, SentEffect } from "../model.ts";
 

@@ -1,7 +1,7 @@
 import { routeOfState } from "./config-plan.ts";
 import type { ConfigPlan } from "./config-plan.ts";
 import { wasJustHeldBack, wasJustSent } from "./config-probe.ts";
-import { isReadyNode } from "../conditions/describe.ts";
+import { isReadyNode } from "../conditions/machine-state.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { controlPlaneIntent } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";

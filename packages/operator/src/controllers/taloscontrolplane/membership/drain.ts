@@ -5,7 +5,7 @@ import { silentForMs } from "../../../looking/look.ts";
 import type { DrainState, SeenDrain } from "../../../workload/seen-drain.ts";
 import { drainPolicyOf } from "./drain-policy.ts";
 import type { DrainPolicy } from "./drain-policy.ts";
-import { intentOn, machineFact } from "../record/facts.ts";
+import { factsOf, intentOn, machineFact } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import { wordFor } from "./identity.ts";
 import { idleCordons } from "./node-owners.ts";
@@ -39,7 +39,7 @@ const DEAD_AFTER_MS = 60_000;
  * machine must not hold up its own replacement), and where a person or the policy says so.
  */
 export function readyToDisturb(seen: Observed, name: MachineName): DrainAnswer {
-  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  const facts = factsOf(seen);
   const machine = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === name);
   if (seen.drains === undefined || facts?.bootstrapDone === undefined || machine === undefined) return ready;
   if (seen.controlPlane.metadata.deletionTimestamp !== undefined || seen.isParentGoing === true) return ready;
@@ -107,7 +107,7 @@ function mayGoOn(drain: SeenDrain, state: DrainState | undefined, policy: DrainP
 }
 
 function messageOf(name: MachineName, drain: SeenDrain | undefined, policy: DrainPolicy, seen: Observed): string {
-  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  const facts = factsOf(seen);
   const minutes = Math.max(1, Math.round(policy.timeoutMs / 60_000));
   const wayOut =
     policy.kind === "Proceed"

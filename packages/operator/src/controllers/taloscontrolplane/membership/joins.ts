@@ -1,5 +1,5 @@
 import { silentForMs } from "../../../looking/look.ts";
-import { stateOf } from "../conditions/describe.ts";
+import { stateOf } from "../conditions/machine-state.ts";
 import { controlPlaneIntent, machineFact } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model.ts";

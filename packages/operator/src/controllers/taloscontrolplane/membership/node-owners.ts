@@ -1,7 +1,7 @@
 import { canonicalAddress } from "@talos-operator/api";
 import { isNodeOf, nodeOf } from "../../../workload/seen-node.ts";
 import type { SeenNode } from "../../../workload/seen-node.ts";
-import { isReadyNode } from "../conditions/describe.ts";
+import { isReadyNode } from "../conditions/machine-state.ts";
 import { intentOn } from "../record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model.ts";

@@ -1,4 +1,4 @@
-import { stateOf } from "../conditions/describe.ts";
+import { stateOf } from "../conditions/machine-state.ts";
 import type { Action, Observed, SeenMachine } from "../model.ts";
 import { machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";

@@ -1,4 +1,4 @@
-import { isReadyNode } from "../conditions/describe.ts";
+import { isReadyNode } from "../conditions/machine-state.ts";
 import { readyToDisturb } from "./drain.ts";
 import { intentOn, machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";

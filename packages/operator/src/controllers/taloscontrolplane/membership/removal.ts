@@ -4,7 +4,7 @@ import type { EtcdMember, Look } from "../../../looking/look.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { machineFact, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
-import { stateOf } from "../conditions/describe.ts";
+import { stateOf } from "../conditions/machine-state.ts";
 import { isOtherMachine, wordFor } from "./identity.ts";
 import type { Action, MachineName, MachineRole, Observed, SeenMachine } from "../model.ts";
 import { etcdMembership } from "./quorum.ts";

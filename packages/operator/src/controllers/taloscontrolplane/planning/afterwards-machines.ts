@@ -1,5 +1,5 @@
 import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
-import { machineFact, withMachine, withoutIntent } from "../record/facts.ts";
+import { factsOf, machineFact, withMachine, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Action, MachineName, Observed, SeenMachine } from "../model.ts";
 import type { KnownConfig } from "../config-changes/seen-config.ts";
@@ -83,10 +83,6 @@ function withFact(
 
 function withFacts(seen: Observed, facts: ClusterFacts): Observed {
   return seen.record.kind === "present" ? { ...seen, record: { kind: "present", value: { ...seen.record.value, facts } } } : seen;
-}
-
-function factsOf(seen: Observed): ClusterFacts | undefined {
-  return seen.record.kind === "present" ? seen.record.value.facts : undefined;
 }
 
 function memberOf(seen: Observed, name: MachineName): string | undefined {

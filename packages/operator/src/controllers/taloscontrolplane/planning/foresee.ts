@@ -1,6 +1,6 @@
-import { stateOf } from "../conditions/describe.ts";
+import { stateOf } from "../conditions/machine-state.ts";
 import { withoutHeld } from "../held.ts";
-import { machineFact } from "../record/facts.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict, Waiting } from "../model.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { waitingOf } from "../rules/wait.ts";
@@ -93,7 +93,7 @@ function carriedOut(
 
 /** Machines that nobody heard of yet are assumed to turn up: one step that names them. */
 function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: readonly Step[] } | undefined {
-  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  const facts = factsOf(seen);
   const isNew = ({ declared, look }: SeenMachine): boolean => {
     if (look.kind !== "silent" && look.kind !== "not-asked") return false;
     const fact = machineFact(facts, declared.name);

@@ -1,5 +1,5 @@
 import type { Cni } from "@talos-operator/api";
-import type { MachineName, MachineRole } from "../model.ts";
+import type { MachineName, MachineRole, Observed } from "../model.ts";
 
 /**
  * What is written down about a cluster, as the rules see it: the content of its ClusterRecord.
@@ -187,6 +187,11 @@ export function withIntent(facts: ClusterFacts, intent: IntentFact): ClusterFact
 /** The facts without the intent on this machine. */
 export function withoutIntent(facts: ClusterFacts, name: MachineName): ClusterFacts {
   return { ...facts, intents: facts.intents.filter((intent) => intent.machine !== name) };
+}
+
+/** What the record says; `undefined` = there is none, or nobody could read it. */
+export function factsOf({ record }: Pick<Observed, "record">): ClusterFacts | undefined {
+  return record.kind === "present" ? record.value.facts : undefined;
 }
 
 /** The fact of one machine, or `undefined`. */

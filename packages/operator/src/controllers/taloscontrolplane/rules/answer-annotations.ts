@@ -1,5 +1,5 @@
 import { annotations } from "@talos-operator/api";
-import { intentOn, machineFact } from "../record/facts.ts";
+import { factsOf, intentOn, machineFact } from "../record/facts.ts";
 import { wordFor } from "../membership/identity.ts";
 import type { Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
@@ -52,6 +52,6 @@ function isAnswered(seen: Observed, { declared, look }: SeenMachine): boolean {
 
 /** How a person names this machine. */
 function nameOf(seen: Observed, { declared, look }: SeenMachine): string {
-  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  const facts = factsOf(seen);
   return wordFor(facts, declared.name, look.kind === "maintenance" ? look.uuid : undefined);
 }

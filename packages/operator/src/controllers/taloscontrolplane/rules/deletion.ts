@@ -1,11 +1,20 @@
 import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
-import { controlPlaneIntent, intentOn, machineFact, withDecisions, withIntent, withMachine, withoutIntent } from "../record/facts.ts";
+import {
+  controlPlaneIntent,
+  factsOf,
+  intentOn,
+  machineFact,
+  withDecisions,
+  withIntent,
+  withMachine,
+  withoutIntent,
+} from "../record/facts.ts";
 import { isOtherMachine, wordFor } from "../membership/identity.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
-import { stateOf } from "../conditions/describe.ts";
+import { stateOf } from "../conditions/machine-state.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
@@ -54,7 +63,7 @@ export const finishDeletion: Rule = {
 
 /** Actions until none of the machines is left, `undefined` when none is. */
 function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoing: boolean): Verdict | undefined {
-  const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+  const facts = factsOf(seen);
   if (seen.record.kind === "unknown") return waits("Blocked", seen, `The ClusterRecord cannot be read: ${seen.record.detail}.`);
   const objects = new Set(seen.machineObjects.map((object) => object.metadata.name));
   let next = facts === undefined ? undefined : withoutOthers(seen, facts, machines);

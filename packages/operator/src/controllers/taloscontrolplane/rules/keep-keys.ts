@@ -1,6 +1,6 @@
 import { annotations, bundleSecretName, conditionFor, findCondition, isConditionTrue, rfc3339 } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
-import { stateOf } from "../conditions/describe.ts";
+import { stateOf } from "../conditions/machine-state.ts";
 import { withDecisions } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import { networksOf } from "../spec/fixed-properties.ts";

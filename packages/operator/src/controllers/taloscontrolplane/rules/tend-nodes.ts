@@ -1,4 +1,5 @@
 import { elapsedMs } from "../../../elapsed.ts";
+import { factsOf } from "../record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { Action, Observed, Rule, SentEffect } from "../model.ts";
 import { formerNodeOwner, idleCordons } from "../membership/node-owners.ts";
@@ -23,7 +24,7 @@ const FOUND_CORDON_MS = 60_000;
 export const tendNodes: Rule = {
   name: "tendNodes",
   decide(seen) {
-    const facts = seen.record.kind === "present" ? seen.record.value.facts : undefined;
+    const facts = factsOf(seen);
     if (seen.nodes === undefined || facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;
     if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return undefined;
     const actions = [...uncordons(seen, facts), ...deletions(seen, facts)];

@@ -1,6 +1,8 @@
 import type { Rule, Waiting, Observed } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
-import { etcdHealth, isReadyNode, nodesState, stateOf } from "../conditions/describe.ts";
+import { nodesState } from "../conditions/describe.ts";
+import { etcdHealth } from "../conditions/etcd-health.ts";
+import { isReadyNode, stateOf } from "../conditions/machine-state.ts";
 import { planMachines } from "../membership/plan-machines.ts";
 
 /** The last rule: nothing to do now. Says what the cluster waits for, the gravest first, or that it is as asked for. */
