@@ -67,7 +67,16 @@ export function createStatusWriter<T extends WithStatus>(
   fieldManager: string,
 ): StatusWriter<T> {
   const written = new Map<string, OwnWrite>();
+  const firstAt = new Map<string, number>();
   const crowd = createCrowd();
+  /** In a crowd the first words about an object wait like any others: most of them are not true any more when people come to read them. */
+  const firstPause = (key: string, before: StatusShape | undefined, after: StatusShape, now: number): number => {
+    const factor = crowd.factor(now);
+    if (factor === 1 || isReady(before) !== isReady(after)) return 0;
+    const since = firstAt.get(key) ?? now;
+    firstAt.set(key, since);
+    return Math.min(STATE_PAUSE_MS * factor, LONGEST_PAUSE_MS) - elapsedMs(since, now);
+  };
   return {
     async write(object, wanted, everyMs = 0) {
       const key = keyOf(object);
@@ -84,7 +93,11 @@ export function createStatusWriter<T extends WithStatus>(
       const told = own?.status ?? before;
       const isNews = told?.state !== after.state || isReady(told) !== isReady(after);
       const left =
-        own === undefined || everyMs === 0 ? 0 : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
+        everyMs === 0
+          ? 0
+          : own === undefined
+            ? firstPause(key, before, after, now)
+            : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
       if (left > 0) return left;
       const { name = "", namespace } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
@@ -103,6 +116,7 @@ export function createStatusWriter<T extends WithStatus>(
         status: { ...fields, conditions },
       };
       crowd.add(now);
+      firstAt.delete(key);
       const stored = await client.resource<WithStatus>(type).applyStatus(applied, { fieldManager, force: true });
       written.set(key, {
         uid: object.metadata?.uid,
@@ -115,7 +129,10 @@ export function createStatusWriter<T extends WithStatus>(
     },
     isOwn: (delta) =>
       delta.type === "updated" && written.get(keyOf(delta.object))?.resourceVersion === delta.object.metadata?.resourceVersion,
-    forget: (key) => void written.delete(key),
+    forget(key) {
+      written.delete(key);
+      firstAt.delete(key);
+    },
   };
 }
 
