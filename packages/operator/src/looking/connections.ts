@@ -1,7 +1,7 @@
 import { createTalosClient } from "@talos-operator/talos/client";
 import type { TalosClient } from "@talos-operator/talos/client";
 import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
-import type { Hardware, InMaintenance, SeenVersion } from "./look.ts";
+import type { Hardware, InMaintenance, SeenEtcd, SeenVersion } from "./look.ts";
 import { Steady } from "./steady.ts";
 
 /** The certificate with which a cluster's machines are looked at (`os:reader`). */
@@ -24,6 +24,8 @@ export class MachineConnections {
   readonly version = new Steady<SeenVersion>();
   /** UUID and hardware addresses of whoever presents this key. They do not change while it runs. */
   readonly hardware = new Steady<Hardware | undefined>(HARDWARE_FRESH_MS);
+  /** etcd as it should be, told through a control plane; what the machine tells itself takes its place. */
+  readonly etcd = new Steady<SeenEtcd>();
   readonly #dialer: TalosDialer;
   #maintenance: TalosClient | undefined;
   #mutual: { readonly client: TalosClient; readonly credentials: ReaderCredentials } | undefined;

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosChannel } from "@talos-operator/ports";
 import { MachineConnections } from "./connections.ts";
-import { LOOK_TIMEOUT_MS, lookAt } from "./look-at.ts";
+import type { EtcdStatusFacts, TalosLooks } from "@talos-operator/talos/client";
+import { LOOK_TIMEOUT_MS, lookAt, lookThrough } from "./look-at.ts";
 
 const credentials = { kind: "mutual", ca: "CA", certificate: "CERTIFICATE", key: "KEY" } as const;
 
@@ -37,3 +38,64 @@ for (const mayBeConfigured of [true, false]) {
     for (const [path, limit] of limits) assert.ok(limit <= LOOK_TIMEOUT_MS && limit <= 5_000, `${path} takes ${limit} ms`);
   });
 }
+
+/** A control plane that is seen through another one: what it says of etcd, and what it was asked. */
+function settled(): {
+  readonly asked: string[];
+  readonly look: (at: number, status?: Partial<EtcdStatusFacts>) => Promise<readonly string[]>;
+} {
+  const asked: string[] = [];
+  let says: Partial<EtcdStatusFacts> = {};
+  const answer = <T>(what: string, value: T): Promise<T> => {
+    asked.push(what);
+    return Promise.resolve(value);
+  };
+  const looks = {
+    resources: {
+      get: ({ type }: { readonly type: string }) =>
+        type.startsWith("MachineStatuses")
+          ? Promise.resolve({ spec: { stage: "running", isReady: true, unmetConditions: [] } })
+          : type.startsWith("EtcdMembers")
+            ? answer("own member", { spec: { memberId: "a" } })
+            : Promise.resolve({ spec: { uuid: "uuid" } }),
+      list: () => Promise.resolve([]),
+    },
+    version: () => Promise.resolve({ tag: "v1.13.9" }),
+    serviceList: () => answer("services", [{ id: "etcd", state: "Running", isHealthy: true }]),
+    etcdMemberList: () => answer("members", [{ id: "a", hostname: "one", isLearner: false, peerUrls: [] }]),
+    etcdStatus: () => answer("status", { memberId: "a", leaderId: "b", isLearner: false, errors: [], ...says }),
+  } as unknown as TalosLooks;
+  const dialer = { dial: () => assert.fail("not asked for") };
+  const connections = new MachineConnections(dialer, "10.0.0.1");
+  return {
+    asked,
+    async look(at, status = {}) {
+      says = status;
+      asked.length = 0;
+      const seen = await lookThrough(looks, { connections, role: "controlplane", credentials, mayBeConfigured: true, now: () => at });
+      assert.equal(seen?.etcd?.localMember, "a");
+      return [...asked];
+    },
+  };
+}
+
+const everything = ["services", "own member", "members", "status"];
+
+test("what a settled control plane tells of etcd is asked once, and then only whether it is so still", async () => {
+  const { look } = settled();
+  assert.deepEqual([await look(0), await look(60_000), await look(179_999)], [everything, ["status"], ["status"]]);
+  assert.deepEqual(await look(180_000), everything);
+});
+
+for (const [what, status] of [
+  ["another one leads", { leaderId: "c" }],
+  ["nobody leads", { leaderId: undefined }],
+  ["it is another member", { memberId: "d" }],
+  ["it is a learner", { isLearner: true }],
+  ["it complains", { errors: ["NOSPACE"] }],
+] as const)
+  test(`a settled control plane is asked for everything about etcd when ${what}`, async () => {
+    const { look } = settled();
+    await look(0);
+    assert.deepEqual(await look(60_000, status as Partial<EtcdStatusFacts>), ["status", ...everything]);
+  });

@@ -10,7 +10,8 @@ export const LOOK_TIMEOUT_MS = 3_000;
 
 /**
  * A settled machine that is seen through a control plane shows no key, so another machine of the cluster at its address shows by its hardware alone: that is
- * asked at least this often. A boot into another version shows as a look that fails, or by then.
+ * asked at least this often. A boot into another version shows as a look that fails, or by then. So do members of etcd that others take away or add, unless
+ * the control plane, asked for no more than its own member, tells of another leader or complains.
  */
 const FORWARDED_FRESH_MS = 180_000;
 const FORWARDED = "forwarded";
@@ -168,12 +169,13 @@ async function readRunning(client: TalosLooks, question: LookQuestion, keyOf: ()
   const [status, version, etcd, hardware] = await Promise.all([
     asked,
     question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options), freshMs),
-    isControlPlane ? seenEtcd(client, options) : undefined,
+    isControlPlane ? (steadyFor === FORWARDED ? steadyEtcd(client, question, options) : seenEtcd(client, options)) : undefined,
     // Addresses change hands: the certificate says only that it is one of ours.
     question.needsHardware === true
       ? hardwareOf(client, options)
       : question.connections.hardware.take(steadyFor, question.now, () => hardwareOf(client, options), freshMs),
   ]);
+  if (steadyFor !== FORWARDED) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
   return {
@@ -223,6 +225,23 @@ export async function seenEtcd(client: TalosLooks, options: CallOptions): Promis
     leader: status === undefined ? undefined : (status.leaderId ?? "0"),
     ...alarmsOf(status?.errors ?? []),
   };
+}
+
+/** etcd of a control plane that is looked at through another: where nothing changed one question tells so. */
+async function steadyEtcd(client: TalosLooks, question: LookQuestion, options: CallOptions): Promise<SeenEtcd> {
+  const { etcd } = question.connections;
+  const askedAt = question.now();
+  const known = etcd.known(FORWARDED, askedAt, FORWARDED_FRESH_MS)?.value;
+  if (known !== undefined) {
+    const status = await optional(client.etcdStatus(options));
+    const isSame = status !== undefined && status.memberId === known.localMember && status.leaderId === known.leader;
+    if (isSame && !status.isLearner && status.errors.length === 0) return known;
+  }
+  const seen = await seenEtcd(client, options);
+  if (seen.isHealthy && seen.members !== undefined && seen.leader !== undefined && seen.alarms === undefined)
+    etcd.keep(FORWARDED, askedAt, seen);
+  else etcd.forget();
+  return seen;
 }
 
 /** That there is no leader is told apart. */

@@ -27,13 +27,23 @@ export class Steady<T> {
    * @param freshMs how long an answer counts this time; default what was said in the beginning
    */
   async take(spki: string | undefined, now: () => number, ask: () => Promise<T>, freshMs = this.#freshMs): Promise<T> {
-    const held = this.#held;
     const askedAt = now();
-    // The clock may jump, in both directions.
-    if (held !== undefined && held.spki === spki && Math.abs(askedAt - held.at) < freshMs) return held.value;
+    const known = this.known(spki, askedAt, freshMs);
+    if (known !== undefined) return known.value;
     const value = await ask();
-    this.#held = spki === undefined ? undefined : { spki, at: askedAt, value };
+    this.keep(spki, askedAt, value);
     return value;
+  }
+
+  /** The kept answer to this key, if it counts; `undefined` = ask. */
+  known(spki: string | undefined, now: number, freshMs = this.#freshMs): { readonly value: T } | undefined {
+    const held = this.#held;
+    // The clock may jump, in both directions.
+    return held !== undefined && held.spki === spki && Math.abs(now - held.at) < freshMs ? held : undefined;
+  }
+
+  keep(spki: string | undefined, at: number, value: T): void {
+    this.#held = spki === undefined ? undefined : { spki, at, value };
   }
 
   forget(): void {

@@ -109,3 +109,29 @@ test("what does not change is told once by a machine that comes back with the sa
     );
   });
 });
+
+/** Notes what the machine at an address is asked through another one: the kind of resource, or the call. */
+function forwardedTo(address: string, asked: string[]): (real: TalosDialer) => TalosDialer {
+  return (real) =>
+    withUnary(real, ({ channel }) => (method, request, options) => {
+      const type = /"type":"(\w+)/.exec(JSON.stringify(request))?.[1];
+      if (options.node === address) asked.push(type ?? method.path.slice(method.path.lastIndexOf("/") + 1));
+      return channel.unary(method, request, options);
+    });
+}
+
+test("a settled control plane is asked for its own member alone, and for all members from time to time", async () => {
+  const asked: string[] = [];
+  await tell({ dialer: forwardedTo("10.5.0.2", asked) }, async (world) => {
+    await world.start();
+    await world.client.resource(kinds.cluster).create(demoCluster(cps, workers));
+    await world.untilReady();
+    // Two looks at least, the first of which asked for everything.
+    await world.time.advance(121_000);
+    asked.length = 0;
+    await world.time.advance(61_000);
+    assert.ok(asked.includes("EtcdStatus") && !asked.includes("EtcdMemberList"), asked.join());
+    await world.time.advance(180_000);
+    assert.ok(asked.includes("EtcdMemberList") && asked.includes("ServiceList"), "at least every four minutes");
+  });
+});
