@@ -144,6 +144,11 @@ export function isSameLook(a: Look, b: Look): boolean {
   return a.kind === b.kind && saidBy(a) === saidBy(b);
 }
 
+/** True when two looks differ at most in what keeps a machine that comes up from being ready: it is on the way to the same. */
+export function isSameStep(a: Look, b: Look): boolean {
+  return a.kind === "running" && b.kind === "running" && isSameLook({ ...a, unmet: [] }, { ...b, unmet: [] });
+}
+
 /** Each look is compared with the one before and the one after it. */
 const said = new WeakMap<Look, string>();
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import type { Running } from "./look.ts";
 import { Watcher } from "./watcher.ts";
 
 const HOUR = 3_600_000;
@@ -58,3 +59,41 @@ for (const { isCrowded, withinMs } of [
     assert.equal(second - first, withinMs);
     watcher.close();
   });
+
+/** Looks within half a second after the look at which a booting machine told something else. */
+async function looksAfter(change: Partial<Running>): Promise<number> {
+  const time = createVirtualTime();
+  const booting = { kind: "running", version: undefined, platform: undefined, stage: "booting", ready: false, etcd: undefined } as const;
+  let told: Partial<Running> = { unmet: [{ name: "time", reason: "not synced" }] };
+  let looks = 0;
+  const changes: number[] = [];
+  const watcher = new Watcher({
+    look: () => {
+      looks += 1;
+      return Promise.resolve({ ...booting, at: time.clock.now(), unmet: [], ...told });
+    },
+    onChange: () => changes.push(time.now()),
+    now: () => time.clock.now(),
+    timers: time.timers,
+    random: createSeededRandom(1),
+    isCrowded: () => false,
+  });
+  watcher.nudge();
+  await time.advance(20_000);
+  told = change;
+  while (changes.length < 2) await time.advance(10);
+  looks = 0;
+  await time.advance(480);
+  watcher.close();
+  return looks;
+}
+
+test("a booting machine that waits for something else is not asked again at once", async () =>
+  assert.equal(await looksAfter({ unmet: [{ name: "services", reason: "kubelet" }] }), 0));
+
+for (const [what, change] of [
+  ["is ready", { ready: true }],
+  ["is in another stage", { stage: "running" }],
+] as const)
+  test(`a machine that ${what} is asked again at once, and often`, async () =>
+    assert.ok((await looksAfter({ unmet: [], ...change })) >= 4));

@@ -1,5 +1,5 @@
 import type { RandomSource, ScheduledTimer, Timers } from "@talos-operator/ports";
-import { isSameLook } from "./look.ts";
+import { isSameLook, isSameStep } from "./look.ts";
 import type { Look } from "./look.ts";
 
 /** How often a machine is looked at: `eager` while something is expected of it, `settled` when it is as it should be. */
@@ -9,6 +9,9 @@ export type Pace = "eager" | "settled";
 const EAGER_FIRST_MS = 50;
 const EAGER_LONGEST_MS = 2_000;
 const EAGER_GROWTH = 1.5;
+
+/** A machine that comes up tells of one condition after another. Each shows that it goes on, none that it is about to be ready: the pause is cut to this. */
+const GOES_ON_MS = 500;
 
 /** With very many machines nobody notices a quarter of a second, and each look that shows nothing new costs all the others. */
 const CROWDED_LEAST_MS = 250;
@@ -135,7 +138,7 @@ export class Watcher {
     const goesOn = look.kind === "silent" && before.kind === "silent" && before.since <= look.at;
     this.#last = goesOn ? { ...look, since: Math.min(look.at, before.since + this.#leapMs) } : look;
     if (isSameLook(before, this.#last)) return;
-    this.#pauseMs = EAGER_FIRST_MS;
+    this.#pauseMs = isSameStep(before, this.#last) ? Math.min(this.#pauseMs, GOES_ON_MS) : EAGER_FIRST_MS;
     this.#options.onChange(this.#last);
   }
 
