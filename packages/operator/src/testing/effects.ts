@@ -66,7 +66,10 @@ export async function decidedPass(
   const leading = given.leading ?? undisturbed;
   const bundles = createBundleStore(client);
   const workload = place.workloads === undefined ? undefined : { dialer: place.workloads, keys, wake: () => undefined };
-  const session = new ClusterSession({ ...place, gate: new LookGate(timers), turnstile: new Turnstile(4), workload }, () => undefined);
+  const session = new ClusterSession(
+    { ...place, gate: new LookGate(timers), turnstile: new Turnstile(4), makingKeys: new Set(), workload },
+    () => undefined,
+  );
   const record = await client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
   session.record = { at: clock.now(), value: record ?? "absent" };
   const facts: Effects["facts"] = () => {

@@ -85,6 +85,7 @@ export function createBrain(options: BrainOptions): Brain {
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
     session.setPace(isSettled ? "settled" : "eager");
+    if (!decision.actions.some(({ kind }) => kind === "AddFinalizer" || kind === "CreateBundle")) session.watchPutOff();
 
     context.note("execute");
     const begunAt = clock.now();
@@ -182,9 +183,10 @@ function sessionOpener(options: BrainOptions, wake: (key: ObjectKey) => void): (
   const { dialer, clock, timers, random, keys, workloads } = options;
   const gate = new LookGate(timers);
   const turnstile = new Turnstile(CONFIG_READINGS);
+  const makingKeys = new Set<object>();
   return (key) => {
     const workload = workloads === undefined ? {} : { workload: { dialer: workloads, keys, wake: () => wake(key) } };
-    return new ClusterSession({ dialer, clock, timers, random, gate, turnstile, ...workload }, (name, look) => {
+    return new ClusterSession({ dialer, clock, timers, random, gate, turnstile, makingKeys, ...workload }, (name, look) => {
       wake(key);
       options.onLook({ namespace: key.namespace, name }, look);
     });

@@ -115,20 +115,19 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const former = formerMachines(declared, seenRecord, cached);
   // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
   const watched = session.isMakingKey() ? [] : [...declared, ...former];
-  if (mode !== "disable")
-    session.watch(
-      watched
-        .filter(({ address }) => address !== "")
-        .map((machine) => {
-          const fact = machineFact(facts, machine.name);
-          return {
-            name: machine.name,
-            address: machine.address,
-            role: machine.role,
-            mayBeConfigured: fact?.configuredAt !== undefined && fact.releasedAt === undefined,
-          };
-        }),
-    );
+  const targets = watched
+    .filter(({ address }) => address !== "")
+    .map((machine) => {
+      const fact = machineFact(facts, machine.name);
+      return {
+        name: machine.name,
+        address: machine.address,
+        role: machine.role,
+        mayBeConfigured: fact?.configuredAt !== undefined && fact.releasedAt === undefined,
+      };
+    });
+  if (mode !== "disable" && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
+  else if (mode !== "disable") session.watch(targets);
   const see = (machine: DeclaredMachine): SeenMachine => ({
     declared: machine,
     look: machine.address === "" ? unaddressedLook(ports.clock.now()) : provenLook(facts, machine, session.look(machine.name)),

@@ -46,6 +46,8 @@ export interface SessionPorts {
   readonly gate: LookGate;
   /** Readings of configurations under way at once; shared by all clusters. */
   readonly turnstile: Turnstile;
+  /** Clusters whose keys are being made; shared by all clusters. */
+  readonly makingKeys: Set<object>;
   /** To the API of the cluster itself; `undefined` = its Nodes are left alone. */
   readonly workload?: { readonly dialer: WorkloadDialer; readonly keys: Keys; readonly wake: () => void } | undefined;
 }
@@ -73,6 +75,8 @@ export class ClusterSession {
   readonly #ports: SessionPorts;
   readonly #onLook: (name: MachineName, look: Look) => void;
   readonly #watched = new Map<MachineName, Watched>();
+  /** Machines of a cluster without keys, which are to be looked at when its turn has come. */
+  #putOff: readonly LookTarget[] | undefined;
   readonly #sent = new Map<string, SentEffect>();
   #notes = 0;
   #noticedAt = Number.NEGATIVE_INFINITY;
@@ -144,8 +148,25 @@ export class ClusterSession {
     this.credentialsFor = undefined;
   }
 
+  /**
+   * The same for a cluster without keys. Keys are made one after another: while others wait for theirs nobody is looked at, unless {@link watchPutOff} says that
+   * it is no matter of keys. What a look shows now would be asked again when the keys are there.
+   */
+  watchInTurn(targets: readonly LookTarget[]): void {
+    this.#putOff = undefined;
+    const isItsTurn = this.#serviceAccount.key !== undefined || this.#ports.makingKeys.size === 0;
+    if (isItsTurn || this.#watched.size > 0) this.watch(targets);
+    else this.#putOff = targets;
+  }
+
+  /** Looks at whom {@link watchInTurn} left for later. */
+  watchPutOff(): void {
+    if (this.#putOff !== undefined) this.watch(this.#putOff);
+  }
+
   /** Watches exactly these machines. A machine whose address or state of configuration changed is asked anew at once. */
   watch(targets: readonly LookTarget[]): void {
+    this.#putOff = undefined;
     if (this.#isClosed) return;
     const names = new Set(targets.map((target) => target.name));
     for (const [name, watched] of this.#watched) {
@@ -158,7 +179,8 @@ export class ClusterSession {
       if (before !== undefined && before.target.address === target.address && before.target.role === target.role) {
         if (before.target.mayBeConfigured !== target.mayBeConfigured) {
           this.#watched.set(target.name, { ...before, target });
-          before.watcher.nudge();
+          // Of one that waits it is only written down that it may be configured: whoever sends that has it looked at afterwards.
+          if (before.watcher.last().kind !== "maintenance") before.watcher.nudge();
         }
         continue;
       }
@@ -196,6 +218,14 @@ export class ClusterSession {
     this.#watched.get(name)?.watcher.nudge();
   }
 
+  /** A configuration may have been sent to this machine: look at it now, with our certificate. */
+  lookForConfigured(name: MachineName): void {
+    const watched = this.#watched.get(name);
+    if (watched === undefined) return;
+    this.#watched.set(name, { ...watched, target: { ...watched.target, mayBeConfigured: true } });
+    watched.watcher.nudge();
+  }
+
   credentials(): ReaderCredentials | undefined {
     return this.#credentials;
   }
@@ -218,6 +248,7 @@ export class ClusterSession {
     const { key } = this.#serviceAccount;
     if (key !== undefined || this.#serviceAccount.isBeingMade) return key;
     this.#serviceAccount = { key: undefined, isBeingMade: true };
+    this.#ports.makingKeys.add(this);
     void this.#makeServiceAccountKey(make, wake);
     return undefined;
   }
@@ -277,6 +308,7 @@ export class ClusterSession {
     this.heldBundle = undefined;
     this.configs.close();
     this.#letKeysGo();
+    this.#ports.makingKeys.delete(this);
     this.#serviceAccount = { key: undefined, isBeingMade: false };
   }
 
@@ -287,6 +319,7 @@ export class ClusterSession {
     } catch {
       // The next pass begins anew.
     }
+    this.#ports.makingKeys.delete(this);
     this.#serviceAccount = { key: this.#isClosed ? undefined : key, isBeingMade: false };
     this.#keyMadeAt = this.#ports.clock.now();
     wake();

@@ -62,7 +62,7 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
   } finally {
     client.close();
     session.connections(machine.name)?.closeMaintenance();
-    session.nudge(machine.name);
+    session.lookForConfigured(machine.name);
   }
 }
 
