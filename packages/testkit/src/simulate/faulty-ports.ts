@@ -31,6 +31,8 @@ export interface FaultyPortOptions {
   readonly onLate: (change: 1 | -1) => void;
   /** After a machine answered a read. */
   readonly onRead: (path: string) => void;
+  /** After the API of a managed cluster was asked for something; an error of the server is no answer. */
+  readonly onAsked: (isAnswered: boolean) => void;
   /** Who holds the lease, each time that this instance reads it. */
   readonly onLeaseRead: (holder: string | undefined) => void;
   /** What a read is answered instead of the truth, or `undefined`. */
@@ -57,7 +59,24 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
 
 /** The APIs of managed clusters as an unlucky operator sees them. */
 export function faultyWorkloads(inner: WorkloadDialer, options: FaultyPortOptions): WorkloadDialer {
-  return { dial: (target) => faultyApi(inner.dial(target), options, workloadEffect) };
+  return {
+    dial(target) {
+      const api = faultyApi(inner.dial(target), options, workloadEffect);
+      return {
+        ...api,
+        async send(request, callOptions) {
+          try {
+            const answer = await api.send(request, callOptions);
+            options.onAsked(answer.status < 500);
+            return answer;
+          } catch (error) {
+            options.onAsked(false);
+            throw error;
+          }
+        },
+      };
+    },
+  };
 }
 
 function faultyApi(

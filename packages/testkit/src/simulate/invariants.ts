@@ -35,6 +35,8 @@ export interface Invariants {
   afterEffect(effect: EffectId, address: string | undefined, request: unknown): void;
   /** When a machine answered a read. */
   afterRead(path: string): void;
+  /** After the operator asked the API of the managed cluster for something. */
+  afterAsking(isAnswered: boolean): void;
   /** After the ClusterRecord was written. */
   afterRecordWrite(): Promise<void>;
   /** After an effect took place, and once at the end. */
@@ -57,6 +59,8 @@ export interface InvariantsInput {
   /** The API of the managed cluster, past every fault. */
   readonly workload: () => KubeClient | undefined;
   readonly now: () => number;
+  /** As `now`, of a clock that never leaps. */
+  readonly steadyNow: () => number;
   readonly describeSpki: DescribeSpki;
   readonly report: Report;
 }
@@ -75,7 +79,7 @@ export interface InvariantsInput {
  */
 export function createInvariants(input: InvariantsInput): Invariants {
   const { truth, datacenter, stage, now, describeSpki, report } = input;
-  const pods = createPodRules(input.workload, datacenter, stage, report);
+  const pods = createPodRules(input.workload, datacenter, stage, input.steadyNow, report);
   const composition =
     input.composed === undefined ? undefined : createCompositionRules(truth, input.objects, input.composed, datacenter, stage, report);
   const disturbances = createDisturbances(datacenter, stage, now, report);
@@ -208,6 +212,9 @@ export function createInvariants(input: InvariantsInput): Invariants {
     },
     afterRead(path) {
       disturbances.read(path);
+    },
+    afterAsking(isAnswered) {
+      pods.asked(isAnswered);
     },
     async beforeSend(effect, address, request) {
       if ((isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") || effect.startsWith("T")) && longAgo(stage.pausedSince))

@@ -168,6 +168,7 @@ export function createOperators({
             report("S32", `${identity} sends ${detail} and knows that ${leaseHolder ?? "nobody"} holds the lease`);
           await invariants.beforeSend(effect, address, request);
         },
+        onAsked: (isAnswered: boolean) => invariants.afterAsking(isAnswered),
         onRead: (path: string) => invariants.afterRead(path),
         onLate: (change: 1 | -1) => {
           late += change;

@@ -14,19 +14,33 @@ type Node = KubeObject & { readonly status?: { readonly addresses?: readonly { r
 /** `ApplyConfigurationRequest.mode` that reboots whatever the change is. */
 const MODE_REBOOT = 0;
 
+/** The default of `talos-operator.dev/drain-timeout`: an API that was silent for so long is not waited for, whatever the policy. */
+const DRAIN_TIMEOUT_MS = 10 * 60_000;
+
 /** Watches what the operator does inside the managed cluster, and to nodes with pods on them. */
 export interface PodRules {
   /** Before an effect leaves the operator. */
   beforeSend(effect: EffectId, address: string | undefined, request: unknown): Promise<void>;
+  /** After the operator asked the API of the managed cluster for something. */
+  asked(isAnswered: boolean): void;
 }
 
 /**
  * WL1 pods leave by eviction alone, which asks their budgets; no Node goes whose machine is still wanted; and no node that works is taken down with pods
- * on it while its cluster is wanted.
+ * on it while its cluster is wanted, unless whoever could move them did not answer for as long as a drain waits for that.
  *
  * @param workload the API of the managed cluster, past every fault
+ * @param now milliseconds of a clock that never leaps
  */
-export function createPodRules(workload: () => KubeClient | undefined, datacenter: Datacenter, stage: Stage, report: Report): PodRules {
+export function createPodRules(
+  workload: () => KubeClient | undefined,
+  datacenter: Datacenter,
+  stage: Stage,
+  now: () => number,
+  report: Report,
+): PodRules {
+  /** Since when every question remained without an answer. */
+  let silentSince: number | undefined;
   const machineAt = (address: string) => datacenter.machine(stage.routes.get(address) ?? address);
 
   async function addressOfNode(name: string): Promise<readonly string[]> {
@@ -48,6 +62,7 @@ export function createPodRules(workload: () => KubeClient | undefined, datacente
   async function judgePods(effect: EffectId, address: string): Promise<void> {
     const { state } = machineAt(address);
     const client = workload();
+    if (silentSince !== undefined && now() - silentSince >= DRAIN_TIMEOUT_MS) return;
     if (client === undefined || stage.desired === undefined || !state.kubernetes.isNodeReady || state.goneSince !== undefined) return;
     const { items: nodes } = await client.resource<Node>(nodeType).list();
     const node = nodes.find((one) => one.status?.addresses?.some((own) => own.address === address) === true)?.metadata?.name;
@@ -58,6 +73,9 @@ export function createPodRules(workload: () => KubeClient | undefined, datacente
   }
 
   return {
+    asked(isAnswered) {
+      silentSince = isAnswered ? undefined : (silentSince ?? now());
+    },
     async beforeSend(effect, address, request) {
       if (effect === "WL1") return judgeWrite(request as KubeRequest);
       const isBoot = effect === "T3" && (request as { readonly mode?: number }).mode === MODE_REBOOT;

@@ -207,6 +207,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     objects,
     workload,
     now: () => clock.now(),
+    steadyNow: () => time.now(),
     describeSpki: (certificate) => keys.describeCertificate(certificate).spki,
     report,
   });

@@ -19,6 +19,9 @@ interface Place {
   readonly certificate: KeyPair;
 }
 
+/** Life of the certificate of a server from its making on. */
+const CERTIFICATE_MS = 365 * 86_400_000;
+
 class Unreachable extends Error {
   override readonly name = "KubeTransportFailure";
 }
@@ -70,6 +73,18 @@ export function createDialledWorkloads(
     },
   };
 
+  /** Talos makes certificates of servers anew when half of their life is over, and when its clock leaps. */
+  const renewOld = async (): Promise<void> => {
+    const now = clock.now();
+    for (const [at, place] of places) {
+      const { notBefore, commonName, organizations } = keys.describeCertificate(place.certificate.certificate);
+      if (now - notBefore < CERTIFICATE_MS / 2) continue;
+      const subject = { usage: "server", organizations, ...(commonName === undefined ? {} : { commonName }) } as const;
+      const request = { ...subject, notBefore: now, lifetimeMs: CERTIFICATE_MS };
+      places.set(at, { ...place, certificate: await keys.signCertificate(place.request.authority, request) });
+    }
+  };
+
   /** The API at the first place that answers, as TLS and authentication would have it. */
   const reach = (target: WorkloadTarget): KubeTransport => {
     const endpoint = /^https:\/\/\[?(.+?)\]?:(\d+)$/.exec(target.endpoint ?? "");
@@ -100,12 +115,12 @@ export function createDialledWorkloads(
         };
         return {
           async send(request, options) {
-            await Promise.resolve();
+            await renewOld();
             demandOpen();
             return reach(target).send(request, options);
           },
           async watch(request, options) {
-            await Promise.resolve();
+            await renewOld();
             demandOpen();
             return reach(target).watch(request, options);
           },
