@@ -144,7 +144,8 @@ export function manifestOf(scenario: Scenario, desired: Desired = firstDesired(s
       metadata: {
         name,
         namespace: NAMESPACE,
-        ...(desired.mode === undefined ? {} : { annotations: { [annotations.reconcileMode]: desired.mode } }),
+        // Always there: whoever takes the one annotation out takes nobody else's along.
+        annotations: desired.mode === undefined ? {} : { [annotations.reconcileMode]: desired.mode },
       },
       spec,
     },

@@ -43,6 +43,8 @@ export interface Stage {
   readonly everMachines: Set<string>;
   /** Machines that a person let go without proof of a wipe. */
   readonly abandoned: Set<string>;
+  /** Machines that lost what was on their disk by somebody's hand: they boot, and join once more. */
+  readonly reinstalled: Set<string>;
   /** Which machine stands at an address now, where it is another one than in the beginning: address to the address that it had. */
   readonly routes: Map<string, string>;
   /** Addresses of machines that a person allowed to be configured again. */
@@ -81,6 +83,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     everControlPlanes: new Set(desired.controlPlanes),
     everMachines: new Set([...desired.controlPlanes, ...desired.workers]),
     abandoned: new Set(),
+    reinstalled: new Set(),
     routes: new Map(),
     approved: new Set(),
     answerReads(pathEnd, status, times) {

@@ -27,6 +27,7 @@ import {
   type Scenario,
   sharedUuid,
 } from "./scenario.ts";
+import { watchOver } from "./person.ts";
 import { createStage } from "./stage.ts";
 import { createTrace } from "./trace.ts";
 import { makeTrouble, type TroubleKind } from "./troubles.ts";
@@ -278,6 +279,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     beginFaults() {
       plan.begin();
       if (options.trouble === undefined) return;
+      watchOver({ objects, client, timers: time.timers, stage, trace: (line) => trace.add(line) });
       void makeTrouble({
         client,
         kind: options.trouble,

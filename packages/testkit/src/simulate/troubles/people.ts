@@ -19,9 +19,12 @@ export async function confirmMachine(
     if (known === undefined || machine.state.stage !== "maintenance" || stage.approved.has(address)) continue;
     // Not before the operator had the time to do the wrong thing.
     if (n < 4) continue;
+    const controlPlanes = client.resource(talosControlPlaneResource);
+    // There is nobody to tell while the cluster is deleted.
+    if ((await controlPlanes.tryGet(ofCluster)) === undefined) continue;
     trace(`a person allows ${address}`);
     stage.approved.add(address);
-    await client.resource(talosControlPlaneResource).patch(ofCluster, {
+    await controlPlanes.patch(ofCluster, {
       type: "merge",
       value: { metadata: { annotations: { [annotations.approveReprovision]: wordFor(record, address) } } },
     });

@@ -35,6 +35,7 @@ export async function replaceDisk(input: TroubleInput, lastsMs: number): Promise
   if (machines.length === 0) return;
   const machine = pick(machines, random);
   input.trace(`${machine.address} gets another disk`);
+  stage.reinstalled.add(machine.address);
   machine.powerOff();
   machine.replaceDisk();
   await timers.sleep(Math.floor(random.fraction() * 60_000));

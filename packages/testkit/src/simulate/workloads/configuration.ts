@@ -1,7 +1,6 @@
-import type { SimulatedMachine } from "@talos-operator/simulator";
 import { chooseScenario } from "../scenario.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
-import { isSettled, wantedMachines } from "./machines.ts";
+import { bootsOf, isSettled, nobodyBooted, wantedMachines, type Boots } from "./machines.ts";
 
 function allHave(world: EditableWorld, word: RegExp): boolean {
   return wantedMachines(world).every(({ state }) => word.test(state.config.active ?? "") && word.test(state.config.persisted ?? ""));
@@ -13,16 +12,15 @@ export const configLive: Workload = {
   about: "a setting that takes effect at once is changed on every machine, and nobody reboots",
   choose: (random) => chooseScenario(random),
   steps: () => {
-    let boots: readonly (readonly [SimulatedMachine, string])[] = [];
+    let boots: Boots = [];
     return [
       {
         what: "change a sysctl",
         async make(world) {
-          boots = wantedMachines(world).map((machine) => [machine, machine.state.bootId] as const);
+          boots = bootsOf(world);
           await world.edit({ machineSpec: { configPatches: [{ machine: { sysctls: { "net.core.somaxconn": "65535" } } }] } });
         },
-        isReached: (world) =>
-          isSettled(world) && allHave(world, /somaxconn/) && boots.every(([machine, bootId]) => machine.state.bootId === bootId),
+        isReached: (world) => isSettled(world) && allHave(world, /somaxconn/) && nobodyBooted(world, boots),
       },
     ];
   },
@@ -36,12 +34,12 @@ export const configReboot: Workload = {
   about: "a setting that needs a boot is changed on every machine: one after the other boots",
   choose: (random) => chooseScenario(random),
   steps: () => {
-    let boots: readonly (readonly [SimulatedMachine, string])[] = [];
+    let boots: Boots = [];
     return [
       {
         what: "change the environment of services",
         async make(world) {
-          boots = wantedMachines(world).map((machine) => [machine, machine.state.bootId] as const);
+          boots = bootsOf(world);
           await world.edit({ machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } });
         },
         isReached: (world) =>

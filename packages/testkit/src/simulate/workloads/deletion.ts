@@ -1,3 +1,4 @@
+import type { SimulatedMachine } from "@talos-operator/simulator";
 import { chooseScenario } from "../scenario.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { formerMachines, isBlank, isNode } from "./machines.ts";
@@ -13,9 +14,10 @@ export function isDeleted(world: EditableWorld): boolean {
   return isGone(world) && world.objects.all("clusterrecords").length === 0 && formerMachines(world).every(isBlank);
 }
 
-/** The objects are gone; record and machines are not. */
+/** The objects are gone; record and machines are not, but for what somebody took the disk from. */
 export function isPreserved(world: EditableWorld): boolean {
-  return isGone(world) && world.objects.all("clusterrecords").length === 1 && formerMachines(world).every(isNode);
+  const goesOn = (machine: SimulatedMachine): boolean => isNode(machine) || world.stage.reinstalled.has(machine.address);
+  return isGone(world) && world.objects.all("clusterrecords").length === 1 && formerMachines(world).every(goesOn);
 }
 
 /** Everything goes, and every machine waits in maintenance mode. */

@@ -28,6 +28,19 @@ export function isNode({ state }: SimulatedMachine): boolean {
   return state.stage === "running" && state.kubernetes.isNodeReady;
 }
 
+/** The boots of the machines that are wanted now, to compare later ones with. */
+export function bootsOf(world: EditableWorld): Boots {
+  return wantedMachines(world).map((machine) => [machine, machine.state.bootId] as const);
+}
+
+/** Nobody booted since, but for machines that somebody took their disk from. */
+export function nobodyBooted({ stage }: EditableWorld, boots: Boots): boolean {
+  return boots.every(([machine, bootId]) => machine.state.bootId === bootId || stage.reinstalled.has(machine.address));
+}
+
+/** Machines, each with the boot that it ran in. */
+export type Boots = readonly (readonly [SimulatedMachine, string])[];
+
 /** etcd has exactly the wanted control planes as voters, all of them started. */
 export function hasWantedMembers({ stage, datacenter }: EditableWorld): boolean {
   const [cluster, ...others] = livingEtcd(datacenter);

@@ -1,7 +1,6 @@
-import type { SimulatedMachine } from "@talos-operator/simulator";
 import { chooseScenario } from "../scenario.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
-import { isSettled, sparesOf, wantedMachines } from "./machines.ts";
+import { bootsOf, isSettled, nobodyBooted, sparesOf, wantedMachines, type Boots } from "./machines.ts";
 
 /** META key of the network settings that a machine reads before its configuration: 0x0a. */
 const NETWORK_KEY = "10";
@@ -22,23 +21,24 @@ export const networkSettings: Workload = {
   about: "static network settings are written to META of every machine while a worker joins, and are taken out: nobody reboots",
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3], workers: [0, 1], spares: 1 }),
   steps: () => {
-    let boots: readonly (readonly [SimulatedMachine, string])[] = [];
-    const nobodyBooted = (): boolean => boots.every(([machine, bootId]) => machine.state.bootId === bootId);
+    let boots: Boots = [];
     return [
       {
         what: "set static network settings, and one more worker",
         async make(world) {
-          boots = wantedMachines(world).map((machine) => [machine, machine.state.bootId] as const);
+          boots = bootsOf(world);
           const { workers = [] } = world.stage.desired ?? {};
           await world.edit({ machineSpec: { meta: settings("10.5.0.254") }, workers: [...workers, ...sparesOf(world)] });
         },
-        isReached: (world) => isSettled(world) && allHave(world, "10.5.0.254") && nobodyBooted(),
+        isReached: (world) => isSettled(world) && allHave(world, "10.5.0.254") && nobodyBooted(world, boots),
       },
       {
         what: "take the settings out",
         make: (world) => world.edit({ machineSpec: {} }),
         isReached: (world) =>
-          isSettled(world) && wantedMachines(world).every(({ state }) => state.meta[NETWORK_KEY] === undefined) && nobodyBooted(),
+          isSettled(world) &&
+          wantedMachines(world).every(({ state }) => state.meta[NETWORK_KEY] === undefined) &&
+          nobodyBooted(world, boots),
       },
     ];
   },

@@ -1,0 +1,73 @@
+import { annotations, talosControlPlaneResource } from "@talos-operator/api";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import type { Timers } from "@talos-operator/ports";
+import type { ObjectView } from "./object-view.ts";
+import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
+import type { Stage } from "./stage.ts";
+
+/** Somebody looks at a cluster that asks for help so long after it began to ask. */
+const ANSWERED_AFTER_MS = 3 * 60_000;
+
+/** Whoever is asked for the same again and again looks for another cause. */
+const MOST_ANSWERS = 5;
+
+/** What a person sees of a world, and may do to it. */
+export interface PersonInput {
+  readonly objects: ObjectView;
+  /** Past every fault. */
+  readonly client: KubeClient;
+  readonly timers: Timers;
+  readonly stage: Stage;
+  readonly trace: (line: string) => void;
+}
+
+/** What a condition asks for, with the word that its message tells to write. */
+interface Ask {
+  readonly annotation: string;
+  readonly word: string;
+}
+
+/** A person who watches conditions and does what their messages say, where that is right. */
+export function watchOver({ objects, client, timers, stage, trace }: PersonInput): void {
+  let isOnTheWay = false;
+  let answers = 0;
+  const answer = async (): Promise<void> => {
+    const ask = askOf(objects, stage);
+    isOnTheWay = false;
+    if (ask === undefined) return;
+    answers += 1;
+    trace(`a person writes ${ask.annotation}: ${ask.word}`);
+    if (ask.annotation === annotations.importApprove) for (const address of stage.reinstalled) stage.approved.add(address);
+    const value = { metadata: { annotations: { [ask.annotation]: ask.word } } };
+    await client.resource(talosControlPlaneResource).patch({ namespace: NAMESPACE, name: CLUSTER_NAME }, { type: "merge", value });
+  };
+  const look = (): void => {
+    if (isOnTheWay || answers >= MOST_ANSWERS || askOf(objects, stage) === undefined) return;
+    isOnTheWay = true;
+    timers.schedule(ANSWERED_AFTER_MS, () => void answer().then(look));
+  };
+  objects.onChange(look);
+  look();
+}
+
+function askOf(objects: ObjectView, stage: Stage): Ask | undefined {
+  const conditions = objects.get("taloscontrolplanes", CLUSTER_NAME)?.status?.conditions ?? [];
+  const messageOf = (wanted: string): string => conditions.find(({ type, status }) => type === wanted && status === "False")?.message ?? "";
+  // Nothing is wrong with the settings of these worlds: it was the machine that was in trouble.
+  const machine = new RegExp(`annotate ${annotations.retryConfig}: (\\S+) to send them once more`).exec(messageOf("ConfigUpToDate"))?.[1];
+  if (machine !== undefined) return { annotation: annotations.retryConfig, word: machine };
+  const imported = messageOf("Imported");
+  const plan = new RegExp(`Annotate ${annotations.importApprove}: (\\S+) to take it over`).exec(imported)?.[1];
+  if (plan === undefined || !differencesOf(imported).every((line) => isAboutDisk(line, stage))) return undefined;
+  return { annotation: annotations.importApprove, word: plan };
+}
+
+function differencesOf(message: string): readonly string[] {
+  return message.split("\n").filter((line) => /^\d+\. /.test(line));
+}
+
+/** The only difference that a person expects is a machine whose disk was taken: it is empty, and is to join. */
+function isAboutDisk(line: string, { reinstalled }: Stage): boolean {
+  const address = /^\d+\. \S+?-(\d+\.\d+\.\d+\.\d+) waits in maintenance mode: it would be installed and join\.$/.exec(line)?.[1];
+  return address !== undefined && reinstalled.has(address);
+}
