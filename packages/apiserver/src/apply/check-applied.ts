@@ -1,7 +1,7 @@
 import { printGo, printGoSyntax } from "../go-print.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import type { SchemaNode } from "../schema/index.ts";
-import { itemElement, printPath } from "./path-element.ts";
+import { itemElement, keyDefault, printPath } from "./path-element.ts";
 
 /**
  * Checks that an applied configuration fits the schema's types and declares no unknown field: server-side apply refuses both before it
@@ -87,12 +87,12 @@ function checkList(list: readonly unknown[], node: SchemaNode, path: readonly st
 function itemFlaw(item: unknown, list: SchemaNode): string | undefined {
   if (list.listType === "set") {
     if (item === null) return "associative list without keys has an element that's an explicit null";
-    if (isObject(item) && list.items?.mapType !== "atomic") return "associative list without keys has an element that's a map type";
+    if (isObject(item)) return "associative list without keys has an element that's a map type";
     return undefined;
   }
   if (item === null) return "associative list with keys may not have a null element";
   if (!isObject(item)) return "associative list with keys may not have non-map elements";
-  const named = list.listMapKeys.some((key) => Object.hasOwn(item, key) || list.items?.properties.get(key)?.hasDefault === true);
+  const named = list.listMapKeys.some((key) => Object.hasOwn(item, key) || keyDefault(list, key) !== undefined);
   if (named) return undefined;
   const keys = list.listMapKeys.map((key) => JSON.stringify(key)).join(" ");
   return `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`;

@@ -14,13 +14,22 @@ export function itemElement(item: unknown, list: SchemaNode): string | undefined
   const fields: JsonObject = {};
   let found = 0;
   for (const key of sortedKeys(list)) {
-    const value = getOwn(item, key) ?? list.items?.properties.get(key)?.defaultValue;
+    const value = getOwn(item, key) ?? keyDefault(list, key);
     if (value !== undefined && value !== null) {
       fields[key] = value;
       found++;
     }
   }
   return found === 0 ? undefined : `k:${JSON.stringify(fields)}`;
+}
+
+const zeroes: Readonly<Record<string, unknown>> = { string: "", integer: 0 };
+
+/** What a list key is that an item leaves out: the schema's default, or, in a built-in kind, Go's zero value of a field that must be there. */
+export function keyDefault(list: SchemaNode, key: string): unknown {
+  const node = list.items?.properties.get(key);
+  if (node === undefined) return undefined;
+  return node.defaultValue ?? (list.isBuiltin && list.items?.source.required?.includes(key) === true ? zeroes[node.type] : undefined);
 }
 
 const sorted = new WeakMap<SchemaNode, readonly string[]>();

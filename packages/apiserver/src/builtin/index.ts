@@ -7,7 +7,7 @@ import { prune } from "../schema/pruning.ts";
 import { tidyMetadata } from "../schema/tidy-metadata.ts";
 import { noOldValue, validateValue } from "../schema/validate-value.ts";
 import type { BuiltinFacts, BuiltinSchema } from "./builtin-schema.ts";
-import { dropEmpty, fillStructs } from "./structs.ts";
+import { dropEmpty, fillStructs, readNulls } from "./structs.ts";
 import { definitions } from "./gen/definitions.ts";
 import { kinds as facts } from "./gen/kinds.ts";
 
@@ -96,6 +96,7 @@ function compile(kind: BuiltinFacts): CompiledVersion {
       return { errors: meaningful, warnings: [] };
     },
     applyDefaults: (object: JsonObject) => {
+      readNulls(object, root());
       tidyMetadata(object);
       dropEmpty(object, root());
       applyDefaults(object, root());

@@ -42,6 +42,34 @@ function fill(value: unknown, node: SchemaNode, inStatus: boolean): void {
 }
 
 /**
+ * Turns nulls into what Go reads them as, in place: an empty text where a map or list holds texts. Other nulls are absent fields.
+ */
+export function readNulls(value: unknown, node: SchemaNode): void {
+  if (Array.isArray(value)) {
+    const { items } = node;
+    if (items === undefined) return;
+    value.forEach((item: unknown, index) => {
+      if (item === null && isText(items)) value[index] = "";
+      else readNulls(item, items);
+    });
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const key of Object.keys(value)) {
+    const child = node.properties.get(key);
+    // Templates have metadata as objects do, and a time that Go leaves out when there is none.
+    if (key === "creationTimestamp" && value[key] === null) delete value[key];
+    else if (child !== undefined) readNulls(value[key], child);
+    else if (node.additional !== undefined && node.additional !== true) {
+      if (value[key] === null && isText(node.additional)) setOwn(value, key, "");
+      else readNulls(value[key], node.additional);
+    }
+  }
+}
+
+const isText = (node: SchemaNode): boolean => node.type === "string" && (node.source.format ?? "") === "";
+
+/**
  * Removes empty lists and maps that nobody must write, in place: the genuine server reads a built-in kind into a struct that does not print
  * them again. An empty struct stays, for it may mean something (`emptyDir: {}`).
  */
@@ -54,7 +82,11 @@ export function dropEmpty(value: unknown, node: SchemaNode): void {
   for (const key of Object.keys(value)) {
     const child = node.properties.get(key);
     const inner = getOwn(value, key);
-    if (child === undefined || typeof inner !== "object" || inner === null) continue;
+    if (typeof inner !== "object" || inner === null) continue;
+    if (child === undefined) {
+      if (node.additional !== undefined && node.additional !== true) dropEmpty(inner, node.additional);
+      continue;
+    }
     dropEmpty(inner, child);
     const isEmpty = Array.isArray(inner) ? inner.length === 0 : child.additional !== undefined && Object.keys(inner).length === 0;
     if (isEmpty && !child.isStruct && node.source.required?.includes(key) !== true) delete value[key];

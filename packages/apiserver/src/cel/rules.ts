@@ -38,16 +38,17 @@ function compiled(rule: ValidationRule): CompiledRule {
 /** What the rules of one object have found and may still cost. */
 interface Evaluation {
   readonly errors: FieldError[];
+  readonly warnings: string[];
   /** Negative once it is used up: then no further rule runs. */
   budget: number;
 }
 
 /**
  * Evaluates the rules of an object, until their cost exceeds what one object may cost. A rule without `oldSelf` is forgiven where the value
- * did not change.
+ * did not change, with a warning.
  */
-export function evaluateRules(value: unknown, node: ValidationNode, old: unknown, errors: FieldError[]): void {
-  evaluateBelow(value, node, "", old, { errors, budget: objectBudget });
+export function evaluateRules(value: unknown, node: ValidationNode, old: unknown, errors: FieldError[], warnings: string[]): void {
+  evaluateBelow(value, node, "", old, { errors, warnings, budget: objectBudget });
 }
 
 function evaluateBelow(value: unknown, node: ValidationNode, path: string, old: unknown, evaluation: Evaluation): void {
@@ -95,7 +96,8 @@ function evaluateOwn(value: unknown, node: ValidationNode, path: string, old: un
     const error = verdictOf(program, scope, { value, node, path, evaluation });
     if (error === undefined) continue;
     const isForgiven = !program.usesOldSelf && hasOld && evaluation.budget >= 0 && (unchanged ??= equalJson(value, old));
-    if (!isForgiven) evaluation.errors.push(error);
+    if (isForgiven) evaluation.warnings.push(`${error.field}: ${error.message}`);
+    else evaluation.errors.push(error);
     if (evaluation.budget < 0) return;
   }
 }

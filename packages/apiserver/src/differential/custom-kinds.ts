@@ -1,3 +1,4 @@
+import { decodingCrd } from "./decoding-cases.ts";
 import type { JsonObject } from "../json.ts";
 import type { Resource } from "./run-case.ts";
 
@@ -356,4 +357,4 @@ export const costs = customKind("costkinds", "CostKind", {
 });
 
 /** CRDs of the suite. */
-export const differentialCrds: readonly JsonObject[] = [values.crd, rules.crd, merges.crd, costs.crd];
+export const differentialCrds: readonly JsonObject[] = [values.crd, rules.crd, merges.crd, costs.crd, decodingCrd];

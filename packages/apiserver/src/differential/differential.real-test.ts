@@ -34,7 +34,7 @@ describe("kube-apiserver answers as the goldens say", () => {
     const published = spawnSync(kubectl[0], [
       ...kubectl.slice(1),
       "get",
-      "valuekinds,rulekinds,mergekinds,costkinds",
+      "valuekinds,rulekinds,mergekinds,costkinds,decodekinds",
       "--request-timeout=30s",
     ]);
     assert.equal(published.status, 0, published.stderr.toString());

@@ -3,6 +3,7 @@ import { builtinCases } from "./builtin-cases.ts";
 import { costCases } from "./cost-cases.ts";
 import { crdCases } from "./crd-cases.ts";
 import { crdRefusalCases } from "./crd-refusal-cases.ts";
+import { decodingCases } from "./decoding-cases.ts";
 import { mergeCases } from "./merge-cases.ts";
 import { ruleCases } from "./rule-cases.ts";
 import type { DifferentialCase } from "./run-case.ts";
@@ -18,6 +19,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   crds: prefixed("a CRD", crdCases),
   "crd-refusals": prefixed("a CRD", crdRefusalCases),
   costs: prefixed("a price", costCases),
+  decodings: prefixed("reading", decodingCases),
 };
 
 function prefixed(prefix: string, cases: readonly DifferentialCase[]): readonly DifferentialCase[] {

@@ -2,7 +2,5 @@
 export const knownDifferences: Readonly<Record<string, string>> = {
   "a CRD: int-or-string with a type": "conditions of a CRD that was only tried are null there and an empty list here",
   "a CRD: a format that nobody checks": "conditions of a CRD that was only tried are null there and an empty list here",
-  "a CRD: no storage version":
-    "the genuine server prints the versions as Go structs and counts the missing stored version as a second cause",
   "a CRD: a plural with capitals": "a bad object name is refused before the rest of a CRD is looked at",
 };

@@ -47,7 +47,7 @@ export function validateCrd(crd: JsonObject, old: JsonObject | undefined): reado
       message: `Invalid value: ${JSON.stringify(name)}: must be spec.names.plural+"."+spec.group`,
     };
     const outcome = compileCrd(crd);
-    return [misnamed, ...(outcome.ok ? [] : outcome.errors.filter(({ field }) => field === "spec.group"))];
+    return [misnamed, ...(outcome.ok ? [] : outcome.errors.filter(({ field }) => field !== "metadata.name"))];
   }
   if (stringAt(objectAt(spec, "conversion"), "strategy") === "Webhook") {
     return [
@@ -196,9 +196,11 @@ function compiledOf(crd: JsonObject, spec: JsonObject): ReturnType<typeof compil
   return outcome;
 }
 
+/** The first one only: a second one is a mistake for validation to find. */
 function storageVersions(spec: JsonObject): readonly string[] {
   return objectsAt(spec, "versions")
     .filter((version) => version["storage"] === true)
+    .slice(0, 1)
     .map((version) => stringAt(version, "name") ?? "");
 }
 

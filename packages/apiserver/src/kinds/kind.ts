@@ -60,6 +60,8 @@ export interface ServedKind {
   readonly versions: ReadonlyMap<string, CompiledVersion>;
   /** `apiVersion` that stored objects carry. */
   readonly storedApiVersion: string;
+  /** Of a custom kind, the version whose schema stored objects have, served or not. */
+  readonly storage?: CompiledVersion;
   /** False for requests that are answered and forgotten (reviews). */
   readonly persistent: boolean;
   readonly strategy: Strategy;
@@ -72,7 +74,7 @@ export function keyOf(namespace: string, name: string): string {
 
 /** The object as a served version shows it. Shares structure with the stored one, which may have been written under another schema. */
 export function toServedVersion(kind: ServedKind, version: CompiledVersion, stored: JsonObject): JsonObject {
-  if (kind.custom) return servedCustom(version, stored);
+  if (kind.custom) return servedCustom(kind.storage ?? version, version, stored);
   return named(version, kind.strategy.toServed === undefined ? stored : kind.strategy.toServed(stored));
 }
 
@@ -94,11 +96,18 @@ function formsOf(version: CompiledVersion): WeakMap<JsonObject, JsonObject> {
   return forms;
 }
 
-/** Pruned and defaulted as the schema of today says, however old the object is. */
-function servedCustom(version: CompiledVersion, stored: JsonObject): JsonObject {
+/** Pruned and defaulted as the schema of the storage version says today, however old the object is; other versions show what they know of that. */
+function servedCustom(storage: CompiledVersion, version: CompiledVersion, stored: JsonObject): JsonObject {
   const forms = formsOf(version);
   const known = forms.get(stored);
   if (known !== undefined) return known;
+  if (version !== storage) {
+    const other = cloneJson(servedCustom(storage, storage, stored));
+    version.prune(other);
+    const shown = named(version, other);
+    forms.set(stored, shown);
+    return shown;
+  }
   const copy = cloneJson(stored);
   version.prune(copy);
   version.applyDefaults(copy);
@@ -109,7 +118,7 @@ function servedCustom(version: CompiledVersion, stored: JsonObject): JsonObject 
 
 /** Says that an object was pruned and defaulted under this version when it was written, so that nobody does it again. */
 export function writtenUnder(kind: ServedKind, version: CompiledVersion, stored: JsonObject): void {
-  if (kind.custom) formsOf(version).set(stored, named(version, stored));
+  if (kind.custom && version === (kind.storage ?? version)) formsOf(version).set(stored, named(version, stored));
 }
 
 /** The object as it is stored, from what a client sent in a served version. */

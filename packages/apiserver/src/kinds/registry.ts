@@ -25,6 +25,11 @@ export class KindRegistry {
     return this.#kinds.get(`${group}/${plural}`);
   }
 
+  /** Whether built-in kinds are served in this version of a group. */
+  hasBuiltin(group: string, version: string): boolean {
+    return this.all().some((kind) => !kind.custom && kind.group === group && kind.versions.has(version));
+  }
+
   /** Every kind, built-in ones first, custom ones in order of registration. */
   all(): readonly ServedKind[] {
     return [...this.#kinds.values()];
@@ -33,8 +38,10 @@ export class KindRegistry {
   /** Starts to serve a custom kind, or replaces what was served under its name. */
   register(crd: CompiledCrd): void {
     const served = [...crd.versions.values()].filter((version) => version.served).sort((a, b) => compareVersions(a.version, b.version));
+    const storage = crd.versions.get(crd.storageVersion);
     this.#generation++;
     this.#kinds.set(`${crd.group}/${crd.names.plural}`, {
+      ...(storage === undefined ? {} : { storage }),
       group: crd.group,
       names: crd.names,
       plural: crd.names.plural,

@@ -17,10 +17,12 @@ import {
   defaultCronJob,
   defaultDaemonSet,
   defaultDeployment,
+  defaultEndpoints,
   defaultEndpointSlice,
   defaultJob,
   defaultNetworkPolicy,
-  defaultReplicas,
+  defaultReplicaSet,
+  defaultReplicationController,
   defaultStatefulSet,
   defaultVolume,
   pending,
@@ -108,6 +110,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "/events": {
     ...ordinary,
     createsOnUpdate: true,
+    begin: (event) => fill(event, { reportingComponent: "", reportingInstance: "" }),
     selectableFields: [...objectFields("involvedObject"), "reason", "reportingComponent", "source", "type"],
   },
   "events.k8s.io/events": {
@@ -153,7 +156,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     validate: validateService,
     validateStatus: validateServiceStatus,
   },
-  "/endpoints": { ...ordinary, createsOnUpdate: true, validate: validateEndpoints },
+  "/endpoints": { ...ordinary, createsOnUpdate: true, prepare: defaultEndpoints, validate: validateEndpoints },
   "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true, validate: validateLease },
   "apps/deployments": {
     ...workload,
@@ -171,7 +174,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "apps/statefulsets": { ...workload, prepare: defaultStatefulSet, validate: validateStatefulSet },
   "apps/replicasets": {
     ...workload,
-    prepare: defaultReplicas,
+    prepare: defaultReplicaSet,
     validate: validateWorkload,
     validateStatus: validateWorkloadStatus,
   },
@@ -198,7 +201,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     validate: (revision) =>
       revision["data"] === undefined ? [{ reason: "FieldValueRequired", field: "data", message: "Required value: data is mandatory" }] : [],
   },
-  "/replicationcontrollers": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicas },
+  "/replicationcontrollers": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicationController },
   "/podtemplates": { ...workload, answersDeletedObject: true, prepare: defaultTemplate },
   "/persistentvolumes": { ...ordinary, answersDeletedObject: true, prepare: defaultVolume, begin: beginPending, validate: validateVolume },
   "/persistentvolumeclaims": {

@@ -265,6 +265,8 @@ export function validateIngress(ingress: JsonObject): readonly FieldError[] {
   });
 }
 
+const policies: readonly [string, ...string[]] = ["PreemptLowerPriority", "Never"];
+
 /** What a PriorityClass may not say: what is above is for the system. */
 export function validatePriorityClass(priority: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const { value } = priority;
@@ -278,7 +280,9 @@ export function validatePriorityClass(priority: JsonObject, old: JsonObject | un
   const name = stringAt(objectAt(priority, "metadata"), "name") ?? "";
   if (["system-node-critical", "system-cluster-critical"].includes(name)) return [];
   const isReserved = name.startsWith("system-");
+  const policy = stringAt(priority, "preemptionPolicy") ?? policies[0];
   return [
+    ...(policies.includes(policy) ? [] : [unsupported("preemptionPolicy", policy, policies)]),
     ...(isReserved
       ? [
           forbiddenValue(

@@ -99,6 +99,10 @@ function mergeField(original: unknown, patch: unknown, node: SchemaNode | undefi
   }
   if (Array.isArray(patch)) {
     if (!strategies.includes("merge")) return cloneJson(patch);
+    // What was not there is taken as it stands: items without their key are for validation to find.
+    if (original === undefined && !patch.some((item) => isObject(item) && Object.hasOwn(item, directive))) {
+      return patch.map((item) => (isObject(item) ? withoutDirectives(item) : cloneJson(item)));
+    }
     const before = Array.isArray(original) ? original : [];
     return orderItems(mergeLists(before, patch, node), patch, before, node);
   }

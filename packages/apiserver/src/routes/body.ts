@@ -4,7 +4,7 @@ import type { JsonObject } from "../json.ts";
 import { maxNestingDepth, stringAt, without } from "../request/json.ts";
 import { badRequest, invalid } from "../request/status.ts";
 import type { StatusError } from "../request/status.ts";
-import { undecodableMetadata, undecodableObject } from "../schema/undecodable.ts";
+import { undecodableEmbedded, undecodableMetadata, undecodableObject } from "../schema/undecodable.ts";
 import type { ResourceCall } from "./context.ts";
 import type { FieldValidation } from "./options.ts";
 
@@ -31,7 +31,9 @@ export function decodeObject(call: ResourceCall): JsonObject {
  */
 export function refuseUndecodable(call: ResourceCall, object: JsonObject, refuse: (why: string) => Error): void {
   const { kind, version } = call;
-  const why = kind.custom ? undecodableMetadata(object["metadata"]) : undecodableObject(object, version.root, version.names.kind);
+  const why = kind.custom
+    ? (undecodableMetadata(object["metadata"]) ?? undecodableEmbedded(object, version.root, ""))
+    : undecodableObject(object, version.root, version.names.kind);
   if (why !== undefined) throw refuse(why);
 }
 
@@ -89,7 +91,11 @@ function excerpt(body: JsonObject): string {
  * @returns texts of strict decoding errors, to be refused by the caller
  */
 export function pruneUnknown(call: ResourceCall, object: JsonObject, fieldValidation: FieldValidation): readonly string[] {
-  const unknown = call.version.prune(object).map((path) => `unknown field ${JSON.stringify(path)}`);
+  const pruned = call.version.prune(object);
+  // Metadata of a custom resource is read by itself, first.
+  const inMetadata = (path: string): boolean => call.kind.custom && path.startsWith("metadata.");
+  const ordered = [...pruned.filter(inMetadata), ...pruned.filter((path) => !inMetadata(path))];
+  const unknown = ordered.map((path) => `unknown field ${JSON.stringify(path)}`);
   const twice = (call.request.duplicateFields ?? []).map((path) => `duplicate field ${JSON.stringify(path)}`);
   const found = [...twice, ...unknown];
   if (fieldValidation === "Strict") {

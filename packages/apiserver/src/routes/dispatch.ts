@@ -17,6 +17,7 @@ import { prepareWatch } from "../watch/watch.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 import { deleteObject, deleteRoute, parseDeleteOptions } from "./delete.ts";
 import { listPage, refuseFuture } from "./list.ts";
+import { noSuchPage } from "./non-resource.ts";
 import type { NonResourceRoutes } from "./non-resource.ts";
 import { createRoute, patchRoute, readLive, updateRoute } from "./resource-routes.ts";
 import { reviewRoute } from "./reviews.ts";
@@ -74,6 +75,8 @@ export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, re
   const version = kind?.versions.get(info.version);
   const isScopeWrong = kind !== undefined && (kind.namespaced ? info.namespace === "" && info.name !== "" : info.namespace !== "");
   if (kind === undefined || version === undefined || isScopeWrong) {
+    // Of groups that no kind was built in for, nobody knows that they would be groups of kinds.
+    if (kind === undefined && !context.kinds.hasBuiltin(info.group, info.version)) return noSuchPage();
     throw unknownResource();
   }
   if (request.bodyRefusal !== undefined) throw request.bodyRefusal;
@@ -184,7 +187,7 @@ function answerSubresource(context: ApiContext, call: ResourceCall, verb: string
   const isStatus = call.subresource === "status" && call.version.subresources.status;
   const isScale = call.subresource === "scale" && call.version.subresources.scale !== undefined;
   if (isScale) {
-    return { kind: "answer", status: 200, headers: headersOf(call), body: scaleRoute(context, call, verb) };
+    return { kind: "answer", status: 200, headers: headersOf(call), body: shownScale(context, call, scaleRoute(context, call, verb)) };
   }
   if (call.subresource === "finalize" && call.kind.resource === "/namespaces" && verb === "update") {
     return answer(context, call, 200, finalizeRoute(context, call));
@@ -228,6 +231,13 @@ function listBody(call: ResourceCall, items: readonly JsonObject[], metadata: Js
   const { names, apiVersion } = call.version;
   const shown = call.kind.custom ? items : items.map((item) => without(item, "kind", "apiVersion"));
   return { kind: names.listKind, apiVersion, metadata, items: shown };
+}
+
+/** A Scale in the form that was asked for. */
+function shownScale(context: ApiContext, call: ResourceCall, scale: JsonObject): JsonObject {
+  const form = chooseForm(call.request.headers["accept"]);
+  if (form.kind === "table") return tableOf(context, call, form, [scale], { resourceVersion: metadataOf(scale)["resourceVersion"] }, true);
+  return form.kind === "metadata" ? toPartialObjectMetadata(scale, form.version) : scale;
 }
 
 function answerList(context: ApiContext, call: ResourceCall): ApiAnswer {

@@ -15,6 +15,11 @@ import {
   kindsOfGroupVersion,
 } from "./discovery.ts";
 
+/** 404 of a path that leads nowhere. */
+export function noSuchPage(): ApiAnswer {
+  return { kind: "answer", status: 404, headers: { "content-type": "text/plain; charset=utf-8" }, body: "404 page not found\n" };
+}
+
 /** Documents that follow from the set of kinds, kept until that changes. */
 export class NonResourceRoutes {
   readonly #context: ApiContext;
@@ -30,7 +35,7 @@ export class NonResourceRoutes {
     const path = request.path.length > 1 ? request.path.replace(/\/$/, "") : request.path;
     const found = this.#find(path, request);
     if (found === undefined) {
-      return { kind: "answer", status: 404, headers: { "content-type": "text/plain; charset=utf-8" }, body: "404 page not found\n" };
+      return noSuchPage();
     }
     if (request.method !== "GET") {
       throw methodNotAllowed();

@@ -11,6 +11,7 @@ export function toScale(call: ResourceCall, object: JsonObject): JsonObject {
   // Built-in kinds have their selector in the spec, as an object; only a custom kind can say where else it is.
   const selector =
     call.kind.custom && paths.labelSelectorPath !== undefined ? valueAt(object, paths.labelSelectorPath) : selectorOf(object);
+  const replicas = Number(valueAt(object, paths.specReplicasPath) ?? 0);
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -21,7 +22,8 @@ export function toScale(call: ResourceCall, object: JsonObject): JsonObject {
       resourceVersion: metadata["resourceVersion"],
       creationTimestamp: metadata["creationTimestamp"],
     },
-    spec: { replicas: Number(valueAt(object, paths.specReplicasPath) ?? 0) },
+    // Go leaves a zero out here.
+    spec: replicas === 0 ? {} : { replicas },
     status: {
       replicas: Number(valueAt(object, paths.statusReplicasPath) ?? 0),
       ...(typeof selector === "string" && selector !== "" ? { selector } : {}),

@@ -159,10 +159,34 @@ function problemsOfWarning(version: JsonObject): readonly string[] {
   ];
 }
 
+/** A version as Go prints it, without the parts that the genuine server hoists out of it before it looks. */
+function printVersion(version: JsonObject): JsonObject {
+  return {
+    Name: text(version, "name"),
+    Served: getOwn(version, "served") === true,
+    Storage: getOwn(version, "storage") === true,
+    Deprecated: getOwn(version, "deprecated") === true,
+    DeprecationWarning: getOwn(version, "deprecationWarning") ?? null,
+    Schema: null,
+    Subresources: null,
+    AdditionalPrinterColumns: null,
+    SelectableFields: null,
+  };
+}
+
 function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): void {
   const storing = versions.filter((version) => version["storage"] === true).length;
+  const shown = versions.map(printVersion);
   if (storing !== 1) {
-    errors.push(fieldError("FieldValueInvalid", "spec.versions", versions, "must have exactly one version marked as storage version"));
+    errors.push(fieldError("FieldValueInvalid", "spec.versions", shown, "must have exactly one version marked as storage version"));
+  }
+  const stored = versions.filter((version) => version["storage"] === true).map((version) => text(version, "name"));
+  if (stored.length === 0) {
+    errors.push(fieldError("FieldValueInvalid", "status.storedVersions", null, "must have at least one stored version"));
+  }
+  for (const extra of stored.slice(1)) {
+    const why = `must have the storage version ${extra}`;
+    errors.push(fieldError("FieldValueInvalid", "status.storedVersions", stored.slice(0, 1), why));
   }
   const seen = new Set<string>();
   versions.forEach((version, index) => {
@@ -175,7 +199,7 @@ function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): v
       errors.push(
         fieldError("FieldValueInvalid", `spec.versions[${index}].deprecationWarning`, getOwn(version, "deprecationWarning"), why),
       );
-    if (seen.has(name)) errors.push(fieldError("FieldValueInvalid", "spec.versions", versions, "must contain unique version names"));
+    if (seen.has(name)) errors.push(fieldError("FieldValueInvalid", "spec.versions", shown, "must contain unique version names"));
     seen.add(name);
     if (!isObject(getOwn(asObject(getOwn(version, "schema")), "openAPIV3Schema"))) {
       errors.push(fieldError("FieldValueRequired", `spec.versions[${index}].schema.openAPIV3Schema`, undefined, ""));

@@ -48,19 +48,19 @@ export function compileNode(
     if (Object.keys(more).length > 0) return compileNode({ ...resolve(reference), ...more }, resolve, cache);
     const known = cache.get(reference);
     if (known !== undefined) return known;
-    const node = emptyNode(resolve(reference));
+    const node = emptyNode(resolve(reference), true);
     cache.set(reference, node);
     fillNode(node, resolve, cache);
     return node;
   }
-  const node = emptyNode(schema);
+  const node = emptyNode(schema, resolve !== undefined);
   fillNode(node, resolve, cache);
   return node;
 }
 
 const nodeTypes = new Set(["object", "array", "string", "integer", "number", "boolean"]);
 
-function emptyNode(schema: JsonSchema): Mutable<ValidationNode> {
+function emptyNode(schema: JsonSchema, isBuiltin: boolean): Mutable<ValidationNode> {
   const strategy = schema["x-kubernetes-patch-strategy"];
   return {
     source: schema,
@@ -79,6 +79,7 @@ function emptyNode(schema: JsonSchema): Mutable<ValidationNode> {
     listMapKeys: schema["x-kubernetes-list-map-keys"] ?? [],
     mapType: schema["x-kubernetes-map-type"] ?? "granular",
     patchStrategy: strategy === undefined ? [] : strategy.split(","),
+    isBuiltin,
     isStruct: schema["x-go-struct"] === true,
     patchMergeKey: schema["x-kubernetes-patch-merge-key"],
     pattern: schema.pattern === undefined || schema.pattern === "" ? undefined : compileRe2(schema.pattern),

@@ -63,6 +63,7 @@ function translate(pattern: string): { source: string; flags: string } {
   }
   let out = "";
   let inClass = false;
+  let classStart = 0;
   for (let i = 0; i < rest.length;) {
     const char = rest[i] ?? "";
     if (char === "\\") {
@@ -84,6 +85,7 @@ function translate(pattern: string): { source: string; flags: string } {
       }
     } else if (char === "[") {
       inClass = true;
+      classStart = i;
       out += "[";
       i++;
       if (rest[i] === "^") {
@@ -114,7 +116,7 @@ function translate(pattern: string): { source: string; flags: string } {
       i++;
     }
   }
-  if (inClass) throw new SyntaxError("missing closing ]");
+  if (inClass) throw new SyntaxError(`missing closing ]: \`${rest.slice(classStart)}\``);
   return { source: out, flags };
 }
 

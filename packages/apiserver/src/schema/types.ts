@@ -175,6 +175,8 @@ export interface SchemaNode {
   readonly mapType: "granular" | "atomic";
   readonly patchStrategy: readonly string[];
   readonly patchMergeKey: string | undefined;
+  /** Part of a built-in kind's schema. */
+  readonly isBuiltin: boolean;
   /** The genuine server prints the field even when it is empty. */
   readonly isStruct: boolean;
 }

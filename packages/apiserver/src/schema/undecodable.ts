@@ -19,6 +19,38 @@ export function undecodableMetadata(metadata: unknown): string | undefined {
   return undecodable(metadata, metadataNode, [], "ObjectMeta");
 }
 
+/** As above for the metadata of the resources that a custom one embeds. */
+export function undecodableEmbedded(value: unknown, node: SchemaNode, path: string): string | undefined {
+  if (Array.isArray(value)) {
+    const { items } = node;
+    return items === undefined
+      ? undefined
+      : firstOf(value.map((item, index) => () => undecodableEmbedded(item, items, `${path}[${index}]`)));
+  }
+  if (!isObject(value)) return undefined;
+  if (node.embedded) {
+    const why = undecodableMetadata(value["metadata"]);
+    if (why !== undefined) return `${path}.metadata: Invalid value: ${JSON.stringify(sorted(value["metadata"]))}: ${why}`;
+  }
+  return firstOf(
+    Object.keys(value).map((key) => () => {
+      const child = node.properties.get(key) ?? (node.additional === true ? undefined : node.additional);
+      return child === undefined ? undefined : undecodableEmbedded(value[key], child, path === "" ? key : `${path}.${key}`);
+    }),
+  );
+}
+
+/** With keys in order, as Go prints a map. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .toSorted()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}
+
 const goTypes: Readonly<Record<string, string>> = {
   string: "string",
   boolean: "bool",

@@ -110,14 +110,21 @@ function checkNumber(value: number, node: ValidationNode, path: string, errors: 
     const size = format === undefined || format === "" ? "(default format)" : `with format ${format}`;
     errors.push(fieldError("FieldValueInvalid", "<nil>", "", `Checked value must be of type integer ${size} in ${path}`));
   }
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf))
-    errors.push(invalid(path, value, `should be a multiple of ${multipleOf}`));
+  if (multipleOf !== undefined) checkMultiple(value, multipleOf, path, errors);
   if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum)) {
     errors.push(invalid(path, value, `should be less than ${exclusiveMaximum === true ? "" : "or equal to "}${maximum}`));
   }
   if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum)) {
     errors.push(invalid(path, value, `should be greater than ${exclusiveMinimum === true ? "" : "or equal to "}${minimum}`));
   }
+}
+
+/** The genuine server divides whole numbers by a whole number: what is left of a factor below 1 divides nothing. */
+function checkMultiple(value: number, multipleOf: number, path: string, errors: FieldError[]): void {
+  const factor = Number.isInteger(value) ? Math.trunc(multipleOf) : multipleOf;
+  if (factor <= 0)
+    errors.push(fieldError("FieldValueInvalid", path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`));
+  else if (!isMultiple(value, factor)) errors.push(invalid(path, value, `should be a multiple of ${factor}`));
 }
 
 function isMultiple(value: number, of: number): boolean {

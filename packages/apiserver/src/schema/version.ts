@@ -1,5 +1,5 @@
 import { evaluateRules } from "../cel/rules.ts";
-import { isObject, type JsonObject } from "../json.ts";
+import { isObject, setOwn, type JsonObject } from "../json.ts";
 import { applyDefaults } from "./defaulting.ts";
 import { checkEmbedded } from "./embedded.ts";
 import { fieldError } from "./field-error.ts";
@@ -35,9 +35,10 @@ export function createCompiledVersion(facts: VersionFacts, schema: JsonSchema): 
 }
 
 function withObjectMeta(schema: JsonSchema): JsonSchema {
+  const inner = withEmbeddedMeta(schema);
   return {
-    ...schema,
-    properties: { ...schema.properties, apiVersion: { type: "string" }, kind: { type: "string" }, metadata: objectMetaSchema },
+    ...inner,
+    properties: { ...inner.properties, apiVersion: { type: "string" }, kind: { type: "string" }, metadata: objectMetaSchema },
   };
 }
 
@@ -52,6 +53,7 @@ const blocking = new Set([
 
 function validateObject(object: JsonObject, old: JsonObject | undefined, root: ValidationNode): ValidationResult {
   const errors: FieldError[] = [];
+  const warnings: string[] = [];
   validateValue(object, root, "", old ?? noOldValue, errors);
   checkEmbedded(object, root, "", errors);
   if (root.listsBelow) {
@@ -72,7 +74,22 @@ function validateObject(object: JsonObject, old: JsonObject | undefined, root: V
           "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
         ),
       );
-    } else evaluateRules(object, root, isObject(old) ? old : noOldValue, errors);
+    } else evaluateRules(object, root, isObject(old) ? old : noOldValue, errors, warnings);
   }
-  return { errors, warnings: [] };
+  return { errors, warnings };
+}
+
+/** The schema in which embedded resources have the metadata that every object has, so that its fields are owned one by one. */
+function withEmbeddedMeta(schema: JsonSchema): JsonSchema {
+  const { properties, items, additionalProperties } = schema;
+  const below: Record<string, JsonSchema> = {};
+  for (const [name, child] of Object.entries(properties ?? {})) setOwn(below, name, withEmbeddedMeta(child));
+  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+  const own = isEmbedded ? { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: objectMetaSchema } : {};
+  return {
+    ...schema,
+    ...(properties === undefined && !isEmbedded ? {} : { properties: { ...below, ...own } }),
+    ...(items === undefined ? {} : { items: withEmbeddedMeta(items) }),
+    ...(isObject(additionalProperties) ? { additionalProperties: withEmbeddedMeta(additionalProperties) } : {}),
+  };
 }

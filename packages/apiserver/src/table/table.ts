@@ -2,6 +2,7 @@ import { getOwn, isObject, type JsonObject } from "../json.ts";
 import type { CompiledVersion } from "../schema/index.ts";
 import { definitionNameOf } from "../builtin/index.ts";
 import { builtinCells } from "./builtin-cells.ts";
+import { scaleCells, scaleColumns } from "./scale-cells.ts";
 import { cellOf } from "./custom-cells.ts";
 import { toPartialObjectMetadata } from "./partial-metadata.ts";
 
@@ -22,12 +23,13 @@ export interface TableOptions {
 /** A meta.k8s.io Table of the objects, as `kubectl get` asks for. */
 export function toTable(kind: CompiledVersion, objects: readonly JsonObject[], options: TableOptions): JsonObject {
   const { now, includeObject = "Metadata", listMeta = {}, version = "v1", withColumns = true } = options;
-  const cells = cellWriterOf(kind);
+  const isScale = objects[0]?.["kind"] === "Scale" && objects[0]["apiVersion"] === "autoscaling/v1";
+  const cells = isScale ? scaleCells : cellWriterOf(kind);
   return {
     kind: "Table",
     apiVersion: `meta.k8s.io/${version}`,
     metadata: listMeta,
-    columnDefinitions: withColumns ? columnsOf(kind) : [],
+    columnDefinitions: withColumns ? (isScale ? scaleColumns(definitionNameOf(kind) === undefined) : columnsOf(kind)) : [],
     rows: objects.map((object) => ({
       cells: cells(object, now),
       object: includeObject === "None" ? null : includeObject === "Object" ? object : toPartialObjectMetadata(object, version),

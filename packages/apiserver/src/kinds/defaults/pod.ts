@@ -22,8 +22,7 @@ function defaultPodSpec(spec: JsonObject): JsonObject {
   // The old name of the field goes along with the new one.
   const account = stringAt(filled, "serviceAccountName") || stringAt(filled, "serviceAccount");
   if (account) filled = { ...filled, serviceAccountName: account, serviceAccount: account };
-  for (const list of containerLists)
-    filled = each(filled, list, (container) => defaultContainer(container, filled["hostNetwork"] === true));
+  for (const list of containerLists) filled = each(filled, list, defaultContainer);
   return each(filled, "volumes", defaultVolume);
 }
 
@@ -37,8 +36,15 @@ export function defaultPod(pod: JsonObject): JsonObject {
   return inside(pod, "spec", (spec) => {
     let filled = fill(defaultPodSpec(spec), { enableServiceLinks: true });
     for (const list of ["initContainers", "containers"]) filled = each(filled, list, requestWhatIsLimited);
+    if (filled["hostNetwork"] !== true) return filled;
+    for (const list of ["initContainers", "containers"]) filled = each(filled, list, publishOnNode);
     return filled;
   });
+}
+
+/** On the node's network every port is one of the node. A template says nothing of that: its pods do. */
+function publishOnNode(container: JsonObject): JsonObject {
+  return each(container, "ports", (port) => (port["containerPort"] === undefined ? port : fill(port, { hostPort: port["containerPort"] })));
 }
 
 function requestWhatIsLimited(container: JsonObject): JsonObject {
@@ -47,15 +53,13 @@ function requestWhatIsLimited(container: JsonObject): JsonObject {
   return inside(container, "resources", (resources) => ({ ...resources, requests: fill(objectAt(resources, "requests"), limits) }));
 }
 
-function defaultContainer(container: JsonObject, usesHostNetwork: boolean): JsonObject {
+function defaultContainer(container: JsonObject): JsonObject {
   let filled = fill(container, {
     imagePullPolicy: pullPolicyOf(stringAt(container, "image") ?? ""),
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
   });
-  filled = each(filled, "ports", (port) =>
-    fill(port, { protocol: "TCP", ...(usesHostNetwork && port["containerPort"] !== undefined ? { hostPort: port["containerPort"] } : {}) }),
-  );
+  filled = each(filled, "ports", (port) => fill(port, { protocol: "TCP" }));
   filled = each(filled, "env", (variable) => inside(variable, "valueFrom", (source) => inside(source, "fieldRef", namedField)));
   for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"]) filled = inside(filled, probe, defaultProbe);
   return inside(filled, "lifecycle", (lifecycle) => inside(inside(lifecycle, "postStart", defaultHandler), "preStop", defaultHandler));

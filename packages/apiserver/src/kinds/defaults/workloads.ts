@@ -52,13 +52,18 @@ export function defaultDaemonSet(set: JsonObject): JsonObject {
   );
 }
 
-/** Fills in what a ReplicaSet or ReplicationController may leave out; both take labels from their template. */
-export function defaultReplicas(set: JsonObject): JsonObject {
-  const filled = inside(set, "spec", (spec) => fill(defaultTemplate(spec), { replicas: 1 }));
+/** Fills in what a ReplicaSet may leave out. */
+export function defaultReplicaSet(set: JsonObject): JsonObject {
+  return inside(set, "spec", (spec) => fill(defaultTemplate(spec), { replicas: 1 }));
+}
+
+/** Fills in what a ReplicationController may leave out; it takes labels and selector from its template. */
+export function defaultReplicationController(set: JsonObject): JsonObject {
+  const filled = defaultReplicaSet(set);
   const labels = objectAt(objectAt(objectAt(objectAt(filled, "spec"), "template"), "metadata"), "labels");
   if (Object.keys(labels).length === 0) return filled;
   const labelled = metadataOf(filled)["labels"] === undefined ? withMetadata(filled, { labels }) : filled;
-  return filled["kind"] === "ReplicationController" ? inside(labelled, "spec", (spec) => fill(spec, { selector: labels })) : labelled;
+  return inside(labelled, "spec", (spec) => fill(spec, { selector: labels }));
 }
 
 function defaultJobSpec(spec: JsonObject): JsonObject {
@@ -150,4 +155,9 @@ export function defaultNetworkPolicy(policy: JsonObject): JsonObject {
 /** Fills in what an EndpointSlice may leave out. */
 export function defaultEndpointSlice(slice: JsonObject): JsonObject {
   return each(slice, "ports", (port) => fill(port, { name: "", protocol: "TCP" }));
+}
+
+/** Fills in what Endpoints may leave out. */
+export function defaultEndpoints(endpoints: JsonObject): JsonObject {
+  return each(endpoints, "subsets", (subset) => each(subset, "ports", (port) => fill(port, { protocol: "TCP" })));
 }
