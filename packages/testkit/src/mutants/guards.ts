@@ -191,6 +191,19 @@ export const guards: readonly Mutant[] = [
     ],
   },
   {
+    name: "what-no-list-tells-is-gone",
+    about: "T9: deletes the keys while the pool of a worker is there and a list lacks it",
+    stands: ["guard T9"],
+    tests: [tests.deletionTable],
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "if (seen.untold !== undefined && seen.untold.length > 0)",
+        replace: "if (seen.untold !== undefined && seen.untold.length > 99)",
+      },
+    ],
+  },
+  {
     name: "namespace-goes-machines-go",
     about: "wipes machines because their namespace is going away (O10, S19)",
     stands: ["guard T9"],

@@ -9,6 +9,7 @@ import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-copies.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
+import { untoldWorkers } from "./membership/untold.ts";
 import type { DeclaredMachine, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
 import { intentOn, machineFact } from "./record/facts.ts";
 import type { ClusterFacts, MachineFact } from "./record/facts.ts";
@@ -145,6 +146,9 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     machineObjects,
     machines: declared.map(see),
     former: former.map(see),
+    ...(controlPlane.metadata.deletionTimestamp !== undefined
+      ? { untold: await untoldWorkers(former, workers, key.namespace ?? "", ports.client) }
+      : {}),
     problems: [
       ...ownProblems,
       ...writtenProblems,

@@ -209,6 +209,19 @@ const cases: readonly {
     reason: "WaitingForWorkers",
   },
   {
+    name: "waits for workers whose pool is there though no list tells of it",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: withPool,
+      looks: healthy,
+      namespaceIsTerminating: false,
+      untold: ["demo-workers-10.0.1.1"],
+    },
+    actions: [],
+    reason: "WaitingForWorkers",
+    says: /lists no pool of demo-workers-10\.0\.1\.1/,
+  },
+  {
     name: "wipes a pool that goes, and nothing else",
     world: { workers: [worker(1, going)], facts: withPool, looks: { ...healthy, "10.0.1.1": running() }, namespaceIsTerminating: false },
     actions: ["WriteRecord", "ResetMachine demo-workers-10.0.1.1"],

@@ -52,7 +52,13 @@ export const finishDeletion: Rule = {
       return waits(
         "WaitingForWorkers",
         seen,
-        `Worker pools that still refer to this control plane: ${seen.workers.map((worker) => worker.metadata.name).join(", ")}. Workers go before the control plane.`,
+        `Worker pools that still refer to this control plane: ${seen.workers.map((worker) => worker.metadata.name).join(", ")}. Workers go before the control plane: delete these TalosWorkers, too.`,
+      );
+    if (seen.untold !== undefined && seen.untold.length > 0)
+      return waits(
+        "WaitingForWorkers",
+        seen,
+        `The Kubernetes API lists no pool of ${seen.untold.join(", ")}, and there is one, or nobody could say. Nothing is wiped until its lists are whole again.`,
       );
 
     const own = takeDown(seen, [...seen.machines, ...seen.former], true);
