@@ -180,8 +180,8 @@ export const guards: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/rules/deletion.ts`,
-        find: "if (seen.workers.length > 0)",
-        replace: "if (seen.workers.length > 99)",
+        find: "if (holding.length > 0)",
+        replace: "if (holding.length > 99)",
       },
       {
         file: `${brain}/rules/deletion.ts`,

@@ -89,7 +89,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
       next = withDecisions(withMachine(next, factOf(seen, facts, declared, look, installDisk)), {
         at: seen.now,
         action: "Configure",
-        reason: fact === undefined ? "Declared" : "ApprovedByPerson",
+        reason: fact?.configuredAt === undefined || fact.releasedAt !== undefined ? "Declared" : "ApprovedByPerson",
         machine: declared.name,
         message: `Waits in maintenance mode at ${declared.address} with key ${look.spki}.`,
       });

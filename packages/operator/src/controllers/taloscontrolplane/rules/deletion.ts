@@ -48,11 +48,12 @@ export const finishDeletion: Rule = {
     const poolVerdict = takeDown(seen, pool, isClusterGoing);
     if (!isClusterGoing) return poolVerdict !== undefined && poolVerdict.actions.length > 0 ? poolVerdict : undefined;
     if (poolVerdict !== undefined) return poolVerdict;
-    if (seen.workers.length > 0)
+    const holding = seen.workers.filter(({ metadata }) => holdsMachines(seen, metadata.name)).map(({ metadata }) => metadata.name);
+    if (holding.length > 0)
       return waits(
         "WaitingForWorkers",
         seen,
-        `Worker pools that still refer to this control plane: ${seen.workers.map((worker) => worker.metadata.name).join(", ")}. Workers go before the control plane: delete these TalosWorkers, too.`,
+        `Worker pools with machines of this cluster: ${holding.join(", ")}. Workers go before the control plane: delete these TalosWorkers, too.`,
       );
     if (seen.untold !== undefined && seen.untold.length > 0)
       return waits(
@@ -66,6 +67,21 @@ export const finishDeletion: Rule = {
     return dissolve(seen);
   },
 };
+
+/**
+ * Whether a pool has a machine that is this cluster's, as far as can be known. One that is brought back while the control plane goes, by a TalosCluster or
+ * from a repository, has none and gets none any more: whoever waits for it waits for ever.
+ */
+function holdsMachines(seen: Observed, pool: string): boolean {
+  if (seen.record.kind !== "present") return true;
+  const { facts } = seen.record.value;
+  return [...seen.machines, ...seen.former].some(({ declared, look }) => {
+    if (declared.owner.kind !== "TalosWorker" || declared.owner.name !== pool) return false;
+    const fact = machineFact(facts, declared.name);
+    if (look.kind === "running") return true;
+    return fact === undefined ? look.kind !== "maintenance" : fact.configuredAt !== undefined && fact.releasedAt === undefined;
+  });
+}
 
 /** Actions until none of the machines is left, `undefined` when none is. */
 function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoing: boolean): Verdict | undefined {
@@ -124,14 +140,14 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     if (seen.unknownMode !== undefined) {
       waiting.push({
         reason: "ConfirmationRequired",
-        message: `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so nothing is wiped. Correct or remove it, or set deletionPolicy to preserve.`,
+        message: `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so ${declared.name} is not wiped. Correct or remove it, or set deletionPolicy to preserve on the ${declared.owner.kind} ${declared.owner.name}.`,
       });
       continue;
     }
     if (!mayWipe(seen)) {
       waiting.push({
         reason: "ConfirmationRequired",
-        message: `The namespace or a CRD is going away, so nothing is wiped. Annotate ${annotations.confirmReset}: ${seen.controlPlane.metadata.name}, or set deletionPolicy to preserve.`,
+        message: `The namespace or a CRD is going away, so ${declared.name} is not wiped. Annotate the TalosControlPlane with ${annotations.confirmReset}: ${seen.controlPlane.metadata.name}, or set deletionPolicy to preserve on the ${declared.owner.kind} ${declared.owner.name}.`,
       });
       continue;
     }
