@@ -21,7 +21,7 @@ import { imagine } from "../controllers/taloscluster/imagined.ts";
 import { configHashOf } from "../controllers/taloscontrolplane/config-changes/config-hash.ts";
 import { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
 import { defaultRules } from "../controllers/taloscontrolplane/decide.ts";
-import { machineFact } from "../controllers/taloscontrolplane/record/facts.ts";
+import { machineFact, mayHoldConfig } from "../controllers/taloscontrolplane/record/facts.ts";
 import type { ClusterFacts } from "../controllers/taloscontrolplane/record/facts.ts";
 import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
 import { asMade, fixedPropertyProblems } from "../controllers/taloscontrolplane/spec/fixed-properties.ts";
@@ -138,9 +138,7 @@ async function worldOf(
   );
   const declared = [...machinesOf(controlPlane), ...workers.flatMap((worker) => machinesOf(worker))];
   const listed = new Set(declared.map((machine) => machine.name));
-  const former = (facts?.machines ?? []).filter(
-    (fact) => fact.configuredAt !== undefined && fact.releasedAt === undefined && !listed.has(fact.name),
-  );
+  const former = (facts?.machines ?? []).filter((fact) => mayHoldConfig(fact) && !listed.has(fact.name));
   const looks = looksOf([...declared, ...former], machineObjects, stored, facts, now);
   const see = (machine: DeclaredMachine): SeenMachine => ({ declared: machine, look: looks.get(machine.name) ?? { kind: "not-asked" } });
   const machines = declared.map(see);

@@ -39,6 +39,7 @@ import { createMachineMaker } from "./make-machines.ts";
 import { createPoolPauser } from "./pause-pools.ts";
 import { createSharedEndpoints } from "./shared-endpoint.ts";
 import { createClusterStatusWriter } from "./write-status.ts";
+import { mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
 
 /** The network is asked this often for the address of a cluster. Milliseconds. */
 const ENDPOINT_AGAIN_MS = 5_000;
@@ -159,11 +160,7 @@ export function createCompositionController(options: CompositionControllerOption
     if (record === undefined) return new Set();
     const facts = readRecord(record)?.facts;
     if (facts === undefined) return undefined;
-    return new Set(
-      facts.machines
-        .filter(({ configuredAt, releasedAt }) => configuredAt !== undefined && releasedAt === undefined)
-        .map(({ name }) => name),
-    );
+    return new Set(facts.machines.filter(mayHoldConfig).map(({ name }) => name));
   };
 
   const shapePools = async (decision: Decision, seen: Seen, context: ReconcileContext): Promise<void> => {

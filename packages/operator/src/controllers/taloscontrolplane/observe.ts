@@ -11,7 +11,7 @@ import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-co
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import { untoldWorkers } from "./membership/untold.ts";
 import type { DeclaredMachine, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
-import { intentOn, machineFact } from "./record/facts.ts";
+import { intentOn, machineFact, mayHoldConfig } from "./record/facts.ts";
 import type { ClusterFacts, MachineFact } from "./record/facts.ts";
 import type { ClusterSession } from "./session.ts";
 import { checkWritten } from "./spec/check-written.ts";
@@ -124,7 +124,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         name: machine.name,
         address: machine.address,
         role: machine.role,
-        mayBeConfigured: fact?.configuredAt !== undefined && fact.releasedAt === undefined,
+        mayBeConfigured: mayHoldConfig(fact),
       };
     });
   if (mode !== "disable" && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
@@ -239,7 +239,7 @@ function workloadOf(
 function formerMachines(declared: readonly DeclaredMachine[], record: SeenRecord | undefined, cached: Cached): readonly DeclaredMachine[] {
   const names = new Set(declared.map((machine) => machine.name));
   return (record?.facts.machines ?? [])
-    .filter((fact) => fact.releasedAt === undefined && fact.configuredAt !== undefined && !names.has(fact.name))
+    .filter((fact) => mayHoldConfig(fact) && !names.has(fact.name))
     .map((fact) => ({
       name: fact.name,
       role: fact.role,

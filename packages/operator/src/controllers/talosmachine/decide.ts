@@ -4,7 +4,7 @@ import { addressReasonOf } from "../shared/address-conditions.ts";
 import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
 import type { Look } from "../../looking/look.ts";
 import type { DeclaredMachine, SentEffect } from "../taloscontrolplane/model.ts";
-import type { MachineFact } from "../taloscontrolplane/record/facts.ts";
+import { type MachineFact, mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
 
 /** Everything that the report about a machine is made from. */
 export interface MachineSeen {
@@ -109,7 +109,7 @@ function keptWithout(hasRecord: boolean, { status }: TalosMachine, condition: Co
 function stateOf(look: Look, fact: MachineFact | undefined): MachineState {
   if (look.kind === "running")
     return look.stage === undefined || look.stage === "running" || look.stage === "booting" ? "Available" : "Installing";
-  return fact?.configuredAt !== undefined && fact.releasedAt === undefined ? "Installing" : "Pending";
+  return mayHoldConfig(fact) ? "Installing" : "Pending";
 }
 
 function readyOf({ machine, look, fact, hasOwner, declared }: MachineSeen): Finding<ReasonOf<"Ready">> {
@@ -119,7 +119,7 @@ function readyOf({ machine, look, fact, hasOwner, declared }: MachineSeen): Find
       reason: "Orphaned",
       message: `${name} belongs to no TalosControlPlane or TalosWorker that exists. Create it, or correct spec.controlPlaneRef or workerRef.`,
     };
-  const wasConfigured = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  const wasConfigured = mayHoldConfig(fact);
   if (declared?.problem !== undefined && look.kind !== "running")
     return { reason: declared.problem.reason, message: declared.problem.message };
   switch (look.kind) {
@@ -197,8 +197,7 @@ function pinnedOf(fact: MachineFact | undefined): Finding<ReasonOf<"MaintenanceI
 
 function configOf(look: Look, fact: MachineFact | undefined, sent: SentEffect | undefined): Finding<ReasonOf<"ConfigApplied">> {
   if (look.kind === "running") return { reason: "Applied", message: "The machine runs with the configuration made for it." };
-  if (fact?.configuredAt === undefined || fact.releasedAt !== undefined)
-    return { reason: "WaitingForMachine", message: "No configuration was sent." };
+  if (!mayHoldConfig(fact)) return { reason: "WaitingForMachine", message: "No configuration was sent." };
   if (look.kind === "maintenance" && fact.spki !== look.spki)
     return { reason: "Blocked", message: "The machine waits in maintenance mode with another key than was written down." };
   if (look.kind === "foreign" || look.kind === "not-talos")
@@ -209,7 +208,7 @@ function configOf(look: Look, fact: MachineFact | undefined, sent: SentEffect | 
 }
 
 function deletionWords({ fact }: MachineSeen): string {
-  return fact?.configuredAt === undefined || fact.releasedAt !== undefined
+  return !mayHoldConfig(fact)
     ? "Waits for the pool that it belongs to."
     : "Its pool lists it: take it out of spec.metalSpec.machines there, and it is drained, wiped and let go.";
 }

@@ -2,7 +2,7 @@ import type { ConfigChange } from "@talos-operator/talos";
 import { routeOf } from "../../../config/compare.ts";
 import { configHashOf } from "./config-hash.ts";
 import { isReadyNode } from "../conditions/machine-state.ts";
-import { intentOn, machineFact } from "../record/facts.ts";
+import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
@@ -63,7 +63,7 @@ function planAll(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
     .toSorted((a, b) => weight(a) - weight(b))
     .flatMap((machine) => {
       const fact = machineFact(facts, machine.declared.name);
-      if (fact?.configuredAt === undefined || fact.releasedAt !== undefined || isOwnerGoing(seen, machine)) return [];
+      if (!mayHoldConfig(fact) || isOwnerGoing(seen, machine)) return [];
       if (machine.declared.isConfigUnknown === true) return [];
       const settings = configHashOf(machine.declared, asItWasMade);
       const state = stateOf(seen, facts, machine, fact, settings);

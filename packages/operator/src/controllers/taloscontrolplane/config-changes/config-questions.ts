@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { TalosControlPlane } from "@talos-operator/api";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { configHashOf } from "./config-hash.ts";
-import { intentOn, machineFact } from "../record/facts.ts";
+import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import type { ConfigWish } from "./live-configs.ts";
@@ -33,7 +33,7 @@ export function configQuestion(
   const { spec } = controlPlane;
   const fact = machineFact(facts, declared.name);
   if (spec === undefined || facts.bootstrapDone === undefined || look.kind !== "running" || look.version === undefined) return undefined;
-  if (fact?.configuredAt === undefined || fact.releasedAt !== undefined) return undefined;
+  if (!mayHoldConfig(fact)) return undefined;
   if (declared.isConfigUnknown === true) return undefined;
   // While it boots or installs, nothing that it shows lasts.
   if (look.stage !== "running" && intentOn(facts, declared.name) === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { silentForMs } from "../../../looking/look.ts";
 import { stateOf } from "../conditions/machine-state.ts";
-import { controlPlaneIntent, machineFact } from "../record/facts.ts";
+import { controlPlaneIntent, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model.ts";
 import { etcdMembership, etcdQuorum } from "./quorum.ts";
@@ -34,14 +34,14 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
 /** Its configuration may have been sent: it is sent again, whatever the others do. */
 function hasBegun(facts: ClusterFacts, { declared, look }: SeenMachine): boolean {
   const fact = machineFact(facts, declared.name);
-  const wasSent = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  const wasSent = mayHoldConfig(fact);
   return wasSent && look.kind === "maintenance" && fact.spki === look.spki;
 }
 
 /** On its way to become a voter: it took its configuration, and may still be installing. */
 function isJoining(seen: Observed, facts: ClusterFacts, view: EtcdQuorum | EtcdDoubt, { declared, look }: SeenMachine): boolean {
   const fact = machineFact(facts, declared.name);
-  if (declared.role !== "controlplane" || fact?.configuredAt === undefined || fact.releasedAt !== undefined) return false;
+  if (declared.role !== "controlplane" || !mayHoldConfig(fact)) return false;
   const isVoter = view.kind === "known" && view.voters.some(({ id, machine }) => machine === declared.name || id === fact.memberId);
   if (isVoter) return false;
   if (look.kind === "silent") return silentForMs(look) < JOIN_TAKES_MS;

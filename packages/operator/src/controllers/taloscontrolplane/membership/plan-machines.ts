@@ -6,7 +6,7 @@ import { elapsedMs } from "../../../elapsed.ts";
 import type { Hardware, InMaintenance, Running } from "../../../looking/look.ts";
 import { wantedDisk } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
-import { machineFact, withDecisions, withMachine } from "../record/facts.ts";
+import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
 import { wordFor } from "./identity.ts";
@@ -65,7 +65,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     next = followed(seen, next, machine);
     const known = machineFact(facts, declared.name);
     // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
-    if (look.kind === "running" && (known?.configuredAt === undefined || known.releasedAt !== undefined)) {
+    if (look.kind === "running" && !mayHoldConfig(known)) {
       next = withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
         at: seen.now,
         action: "Learn",
@@ -85,11 +85,11 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     if (disk.kind === "refused") continue;
     const installDisk = disk.kind === "disk" ? disk.path : undefined;
     const fact = machineFact(facts, declared.name);
-    if (fact?.configuredAt === undefined || fact.spki !== look.spki || fact.releasedAt !== undefined) {
+    if (!mayHoldConfig(fact) || fact.spki !== look.spki) {
       next = withDecisions(withMachine(next, factOf(seen, facts, declared, look, installDisk)), {
         at: seen.now,
         action: "Configure",
-        reason: fact?.configuredAt === undefined || fact.releasedAt !== undefined ? "Declared" : "ApprovedByPerson",
+        reason: mayHoldConfig(fact) ? "ApprovedByPerson" : "Declared",
         machine: declared.name,
         message: `Waits in maintenance mode at ${declared.address} with key ${look.spki}.`,
       });
@@ -105,7 +105,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
  */
 function followed(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): ClusterFacts {
   const fact = machineFact(facts, declared.name);
-  if (fact?.configuredAt === undefined || fact.releasedAt !== undefined || declared.problem !== undefined) return facts;
+  if (!mayHoldConfig(fact) || declared.problem !== undefined) return facts;
   if (fact.address === declared.address) return facts;
   const isIt = look.kind === "running" || (look.kind === "maintenance" && look.spki === fact.spki);
   if (!isIt) return facts;
@@ -173,7 +173,7 @@ function stopInMaintenance(
       "IdentityMismatch",
       `${name}: nobody vouched for the key ${look.spki} at ${address}, and this operator runs with --require-maintenance-fingerprint. Annotate ${annotations.acceptIdentity}: ${look.spki}.`,
     );
-  const wasConfigured = fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  const wasConfigured = mayHoldConfig(fact);
   if (wasConfigured && fact.spki !== look.spki && !isReprovisionApproved(seen, declared, look, facts))
     return stop(
       "MaintenanceUnexpected",

@@ -1,6 +1,6 @@
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { readyToDisturb } from "./drain.ts";
-import { intentOn, machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
+import { intentOn, machineFact, mayHoldConfig, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import type { Action, MachineName, Observed } from "../model.ts";
 import { mayDisturb } from "./quorum.ts";
@@ -113,7 +113,7 @@ function budgetOf(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver
   const limit = maxUnavailableOf(pool?.spec?.rolloutStrategy, own.length);
   const isPart = (name: string): boolean => {
     const known = machineFact(facts, name);
-    return known?.configuredAt !== undefined && known.releasedAt === undefined;
+    return mayHoldConfig(known);
   };
   const down = [
     ...own.filter((one) => isPart(one.declared.name) && !isReadyNode(one)),

@@ -1,6 +1,6 @@
 import { identityOf } from "./identity.ts";
 import type { Hardware, Look, Silent } from "../../../looking/look.ts";
-import { machineFact } from "../record/facts.ts";
+import { machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { DeclaredMachine, MachineName } from "../model.ts";
 
@@ -31,7 +31,7 @@ export function compareIdentity(facts: ClusterFacts, fact: MachineFact, shown: H
  */
 export function provenLook(facts: ClusterFacts | undefined, declared: DeclaredMachine, look: Look): Look {
   const fact = machineFact(facts, declared.name);
-  if (facts === undefined || fact?.configuredAt === undefined || fact.releasedAt !== undefined || look.kind !== "running") return look;
+  if (facts === undefined || !mayHoldConfig(fact) || look.kind !== "running") return look;
   const verdict = compareIdentity(facts, fact, look.hardware);
   if (verdict === "same") return look;
   const hasMoved = fact.address !== declared.address;

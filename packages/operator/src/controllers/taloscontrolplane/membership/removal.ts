@@ -2,7 +2,7 @@ import { annotations } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf, RolloutStrategy, TalosWorker } from "@talos-operator/api";
 import type { EtcdMember, Look } from "../../../looking/look.ts";
 import { elapsedMs } from "../../../elapsed.ts";
-import { machineFact, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
+import { machineFact, mayHoldConfig, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { isOtherMachine, wordFor } from "./identity.ts";
@@ -51,7 +51,7 @@ export interface Leaver {
 export function leaversOf(seen: Observed, facts: ClusterFacts, role: MachineRole): readonly Leaver[] {
   return seen.former.flatMap((machine) => {
     const fact = machineFact(facts, machine.declared.name);
-    if (machine.declared.role !== role || fact?.configuredAt === undefined || fact.releasedAt !== undefined) return [];
+    if (machine.declared.role !== role || !mayHoldConfig(fact)) return [];
     return poolOf(seen, machine)?.metadata.deletionTimestamp === undefined ? [{ machine, fact }] : [];
   });
 }

@@ -4,7 +4,7 @@ import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../.
 import { afterwardsOnMachines } from "./afterwards-machines.ts";
 import { afterwardsOnNodes } from "./afterwards-nodes.ts";
 import { waitsForEtcd } from "../membership/etcd-view.ts";
-import { machineFact } from "../record/facts.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
 import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
 
 /** Stands for the disk that is chosen when the machine lists its disks. */
@@ -142,7 +142,7 @@ function runningLook(
 }
 
 function wipedLook(seen: Observed, name: MachineName): Look {
-  const fact = seen.record.kind === "present" ? machineFact(seen.record.value.facts, name) : undefined;
+  const fact = machineFact(factsOf(seen), name);
   return {
     kind: "maintenance",
     at: seen.now,

@@ -1,6 +1,6 @@
 import { stateOf } from "../conditions/machine-state.ts";
 import { withoutHeld } from "../held.ts";
-import { factsOf, machineFact } from "../record/facts.ts";
+import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict, Waiting } from "../model.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { waitingOf } from "../rules/wait.ts";
@@ -97,9 +97,7 @@ function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: 
   const isNew = ({ declared, look }: SeenMachine): boolean => {
     if (look.kind !== "silent" && look.kind !== "not-asked") return false;
     const fact = machineFact(facts, declared.name);
-    return (
-      seen.controlPlane.metadata.deletionTimestamp === undefined && (fact?.configuredAt === undefined || fact.releasedAt !== undefined)
-    );
+    return seen.controlPlane.metadata.deletionTimestamp === undefined && !mayHoldConfig(fact);
   };
   const missing = seen.machines.filter(isNew);
   if (missing.length === 0) return undefined;

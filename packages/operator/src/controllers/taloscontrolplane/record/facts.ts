@@ -199,6 +199,14 @@ export function machineFact(facts: ClusterFacts | undefined, name: MachineName):
   return facts?.machines.find((machine) => machine.name === name);
 }
 
+/** A machine that a configuration may have been sent to, and that was not proved wiped or given up since. */
+export type ConfiguredFact = MachineFact & { readonly configuredAt: number; readonly releasedAt: undefined };
+
+/** Whether this cluster's configuration, and with it etcd data, may be on the machine; `undefined` = the record does not know it. */
+export function mayHoldConfig(fact: MachineFact | undefined): fact is ConfiguredFact {
+  return fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+}
+
 /** The facts with one machine's replaced or added; the order of names is kept, new ones come last. */
 export function withMachine(facts: ClusterFacts, next: MachineFact): ClusterFacts {
   const index = facts.machines.findIndex((machine) => machine.name === next.name);

@@ -5,6 +5,7 @@ import {
   factsOf,
   intentOn,
   machineFact,
+  mayHoldConfig,
   withDecisions,
   withIntent,
   withMachine,
@@ -79,7 +80,7 @@ function holdsMachines(seen: Observed, pool: string): boolean {
     if (declared.owner.kind !== "TalosWorker" || declared.owner.name !== pool) return false;
     const fact = machineFact(facts, declared.name);
     if (look.kind === "running") return true;
-    return fact === undefined ? look.kind !== "maintenance" : fact.configuredAt !== undefined && fact.releasedAt === undefined;
+    return fact === undefined ? look.kind !== "maintenance" : mayHoldConfig(fact);
   });
 }
 
@@ -110,7 +111,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     if (!hasToBeWiped(seen, machine, facts)) {
       if (!isFormer || objects.has(declared.name)) gone.push(machine);
       // A pool goes and its machines stay: they are nobody's from here on. With the whole cluster the record is kept as it is.
-      if (!isClusterGoing && next !== undefined && fact?.configuredAt !== undefined && fact.releasedAt === undefined)
+      if (!isClusterGoing && next !== undefined && mayHoldConfig(fact))
         next = released(seen, next, fact, "Preserved", `${declared.name} is let go as it is: deletionPolicy is preserve.`);
       continue;
     }
@@ -265,8 +266,7 @@ function hasToBeWiped(seen: Observed, { declared }: SeenMachine, facts: ClusterF
   // That a pool is not there is no wish to wipe what it had.
   if (owner === undefined) return false;
   if ((owner.spec?.deletionPolicy ?? "reset") === "preserve") return false;
-  const fact = machineFact(facts, declared.name);
-  return fact?.configuredAt !== undefined && fact.releasedAt === undefined;
+  return mayHoldConfig(machineFact(facts, declared.name));
 }
 
 function policyOf(seen: Observed): DeletionPolicy {

@@ -1,7 +1,7 @@
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { planMembership } from "../membership/plan-membership.ts";
 import { etcdQuorum } from "../membership/quorum.ts";
-import { machineFact, withMachine } from "../record/facts.ts";
+import { machineFact, mayHoldConfig, withMachine } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 
 /**
@@ -32,7 +32,7 @@ function forgetObjects(seen: Observed, facts: ClusterFacts): Verdict | undefined
   const actions = seen.machineObjects.flatMap((object): readonly Action[] => {
     const { name } = object.metadata;
     const fact = machineFact(facts, name);
-    if (kept.has(name) || (fact?.configuredAt !== undefined && fact.releasedAt === undefined)) return [];
+    if (kept.has(name) || mayHoldConfig(fact)) return [];
     const pool = object.spec?.workerRef?.name;
     const worker = seen.workers.find((one) => one.metadata.name === pool);
     // What goes with its pool is the deletion's; what an unsound spec leaves out may be listed again in a moment.
