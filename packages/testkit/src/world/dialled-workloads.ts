@@ -17,6 +17,8 @@ interface Place {
   readonly server: ApiServer;
   readonly request: WorkloadClusterRequest;
   readonly certificate: KeyPair;
+  /** When half of the certificate's life is over. Kept, because every call asks. */
+  readonly renewAt: number;
 }
 
 /** Life of the certificate of a server from its making on. */
@@ -59,7 +61,8 @@ export function createDialledWorkloads(
         transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
         async serve(address, port, certificate) {
           await Promise.resolve();
-          places.set(`${address}|${port}`, { server, request, certificate });
+          const { notBefore } = keys.describeCertificate(certificate.certificate);
+          places.set(`${address}|${port}`, { server, request, certificate, renewAt: notBefore + CERTIFICATE_MS / 2 });
         },
         async unserve(address, port) {
           await Promise.resolve();
@@ -77,11 +80,12 @@ export function createDialledWorkloads(
   const renewOld = async (): Promise<void> => {
     const now = clock.now();
     for (const [at, place] of places) {
-      const { notBefore, commonName, organizations } = keys.describeCertificate(place.certificate.certificate);
-      if (now - notBefore < CERTIFICATE_MS / 2) continue;
+      if (now < place.renewAt) continue;
+      const { commonName, organizations } = keys.describeCertificate(place.certificate.certificate);
       const subject = { usage: "server", organizations, ...(commonName === undefined ? {} : { commonName }) } as const;
       const request = { ...subject, notBefore: now, lifetimeMs: CERTIFICATE_MS };
-      places.set(at, { ...place, certificate: await keys.signCertificate(place.request.authority, request) });
+      const certificate = await keys.signCertificate(place.request.authority, request);
+      places.set(at, { ...place, certificate, renewAt: now + CERTIFICATE_MS / 2 });
     }
   };
 
