@@ -59,6 +59,22 @@ async function objects(world: Story): Promise<readonly string[]> {
 
 const options = { machines };
 
+test("all control planes are replaced in one edit: those that leave are etcd until the others have joined, and it is told so", () =>
+  tell({ machines, timings: realisticTimings }, async (world) => {
+    await ready(world, at(1, 2, 3));
+    for (const address of at(4, 5, 6)) world.datacenter.machine(address).powerOff();
+    await list(world, "controlPlane", at(4, 5, 6));
+    await world.time.advance(60_000);
+    const told = await world.condition(kinds.controlPlane, "EtcdHealthy");
+    assert.equal(told?.reason, "MemberMissing");
+    assert.match(
+      told.message,
+      /served by 3 member\(s\) that leave when others have joined: demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3/,
+    );
+    for (const address of at(4, 5, 6)) world.datacenter.machine(address).powerOn();
+    await settled(world, at(4, 5, 6));
+  }));
+
 for (const [pace, timings] of [
   ["at once", undefined],
   ["at the pace of genuine machines", realisticTimings],

@@ -1,5 +1,5 @@
 import type { ReasonOf } from "@talos-operator/api";
-import type { EtcdMember } from "../../../looking/look.ts";
+import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
 import { controlPlanesOf } from "../membership/etcd-view.ts";
 import type { Observed, SeenMachine } from "../model.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
@@ -12,21 +12,20 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   const facts = factsOf(seen);
   if (facts?.bootstrapDone === undefined) return { reason: "NotBootstrapped", message: "etcd is not founded yet." };
   const declared = seen.machines.filter((machine) => machine.declared.role === "controlplane");
-  const answering = declared.flatMap((machine) =>
-    machine.look.kind === "running" && machine.look.etcd?.members !== undefined
-      ? [{ machine, etcd: machine.look.etcd, members: machine.look.etcd.members }]
-      : [],
-  );
+  const former = seen.former.filter((machine) => machine.declared.role === "controlplane");
+  const [staying, going] = [declared.flatMap(tellingOf), former.flatMap(tellingOf)];
+  // Where all control planes are replaced, those that leave are etcd until the first of the others has joined.
+  const answering = staying.length > 0 ? staying : going;
   const lost = quorumLost(seen, facts);
   if (lost !== undefined) return lost;
   if (answering.length === 0) return { reason: "NoAnswer", message: "No control plane answers for etcd." };
-  const silent = declared.filter((machine) => !answering.some((one) => one.machine === machine));
+  const silent = declared.filter((machine) => !staying.some((one) => one.machine === machine));
   const [first] = answering;
   const learner = first?.members.find((member) => member.isLearner);
   // Those that wait to be configured wait for the learner: it is what concerns people.
   if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance"))) {
     const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
-    return { reason: "MemberMissing", message: `Not a serving member of etcd: ${named}.` };
+    return { reason: "MemberMissing", message: `Not a serving member of etcd: ${named}.${servedBy(going, staying.length)}` };
   }
   const list = idsOf(first?.members ?? []);
   const differing = answering.find((one) => idsOf(one.members) !== list);
@@ -75,7 +74,30 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   );
   if (leaderless !== undefined)
     return { reason: "MemberUnhealthy", message: `${leaderless.machine.declared.name} knows no leader among the members.` };
-  return { reason: "AllMembersHealthy", message: `${answering.length} voting member(s), one leader, all healthy.` };
+  const more = (first?.members ?? []).filter(({ id, isLearner }) => !isLearner && !owned.has(id)).length;
+  const untilGone = more === 0 ? "" : ` ${more} more vote until they leave.`;
+  return { reason: "AllMembersHealthy", message: `${answering.length} voting member(s), one leader, all healthy.${untilGone}` };
+}
+
+/** A control plane that tells the members of etcd. */
+interface Telling {
+  readonly machine: SeenMachine;
+  readonly etcd: SeenEtcd;
+  readonly members: readonly EtcdMember[];
+}
+
+function tellingOf(machine: SeenMachine): readonly Telling[] {
+  const { look } = machine;
+  return look.kind === "running" && look.etcd?.members !== undefined ? [{ machine, etcd: look.etcd, members: look.etcd.members }] : [];
+}
+
+/** Members that leave serve on until others are there: without this word etcd would look as if it were gone. */
+function servedBy(going: readonly Telling[], staying: number): string {
+  if (going.length === 0) return "";
+  const leaving = names(going.map(({ machine }) => machine));
+  return staying === 0
+    ? ` etcd is served by ${going.length} member(s) that leave when others have joined: ${leaving}.`
+    : ` etcd is served by ${staying} other(s), and by ${leaving} until they leave.`;
 }
 
 /**
