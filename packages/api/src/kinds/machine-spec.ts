@@ -28,12 +28,18 @@ export interface MachineMeta extends Infer<typeof meta> {}
 const machineSpec = object(
   {
     installDisk: string({
-      description: "Disk Talos is installed on. Default: chosen by the operator, and refused when the choice is not clear.",
+      description:
+        "Disk Talos is installed on. Default: chosen by the operator, and refused when the choice is not clear. A later change acts when the machine is installed anew.",
       pattern: "^/dev/(sd[a-z][0-9]*|vd[a-z][0-9]*|nvme[0-9]+n[0-9]+(p[0-9]+)?)$",
     }),
-    wipe: boolean({ description: "True wipes the install disk before installation. Default: false.", default: false }),
+    wipe: boolean({
+      description:
+        "True wipes the install disk before installation. A later change acts when the machine is installed anew. Default: false.",
+      default: false,
+    }),
     image: string({
-      description: "Installer image; the Talos version is added as tag when it has none. Default: ghcr.io/siderolabs/installer.",
+      description:
+        "Installer image; the Talos version is added as tag when it has none. A later change is reported as UpgradePending and does not touch running machines. Default: ghcr.io/siderolabs/installer.",
     }),
     meta: meta,
     airGap: boolean({ description: "True turns off NTP and the public cluster discovery service. Default: false.", default: false }),

@@ -11,6 +11,11 @@ export const configUpToDate = {
       when: "Machines run what was last applied, or what they had when they were taken over; this release of the operator would write parts of it differently.",
       next: "Nothing: the difference goes along with the next change of the settings. Nothing is rolled out because the operator was upgraded or took a cluster over. To send it now, annotate talos-operator.dev/retry-config with the machine's name.",
     },
+    InstalledOtherwise: {
+      status: "True",
+      when: "Machines run what the spec asks for, but installDisk or wipe, which only an installation reads, say something else than when they were installed.",
+      next: "Nothing: it acts when the machine is installed anew. To have it now, take the machine off its list, and list it again when it was wiped.",
+    },
     RollingOut: { status: "False", when: "Machines are being changed, one after another; the message names them.", next: "-" },
     Waiting: {
       status: "False",

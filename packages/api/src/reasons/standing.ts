@@ -9,15 +9,20 @@ export const fieldNotSupported = {
   },
 } as const satisfies ConditionEntry;
 
-/** A version in the spec that differs from the running one. */
+/** A version or an installer image in the spec that differs from the running one. */
 export const upgradePending = {
-  meaning: "The spec asks for another version than runs; running machines are left as they are.",
+  meaning: "The spec asks for another version or installer image than runs; running machines are left as they are.",
   kinds: ["TalosControlPlane"],
   reasons: {
     VersionDiffers: {
       status: "True",
       when: "Spec and running version differ; the message names both.",
       next: "Set the spec back, or upgrade by other means.",
+    },
+    ImageDiffers: {
+      status: "True",
+      when: "Machines were installed from another installer image than the spec asks for, as their configuration says; the message names both. Machines that join get the new one.",
+      next: "Set image back, or upgrade by other means and set machine.install.image in the machine's own configuration to the image it runs from then on.",
     },
   },
 } as const satisfies ConditionEntry;

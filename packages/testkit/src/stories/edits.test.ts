@@ -29,6 +29,11 @@ describe("an edit of a cluster that runs", () => {
       spec: { controlPlane: { kubeVersion: "v1.36.2" } },
       says: /Kubernetes runs v1\.36\.3, the spec asks for v1\.36\.2/,
     },
+    {
+      what: "installer image",
+      spec: { controlPlane: { metalSpec: { machineSpec: { image: "factory.talos.dev/installer/376567988" } } } },
+      says: /demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3: installed from ghcr\.io\/siderolabs\/installer:v1\.13\.9, the spec asks for factory\.talos\.dev\/installer\/376567988:v1\.13\.9\. Nothing/,
+    },
   ])
     test(`of its ${what} is reported and sends nothing; set back, it is as before`, () =>
       tell({}, async (world) => {
@@ -40,9 +45,29 @@ describe("an edit of a cluster that runs", () => {
         await world.time.advance(60_000);
         await assertQuiet(world);
         assert.equal(world.sent.length, sent);
-        await edit(world, demoCluster(cps).spec);
+        await edit(world, { controlPlane: { ...demoCluster(cps).spec?.controlPlane, metalSpec: { machineSpec: { image: null } } } });
         await world.until("back", async () => (await world.condition(kinds.controlPlane, "UpgradePending")) === undefined);
       }));
+
+  test("of what only an installation reads is told, and sends nothing; set back, it is as before", () =>
+    tell({}, async (world) => {
+      await ready(world);
+      const sent = world.sent.length;
+      await edit(world, { controlPlane: { metalSpec: { machineSpec: { wipe: true, installDisk: "/dev/sdb" } } } });
+      const told = (): Promise<Condition | undefined> => world.condition(kinds.controlPlane, "ConfigUpToDate");
+      await world.until("told", async () => (await told())?.reason === "InstalledOtherwise", 90);
+      assert.match(
+        (await told())?.message ?? "",
+        /demo-10\.5\.0\.3: installDisk \/dev\/sdb \(installed on \/dev\/sda\) and wipe true \(installed with false\)/,
+      );
+      assert.equal((await told())?.status, "True");
+      assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "True");
+      await world.time.advance(60_000);
+      await assertQuiet(world);
+      assert.equal(world.sent.length, sent);
+      await edit(world, { controlPlane: { metalSpec: { machineSpec: { wipe: null, installDisk: "/dev/sda" } } } });
+      await world.until("back", async () => (await told())?.reason === "UpToDate", 90);
+    }));
 
   test("of its network plugin is reported, and a machine that joins later gets the plugin that the cluster was made with", () =>
     tell({}, async (world) => {

@@ -85,7 +85,29 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
         unread.map(({ machine, state }) => `${machine.declared.name} (${state.kind === "unknown" ? state.detail : ""})`),
       )}.`,
     };
-  return renderedOtherwise(plans, facts) ?? { reason: "UpToDate", message: "Machines run what the spec asks for." };
+  const installed = installedOtherwise(seen, plans);
+  const rendered = renderedOtherwise(plans, facts);
+  if (rendered !== undefined) return installed === undefined ? rendered : { ...rendered, message: `${rendered.message} ${installed}` };
+  const message = "Machines run what the spec asks for.";
+  return installed === undefined ? { reason: "UpToDate", message } : { reason: "InstalledOtherwise", message: `${message} ${installed}` };
+}
+
+/** What acts when a machine is installed, and was changed since; machines that were installed alike are told together. */
+function installedOtherwise({ configs }: Observed, plans: readonly ConfigPlan[]): string | undefined {
+  const otherwise = plans.flatMap(({ machine: { declared } }) => {
+    const config = configs?.get(declared.name);
+    const { disk, wipe } = (config?.kind === "known" ? config.install : undefined) ?? {};
+    const words = [
+      ...(disk === undefined ? [] : [`installDisk ${disk.asked} (installed on ${disk.runs})`]),
+      ...(wipe === undefined ? [] : [`wipe ${wipe.asked} (installed with ${wipe.runs})`]),
+    ].join(" and ");
+    return words === "" ? [] : [{ name: declared.name, words }];
+  });
+  if (otherwise.length === 0) return undefined;
+  const groups = [...Map.groupBy(otherwise, ({ words }) => words)].map(
+    ([words, all]) => `${listed(all.map(({ name }) => name))}: ${words}`,
+  );
+  return `Only an installation brings what changed since theirs: ${named(groups)}. To have it now, take the machine off its list, and list it again when it was wiped.`;
 }
 
 /** Machines that differ in the same places are told together. */
@@ -146,7 +168,8 @@ function named(texts: readonly string[]): string {
   return joined(texts, "; ");
 }
 
-function listed(texts: readonly string[]): string {
+/** Names, the first few of them. */
+export function listed(texts: readonly string[]): string {
   return joined(texts, ", ");
 }
 

@@ -10,6 +10,7 @@ import { platformOf } from "../config-changes/platform-of.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../membership/drain.ts";
 import type { Observed, SeenMachine } from "../model.ts";
+import { listed } from "./describe-config.ts";
 import { etcdHealth } from "./etcd-health.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
@@ -174,15 +175,26 @@ function upgradePending(seen: Observed): readonly ConditionInput[] {
   const kubeVersion = seen.controlPlane.spec?.kubeVersion;
   if (kubeVersion !== undefined && facts.kubernetesVersion !== "" && facts.kubernetesVersion !== kubeVersion)
     differing.push(`Kubernetes runs ${facts.kubernetesVersion}, the spec asks for ${kubeVersion}`);
-  if (differing.length === 0) return [];
+  const images = imagesThatDiffer(seen);
+  if (differing.length === 0 && images.length === 0) return [];
   return [
     conditionFor(
       "UpgradePending",
-      "VersionDiffers",
-      `${differing.join("; ")}. Nothing is sent to running machines.`,
+      differing.length === 0 ? "ImageDiffers" : "VersionDiffers",
+      `${[...differing, ...images].join("; ")}. Nothing is sent to running machines.`,
       seen.controlPlane.metadata.generation,
     ),
   ];
+}
+
+/** Machines that were installed from another image than the spec asks for; those with the same two images are told together. */
+function imagesThatDiffer({ machines, configs }: Observed): readonly string[] {
+  const differing = machines.flatMap(({ declared: { name } }) => {
+    const config = configs?.get(name);
+    const image = config?.kind === "known" ? config.install?.image : undefined;
+    return image === undefined ? [] : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
+  });
+  return [...Map.groupBy(differing, ({ words }) => words)].map(([words, all]) => `${listed(all.map(({ name }) => name))}: ${words}`);
 }
 
 function isSilent({ look }: SeenMachine): boolean {

@@ -4,6 +4,7 @@ import type { SecretsBundle } from "@talos-operator/talos";
 import { META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../../config/compare.ts";
+import { installDifference } from "../../../config/install-difference.ts";
 import { contractOf, renderMachineConfig } from "../../../config/render.ts";
 import type { RenderInput } from "../../../config/render.ts";
 import { EffectError } from "../../../errors.ts";
@@ -70,6 +71,7 @@ export async function readConfig(
   const compare = (text: string): ReturnType<typeof compareConfigs> =>
     compareConfigs({ desired, live: text, talosVersion: version, addresses: question.addresses });
   const { wanted, changes } = compare(live);
+  const install = installDifference(desired, live, question.input);
   const onDisk = persisted?.spec.reveal();
   const kindOfDisk = (): KnownConfig["onDisk"] => {
     if (onDisk === undefined) return "unknown";
@@ -86,6 +88,7 @@ export async function readConfig(
       version,
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
+      ...(install === undefined ? {} : { install }),
       ...(meta === undefined ? {} : { meta }),
       onDisk: kindOfDisk(),
     },

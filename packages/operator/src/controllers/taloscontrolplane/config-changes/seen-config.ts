@@ -1,4 +1,5 @@
 import type { ConfigChange } from "@talos-operator/talos";
+import type { InstallDifference } from "../../../config/install-difference.ts";
 
 /**
  * What a machine's configuration is, read back from it and compared with what the spec asks for. No configuration, no secrets: hashes, and paths with
@@ -22,6 +23,8 @@ export interface KnownConfig {
   readonly activeHash: string;
   /** What the wanted configuration changes on the one in force; empty = the same by meaning. */
   readonly changes: readonly ConfigChange[];
+  /** What the spec asks for by now that only another installation, or an upgrade, would bring; absent where nothing does. */
+  readonly install?: InstallDifference;
   /** Static network settings in its META; absent where the spec asks for none and none were written. */
   readonly meta?: SeenMeta;
   /**

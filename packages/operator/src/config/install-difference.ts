@@ -1,0 +1,54 @@
+import { describeMachineConfig } from "@talos-operator/talos";
+import { wantedDisk } from "./wanted-disk.ts";
+import type { MachineSettings } from "./settings.ts";
+
+/** What a machine was installed with, as its configuration tells, where the spec asks for something else by now. Each part only where it differs. */
+export interface InstallDifference {
+  readonly image?: Differing<string>;
+  readonly disk?: Differing<string>;
+  readonly wipe?: Differing<boolean>;
+}
+
+interface Differing<T> {
+  readonly asked: T;
+  readonly runs: T;
+}
+
+/**
+ * Compares what only an installation reads. `undefined` where nothing differs, and for machines that were not installed (containers).
+ *
+ * @param desired rendered for the version that runs
+ * @param version Talos that runs: an image of that version from the same place is no difference, for an upgrade leaves the one of before in the config
+ */
+export function installDifference(
+  desired: string,
+  live: string,
+  { machineSpec, version }: { readonly machineSpec: MachineSettings; readonly version: string },
+): InstallDifference | undefined {
+  const runs = describeMachineConfig(live).install;
+  if (runs.image === undefined) return undefined;
+  const asked = desired === live ? runs : describeMachineConfig(desired).install;
+  const disk = wantedDisk(machineSpec);
+  const image = asked.image === undefined ? undefined : differing(asked.image, runs.image);
+  const difference: InstallDifference = {
+    ...(image === undefined || isOfVersion(image, version) ? {} : { image }),
+    ...(disk === undefined || runs.disk === undefined || disk === runs.disk ? {} : { disk: { asked: disk, runs: runs.disk } }),
+    ...(asked.wipe === runs.wipe ? {} : { wipe: { asked: asked.wipe, runs: runs.wipe } }),
+  };
+  return Object.keys(difference).length === 0 ? undefined : difference;
+}
+
+function differing(asked: string, runs: string): Differing<string> | undefined {
+  return asked === runs ? undefined : { asked, runs };
+}
+
+/** Both are from one place, and the one that is asked for is of the version that runs. */
+function isOfVersion({ asked, runs }: Differing<string>, version: string): boolean {
+  const [place, tag] = parts(asked);
+  return place === parts(runs)[0] && tag === version;
+}
+
+function parts(image: string): readonly [place: string, tag: string | undefined] {
+  const [, place = image, tag] = /^([^@]+):([^:/@]+)$/.exec(image) ?? [];
+  return [place, tag];
+}
