@@ -133,6 +133,8 @@ describe("an edit of a cluster that runs", () => {
         assert.match((await said())?.message ?? "", says);
         assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "False");
         await world.time.advance(60_000);
+        for (const known of ["Bootstrapped", "EtcdHealthy"])
+          assert.equal((await world.condition(kinds.cluster, known))?.status, "True", known);
         await assertQuiet(world);
         assert.equal(world.sent.length, sent);
         assert.deepEqual(await world.get(kinds.secret, "demo-bundle-1"), secret);

@@ -93,6 +93,22 @@ test("composition: what is wrong with the spec stops everything and names the fi
   assert.match(decision.message, /spec\.controlPlane\.replicas/);
 });
 
+test("composition: a spec that became wrong leaves in place what the control plane says of etcd", () => {
+  const world = settled(cluster());
+  assert.ok(world.controlPlane !== undefined);
+  const lastTransitionTime = "2026-01-01T00:00:00Z";
+  const conditions = [
+    { type: "Bootstrapped", status: "True", reason: "Bootstrapped", message: "Founded.", lastTransitionTime },
+    { type: "EtcdHealthy", status: "False", reason: "MemberMissing", message: "One is missing.", lastTransitionTime },
+  ] as const;
+  const wrong = seen(cluster({ controlPlane: { replicas: 2, machineTemplate: { spec: {} } } }));
+  const decision = decideComposition({ ...world, ...wrong, controlPlane: { ...world.controlPlane, status: { conditions } } });
+  assert.deepEqual(
+    [decision.stage, reasonOf(decision, "Bootstrapped"), reasonOf(decision, "EtcdHealthy")],
+    ["invalid", "Bootstrapped", "MemberMissing"],
+  );
+});
+
 test("composition: an old or a future Talos is the fault of talosVersion, and an unknown Kubernetes that of its own field", () => {
   const fieldsOf = (over: Record<string, unknown>) => seen(cluster(over)).problems.map(({ field, remedy }) => [field, remedy]);
   const kubernetesVersion = "v1.36.3";

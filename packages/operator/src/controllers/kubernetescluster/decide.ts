@@ -1,6 +1,6 @@
 import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
 import type { ClusterModel, ConditionInput, ReadyReason, TalosControlPlane, TalosWorker, VitistackMachine } from "@talos-operator/api";
-import { describe } from "./describe.ts";
+import { describe, mirrored } from "./describe.ts";
 import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
 import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
@@ -160,6 +160,8 @@ function invalid(seen: Seen, reason: ReadyReason, message: string): Decision {
     conditionFor("TopologyValid", "ValidationFailed", message, generation),
     conditionFor("Ready", reason, message, generation),
     conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+    // Whatever is wrong with the spec, the cluster that runs is how it is.
+    ...(seen.controlPlane !== undefined && isOwn(seen, seen.controlPlane) ? mirrored(seen.controlPlane, generation) : []),
   ];
   return { ...nothing, stage: "invalid", message, conditions };
 }

@@ -141,7 +141,7 @@ function progressOf(seen: Seen, found: Standing, generation: number | undefined)
 }
 
 /** What the control plane says of etcd, in its own words. */
-function mirrored(controlPlane: TalosControlPlane | undefined, generation: number | undefined): readonly ConditionInput[] {
+export function mirrored(controlPlane: TalosControlPlane | undefined, generation: number | undefined): readonly ConditionInput[] {
   return ["Bootstrapped", "EtcdHealthy"].flatMap((type) => {
     const condition = findCondition(controlPlane?.status?.conditions, type);
     return condition === undefined ? [] : [input(condition, generation)];

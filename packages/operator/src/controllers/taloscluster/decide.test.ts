@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { controlPlane, NOW, worker } from "../../testing/builders.ts";
@@ -115,6 +115,35 @@ const cases: readonly {
     want: { ready: "Deleting", finalizer: "remove" },
   },
 ];
+
+describe("a cluster that runs while its spec cannot be", () => {
+  const told = ["Bootstrapped", "EtcdHealthy"] as const;
+  const conditions = [
+    conditionFor("Bootstrapped", "Bootstrapped", "Founded.", 1),
+    conditionFor("EtcdHealthy", "MemberMissing", "One is missing.", 1),
+  ].map((condition) => ({ ...condition, lastTransitionTime: rfc3339(NOW) }));
+  const problems = [{ field: "f", message: "m", remedy: "r", reason: "InvalidEndpoint" }] as const;
+  const runs = { ...controlPlane(3, {}, owned), status: { conditions } };
+  const mirrored = (seen: ClusterSeen): readonly (string | undefined)[] => {
+    const said = decideCluster(seen, FINALIZER).conditions;
+    return told.map((type) => said.find((condition) => condition.type === type)?.message);
+  };
+
+  for (const [what, spec] of [
+    ["is wrong", inline],
+    ["is gone", {}],
+  ] as const)
+    test(`goes on saying how etcd is, when it ${what}`, () =>
+      assert.deepEqual(mirrored({ cluster: cluster(spec), controlPlane: runs, worker: undefined, problems: [...problems] }), [
+        "Founded.",
+        "One is missing.",
+      ]));
+
+  test("says nothing of a control plane that is not its own", () => {
+    const others = { ...runs, metadata: { ...runs.metadata, ownerReferences: [] } };
+    assert.deepEqual(mirrored({ cluster: cluster(inline), controlPlane: others, worker: undefined, problems: [] }), [undefined, undefined]);
+  });
+});
 
 for (const { name, seen, want } of cases) {
   test(`cluster: ${name}`, () => {

@@ -84,11 +84,14 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
   const nothing = { addFinalizer: false, removeFinalizer: false, apply: [], remove: [] };
   if (cluster.metadata.deletionTimestamp !== undefined) return takeDown(seen, hasFinalizer);
 
+  // Whatever is wrong with the spec, the cluster that runs is how it is.
+  const ofCluster = seen.controlPlane !== undefined && isPartOf(seen.controlPlane, cluster) ? seen.controlPlane : undefined;
   const blocked = (reason: ReadyReason, message: string): ClusterDecision => ({
     ...nothing,
     conditions: [
       conditionFor("Ready", reason, message, generation),
       conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+      ...(ofCluster === undefined ? [] : mirrored(ofCluster, generation)),
       ...inert,
     ],
   });
@@ -222,6 +225,11 @@ function isCurrent(child: TalosControlPlane | TalosWorker | undefined): boolean 
 
 function isOwnedBy(child: TalosControlPlane | TalosWorker, cluster: TalosCluster): boolean {
   return child.metadata.ownerReferences?.some((owner) => owner.uid === cluster.metadata.uid) === true;
+}
+
+/** Made by the cluster, or what it refers to. */
+function isPartOf(controlPlane: TalosControlPlane, cluster: TalosCluster): boolean {
+  return isOwnedBy(controlPlane, cluster) || cluster.spec?.controlPlaneRef?.name === controlPlane.metadata.name;
 }
 
 function inertOf(cluster: TalosCluster): readonly ConditionInput[] {
