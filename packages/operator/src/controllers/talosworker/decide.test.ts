@@ -106,6 +106,18 @@ for (const { name, seen: given, want } of cases) {
   });
 }
 
+test("worker: a spec that became wrong leaves in place how machines and nodes are", () => {
+  const problems = [{ field: "f", message: "m", remedy: "r", reason: "DuplicateAddress" }] as const;
+  const { conditions } = decideWorker(seen({ problems, machines: [machine(1, "AllReady"), machine(2, "NodesNotReady")] }), FINALIZER);
+  const reasons = Object.fromEntries(conditions.map(({ type, reason }) => [type, reason]));
+  assert.deepEqual(reasons, {
+    Ready: "DuplicateAddress",
+    Progressing: "Blocked",
+    MachinesReady: "AllMachinesReady",
+    NodesReady: "NodesNotReady",
+  });
+});
+
 test("worker: without its control plane it says which one it waits for", () => {
   const { conditions } = decideWorker(seen({ controlPlane: undefined }), FINALIZER);
   const ready = conditions.find((condition) => condition.type === "Ready");

@@ -74,6 +74,8 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
       conditions: [
         conditionFor("Ready", first.reason, message, generation),
         conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+        // Whatever is wrong with the spec, the machines are how they are.
+        ...summaryOf(seen).conditions.filter(({ type }) => type === "MachinesReady" || type === "NodesReady"),
         ...inert,
       ],
     };
