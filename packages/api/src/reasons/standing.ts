@@ -65,6 +65,24 @@ export const secretsLost = {
   },
 } as const satisfies ConditionEntry;
 
+/** What somebody deleted and the operator holds on to. */
+export const deletionHeld = {
+  meaning: "Somebody deleted what the operator knows about a cluster that is there; its finalizers hold it, for it cannot be made again.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    RecordDeleted: {
+      status: "True",
+      when: "The ClusterRecord is being deleted, alone or with the Secret of the keys, and the cluster is not.",
+      next: "Nothing: it is used as before, and goes with its cluster. Never take its finalizer off while the cluster is there. The runbook record-deleted says how to take the deletion back.",
+    },
+    BundleDeleted: {
+      status: "True",
+      when: "The Secret with the cluster's keys is being deleted, and the cluster is not.",
+      next: "As with RecordDeleted.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
 /** Deletion on its way. */
 export const deleting = {
   meaning: "The object is being deleted; the message says what is waited for.",

@@ -57,6 +57,7 @@ const STANDING: readonly string[] = [
   "Imported",
   "SecretsLost",
   "AdoptionRequired",
+  "DeletionHeld",
   "Deleting",
   "Removing",
   "Draining",
@@ -69,8 +70,8 @@ const STANDING: readonly string[] = [
 /** Types of which `False` is what is waited for, and `True` is fine. */
 const WAITED_WHEN_FALSE: ReadonlySet<string> = new Set(["Imported", "ConfigUpToDate"]);
 
-/** What nobody waits for and people may want to know all the same: the operator would write a configuration otherwise than it is. */
-const WORTH_KNOWING: ReadonlySet<string> = new Set(["RenderedOtherwise"]);
+/** What nobody waits for and people may want to know all the same: a configuration would be written otherwise than it is, or a machine installed otherwise. */
+const WORTH_KNOWING: ReadonlySet<string> = new Set(["RenderedOtherwise", "InstalledOtherwise"]);
 
 /** Tells what an object waits for, since when, what releases it, and what was decided. Pure: it only reads what is stored. */
 export function explain({ object, related, record }: ExplainInput): Explanation {

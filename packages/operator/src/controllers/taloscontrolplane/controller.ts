@@ -25,7 +25,7 @@ import { see, subjectOf } from "./see.ts";
 import type { Sight, Subject } from "./see.ts";
 import { ClusterSession } from "./session.ts";
 import { Surroundings } from "./surroundings.ts";
-import { tell } from "./tell.ts";
+import { tell, tellHeldRecord } from "./tell.ts";
 
 /** A pass that acted says nothing, for the next one follows at once; one that took so long does. Milliseconds. */
 const SLOW_PASS_MS = 5_000;
@@ -92,6 +92,7 @@ export function createBrain(options: BrainOptions): Brain {
     const failure = await carryOut(decision, seen, cluster, options, ports, context);
 
     context.note("status");
+    tellHeldRecord(seen, session, options.events);
     // A machine that leaves a call unanswered is asked again at once: without this nothing would be said for as long as it does.
     const isSlow = elapsedMs(begunAt, clock.now()) >= SLOW_PASS_MS;
     // A cache that is behind asks for the same once more: until it has caught up a pass now and then is enough.

@@ -107,6 +107,8 @@ export class ClusterSession {
 
   /** What is done in the cluster itself; `undefined` = nothing. */
   readonly workload: ClusterWorkload | undefined;
+  /** When the record was deleted of which an event told that it stays. */
+  heldRecord: string | undefined;
   /** Configurations of running machines, read back. */
   readonly configs: LiveConfigs;
   /** Whether whole configs that people wrote fit the cluster's keys, by text and keys; empty = they do. */

@@ -1,11 +1,14 @@
 import { findCondition } from "@talos-operator/api";
+import { apiVersionOf, clusterRecordResource } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import type { EventRecorder } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
 import type { StatusWriter } from "../shared/status-writer.ts";
+import { deletionHeld } from "./conditions/deletion-held.ts";
 import { FIRST_LOOKS_MS } from "./decide.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import type { Decision, Observed } from "./model.ts";
+import type { ClusterSession } from "./session.ts";
 
 /** While a cluster changes fast, its status is written at most this often, in milliseconds; what stays is always written. */
 const STATUS_EVERY_MS = 500;
@@ -40,6 +43,17 @@ export async function tell(
     observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
   };
   return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);
+}
+
+/** Who deletes a ClusterRecord by hand, and waits, looks there: an event says why it stays. Once in a process for each deletion. */
+export function tellHeldRecord(seen: Observed, session: ClusterSession, events: EventRecorder): void {
+  if (seen.record.kind !== "present" || seen.mode !== "reconcile") return;
+  const { metadata } = seen.record.value;
+  const held = deletionHeld(seen);
+  if (held?.reason !== "RecordDeleted" || session.heldRecord === metadata.deletionTimestamp) return;
+  session.heldRecord = metadata.deletionTimestamp;
+  const regarding = { apiVersion: apiVersionOf(clusterRecordResource), kind: clusterRecordResource.kind, metadata };
+  events.record(regarding, { type: "Warning", reason: "DeletionHeld", action: "HoldDeletion", note: held.message });
 }
 
 /** What an earlier process told stays until this one has looked at every machine: that an operator starts is no news of the cluster. */

@@ -10,6 +10,7 @@ import { platformOf } from "../config-changes/platform-of.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../membership/drain.ts";
 import type { Observed, SeenMachine } from "../model.ts";
+import { deletionHeld } from "./deletion-held.ts";
 import { listed } from "./describe-config.ts";
 import { etcdHealth } from "./etcd-health.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
@@ -109,8 +110,15 @@ export function describe(seen: Observed): readonly ConditionInput[] {
         ]),
     ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
     ...upgradePending(seen),
+    ...heldConditions(seen),
     ...imported(seen),
   ];
+}
+
+/** That somebody deleted record or keys while the cluster is there. */
+function heldConditions(seen: Observed): readonly ConditionInput[] {
+  const held = deletionHeld(seen);
+  return held === undefined ? [] : [conditionFor("DeletionHeld", held.reason, held.message, seen.controlPlane.metadata.generation)];
 }
 
 /** Machines whose UUID tells nobody apart; nothing is said where each has its own. */
