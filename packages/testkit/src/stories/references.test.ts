@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import { apply, assertStoppedBy } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Conditioned, Story } from "./story.ts";
@@ -90,6 +91,36 @@ const recorded = async (world: Story, name: string): Promise<string | undefined>
   return known.find((machine) => machine.name === machineOf(name))?.address;
 };
 
+/** Watches of TalosMachines tell nothing once they are held; counts how often one of these objects is written meanwhile. */
+function watchThatStops(): { readonly kube: (real: KubeTransport) => KubeTransport; hold(): void; goOn(): void; writes(): number } {
+  let held: PromiseWithResolvers<void> | undefined;
+  let writes = 0;
+  async function* lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
+    for await (const event of events) {
+      await held?.promise;
+      yield event;
+    }
+  }
+  return {
+    hold: () => void (held = Promise.withResolvers()),
+    goOn: () => held?.resolve(),
+    writes: () => writes,
+    kube: (real) => ({
+      ...real,
+      async send(request, options) {
+        if (held !== undefined && request.method === "PATCH" && /\/talosmachines\/[^/]+$/.test(request.path)) writes += 1;
+        // Virtual time would stand still for ever.
+        if (writes > 500) held?.resolve();
+        return real.send(request, options);
+      },
+      async watch(request, options) {
+        const answer = await real.watch(request, options);
+        return request.path.endsWith("/talosmachines") ? { ...answer, events: lagging(answer.events) } : answer;
+      },
+    }),
+  };
+}
+
 describe("machines that are found by reference", () => {
   test("become a cluster, named after the objects and not after their addresses", () =>
     tell({}, async (world) => {
@@ -131,6 +162,33 @@ describe("machines that are found by reference", () => {
       await world.untilReady(60);
       assert.equal((await world.get(kinds.machine, "demo-worker-a"))?.spec?.["endpoint"], "10.5.0.4");
     }));
+
+  for (const [role, name] of [
+    ["control plane", "cp-a"],
+    ["worker", "worker-a"],
+  ] as const)
+    test(`a ${role}'s address is not written again without a pause while the watch of machines' objects is behind`, () => {
+      const watch = watchThatStops();
+      return tell({ kube: watch.kube }, async (world) => {
+        await install(world);
+        await host(world, "cp-a", "10.5.0.41");
+        await host(world, "worker-a", "10.5.0.44");
+        await apply(world, kinds.cluster, cluster([reference("cp-a")], [reference("worker-a")]));
+        await world.start();
+        await world.until("made", async () => (await world.get(kinds.machine, machineOf(name)))?.spec?.["endpoint"] !== undefined);
+        await world.time.advance(20_000);
+        watch.hold();
+        await host(world, name, "10.5.0.48");
+        await world.until(
+          "followed",
+          async () => (await world.get(kinds.machine, machineOf(name)))?.spec?.["endpoint"] === "10.5.0.48",
+          60,
+        );
+        await world.time.advance(60_000);
+        assert.ok(watch.writes() < 100, `${watch.writes()} writes in a minute`);
+        watch.goOn();
+      });
+    });
 });
 
 describe("a machine whose reference gives another address", () => {
