@@ -3,6 +3,7 @@ import type { ConditionInput, KubernetesCluster } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { Informer, KubeClient, ReconcileContext } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
+import { isOfAnother } from "../shared/status-writer.ts";
 import { FIELD_MANAGER } from "./apply-machines.ts";
 import type { Decision, Seen } from "./model.ts";
 import { stageOfPhase, statusAfter } from "./status.ts";
@@ -39,16 +40,18 @@ export function createClusterStatusWriter(client: KubeClient, clusters: Informer
       before?.phase !== after.phase || isReady(before) !== isReady(after) || before.observedGeneration !== after.observedGeneration;
     const left = isNews ? 0 : STATUS_EVERY_MS - elapsedMs(written.get(key) ?? 0, now);
     if (left > 0) return left;
-    const { namespace, name } = cluster.metadata;
+    const { namespace, name, uid } = cluster.metadata;
     const applied = {
       apiVersion: apiVersionOf(kubernetesClusterResource),
       kind: cluster.kind,
-      metadata: { namespace, name },
+      // The cache may be behind, and another cluster of the name be there.
+      metadata: { namespace, name, ...(uid === undefined ? {} : { uid }) },
       status: after,
     };
     try {
       context.wrote(clusters, await clusterClient.applyStatus(applied, { fieldManager: FIELD_MANAGER, force: true }));
     } catch (thrown) {
+      if (isOfAnother(thrown)) return STATUS_EVERY_MS;
       if (hasPublishedStatus || !isUndeclaredField(thrown)) throw thrown;
       hasPublishedStatus = true;
       return write(seen, wanted, context);

@@ -92,3 +92,28 @@ test("what turns an object ready or unready is said at once", async () => {
     assert.equal(object().status?.state, isReady ? "Ready" : "Available");
   }
 });
+
+test("what was made of one object is not said of another that has its name by now", async () => {
+  const status = { kind: "Status", apiVersion: "v1", status: "Failure" } as const;
+  const another = "9b2d5c51-0a3c-4c64-a0c5-2f0cbd6ad8b1";
+  const applied: unknown[] = [];
+  // As kube-apiserver answers: a UID in a patch is an attempt to change it.
+  const transport: KubeTransport = {
+    async send({ body }) {
+      applied.push(body);
+      const { uid } = (body as { readonly metadata: { readonly uid?: string } }).metadata;
+      if (uid === undefined || uid === another) return { status: 200, headers: {}, body: body as object };
+      const causes = [{ reason: "FieldValueInvalid", field: "metadata.uid", message: `Invalid value: "${uid}": field is immutable` }];
+      return { status: 422, headers: {}, body: { ...status, reason: "Invalid", code: 422, message: "is invalid", details: { causes } } };
+    },
+    watch: () => Promise.reject(new Error("nobody watches here")),
+    close: () => undefined,
+  };
+  const client = createKubeClient(transport);
+  const writer = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, { now: () => 0 }, "talos-operator");
+  const before = createStored().object();
+  assert.equal(await writer.write(before, ready(true)), 1_000);
+  assert.equal(applied.length, 1);
+  const now = { ...before, metadata: { ...before.metadata, uid: another } };
+  assert.equal(await writer.write(now, ready(true)), undefined);
+});

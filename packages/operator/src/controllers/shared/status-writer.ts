@@ -1,6 +1,6 @@
 import { conditionCatalogue, isConditionTrue, setCondition } from "@talos-operator/api";
 import type { Condition, ConditionInput } from "@talos-operator/api";
-import { apiVersionOf, keyOf } from "@talos-operator/kube-runtime";
+import { apiVersionOf, isConflict, isInvalid, keyOf } from "@talos-operator/kube-runtime";
 import type { Delta, KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
@@ -99,7 +99,7 @@ export function createStatusWriter<T extends WithStatus>(
             ? firstPause(key, before, after, now)
             : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
       if (left > 0) return left;
-      const { name = "", namespace } = object.metadata ?? {};
+      const { name = "", namespace, uid } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
       const conditions = (after.conditions ?? []).filter(
         (condition) => types.has(condition.type) || (wanted.keepsOthers === true && condition.type in conditionCatalogue),
@@ -112,12 +112,19 @@ export function createStatusWriter<T extends WithStatus>(
       const applied = {
         apiVersion: apiVersionOf(type),
         kind: type.kind,
-        metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+        // The cache may be behind: what is said of one object is never said of the next one of its name.
+        metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) },
         status: { ...fields, conditions },
       };
       crowd.add(now);
       firstAt.delete(key);
-      const stored = await client.resource<WithStatus>(type).applyStatus(applied, { fieldManager, force: true });
+      let stored: WithStatus;
+      try {
+        stored = await client.resource<WithStatus>(type).applyStatus(applied, { fieldManager, force: true });
+      } catch (thrown) {
+        if (isOfAnother(thrown)) return STATE_PAUSE_MS;
+        throw thrown;
+      }
       written.set(key, {
         uid: object.metadata?.uid,
         resourceVersion: stored.metadata?.resourceVersion ?? "",
@@ -134,6 +141,11 @@ export function createStatusWriter<T extends WithStatus>(
       firstAt.delete(key);
     },
   };
+}
+
+/** The server refused what was applied to an object by its UID: another one has the name by now, or none. */
+export function isOfAnother(thrown: unknown): boolean {
+  return isConflict(thrown) || (isInvalid(thrown) && thrown.causes.some(({ field }) => field === "metadata.uid"));
 }
 
 /**
