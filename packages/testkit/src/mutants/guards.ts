@@ -6,6 +6,7 @@ const reset = `${brain}/effects/reset-machine.ts`;
 const tests = {
   decide: "operator/src/controllers/taloscontrolplane/decide.test.ts",
   deletionTable: "operator/src/controllers/taloscontrolplane/rules/deletion.test.ts",
+  workerTable: "operator/src/controllers/talosworker/decide.test.ts",
   guard: "operator/src/controllers/taloscontrolplane/effects/guard.test.ts",
   deletion: "testkit/src/stories/deletion.test.ts",
   impostors: "testkit/src/stories/impostors.test.ts",
@@ -200,6 +201,19 @@ export const guards: readonly Mutant[] = [
         file: `${brain}/rules/deletion.ts`,
         find: "if (seen.untold !== undefined && seen.untold.length > 0)",
         replace: "if (seen.untold !== undefined && seen.untold.length > 99)",
+      },
+    ],
+  },
+  {
+    name: "what-nothing-stands-for-is-gone",
+    about: "T9: lets a pool go whose TalosMachines are gone while the record says that its machines may be configured",
+    stands: ["guard T9"],
+    tests: [tests.workerTable],
+    edits: [
+      {
+        file: "operator/src/controllers/talosworker/decide.ts",
+        find: "machines.length === 0 && seen.held.length === 0",
+        replace: "machines.length === 0",
       },
     ],
   },

@@ -4,6 +4,7 @@ import {
   addFinalizer,
   createController,
   deleteExactly,
+  hasFinalizer,
   isAlreadyExists,
   keyText,
   removeFinalizer,
@@ -27,8 +28,12 @@ import { workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
 import { dryRunCondition } from "../taloscontrolplane/planning/dry-run-condition.ts";
 import type { Plan } from "../taloscontrolplane/planning/plan.ts";
 import { decideWorker } from "./decide.ts";
+import { heldMachines } from "./held-machines.ts";
 
 const STATUS_EVERY_MS = 2_000;
+
+/** A pool that waits for machines which have no TalosMachine any more asks the record so often. Milliseconds. */
+const HELD_AGAIN_MS = 5_000;
 
 /** What the controller of worker pools needs. */
 export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
@@ -83,15 +88,13 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     );
     const asker = { id: `worker ${keyText(key)}`, wake: () => controller.enqueue(key) };
     const book = await options.references.follow(asker, referencesOf(worker), key.namespace ?? "");
+    const declared = machinesOf(worker, addressKnowledge({ controlPlane }, book, undefined, options.hosts));
+    const own = machines.store.byIndex("worker", keyText(key)).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    const isEnding = worker.metadata.deletionTimestamp !== undefined && hasFinalizer(worker, finalizers.talosWorker) && own.length === 0;
+    const listed = declared.map((machine) => machine.name);
+    const held = isEnding ? await heldMachines(worker, listed, client) : [];
     const decision = decideWorker(
-      {
-        worker,
-        controlPlane,
-        problems,
-        inertFields: inertFieldsOf(worker),
-        declared: machinesOf(worker, addressKnowledge({ controlPlane }, book, undefined, options.hosts)),
-        machines: machines.store.byIndex("worker", keyText(key)).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
-      },
+      { worker, controlPlane, problems, inertFields: inertFieldsOf(worker), declared, machines: own, held },
       finalizers.talosWorker,
     );
     let current = worker;
@@ -115,7 +118,8 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       ? undefined
       : await statuses.write(current, { fields: { state: decision.state }, conditions: decision.conditions }, STATUS_EVERY_MS);
     if (decision.removeFinalizer) await removeFinalizer(pools, worker, finalizers.talosWorker);
-    return { requeueAfterMs: wait };
+    // The record wakes nobody.
+    return { requeueAfterMs: isEnding && !decision.removeFinalizer ? HELD_AGAIN_MS : wait };
   };
 
   /** A pool goes on only with its control plane, and not before a running cluster was taken over. */

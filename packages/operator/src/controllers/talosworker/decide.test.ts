@@ -21,7 +21,8 @@ function machine(index: number, ready: ReadyReason, state = "Available"): TalosM
 
 function seen(over: Partial<WorkerSeen> = {}): WorkerSeen {
   const pool = over.worker ?? worker(2, { finalizers: [FINALIZER] });
-  return { worker: pool, controlPlane: controlPlane(), problems: [], inertFields: [], declared: machinesOf(pool), machines: [], ...over };
+  const nothing = { problems: [], inertFields: [], machines: [], held: [] };
+  return { worker: pool, controlPlane: controlPlane(), declared: machinesOf(pool), ...nothing, ...over };
 }
 
 const going = { finalizers: [FINALIZER], deletionTimestamp: "2026-01-01T00:00:00Z" };
@@ -73,6 +74,16 @@ const cases: readonly {
     name: "goes once its machines are gone",
     seen: seen({ worker: worker(2, going) }),
     want: { ready: "Deleting", state: "Pending", finalizer: "remove" },
+  },
+  {
+    name: "waits for machines that may be configured though nothing stands for them any more",
+    seen: seen({ worker: worker(2, going), held: ["demo-workers-10.0.1.1"] }),
+    want: { ready: "Deleting", state: "Pending" },
+  },
+  {
+    name: "waits while nobody can say whether machines are left",
+    seen: seen({ worker: worker(2, going), held: "unknown" }),
+    want: { ready: "Deleting", state: "Pending" },
   },
   {
     name: "waits for its machines before it goes",

@@ -13,6 +13,8 @@ export interface WorkerSeen {
   readonly declared: readonly DeclaredMachine[];
   /** TalosMachines that refer to this pool. */
   readonly machines: readonly TalosMachine[];
+  /** Machines that may hold the cluster's configuration though they have no TalosMachine. Asked for when the pool is to go. */
+  readonly held: readonly string[] | "unknown";
 }
 
 /** What a pass does and says. Machines are configured and wiped by the brain of the cluster, never from here. */
@@ -48,17 +50,15 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   const nothing = { create: [], follow: [], release: [], addFinalizer: false, removeFinalizer: false, state: "Pending" } as const;
 
   if (worker.metadata.deletionTimestamp !== undefined) {
-    const message =
-      machines.length === 0
-        ? "Every machine of the pool is gone."
-        : `TalosMachines that are still there: ${machines.map((machine) => machine.metadata.name).join(", ")}. See the condition Deleting of the TalosControlPlane.`;
+    const isEmpty = machines.length === 0 && seen.held.length === 0;
+    const message = leftWords(seen);
     // Without a control plane nobody has keys to wipe with; what was never configured, or is to be left alone, may go.
     const isFree = (machine: TalosMachine): boolean =>
       worker.spec?.deletionPolicy === "preserve" || (machine.status?.state ?? "Pending") === "Pending";
     return {
       ...nothing,
       release: controlPlane === undefined ? machines.filter(isFree).map((machine) => machine.metadata.name) : [],
-      removeFinalizer: hasFinalizer && machines.length === 0,
+      removeFinalizer: hasFinalizer && isEmpty,
       conditions: [
         conditionFor("Ready", "Deleting", message, generation),
         conditionFor("Deleting", "WaitingForChildren", message, generation),
@@ -97,6 +97,16 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     state: summary.isReady ? "Ready" : "Pending",
     conditions: [...summary.conditions, ...removing(seen), ...addressConditions(seen.declared, generation), ...inert],
   };
+}
+
+/** What a pool that goes waits for. */
+function leftWords({ machines, held }: WorkerSeen): string {
+  const where = "See the condition Deleting of the TalosControlPlane.";
+  if (machines.length > 0)
+    return `TalosMachines that are still there: ${machines.map(({ metadata }) => metadata.name).join(", ")}. ${where}`;
+  if (held === "unknown") return `There are no TalosMachines, and the ClusterRecord does not say whether machines are left. ${where}`;
+  if (held.length > 0) return `Their TalosMachines are gone, and they may hold the cluster's configuration: ${held.join(", ")}. ${where}`;
+  return "Every machine of the pool is gone.";
 }
 
 /** Machines that the pool made and lists no more: the brain of the cluster takes them out, and says where each stands. */
