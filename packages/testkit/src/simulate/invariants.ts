@@ -90,6 +90,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
   let bootstrapTarget: string | undefined;
   let { generation } = stage;
   let lastRecord: ClusterRecord | undefined;
+  /** etcd of this cluster was founded, whatever became of its data since. */
+  let hadMember = hasMember();
   const secretTexts = new Set<string>();
 
   const readRecord = async (): Promise<ClusterRecord | undefined> =>
@@ -101,6 +103,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
     generation = stage.generation;
     firstBundle = undefined;
     bootstrapTarget = undefined;
+    hadMember = false;
   }
 
   async function checkBundle(): Promise<void> {
@@ -265,8 +268,10 @@ export function createInvariants(input: InvariantsInput): Invariants {
       const before = lastRecord?.metadata.uid === record.metadata.uid ? lastRecord : undefined;
       lastRecord = record;
       checkMemory(before, record);
+      forgetFormer();
+      hadMember ||= hasMember();
       const { done } = record.spec.bootstrap ?? {};
-      if (done !== undefined && before?.spec.bootstrap?.done === undefined && !hasMember())
+      if (done !== undefined && before?.spec.bootstrap?.done === undefined && !hadMember)
         report("S4", "the record says that etcd was founded, and no machine is a member");
     },
     async check() {

@@ -24,11 +24,12 @@ export async function swapAddresses(input: TroubleInput, lastsMs: number): Promi
   stage.routes.clear();
 }
 
-/** A machine gets another disk, and a person allows it to join again. Of control planes only where the others are enough. */
+/** A machine gets another disk, and a person allows it to join again. Of control planes that are to go on only where the others are enough. */
 export async function replaceDisk(input: TroubleInput, lastsMs: number): Promise<void> {
   const { random, stage, timers } = input;
   await begin(input, lastsMs);
-  const { controlPlanes = [] } = stage.desired ?? {};
+  const { desired, deletionPolicy, everControlPlanes } = stage;
+  const controlPlanes = desired?.controlPlanes ?? (deletionPolicy === "preserve" ? [...everControlPlanes] : []);
   const members = wanted(input).filter(({ state }) => state.etcd.data !== undefined);
   const mayLoseOne = members.length >= 3 && members.every(({ state }) => state.services["etcd"]?.isHealthy === true);
   const machines = wanted(input).filter(({ address, state }) => state.isInstalled && (mayLoseOne || !controlPlanes.includes(address)));
