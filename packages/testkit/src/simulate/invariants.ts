@@ -210,7 +210,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
     afterEffect(effect, address, request) {
       // What is sent by an old reading is refused; what takes place was not.
       if (effect === "K2" && longAgo(stage.newerRecordSince)) report("S33", "the record of a newer release was written");
-      if (effect === "T2" && address !== undefined && stage.approved.has(address)) stage.allowed += 1;
+      // One that is empty and that nobody's cluster holds any more needs no word.
+      if (effect === "T2" && address !== undefined && (stage.approved.has(address) || stage.reinstalled.has(address))) stage.allowed += 1;
       if (address !== undefined) disturbances.tookEffect(effect, address, request);
     },
     afterRead(path) {

@@ -20,7 +20,7 @@ export interface Stage {
   isRecordLost: boolean;
   /** Configurations that a machine may take once more, because it lost the first one. */
   mayRepeat: number;
-  /** Configurations that machines took because a person allowed it. */
+  /** Configurations that machines took because a person allowed it, or because they lost what they had. */
   allowed: number;
   /** What stands between operators and the APIs that they call. */
   readonly interference: Interference;
