@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { cloneJson, depthExceeds, equalJson } from "./json.ts";
+import { cloneJson, depthExceeds, equalJson, holdsNull } from "./json.ts";
 
 describe("JSON values", () => {
   it("copies any value into an equal one that shares nothing", () => {
@@ -25,6 +25,12 @@ describe("JSON values", () => {
     assert.equal(depthExceeds(deep, 100), true);
     assert.equal(depthExceeds([[[1]]], 3), false);
     assert.equal(depthExceeds([[[[1]]]], 2), true);
+  });
+
+  it("finds a null wherever it stands", () => {
+    assert.equal(holdsNull({ a: [{ b: [1, "null", {}, []] }] }), false);
+    assert.equal(holdsNull({ a: [{ b: [1, null] }] }), true);
+    assert.equal(holdsNull(JSON.parse('{"__proto__":{"a":null}}')), true);
   });
 
   it("ignores the order of keys and minds that of items", () => {

@@ -39,6 +39,15 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key], b[key]));
 }
 
+/** True when a null stands anywhere in `value`. Recursive, as `cloneJson` is. */
+export function holdsNull(value: unknown): boolean {
+  if (value === null) return true;
+  if (typeof value !== "object") return false;
+  if (Array.isArray(value)) return value.some(holdsNull);
+  for (const key in value) if (holdsNull((value as JsonObject)[key])) return true;
+  return false;
+}
+
 /**
  * True when `value` nests deeper than `limit` levels. Iterative, so it is safe on a body that `JSON.parse` accepted 20,000 levels deep;
  * call it once on every body before anything recursive sees it.

@@ -1,4 +1,4 @@
-import { getOwn, isObject, setOwn, type JsonObject } from "../json.ts";
+import { getOwn, holdsNull, isObject, setOwn, type JsonObject } from "../json.ts";
 import { canonicalQuantity } from "./canonical-quantity.ts";
 import type { SchemaNode } from "../schema/index.ts";
 
@@ -44,13 +44,18 @@ function fill(value: unknown, node: SchemaNode, inStatus: boolean): void {
 /**
  * Turns nulls into what Go reads them as, in place: an empty text where a map or list holds texts. Other nulls are absent fields.
  */
-export function readNulls(value: unknown, node: SchemaNode): void {
+export function readNulls(object: JsonObject, node: SchemaNode): void {
+  // Nearly nobody writes one, and the walk along the schema costs more than the search.
+  if (holdsNull(object)) read(object, node);
+}
+
+function read(value: unknown, node: SchemaNode): void {
   if (Array.isArray(value)) {
     const { items } = node;
     if (items === undefined) return;
     value.forEach((item: unknown, index) => {
       if (item === null && isText(items)) value[index] = "";
-      else readNulls(item, items);
+      else read(item, items);
     });
     return;
   }
@@ -59,10 +64,10 @@ export function readNulls(value: unknown, node: SchemaNode): void {
     const child = node.properties.get(key);
     // Templates have metadata as objects do, and a time that Go leaves out when there is none.
     if (key === "creationTimestamp" && value[key] === null) delete value[key];
-    else if (child !== undefined) readNulls(value[key], child);
+    else if (child !== undefined) read(value[key], child);
     else if (node.additional !== undefined && node.additional !== true) {
       if (value[key] === null && isText(node.additional)) setOwn(value, key, "");
-      else readNulls(value[key], node.additional);
+      else read(value[key], node.additional);
     }
   }
 }

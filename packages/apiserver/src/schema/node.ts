@@ -19,8 +19,6 @@ export interface ValidationNode extends SchemaNode {
   readonly rulesBelow: boolean;
   /** True when this node or one below is a list of type set or map. */
   readonly listsBelow: boolean;
-  /** True when this node or one below is an embedded resource. */
-  readonly embeddedBelow: boolean;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

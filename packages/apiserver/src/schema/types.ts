@@ -162,6 +162,8 @@ export interface SchemaNode {
   readonly intOrString: boolean;
   readonly preserveUnknown: boolean;
   readonly embedded: boolean;
+  /** True when this node or one below is an embedded resource. */
+  readonly embeddedBelow: boolean;
   readonly properties: ReadonlyMap<string, SchemaNode>;
   /** Schema of values of undeclared keys; `true` allows anything; `undefined` allows none. */
   readonly additional: SchemaNode | true | undefined;

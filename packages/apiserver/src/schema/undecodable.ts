@@ -21,6 +21,7 @@ export function undecodableMetadata(metadata: unknown): string | undefined {
 
 /** As above for the metadata of the resources that a custom one embeds. */
 export function undecodableEmbedded(value: unknown, node: SchemaNode, path: string): string | undefined {
+  if (!node.embeddedBelow) return undefined;
   if (Array.isArray(value)) {
     const { items } = node;
     return items === undefined
