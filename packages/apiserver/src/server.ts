@@ -10,6 +10,8 @@ import { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import { builtinKinds } from "./builtin/index.ts";
 import { BudgetKeeper } from "./garbage/budgets.ts";
 import { GarbageCollector } from "./garbage/collector.ts";
+import { QuotaKeeper } from "./garbage/quotas.ts";
+import { VolumeProtector } from "./garbage/volumes-in-use.ts";
 import { equalJson } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { crdResource, establishCrd } from "./kinds/custom.ts";
@@ -125,7 +127,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   createDefaults(context);
   const roles = keepRolesAggregated(context);
   const collector = new GarbageCollector(context);
-  const budgets = new BudgetKeeper(context);
+  const keepers = [new BudgetKeeper(context), new QuotaKeeper(context), new VolumeProtector(context)];
   const workloads = options.workloads === undefined ? undefined : new WorkloadKeeper(context, options.workloads === "controllers");
   const nonResource = new NonResourceRoutes(context);
   let isClosed = false;
@@ -158,7 +160,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       if (isClosed) return;
       isClosed = true;
       collector.close();
-      budgets.close();
+      for (const keeper of keepers) keeper.close();
       workloads?.close();
       closing.abort();
       options.store.close();

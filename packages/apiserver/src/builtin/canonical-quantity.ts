@@ -1,4 +1,4 @@
-import { tryParseQuantity } from "../cel/quantity.ts";
+import { type Quantity, tryParseQuantity } from "../cel/quantity.ts";
 
 const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
@@ -16,22 +16,25 @@ export function canonicalQuantity(given: unknown): unknown {
   if (typeof text !== "string") return given;
   const trimmed = text.trim();
   const quantity = tryParseQuantity(trimmed);
-  if (quantity === undefined) return given;
+  return quantity === undefined ? given : printQuantity(quantity, trimmed);
+}
+
+/** A quantity as text, in the family of suffixes of another one. */
+export function printQuantity(quantity: Quantity, like: string): string {
   if (quantity.mantissa === 0n) return "0";
   // What is smaller than a nano is rounded up, away from zero.
-  let mantissa = quantity.mantissa;
-  let { exponent } = quantity;
+  let { mantissa, exponent } = quantity;
   while (exponent < smallest) {
     const isExact = mantissa % 10n === 0n;
     mantissa = mantissa / 10n + (isExact ? 0n : mantissa > 0n ? 1n : -1n);
     exponent++;
   }
-  if (trimmed.endsWith("i")) {
+  if (like.endsWith("i")) {
     const whole = quantity.toInteger();
     // Below 1024 the binary family prints without a suffix, and a fraction makes it decimal.
     if (whole !== undefined) return printBinary(whole);
   }
-  return printDecimal(mantissa, exponent, /[eE][+-]?\d+$/.test(trimmed));
+  return printDecimal(mantissa, exponent, /[eE][+-]?\d+$/.test(like));
 }
 
 function printBinary(whole: bigint): string {

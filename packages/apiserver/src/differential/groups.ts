@@ -1,3 +1,4 @@
+import { boundCases } from "./bound-cases.ts";
 import { builtinRuleCases } from "./builtin-rule-cases.ts";
 import { builtinCases } from "./builtin-cases.ts";
 import { costCases } from "./cost-cases.ts";
@@ -20,6 +21,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   "crd-refusals": prefixed("a CRD", crdRefusalCases),
   costs: prefixed("a price", costCases),
   decodings: prefixed("reading", decodingCases),
+  bounds: prefixed("a", boundCases),
 };
 
 function prefixed(prefix: string, cases: readonly DifferentialCase[]): readonly DifferentialCase[] {

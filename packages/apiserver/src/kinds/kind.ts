@@ -1,13 +1,24 @@
 import { cloneJson, equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
+import type { ApiUser } from "../request/request.ts";
 import type { CompiledVersion, FieldError, KindNames } from "../schema/index.ts";
 
 /** What a rule about a write may know besides the object. */
 export interface WriteFacts {
   /** RFC 3339, seconds. */
   readonly now: string;
-  /** Every stored object of a resource, named as the store does. */
-  readonly stored: (resource: string) => readonly JsonObject[];
+  /** Who writes. */
+  readonly user: ApiUser;
+  /** Every stored object of a resource, named as the store does; with a namespace those in it. */
+  readonly stored: (resource: string, namespace?: string) => readonly JsonObject[];
+}
+
+/** A subresource through which one part of an object is written. */
+export interface ObjectPart {
+  /** The live object with that part of what a client wants. */
+  readonly restrict: (live: JsonObject, next: JsonObject, facts: WriteFacts) => JsonObject;
+  /** What of the part may not become of the live one. */
+  readonly validate: (object: JsonObject, live: JsonObject) => readonly FieldError[];
 }
 
 /** What is particular about one kind. Everything here is pure; objects are in the stored version and are never changed in place. */
@@ -41,9 +52,11 @@ export interface Strategy {
   /** Rules beyond the schema. */
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, facts: WriteFacts) => readonly FieldError[];
   /** Rules about what is written through the status subresource. */
-  readonly validateStatus?: (object: JsonObject) => readonly FieldError[];
+  readonly validateStatus?: (object: JsonObject, live: JsonObject) => readonly FieldError[];
+  /** Subresources besides status through which a part of an object is written, by name. */
+  readonly parts?: Readonly<Record<string, ObjectPart>>;
   /** For kinds served in a form other than the stored one. */
-  readonly toServed?: (object: JsonObject) => JsonObject;
+  readonly toServed?: (object: JsonObject, apiVersion: string) => JsonObject;
   readonly toStored?: (object: JsonObject) => JsonObject;
 }
 
@@ -75,7 +88,7 @@ export function keyOf(namespace: string, name: string): string {
 /** The object as a served version shows it. Shares structure with the stored one, which may have been written under another schema. */
 export function toServedVersion(kind: ServedKind, version: CompiledVersion, stored: JsonObject): JsonObject {
   if (kind.custom) return servedCustom(kind.storage ?? version, version, stored);
-  return named(version, kind.strategy.toServed === undefined ? stored : kind.strategy.toServed(stored));
+  return named(version, kind.strategy.toServed === undefined ? stored : kind.strategy.toServed(stored, version.apiVersion));
 }
 
 function named(version: CompiledVersion, object: JsonObject): JsonObject {

@@ -105,6 +105,8 @@ function problemsOfPortName(name: string): readonly string[] {
 
 /** There is one range of addresses, and it is IPv4. */
 function validateFamilies(spec: JsonObject): readonly FieldError[] {
+  // Without an address and without pods of its own a Service is open to whatever its endpoints have.
+  if (spec["clusterIP"] === "None" && Object.keys(objectAt(spec, "selector")).length === 0) return [];
   const policy = stringAt(spec, "ipFamilyPolicy");
   return [
     ...stringsAt(spec, "ipFamilies").flatMap((family, index) =>

@@ -4,6 +4,7 @@ import {
   validateBinding as validatePolicyBinding,
   validatePolicy,
 } from "../admission/policy/policy-rules.ts";
+import { autoscalerToServed, autoscalerToStored } from "./autoscaler-versions.ts";
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
@@ -17,6 +18,7 @@ import {
   defaultCronJob,
   defaultDaemonSet,
   defaultDeployment,
+  defaultDriver,
   defaultEndpoints,
   defaultEndpointSlice,
   defaultJob,
@@ -31,12 +33,24 @@ import {
 import { eventToCoreApi, eventToNewApi } from "./events.ts";
 import { storedVerbs } from "./kind.ts";
 import type { Strategy, WriteFacts } from "./kind.ts";
+import { restrictToDebugContainers, validateDebugContainers } from "./debug-containers.ts";
+import { defaultLimitRange, validateLimitRange } from "./limit-range-rules.ts";
+import { fillFromLimits, limitRangeResource } from "./limit-ranges.ts";
 import { prepareNode, validateNode } from "./node-rules.ts";
 import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
 import { validatePod } from "./pod-rules.ts";
+import { validateQuota, validateQuotaStatus } from "./quota-rules.ts";
 import { prepareSecret, validateConfigMap, validateSecret } from "./secret-rules.ts";
 import { validateEndpoints, validateService, validateServiceStatus } from "./service-rules.ts";
+import {
+  beginSigningRequest,
+  prepareSigningRequest,
+  restrictApproval,
+  validateSigningRequest,
+  validateSigningStatus,
+} from "./signing-request.ts";
+import { claimFinalizer, protectedBy, volumeFinalizer } from "./volume-protection.ts";
 import {
   validateAutoscaler,
   validateBudget,
@@ -145,7 +159,10 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: defaultPod,
     begin: (pod, old, facts) => (old === undefined ? beginPod(pod, facts) : pod),
     validate: validatePod,
+    parts: { ephemeralcontainers: { restrict: restrictToDebugContainers, validate: validateDebugContainers } },
   },
+  "/resourcequotas": { ...ordinary, answersDeletedObject: true, validate: validateQuota, validateStatus: validateQuotaStatus },
+  "/limitranges": { ...ordinary, prepare: defaultLimitRange, validate: validateLimitRange },
   "/services": {
     ...ordinary,
     answersDeletedObject: true,
@@ -194,7 +211,23 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }),
     validate: validatePriorityClass,
   },
-  "autoscaling/horizontalpodautoscalers": { ...ordinary, prepare: defaultAutoscaler, validate: validateAutoscaler },
+  "autoscaling/horizontalpodautoscalers": {
+    ...ordinary,
+    prepare: defaultAutoscaler,
+    validate: (autoscaler) => validateAutoscaler(autoscalerToStored(autoscaler)),
+    toServed: autoscalerToServed,
+    toStored: autoscalerToStored,
+  },
+  "certificates.k8s.io/certificatesigningrequests": {
+    ...ordinary,
+    refuseName: () => [],
+    selectableFields: ["spec.signerName"],
+    prepare: prepareSigningRequest,
+    begin: beginSigningRequest,
+    validate: validateSigningRequest,
+    validateStatus: (request, live) => validateSigningStatus(request, live, false),
+    parts: { approval: { restrict: restrictApproval, validate: (request, live) => validateSigningStatus(request, live, true) } },
+  },
   "batch/cronjobs": { ...workload, prepare: defaultCronJob, validate: validateCronJob },
   "apps/controllerrevisions": {
     ...ordinary,
@@ -203,12 +236,18 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   "/replicationcontrollers": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicationController },
   "/podtemplates": { ...workload, answersDeletedObject: true, prepare: defaultTemplate },
-  "/persistentvolumes": { ...ordinary, answersDeletedObject: true, prepare: defaultVolume, begin: beginPending, validate: validateVolume },
+  "/persistentvolumes": {
+    ...ordinary,
+    answersDeletedObject: true,
+    prepare: defaultVolume,
+    begin: beginPending(volumeFinalizer),
+    validate: validateVolume,
+  },
   "/persistentvolumeclaims": {
     ...ordinary,
     answersDeletedObject: true,
     prepare: defaultClaim,
-    begin: beginPending,
+    begin: beginPending(claimFinalizer),
     validate: validateClaim,
   },
   "storage.k8s.io/storageclasses": {
@@ -217,6 +256,10 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: (object) => fill(object, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
     validate: validateStorageClass,
   },
+  "storage.k8s.io/csidrivers": { ...ordinary, answersDeletedObject: true, prepare: defaultDriver },
+  "storage.k8s.io/csinodes": { ...ordinary, answersDeletedObject: true },
+  "storage.k8s.io/volumeattachments": { ...ordinary, answersDeletedObject: true },
+  "storage.k8s.io/volumeattributesclasses": { ...ordinary, answersDeletedObject: true },
   "batch/jobs": {
     ...workload,
     selectableFields: ["status.successful"],
@@ -259,7 +302,9 @@ function countTemplates(set: JsonObject, old: JsonObject | undefined): JsonObjec
 }
 
 function beginPod(pod: JsonObject, { stored }: WriteFacts): JsonObject {
-  const admitted = admitNewPod(pod, (name) =>
+  const namespace = stringAt(metadataOf(pod), "namespace") ?? "";
+  const limited = fillFromLimits(pod, stored(limitRangeResource, namespace));
+  const admitted = admitNewPod(limited, (name) =>
     stored("scheduling.k8s.io/priorityclasses").find((found) =>
       name === "" ? found["globalDefault"] === true : metadataOf(found)["name"] === name,
     ),
@@ -273,8 +318,8 @@ function beginBudget(budget: JsonObject, old: JsonObject | undefined): JsonObjec
     : budget;
 }
 
-function beginPending(object: JsonObject, old: JsonObject | undefined): JsonObject {
-  return old === undefined ? pending(object) : object;
+function beginPending(finalizer: string): NonNullable<Strategy["begin"]> {
+  return (object, old) => (old === undefined ? protectedBy(pending(object), finalizer) : object);
 }
 
 function prepareNamespace(namespace: JsonObject, old: JsonObject | undefined): JsonObject {

@@ -145,6 +145,7 @@ function subresourcesOf(kind: ServedKind, version: CompiledVersion): readonly Se
   const same = { apiVersion: version.apiVersion, kind: version.names.kind };
   return [
     ...(version.subresources.status ? [{ name: "status", ...same, verbs }] : []),
+    ...Object.keys(kind.strategy.parts ?? {}).map((name) => ({ name, ...same, verbs })),
     ...(version.subresources.scale === undefined ? [] : [{ name: "scale", apiVersion: "autoscaling/v1", kind: "Scale", verbs }]),
     ...(kind.resource === "/pods"
       ? [

@@ -184,7 +184,8 @@ const creatingRoutes: Readonly<Record<string, (context: ApiContext, call: Resour
 };
 
 function answerSubresource(context: ApiContext, call: ResourceCall, verb: string): ApiAnswer {
-  const isStatus = call.subresource === "status" && call.version.subresources.status;
+  const isPart = call.kind.strategy.parts?.[call.subresource] !== undefined;
+  const isStatus = isPart || (call.subresource === "status" && call.version.subresources.status);
   const isScale = call.subresource === "scale" && call.version.subresources.scale !== undefined;
   if (isScale) {
     return { kind: "answer", status: 200, headers: headersOf(call), body: shownScale(context, call, scaleRoute(context, call, verb)) };

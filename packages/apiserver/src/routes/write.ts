@@ -1,6 +1,8 @@
 import { metadataWarnings, validateMetadata } from "../admission/metadata.ts";
 import { admitIntoKind, admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
+import { admitByLimits } from "../admission/limits.ts";
 import { admitByPolicy } from "../admission/policy/admit.ts";
+import { admitByQuota } from "../admission/quota.ts";
 import { refuseEscalation } from "../auth/escalation.ts";
 import { rbacGroup } from "../auth/rbac.ts";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
@@ -9,10 +11,12 @@ import type { JsonObject } from "../json.ts";
 import { crdResource } from "../kinds/custom.ts";
 import { keyOf, toServedVersion, toStoredVersion, writtenUnder } from "../kinds/kind.ts";
 import type { WriteFacts } from "../kinds/kind.ts";
+import { warningsOf } from "../kinds/warnings.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
 import { alreadyExists, badRequest, conflict, invalid, StatusError } from "../request/status.ts";
 import { warningsOfFormats } from "../schema/index.ts";
 import type { FieldError } from "../schema/index.ts";
+import { admitSigning, admitSubject } from "./signing.ts";
 import { createNameSuffix, createUid, timestampOf } from "./context.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 import type { WriteOptions } from "./options.ts";
@@ -59,7 +63,7 @@ export function finishCreate(
   }
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.
   version.applyDefaults(object, { keepNulls: ownership === "done" });
-  const facts = factsOf(context, now);
+  const facts = factsOf(context, call, now);
   object = shape(call, object, undefined, facts);
   if (ownership === "track") {
     object = trackUpdate({
@@ -76,8 +80,11 @@ export function finishCreate(
   admitIntoKind(context.state, kind, name);
   admitIntoNamespace(context.state, kind, namespace, name);
   admitPermissions(context, call, object, undefined);
-  refuseInvalid(call, object, undefined, "", facts);
+  refuseInvalid(call, object, undefined, facts);
+  admitByLimits(context.state, kind, namespace, object, undefined);
+  admitSubject(call, object, name);
   admitByPolicy(context, call, { operation: "CREATE", object, live: undefined, dryRun: options.dryRun });
+  admitByQuota(context.state, kind, namespace, object, undefined);
   const key = keyOf(namespace, name);
   if (context.state.get(kind.resource, key) !== undefined) {
     throw alreadyExists(kind, name);
@@ -112,10 +119,10 @@ export function finishUpdate(
   const { kind, version, subresource } = call;
   const now = timestampOf(context.clock.now());
   refuseStale(call, live, next);
-  let object = restrictToSubresource(call, live, keepServerMetadata(live, next));
+  const facts = factsOf(context, call, now);
+  let object = restrictToSubresource(call, live, keepServerMetadata(live, next), facts);
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.
   version.applyDefaults(object, { keepNulls: ownership === "done" });
-  const facts = factsOf(context, now);
   object = shape(call, object, live, facts);
   if (ownership === "track") {
     object = trackUpdate({
@@ -131,8 +138,11 @@ export function finishUpdate(
   if (subresource !== "status") object = kind.strategy.begin?.(object, live, facts) ?? object;
   object = withGeneration(call, live, object);
   admitPermissions(context, call, object, live);
-  refuseInvalid(call, object, live, subresource === "status" ? "status" : "", facts);
+  refuseInvalid(call, object, live, facts);
+  if (subresource === "") admitByLimits(context.state, kind, call.namespace, object, live);
+  admitSigning(context, call, object, live);
   admitByPolicy(context, call, { operation: "UPDATE", object, live, dryRun: options.dryRun });
+  if (subresource === "") admitByQuota(context.state, kind, call.namespace, object, live);
   const key = keyOf(call.namespace, call.name);
   const isFinished = isReadyToGo(object);
   if (options.dryRun) {
@@ -254,7 +264,10 @@ function keepServerMetadata(live: JsonObject, next: JsonObject): JsonObject {
   });
 }
 
-function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonObject): JsonObject {
+function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonObject, facts: WriteFacts): JsonObject {
+  const part = call.kind.strategy.parts?.[call.subresource];
+  // Copied, because defaulting works in place and the stored object must stay as it is.
+  if (part !== undefined) return cloneJson(part.restrict(withoutManagedFields(live), next, facts));
   if (call.subresource === "status") {
     const status = next["status"] === undefined ? {} : { status: next["status"] };
     const managedFields = metadataOf(next)["managedFields"];
@@ -270,8 +283,10 @@ function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonO
   return { ...without(next, "status"), ...(live["status"] === undefined ? {} : { status: cloneJson(live["status"]) }) };
 }
 
-function factsOf(context: ApiContext, now: string): WriteFacts {
-  return { now, stored: (resource) => context.state.list(resource).map((entry) => entry.object) };
+function factsOf(context: ApiContext, call: ResourceCall, now: string): WriteFacts {
+  const stored: WriteFacts["stored"] = (resource, namespace) =>
+    context.state.list(resource, namespace === undefined ? "" : `${namespace}/`).map((entry) => entry.object);
+  return { now, user: call.request.user, stored };
 }
 
 function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, facts: WriteFacts): JsonObject {
@@ -299,25 +314,24 @@ function withGeneration(call: ResourceCall, live: JsonObject, object: JsonObject
 
 const mildReasons: ReadonlySet<string> = new Set(["FieldValueRequired", "FieldValueNotSupported"]);
 
-function refuseInvalid(
-  call: ResourceCall,
-  object: JsonObject,
-  live: JsonObject | undefined,
-  subresource: "" | "status",
-  facts: WriteFacts,
-): void {
+function refuseInvalid(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, facts: WriteFacts): void {
+  const subresource = call.subresource === "status" ? "status" : "";
+  const part = call.kind.strategy.parts?.[call.subresource];
   const validated = call.version.validate(object, live, { subresource });
   let errors = [...validateMetadata(call.kind, object, live), ...validated.errors];
   // Rules may look at an object from which something is missing or whose words are unknown, not at one whose values have wrong types.
   if (errors.every((error) => mildReasons.has(error.reason)) && subresource === "") {
-    errors = mergeErrors(errors, call.kind.strategy.validate?.(object, live, facts) ?? []);
+    // A part has rules of its own about what may become of the live one.
+    errors = mergeErrors(errors, call.kind.strategy.validate?.(object, part === undefined ? live : undefined, facts) ?? []);
+    if (part !== undefined && live !== undefined) errors.push(...part.validate(object, live));
   }
   errors.push(...refuseCounts(call, object, subresource));
-  if (errors.length === 0 && subresource === "status") errors.push(...(call.kind.strategy.validateStatus?.(object) ?? []));
+  if (errors.length === 0 && subresource === "status") errors.push(...(call.kind.strategy.validateStatus?.(object, live ?? object) ?? []));
   if (errors.length > 0) {
     throw invalid(call.kind.group, call.version.names.kind, stringAt(metadataOf(object), "name") ?? "", errors);
   }
   call.warnings.push(...metadataWarnings(call.kind, object, live), ...validated.warnings);
+  if (!call.kind.custom && subresource === "") call.warnings.push(...warningsOf(call.kind.resource, object, live));
   if (call.kind.resource === crdResource && subresource === "") call.warnings.push(...warningsOfFormats(objectAt(object, "spec")));
   if (isLargerThan(object, maxObjectBytes)) {
     throw new StatusError(413, "RequestEntityTooLarge", `Request entity too large: an object may hold ${maxObjectBytes} bytes; split it`);
@@ -346,7 +360,9 @@ function mergeErrors(ofSchema: readonly FieldError[], ofRules: readonly FieldErr
   // Rules about taints speak of another place, as those of kube-apiserver do.
   const placeOf = (error: FieldError): string => error.field.replace(/^metadata\.taints/, "spec.taints");
   const repeats = (error: FieldError, rule: FieldError): boolean =>
-    error.field === placeOf(rule) && (error.reason === rule.reason || error.field !== rule.field);
+    (error.field === placeOf(rule) && (error.reason === rule.reason || error.field !== rule.field)) ||
+    // A rule about a list speaks of the whole of it.
+    (error.reason === "FieldValueNotSupported" && error.field.replace(/\[\d+\]$/, "") === rule.field && error.field !== rule.field);
   const left = ofSchema.filter((error) => !ofRules.some((rule) => repeats(error, rule)));
   const known = new Set(left.map((error) => error.field));
   return [...left, ...ofRules.filter((rule) => !known.has(rule.field))];

@@ -5,6 +5,7 @@ import type { CellWriter } from "./cell-texts.ts";
 import { clusterCells } from "./cluster-cells.ts";
 import { podReady, podRestarts, podStatus } from "./pod-cells.ts";
 import { at, listAt, textAt } from "./read-fields.ts";
+import { storageCells } from "./storage-cells.ts";
 
 function nodeStatus(node: JsonObject): string {
   const ready = listAt(node, "status", "conditions").find((condition) => at(condition, "type") === "Ready");
@@ -151,6 +152,7 @@ const createdAt: CellWriter = (object) => [name(object), textAt("", object, "met
 /** Cells of built-in kinds, by kind; both kinds called Event print alike. */
 export const builtinCells: Readonly<Record<string, CellWriter>> = {
   ...clusterCells,
+  ...storageCells,
   Namespace: (o, now) => [name(o), textAt("", o, "status", "phase"), age(o, now)],
   Node: (o, now) => [
     name(o),

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../json.ts";
+import { autoscalerToStored } from "../kinds/autoscaler-versions.ts";
 import { ageOf } from "./age.ts";
 import { age, containerTexts, labelSelectorText, name, none, numberAt, selectorText } from "./cell-texts.ts";
 import type { CellWriter } from "./cell-texts.ts";
@@ -153,7 +154,7 @@ export const clusterCells: Readonly<Record<string, CellWriter>> = {
   HorizontalPodAutoscaler: (o, now) => [
     name(o),
     `${textAt("", o, "spec", "scaleTargetRef", "kind")}/${textAt("", o, "spec", "scaleTargetRef", "name")}`,
-    targetsText(o),
+    targetsText(autoscalerToStored(o)),
     at(o, "spec", "minReplicas") === undefined ? unset : String(numberAt(o, "spec", "minReplicas")),
     numberAt(o, "spec", "maxReplicas"),
     numberAt(o, "status", "currentReplicas"),

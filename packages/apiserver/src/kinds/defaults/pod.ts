@@ -34,7 +34,9 @@ export function defaultTemplate(holder: JsonObject): JsonObject {
 /** Fills in what a pod itself may leave out. */
 export function defaultPod(pod: JsonObject): JsonObject {
   return inside(pod, "spec", (spec) => {
-    let filled = fill(defaultPodSpec(spec), { enableServiceLinks: true });
+    const grace = spec["terminationGracePeriodSeconds"];
+    const patient = typeof grace === "number" && grace < 0 ? { ...spec, terminationGracePeriodSeconds: 1 } : spec;
+    let filled = fill(defaultPodSpec(patient), { enableServiceLinks: true });
     for (const list of ["initContainers", "containers"]) filled = each(filled, list, requestWhatIsLimited);
     if (filled["hostNetwork"] !== true) return filled;
     for (const list of ["initContainers", "containers"]) filled = each(filled, list, publishOnNode);

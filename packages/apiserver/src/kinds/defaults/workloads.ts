@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../json.ts";
 import { metadataOf, objectAt, stringAt, withMetadata } from "../../request/json.ts";
+import { namesMetrics } from "../autoscaler-versions.ts";
 import { each, fill, inside } from "./fill.ts";
 import { defaultTemplate } from "./pod.ts";
 
@@ -128,6 +129,21 @@ export function defaultClaim(claim: JsonObject): JsonObject {
   return inside(claim, "spec", (spec) => fill(spec, { volumeMode: "Filesystem" }));
 }
 
+/** Fills in what a CSIDriver may leave out. */
+export function defaultDriver(driver: JsonObject): JsonObject {
+  return inside(driver, "spec", (spec) =>
+    fill(spec, {
+      attachRequired: true,
+      podInfoOnMount: false,
+      storageCapacity: false,
+      fsGroupPolicy: "ReadWriteOnceWithFSType",
+      volumeLifecycleModes: ["Persistent"],
+      requiresRepublish: false,
+      seLinuxMount: false,
+    }),
+  );
+}
+
 /** Fills in what a PersistentVolume may leave out. */
 export function defaultVolume(volume: JsonObject): JsonObject {
   return inside(volume, "spec", (spec) => fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }));
@@ -135,6 +151,10 @@ export function defaultVolume(volume: JsonObject): JsonObject {
 
 /** Fills in what a HorizontalPodAutoscaler may leave out. */
 export function defaultAutoscaler(autoscaler: JsonObject): JsonObject {
+  if (autoscaler["apiVersion"] === "autoscaling/v1") {
+    const share = namesMetrics(autoscaler) ? {} : { targetCPUUtilizationPercentage: 80 };
+    return inside(autoscaler, "spec", (spec) => fill(spec, { minReplicas: 1, ...share }));
+  }
   return inside(autoscaler, "spec", (spec) =>
     fill(spec, {
       minReplicas: 1,
