@@ -64,6 +64,21 @@ test("whatever is deleted is deleted by its UID: a call that comes late meets no
   });
 });
 
+test("a cluster that is deleted with --cascade=orphan leaves its pools and machines as they are", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    const sent = world.sent.length;
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" }, { propagationPolicy: "Orphan" });
+    await world.until("gone", isGone(world), 120);
+    await world.time.advance(120_000);
+    assert.equal(world.sent.length, sent);
+    for (const type of [kinds.controlPlane, kinds.worker]) {
+      const { ownerReferences = [], deletionTimestamp } = (await world.get(type))?.metadata ?? {};
+      assert.deepEqual([ownerReferences, deletionTimestamp], [[], undefined]);
+      assert.equal((await world.condition(type, "Ready"))?.status, "True");
+    }
+  }));
+
 test("preserve leaves the machines running and keeps record and keys", () =>
   tell({}, async (world) => {
     await ready(world, { deletionPolicy: "preserve" }, { deletionPolicy: "preserve" });

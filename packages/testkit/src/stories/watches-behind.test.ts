@@ -44,6 +44,25 @@ function heldWatches(pathEnd = "/talosmachines"): {
   };
 }
 
+for (const pathEnd of ["/talosworkers", "/taloscontrolplanes"])
+  test(`a watch of ${pathEnd} that is behind makes nobody delete what a deletion with --cascade=orphan left`, () => {
+    const watches = heldWatches(pathEnd);
+    return tell({ kube: watches.kube }, async (world) => {
+      await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.2"]));
+      await world.start();
+      await world.untilReady();
+      const sent = world.sent.length;
+      watches.hold();
+      await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" }, { propagationPolicy: "Orphan" });
+      await world.time.advance(60_000);
+      watches.goOn();
+      await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined, 120);
+      await world.time.advance(60_000);
+      assert.equal(world.sent.length, sent);
+      for (const type of [kinds.controlPlane, kinds.worker]) assert.equal((await world.condition(type, "Ready"))?.status, "True");
+    });
+  });
+
 test("a watch that is behind makes nobody ask for a machine's object again and again", () => {
   const watches = heldWatches();
   return tell({ kube: watches.kube }, async (world) => {

@@ -16,11 +16,12 @@ import type {
   TalosMachine,
   TalosWorker,
 } from "@talos-operator/api";
-import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
+import { addFinalizer, createController, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Leading } from "../../leading.ts";
 import type { Results } from "../../results/results.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
+import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { pausedCondition } from "../shared/mode.ts";
@@ -108,7 +109,7 @@ export function createCompositionController(options: CompositionControllerOption
       try {
         if (decision.applyPools.length > 0) await keepGivenSecrets(client, seen);
         await shapePools(decision, seen, context);
-        for (const machine of decision.release) await release(machine, options, context);
+        for (const machine of decision.release) await release(machine, cluster.metadata.uid ?? "", options, context);
         for (const name of decision.abandon.slice(0, 1)) await abandon(name, seen, options, context);
         if (decision.removeFiles) await files.remove(seen);
       } catch (thrown) {
@@ -174,8 +175,8 @@ export function createCompositionController(options: CompositionControllerOption
     }
     for (const { kind, name } of decision.deletePools) {
       const stored = kind === "TalosControlPlane" ? seen.controlPlane : seen.workers.find(({ metadata }) => metadata.name === name);
-      if (stored !== undefined)
-        await deleteExactly(client.resource(kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource), stored);
+      const resource = client.resource(kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource);
+      if (stored !== undefined) await deleteOwned(resource, stored, seen.cluster.metadata.uid ?? "");
     }
   };
 

@@ -1,5 +1,6 @@
 import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
 import type { ClusterModel, ConditionInput, ReadyReason, TalosControlPlane, TalosWorker, VitistackMachine } from "@talos-operator/api";
+import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { describe, mirrored } from "./describe.ts";
 import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
@@ -123,6 +124,11 @@ function takeDown(seen: Seen): Decision {
     pools.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ kind, metadata }) => ({ kind, name: metadata.name }));
   const namesOf = (objects: readonly { readonly metadata: { readonly name: string } }[]): string =>
     objects.map(({ metadata }) => metadata.name).join(", ");
+  if (isBeingOrphaned(seen.cluster.metadata))
+    return {
+      ...nothing,
+      ...say("WaitingForChildren", "Deleted with --cascade=orphan: pools and Machines stay as they are, and are let go of first."),
+    };
   if (workers.length > 0)
     return {
       ...nothing,

@@ -1,7 +1,8 @@
 import { annotations, clusterRecordResource, talosControlPlaneResource, vitistackMachineResource } from "@talos-operator/api";
 import type { ClusterRecord, TalosControlPlane, VitistackMachine } from "@talos-operator/api";
-import { deleteExactly, removeFinalizer } from "@talos-operator/kube-runtime";
+import { removeFinalizer } from "@talos-operator/kube-runtime";
 import type { KubeClient, ReconcileContext } from "@talos-operator/kube-runtime";
+import { deleteOwned } from "../shared/delete-owned.ts";
 import { wordFor } from "../taloscontrolplane/membership/identity.ts";
 import { machineFact } from "../taloscontrolplane/record/facts.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
@@ -16,10 +17,10 @@ export interface LetGoPorts extends Pick<CompositionCaches, "vitistackMachines" 
 }
 
 /** Deletes a Machine that the cluster has let go of, and stops holding it: its provider finishes with it. */
-export async function release(machine: VitistackMachine, ports: LetGoPorts, context: ReconcileContext): Promise<void> {
+export async function release(machine: VitistackMachine, owner: string, ports: LetGoPorts, context: ReconcileContext): Promise<void> {
   const machineClient = ports.client.resource<VitistackMachine>(vitistackMachineResource);
   const { namespace, name, deletionTimestamp } = machine.metadata;
-  if (deletionTimestamp === undefined) await deleteExactly(machineClient, machine);
+  if (deletionTimestamp === undefined && !(await deleteOwned(machineClient, machine, owner))) return;
   const current = await machineClient.tryGet({ namespace, name });
   if (current?.metadata.uid !== machine.metadata.uid || current === undefined) return;
   context.wrote(ports.vitistackMachines, await removeFinalizer(machineClient, current, compositionFinalizers.machineInUse));

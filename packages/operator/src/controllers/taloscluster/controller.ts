@@ -8,9 +8,10 @@ import {
   talosWorkerResource,
 } from "@talos-operator/api";
 import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
+import { addFinalizer, createController, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
 import { commonOptions } from "../shared/controller-ports.ts";
+import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
@@ -130,11 +131,9 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     for (const child of isImporting && !isGoing ? [] : decision.remove) {
       if (!(await isStillWanted(cluster))) return { requeueAfterMs: CACHE_BEHIND_MS };
       const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;
-      if (existing !== undefined)
-        await deleteExactly(
-          client.resource(child.kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource),
-          existing,
-        );
+      const resource = client.resource(child.kind === "TalosControlPlane" ? talosControlPlaneResource : talosWorkerResource);
+      if (existing !== undefined && !(await deleteOwned(resource, existing, cluster.metadata.uid ?? "")))
+        return { requeueAfterMs: CACHE_BEHIND_MS };
     }
     if (decision.removeFinalizer) {
       await removeFinalizer(clusters, cluster, finalizers.talosCluster);

@@ -110,6 +110,16 @@ const cases: readonly {
     want: { ready: "Deleting", remove: ["TalosControlPlane demo"] },
   },
   {
+    name: "leaves its children to the garbage collector when they are to stay",
+    seen: {
+      ...none,
+      cluster: cluster(inline, { ...going, finalizers: [FINALIZER, "orphan"] }),
+      controlPlane: ownControlPlane("AllReady"),
+      worker: ownWorker("AllReady"),
+    },
+    want: { ready: "Deleting" },
+  },
+  {
     name: "spares children that it only refers to",
     seen: { ...none, cluster: cluster({ controlPlaneRef: { name: "demo" } }, going), controlPlane: controlPlane() },
     want: { ready: "Deleting", finalizer: "remove" },

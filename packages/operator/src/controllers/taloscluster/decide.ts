@@ -10,6 +10,7 @@ import {
   talosControlPlaneResource,
   talosWorkerResource,
 } from "@talos-operator/api";
+import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { unknownModeField } from "../shared/mode.ts";
 import type { Condition, ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
@@ -136,6 +137,14 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
 
 function takeDown({ cluster, controlPlane, worker }: ClusterSeen, hasFinalizer: boolean): ClusterDecision {
   const generation = cluster.metadata.generation;
+  if (isBeingOrphaned(cluster.metadata)) {
+    const message = "Deleted with --cascade=orphan: the control plane and the worker pool stay as they are, and are let go of first.";
+    const conditions = [
+      conditionFor("Ready", "Deleting", message, generation),
+      conditionFor("Deleting", "WaitingForChildren", message, generation),
+    ];
+    return { addFinalizer: false, removeFinalizer: false, apply: [], remove: [], conditions };
+  }
   const ownWorker = worker !== undefined && isOwnedBy(worker, cluster) ? worker : undefined;
   const ownControlPlane = controlPlane !== undefined && isOwnedBy(controlPlane, cluster) ? controlPlane : undefined;
   const [reason, message] =
