@@ -19,6 +19,15 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "no-list-tells-no-pool",
+    about: "lets Machines and a cluster go whose control plane is there and no list tells of",
+    stands: ["V7"],
+    tests: [`${composition}/ask-by-name.test.ts`],
+    edits: [
+      { file: `${composition}/decide.ts`, find: "if (seen.isAsked !== true)", replace: "if (seen.isAsked === undefined && seen.now < 0)" },
+    ],
+  },
+  {
     name: "one-id-for-two",
     about: "works on a cluster whose id an older one has",
     stands: ["V7"],

@@ -26,6 +26,7 @@ import type { ControllerPorts } from "../shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
+import { askByName } from "./ask-by-name.ts";
 import { createPoolApplier } from "./apply-pools.ts";
 import { decideComposition } from "./decide.ts";
 import { CompositionError, compositionBackoff } from "./errors.ts";
@@ -91,6 +92,10 @@ export function createCompositionController(options: CompositionControllerOption
     let decision = decideComposition(seen);
     if (decision.needsRecord) {
       seen = { ...seen, holding: await readHolding(seen) };
+      decision = decideComposition(seen);
+    }
+    if (decision.needsAsking) {
+      seen = await askByName(seen, client);
       decision = decideComposition(seen);
     }
     if (decision.addFinalizer) {

@@ -192,9 +192,9 @@ test("composition: deletion goes from workers to the control plane to Machines t
   const steps = [
     whole,
     { ...whole, workers: [] },
-    { ...whole, workers: [], controlPlane: undefined },
-    { ...whole, workers: [], controlPlane: undefined, machines: [] },
-  ].map(decideComposition);
+    { ...whole, workers: [], controlPlane: undefined, isAsked: true },
+    { ...whole, workers: [], controlPlane: undefined, machines: [], isAsked: true },
+  ].map((one) => decideComposition(one as Seen));
   assert.deepEqual(
     steps.map(({ deletePools, release, removeFiles, removeFinalizer }) => [
       deletePools.map(({ name }) => name),

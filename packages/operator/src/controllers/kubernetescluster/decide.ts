@@ -19,6 +19,7 @@ const nothing: Omit<Decision, "stage" | "conditions" | "message"> = {
   removeFiles: false,
   removeFinalizer: false,
   needsRecord: false,
+  needsAsking: false,
 };
 
 /** Composes a KubernetesCluster: Machines, pools of them, and in the end none of either. Pure. */
@@ -141,6 +142,8 @@ function takeDown(seen: Seen): Decision {
       deletePools: ask([controlPlane]),
       ...say("WaitingForChildren", `The control plane ${controlPlane.metadata.name} goes. ${deletingWords(controlPlane)}`.trim()),
     };
+  if (seen.isAsked !== true)
+    return { ...nothing, needsAsking: true, ...say("WaitingForChildren", "Whether all pools of the cluster are gone is asked.") };
   if (seen.machines.length > 0)
     return {
       ...nothing,

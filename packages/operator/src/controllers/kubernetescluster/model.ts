@@ -35,6 +35,8 @@ export interface Seen {
   readonly talosMachines: readonly TalosMachine[];
   /** Names of TalosMachines that hold this cluster's configuration, as its record says; `undefined` = not read, or not readable. */
   readonly holding: ReadonlySet<string> | undefined;
+  /** What a cluster that goes may have and no cache tells of was asked for by name. */
+  readonly isAsked?: true;
   /** What the endpoint waits for, in words; `undefined` = it is known, or the address of the first control plane. */
   readonly waitsForEndpoint?: string;
   /** Milliseconds since the epoch. */
@@ -71,6 +73,8 @@ export interface Decision {
   readonly message: string;
   /** True when the record has to be read before machines can be let go. */
   readonly needsRecord: boolean;
+  /** True when what no cache tells of has to be asked for by name before anything goes. */
+  readonly needsAsking: boolean;
 }
 
 /** Where a cluster stands, from which the words of both shapes are derived. */
