@@ -3,7 +3,10 @@ import type { Informer, KubeClient, KubeObject, ObjectKey } from "@talos-operato
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
 
-/** A watch tells changes in their order: while it told one so lately, nothing older than this is missing. */
+/**
+ * A watch tells changes in their order: while it has gone on telling for so long, and told one so lately, nothing older than this is missing. One that stood
+ * still begins with what is old, and so may a list that comes as a watch.
+ */
 const HEARD_WITHIN_MS = 2_000;
 
 /** Objects of one kind as they are now, or were a moment ago; `undefined` = there is none. @throws KubeApiError */
@@ -22,10 +25,14 @@ export interface LatestWords {
 export function createLatest<T extends KubeObject>(informer: Informer<T>, client: KubeClient, clock: Clock): Latest<T> {
   const read = createReading<T>(informer.type, client);
   let heardAt = Number.NEGATIVE_INFINITY;
+  let movesSince = Number.NEGATIVE_INFINITY;
   informer.subscribe(() => {
-    heardAt = clock.now();
+    const now = clock.now();
+    if (elapsedMs(heardAt, now) >= HEARD_WITHIN_MS) movesSince = now;
+    heardAt = now;
   });
-  return async (key) => (elapsedMs(heardAt, clock.now()) < HEARD_WITHIN_MS ? informer.store.get(key) : read(key));
+  const isMoving = (now: number): boolean => elapsedMs(heardAt, now) < HEARD_WITHIN_MS && elapsedMs(movesSince, now) >= HEARD_WITHIN_MS;
+  return async (key) => (isMoving(clock.now()) ? informer.store.get(key) : read(key));
 }
 
 /** Reads every time. */

@@ -1,5 +1,5 @@
-import { apiVersionOf, finalizers, findCondition, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
-import type { HostOptions, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import { apiVersionOf, controllerOf, finalizers, findCondition, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
+import type { HostOptions, ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import {
   addFinalizer,
   createController,
@@ -13,6 +13,7 @@ import {
 import type { Controller, Delta, EventRecorder, ObjectKey, Store } from "@talos-operator/kube-runtime";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
+import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -32,6 +33,9 @@ import { heldMachines } from "./held-machines.ts";
 
 const STATUS_EVERY_MS = 2_000;
 
+/** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */
+const CACHE_BEHIND_MS = 1_000;
+
 /** A pool that waits for machines which have no TalosMachine any more asks the record so often. Milliseconds. */
 const HELD_AGAIN_MS = 5_000;
 
@@ -41,6 +45,7 @@ export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
   readonly hosts: HostOptions;
   readonly references: References;
   readonly configs: ConfigReferences;
+  readonly latest: Pick<LatestWords, "talosCluster">;
   /** What would be done with the machines of a pool that is only tried. */
   readonly planOf: (controlPlane: ObjectKey, worker: string) => Plan | undefined;
 }
@@ -97,6 +102,9 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       { worker, controlPlane, problems, inertFields: inertFieldsOf(worker), declared, machines: own, held },
       finalizers.talosWorker,
     );
+    const { create, follow, release: free, addFinalizer: guards, removeFinalizer: ends } = decision;
+    if ((guards || ends || create.length + follow.length + free.length > 0) && !(await isStillWanted(worker, asked)))
+      return { requeueAfterMs: CACHE_BEHIND_MS };
     let current = worker;
     if (decision.addFinalizer) current = await addFinalizer(pools, worker, finalizers.talosWorker);
     const owner = { apiVersion: apiVersionOf(talosWorkerResource), kind: worker.kind, metadata: worker.metadata };
@@ -120,6 +128,19 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     if (decision.removeFinalizer) await removeFinalizer(pools, worker, finalizers.talosWorker);
     // The record wakes nobody.
     return { requeueAfterMs: isEnding && !decision.removeFinalizer ? HELD_AGAIN_MS : wait };
+  };
+
+  /** True when the pool still says what this pass read in the cache: a watch may stand still for minutes, and a pause counts from the first moment. */
+  const isStillWanted = async ({ metadata }: TalosWorker, asked: ReconcileMode): Promise<boolean> => {
+    const { namespace, name } = metadata;
+    const owner = controllerOf(metadata);
+    const [live, cluster] = await Promise.all([
+      pools.tryGet({ namespace, name }),
+      owner?.kind === "TalosCluster" ? options.latest.talosCluster({ namespace, name: owner.name }) : undefined,
+    ]);
+    return (
+      live === undefined || effectiveMode({ ...metadata, annotations: live.metadata.annotations ?? {} }, { get: () => cluster }) === asked
+    );
   };
 
   /** A pool goes on only with its control plane, and not before a running cluster was taken over. */
