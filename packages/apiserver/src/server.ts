@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock, KubeTransport, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { systemNamespaces } from "./admission/namespace-lifecycle.ts";
 import { PolicyGate } from "./admission/policy/gate.ts";
@@ -16,6 +17,7 @@ import { equalJson } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { crdResource, establishCrd } from "./kinds/custom.ts";
 import { keyOf } from "./kinds/kind.ts";
+import { systemPriorities } from "./kinds/priorities.ts";
 import { KindRegistry } from "./kinds/registry.ts";
 import { objectAt, objectsAt, stringAt } from "./request/json.ts";
 import type { ApiAnswer, ApiRequest, ApiStream, ApiUser } from "./request/request.ts";
@@ -300,6 +302,17 @@ function createDefaults(context: ApiContext): void {
       ...content,
     }));
   }
+  for (const [name, { value, description }] of Object.entries(systemPriorities)) {
+    ensure("scheduling.k8s.io/priorityclasses", "", name, () => ({
+      apiVersion: "scheduling.k8s.io/v1",
+      kind: "PriorityClass",
+      // The same on every server: what else is made up does not depend on these.
+      metadata: { name, uid: uidFrom(name), creationTimestamp: timestampOf(context.clock.now()), generation: 1 },
+      value,
+      description,
+      preemptionPolicy: "PreemptLowerPriority",
+    }));
+  }
   ensure("/services", "default", "kubernetes", () => ({
     apiVersion: "v1",
     kind: "Service",
@@ -316,4 +329,9 @@ function createDefaults(context: ApiContext): void {
     },
     status: { loadBalancer: {} },
   }));
+}
+
+function uidFrom(text: string): string {
+  const digest = createHash("sha256").update(text).digest();
+  return createUid({ bytes: (length) => digest.subarray(0, length), fraction: () => 0 });
 }

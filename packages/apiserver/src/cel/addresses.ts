@@ -66,6 +66,19 @@ export function tryParseBlock(text: string): CidrBlock | undefined {
   return address === undefined || length > address.bits ? undefined : new CidrBlock(address, length);
 }
 
+/** Why a text is no block, in the words of Go's `netip.ParsePrefix`. */
+export function blockError(text: string): string {
+  const quoted = JSON.stringify(text);
+  const said = `network address parse error during conversion from string: netip.ParsePrefix(${quoted}):`;
+  const slash = text.lastIndexOf("/");
+  if (slash === -1) return `${said} no '/'`;
+  const [address, length] = [text.slice(0, slash), text.slice(slash + 1)];
+  const parsed = parseIP(address);
+  if (parsed === undefined) return `${said} ParseAddr(${JSON.stringify(address)}): unable to parse IP`;
+  if (!/^(0|[1-9]\d*)$/u.test(length)) return `${said} bad bits after slash: ${JSON.stringify(length)}`;
+  return Number(length) > parsed.bits ? `${said} prefix length out of range` : quoted;
+}
+
 function printIPv6(value: bigint): string {
   const groups = Array.from({ length: 8 }, (_, index) => Number((value >> BigInt(112 - 16 * index)) & 0xffffn));
   let [from, length] = [-1, 1];

@@ -34,7 +34,7 @@ describe("the CEL library of Kubernetes", () => {
     "optional.of({'a': 1}).optFlatMap(q, q.?a).value() == 1",
     "self.?nothing.orValue(7) == 7 || true",
     "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('1') == quantity('1000m')",
-    "quantity('1.5k').asInteger() == 1500 && quantity('-1m').sign() == -1",
+    "quantity('1.5k').asInteger() == 1500 && sign(quantity('-1m')) == -1",
     "quantity('1').add(quantity('500m')).sub(1) == quantity('0.5')",
     "isURL('https://a.b:6443/x?y=z') && url('https://a.b:6443/x').getHostname() == 'a.b'",
     "!isURL('a b') && !isURL('a.b') && url('/x').getScheme() == ''",

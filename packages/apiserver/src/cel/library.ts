@@ -1,6 +1,6 @@
 import { Environment, Optional } from "@marcbachmann/cel-js";
 import { formatError } from "../schema/formats.ts";
-import { CidrBlock, IpAddress, tryParseAddress, tryParseBlock } from "./addresses.ts";
+import { blockError, CidrBlock, IpAddress, tryParseAddress, tryParseBlock } from "./addresses.ts";
 import { sameCel } from "./equality.ts";
 import { registerLists } from "./lists.ts";
 import { registerMacros } from "./macros.ts";
@@ -66,7 +66,8 @@ function registerQuantities(environment: Environment): void {
   const add = (signature: string, handler: (...args: never[]) => unknown): unknown => environment.registerFunction(signature, handler);
   add("isQuantity(string): bool", (text: string) => tryParseQuantity(text) !== undefined);
   add("quantity(string): Quantity", parse);
-  add("Quantity.sign(): int", (q: Quantity) => (q.mantissa < 0n ? -1n : q.mantissa > 0n ? 1n : 0n));
+  // No method, though its documentation says so.
+  add("sign(Quantity): int", (q: Quantity) => (q.mantissa < 0n ? -1n : q.mantissa > 0n ? 1n : 0n));
   add("Quantity.isInteger(): bool", (q: Quantity) => q.toInteger() !== undefined);
   add("Quantity.asInteger(): int", (q: Quantity) => orFail(q.toInteger(), "cannot convert value to integer"));
   add("Quantity.asApproximateFloat(): double", (q: Quantity) => q.toNumber());
@@ -84,7 +85,7 @@ function registerAddresses(environment: Environment): void {
   const parseAddress = (text: string): IpAddress =>
     orFail(tryParseAddress(text), `IP Address ${JSON.stringify(text)} parse error during conversion from string`);
   const parseBlock = (text: string): CidrBlock =>
-    orFail(tryParseBlock(text), `network address parse error during conversion from string: ${JSON.stringify(text)}`);
+    orFail(tryParseBlock(text), `network address parse error during conversion from string: ${blockError(text)}`);
   environment.registerType("net.IP", { ctor: IpAddress, fields: {} });
   environment.registerType("net.CIDR", { ctor: CidrBlock, fields: {} });
   const add = (signature: string, handler: (...args: never[]) => unknown): unknown => environment.registerFunction(signature, handler);

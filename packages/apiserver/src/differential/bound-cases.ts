@@ -283,4 +283,87 @@ export const boundCases: readonly DifferentialCase[] = [
       },
     ],
   },
+  {
+    name: "policy of the network that leads nowhere",
+    resource: { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", plural: "networkpolicies", namespaced: true },
+    steps: [
+      tried({ spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: "nope" } }], ports: [{ port: 0 }] }] } }),
+      tried({
+        spec: { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.0/8", except: ["11.0.0.0/16", "10.0.0.0/8"] } }] }] },
+      }),
+      tried({ spec: { podSelector: {}, ingress: [{ from: [{}, { podSelector: {}, ipBlock: { cidr: "10.0.0.0/8" } }] }] } }),
+      tried({ spec: { podSelector: {}, ingress: [{ ports: [{ endPort: 5 }, { port: 9, endPort: 5 }, { port: "web", endPort: 5 }] }] } }),
+    ],
+  },
+  {
+    name: "ingress that leads nowhere",
+    resource: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", plural: "ingresses", namespaced: true },
+    steps: [
+      tried({ spec: { tls: [{ hosts: ["a_b"] }], defaultBackend: {} } }),
+      tried({ spec: { rules: [{ host: "1.2.3.4", http: { paths: [{ path: "//x/..", pathType: "Prefix", backend: {} }] } }] } }),
+      tried({ spec: { defaultBackend: { service: { name: "s", port: { name: "a", number: 1 } } } } }),
+      tried({ spec: { defaultBackend: { service: { name: "s" } } } }),
+      tried({
+        metadata: { annotations: { "kubernetes.io/ingress.class": "nginx" } },
+        spec: { defaultBackend: { service: { name: "s", port: { number: 80 } } } },
+      }),
+    ],
+  },
+  {
+    name: "pod of a priority that nobody knows",
+    resource: pod,
+    steps: [
+      tried({ spec: { priorityClassName: "nobody-knows", containers: [{ name: "c", image: "i" }] } }),
+      tried({ spec: { priorityClassName: "system-cluster-critical", containers: [{ name: "c", image: "i" }] } }),
+    ],
+  },
+  {
+    name: "volume on a path of its node",
+    resource: { apiVersion: "v1", kind: "PersistentVolume", plural: "persistentvolumes", namespaced: false },
+    // The answer tells since when the volume has been in its phase.
+    steps: [
+      { ...created({ capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } }), statusOnly: true },
+      table,
+    ],
+  },
+  {
+    name: "event in another namespace than what it is about",
+    resource: { apiVersion: "v1", kind: "Event", plural: "events", namespaced: true },
+    steps: [
+      tried({ involvedObject: { kind: "Pod", name: "p", namespace: "elsewhere" }, reason: "R", type: "Normal" }),
+      tried({ involvedObject: { kind: "Node", name: "n" }, reason: "R", type: "Normal" }),
+    ],
+  },
+  {
+    name: "event of the newer group",
+    resource: { apiVersion: "events.k8s.io/v1", kind: "Event", plural: "events", namespaced: true },
+    steps: [
+      {
+        do: "create",
+        body: {
+          regarding: { kind: "Pod", name: "p", namespace: "default" },
+          reason: "R",
+          type: "Normal",
+          note: "n",
+          action: "A",
+          eventTime: "2020-01-01T00:00:00.000000Z",
+          reportingController: "c.example.com/x",
+          reportingInstance: "i",
+        },
+      },
+    ],
+  },
+  {
+    name: "strategic patch that is null",
+    resource: { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true },
+    steps: [
+      { do: "create", body: { data: { a: "1" } } },
+      { do: "strategic", body: null },
+    ],
+  },
+  {
+    name: "map of more than a mebibyte",
+    resource: { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true },
+    steps: [tried({ data: { a: "x".repeat(1_048_577) } })],
+  },
 ];

@@ -29,6 +29,13 @@ const tried: readonly (readonly [name: string, crd: JsonObject])[] = [
   ["the type null", field({ type: "null" })],
   ["a default at the root", root({ default: {} })],
   ["a default of the metadata", root({ properties: { metadata: { type: "object", default: {} } } })],
+  ["a default that its own rule refuses", field({ type: "string", default: "x", ...ruled("self != 'x'") })],
+  [
+    "a default that a rule above refuses",
+    field({ type: "object", ...ruled("self.b > 1"), default: {}, properties: { b: { type: "integer", default: 1 } } }),
+  ],
+  ["the sign of a quantity as a method", field({ type: "string", maxLength: 9, ...ruled("quantity(self).sign() > 0") })],
+  ["a selectable field without a dot", crdOf({ a: text }, {}, { selectableFields: [{ jsonPath: "spec.a" }] })],
   ["a null for a default", field({ type: "string", default: null })],
   ["types in oneOf", field({ oneOf: [text, { type: "integer" }] })],
   [

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import { claimFinalizer, volumeFinalizer } from "../kinds/volume-protection.ts";
+import { claimFinalizer, volumeFinalizer } from "../kinds/new-volumes.ts";
 import { keyOf } from "../kinds/kind.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
 import type { ApiContext } from "../routes/context.ts";

@@ -1,5 +1,7 @@
-import { without } from "../request/json.ts";
+import { metadataOf, objectAt, stringAt, without } from "../request/json.ts";
 import type { JsonObject } from "../json.ts";
+import type { FieldError } from "../schema/index.ts";
+import { invalidValue } from "./rule-errors.ts";
 
 /** Field names that differ between `v1` and `events.k8s.io/v1` Events: the stored name, then the other. */
 const renamed: readonly (readonly [string, string])[] = [
@@ -14,7 +16,8 @@ const renamed: readonly (readonly [string, string])[] = [
 
 /** A stored (`v1`) Event as `events.k8s.io/v1` shows it. */
 export function eventToNewApi(event: JsonObject): JsonObject {
-  return rename(event, renamed, "events.k8s.io/v1");
+  // Times that Go prints even when there are none.
+  return { deprecatedFirstTimestamp: null, deprecatedLastTimestamp: null, ...rename(event, renamed, "events.k8s.io/v1") };
 }
 
 /** An `events.k8s.io/v1` Event as it is stored. */
@@ -34,4 +37,13 @@ function rename(event: JsonObject, names: readonly (readonly [string, string])[]
     }
   }
   return result;
+}
+
+/** An event stands in the namespace of what it is about; of what has none, in `default` or where Kubernetes itself is. */
+export function validateEvent(event: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
+  if (old !== undefined) return [];
+  const namespace = stringAt(metadataOf(event), "namespace") ?? "";
+  const about = stringAt(objectAt(event, "involvedObject"), "namespace") ?? "";
+  const isFit = about === "" ? ["default", "kube-system"].includes(namespace) : about === namespace;
+  return isFit ? [] : [invalidValue("involvedObject.namespace", about, "does not match event.namespace")];
 }

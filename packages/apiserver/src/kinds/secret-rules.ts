@@ -128,7 +128,7 @@ export function validateConfigMap(configMap: JsonObject, old: JsonObject | undef
     bytes += typeof value === "string" ? value.length : 0;
   }
   if (bytes > maxDataBytes) {
-    errors.push({ reason: "FieldValueTooLong", field: "", message: `Too long: may not be more than ${maxDataBytes} bytes` });
+    errors.push({ reason: "FieldValueTooLong", field: "[]", message: `Too long: may not be more than ${maxDataBytes} bytes` });
   }
   return old === undefined ? errors : [...errors, ...refuseImmutableChange(configMap, old, ["data", "binaryData"])];
 }

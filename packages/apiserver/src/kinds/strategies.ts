@@ -8,6 +8,7 @@ import { autoscalerToServed, autoscalerToStored } from "./autoscaler-versions.ts
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
+import { forbidden } from "../request/status.ts";
 import { prepareCrd, validateCrd } from "./custom.ts";
 import { fill } from "./defaults/fill.ts";
 import { admitNewPod, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
@@ -27,15 +28,15 @@ import {
   defaultReplicationController,
   defaultStatefulSet,
   defaultVolume,
-  pending,
   selectJob,
 } from "./defaults/workloads.ts";
-import { eventToCoreApi, eventToNewApi } from "./events.ts";
+import { eventToCoreApi, eventToNewApi, validateEvent } from "./events.ts";
 import { storedVerbs } from "./kind.ts";
 import type { Strategy, WriteFacts } from "./kind.ts";
 import { restrictToDebugContainers, validateDebugContainers } from "./debug-containers.ts";
 import { defaultLimitRange, validateLimitRange } from "./limit-range-rules.ts";
 import { fillFromLimits, limitRangeResource } from "./limit-ranges.ts";
+import { validateIngress, validateNetworkPolicy } from "./network-rules.ts";
 import { prepareNode, validateNode } from "./node-rules.ts";
 import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
@@ -50,13 +51,12 @@ import {
   validateSigningRequest,
   validateSigningStatus,
 } from "./signing-request.ts";
-import { claimFinalizer, protectedBy, volumeFinalizer } from "./volume-protection.ts";
+import { beginClaim, beginVolume } from "./new-volumes.ts";
 import {
   validateAutoscaler,
   validateBudget,
   validateClaim,
   validateCronJob,
-  validateIngress,
   validateJob,
   validateLease,
   validatePriorityClass,
@@ -125,6 +125,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     ...ordinary,
     createsOnUpdate: true,
     begin: (event) => fill(event, { reportingComponent: "", reportingInstance: "" }),
+    validate: validateEvent,
     selectableFields: [...objectFields("involvedObject"), "reason", "reportingComponent", "source", "type"],
   },
   "events.k8s.io/events": {
@@ -197,7 +198,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   "networking.k8s.io/ingresses": { ...workload, validate: validateIngress },
   "networking.k8s.io/ingressclasses": workload,
-  "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy },
+  "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy, validate: validateNetworkPolicy },
   "discovery.k8s.io/endpointslices": { ...workload, prepare: defaultEndpointSlice },
   "admissionregistration.k8s.io/validatingadmissionpolicies": { ...workload, prepare: preparePolicy, validate: validatePolicy },
   "admissionregistration.k8s.io/validatingadmissionpolicybindings": {
@@ -240,14 +241,14 @@ const strategies: Readonly<Record<string, Strategy>> = {
     ...ordinary,
     answersDeletedObject: true,
     prepare: defaultVolume,
-    begin: beginPending(volumeFinalizer),
+    begin: beginVolume,
     validate: validateVolume,
   },
   "/persistentvolumeclaims": {
     ...ordinary,
     answersDeletedObject: true,
     prepare: defaultClaim,
-    begin: beginPending(claimFinalizer),
+    begin: beginClaim,
     validate: validateClaim,
   },
   "storage.k8s.io/storageclasses": {
@@ -304,11 +305,15 @@ function countTemplates(set: JsonObject, old: JsonObject | undefined): JsonObjec
 function beginPod(pod: JsonObject, { stored }: WriteFacts): JsonObject {
   const namespace = stringAt(metadataOf(pod), "namespace") ?? "";
   const limited = fillFromLimits(pod, stored(limitRangeResource, namespace));
-  const admitted = admitNewPod(limited, (name) =>
-    stored("scheduling.k8s.io/priorityclasses").find((found) =>
-      name === "" ? found["globalDefault"] === true : metadataOf(found)["name"] === name,
-    ),
+  const wanted = stringAt(objectAt(limited, "spec"), "priorityClassName") ?? "";
+  const priority = stored("scheduling.k8s.io/priorityclasses").find((found) =>
+    wanted === "" ? found["globalDefault"] === true : metadataOf(found)["name"] === wanted,
   );
+  if (wanted !== "" && priority === undefined) {
+    const name = stringAt(metadataOf(pod), "name") ?? "";
+    throw forbidden({ group: "", plural: "pods" }, name, `no PriorityClass with name ${wanted} was found`);
+  }
+  const admitted = admitNewPod(limited, priority);
   return { ...admitted, status: { phase: "Pending", qosClass: qosClassOf(admitted) } };
 }
 
@@ -316,10 +321,6 @@ function beginBudget(budget: JsonObject, old: JsonObject | undefined): JsonObjec
   return old === undefined
     ? { ...budget, status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 } }
     : budget;
-}
-
-function beginPending(finalizer: string): NonNullable<Strategy["begin"]> {
-  return (object, old) => (old === undefined ? protectedBy(pending(object), finalizer) : object);
 }
 
 function prepareNamespace(namespace: JsonObject, old: JsonObject | undefined): JsonObject {

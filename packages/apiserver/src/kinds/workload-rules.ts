@@ -4,9 +4,9 @@ import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, stringsAt, without } from "../request/json.ts";
 import { matchesLabelSelector } from "../request/label-selector-object.ts";
 import type { FieldError } from "../schema/index.ts";
-import { refuseSubdomain } from "./names.ts";
 import { countOrPercent, notNegative } from "./number-rules.ts";
 import { validatePodSpec } from "./pod-rules.ts";
+import { systemPriorities } from "./priorities.ts";
 import { forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
 import { tryParseQuantity } from "../cel/quantity.ts";
 import { isObject } from "../json.ts";
@@ -244,27 +244,6 @@ export function validateAutoscaler(autoscaler: JsonObject): readonly FieldError[
   ];
 }
 
-/** What an Ingress may not say. */
-export function validateIngress(ingress: JsonObject): readonly FieldError[] {
-  const spec = objectAt(ingress, "spec");
-  const rules = objectsAt(spec, "rules");
-  if (spec["defaultBackend"] === undefined && rules.length === 0)
-    return [invalidValue("spec", null, "either `defaultBackend` or `rules` must be specified")];
-  return rules.flatMap((rule, index) => {
-    const host = stringAt(rule, "host") ?? "";
-    const problems = host === "" ? [] : refuseSubdomain(host.startsWith("*.") ? host.slice(2) : host);
-    return [
-      ...problems.map((why) => invalidValue(`spec.rules[${index}].host`, host, why)),
-      ...objectsAt(objectAt(rule, "http"), "paths").flatMap((path, position) => {
-        const text = stringAt(path, "path") ?? "";
-        const isFree = path["pathType"] === "ImplementationSpecific" && text === "";
-        const at = `spec.rules[${index}].http.paths[${position}].path`;
-        return text.startsWith("/") || isFree ? [] : [invalidValue(at, text, "must be an absolute path")];
-      }),
-    ];
-  });
-}
-
 const policies: readonly [string, ...string[]] = ["PreemptLowerPriority", "Never"];
 
 /** What a PriorityClass may not say: what is above is for the system. */
@@ -278,7 +257,7 @@ export function validatePriorityClass(priority: JsonObject, old: JsonObject | un
     ];
   }
   const name = stringAt(objectAt(priority, "metadata"), "name") ?? "";
-  if (["system-node-critical", "system-cluster-critical"].includes(name)) return [];
+  if (systemPriorities[name] !== undefined) return [];
   const isReserved = name.startsWith("system-");
   const policy = stringAt(priority, "preemptionPolicy") ?? policies[0];
   return [

@@ -16,6 +16,8 @@ const elementOrder = "$setElementOrder/";
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
  */
 export function applyStrategicMergePatch(kind: CompiledVersion, document: JsonObject, patch: unknown): PatchOutcome {
+  // Go reads null into a map without anything in it.
+  if (patch === null) return { ok: true, object: cloneJson(document) };
   if (!isObject(patch)) {
     const outcome = undecodable(patch, "map[string]interface {}");
     return outcome.ok ? outcome : { ...outcome, message: outcome.message.replace("error decoding patch: ", "") };

@@ -14,6 +14,8 @@ export type RequestInfo =
       readonly name: string;
       /** Empty for the object itself. */
       readonly subresource: string;
+      /** A path of the old kind that is a watch by itself (`/api/v1/watch/...`). */
+      readonly isWatch?: true;
     };
 
 /** Reads `/api/v1/...` and `/apis/<group>/<version>/...`; everything else, discovery included, is `other`. */
@@ -29,7 +31,9 @@ export function parseRequestInfo(path: string): RequestInfo {
   const group = isCore ? "" : (segments[1] ?? "");
   const rest = segments.slice(isCore ? 1 : 2);
   const version = rest[0] ?? "";
-  let parts = rest.slice(1);
+  // No kind is called `watch`, and below this word stands what would stand without it.
+  const isWatch = rest[1] === "watch" && rest.length > 2;
+  let parts = rest.slice(isWatch ? 2 : 1);
   if (parts.length === 0) {
     return { kind: "other", path };
   }
@@ -44,7 +48,8 @@ export function parseRequestInfo(path: string): RequestInfo {
   if (parts.length > 3 && parts[2] !== "proxy") {
     return { kind: "other", path };
   }
-  return { kind: "resource", group, version, namespace, plural: parts[0] ?? "", name: parts[1] ?? "", subresource: parts[2] ?? "" };
+  const [plural = "", name = "", subresource = ""] = parts;
+  return { kind: "resource", group, version, namespace, plural, name, subresource, ...(isWatch ? { isWatch } : {}) };
 }
 
 function decodeSegment(segment: string): string {

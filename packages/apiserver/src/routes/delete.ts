@@ -3,10 +3,11 @@ import { admitNamespaceDeletion } from "../admission/namespace-lifecycle.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { keyOf, toServedVersion } from "../kinds/kind.ts";
+import { systemPriorities } from "../kinds/priorities.ts";
 import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
 import { parseCount } from "../request/parse-count.ts";
 import { isYes } from "../request/query-flag.ts";
-import { badRequest, conflict, invalid, notFound } from "../request/status.ts";
+import { badRequest, conflict, forbidden, invalid, notFound } from "../request/status.ts";
 import { timestampOf } from "./context.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
 
@@ -122,6 +123,8 @@ export function deleteObject(
     throw notFound(kind, name);
   }
   admitNamespaceDeletion(kind, name);
+  if (kind.resource === "scheduling.k8s.io/priorityclasses" && systemPriorities[name] !== undefined)
+    throw forbidden(kind, name, "this is a system priority class and cannot be deleted");
   const live = entry.object;
   const metadata = metadataOf(live);
   if (options.uid !== undefined && options.uid !== metadata["uid"]) {

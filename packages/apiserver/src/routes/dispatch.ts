@@ -39,6 +39,10 @@ export function resolveRequest(request: ApiRequest): ResolvedRequest {
   if (info.kind === "other") {
     return { info, verb: request.method.toLowerCase() };
   }
+  if (info.isWatch === true) {
+    if (request.method !== "GET" || info.subresource !== "") throw methodNotAllowed();
+    return { info, verb: "watch" };
+  }
   const watches = isYes(request.query["watch"]);
   switch (request.method) {
     case "GET":
@@ -81,11 +85,11 @@ export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, re
   }
   if (request.bodyRefusal !== undefined) throw request.bodyRefusal;
   const call: ResourceCall = {
-    request,
+    request: info.isWatch === true && info.name !== "" ? withName(request, info.name) : request,
     kind,
     version,
     namespace: info.namespace,
-    name: info.name,
+    name: info.isWatch === true ? "" : info.name,
     subresource: info.subresource,
     warnings: [],
   };
@@ -99,6 +103,13 @@ export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, re
     if (err instanceof StatusError) err.warning = warningOf(call);
     throw err;
   }
+}
+
+/** A watch of one object is a watch of those that are called so. */
+function withName(request: ApiRequest, name: string): ApiRequest {
+  const given = request.query["fieldSelector"] ?? "";
+  const fieldSelector = `${given === "" ? "" : `${given},`}metadata.name=${name}`;
+  return { ...request, query: { ...request.query, fieldSelector } };
 }
 
 function answerCall(context: ApiContext, call: ResourceCall, verb: string): ApiAnswer | ApiStream {

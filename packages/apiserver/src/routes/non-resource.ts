@@ -174,6 +174,10 @@ function versionInfo(version: string): JsonObject {
   return {
     major,
     minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Math.max(0, Number(minor) - 1)),
     gitVersion: `v${version}`,
     gitCommit: "",
     gitTreeState: "clean",

@@ -320,7 +320,7 @@ function refuseInvalid(call: ResourceCall, object: JsonObject, live: JsonObject 
   const validated = call.version.validate(object, live, { subresource });
   let errors = [...validateMetadata(call.kind, object, live), ...validated.errors];
   // Rules may look at an object from which something is missing or whose words are unknown, not at one whose values have wrong types.
-  if (errors.every((error) => mildReasons.has(error.reason)) && subresource === "") {
+  if (validated.errors.every((error) => mildReasons.has(error.reason)) && subresource === "") {
     // A part has rules of its own about what may become of the live one.
     errors = mergeErrors(errors, call.kind.strategy.validate?.(object, part === undefined ? live : undefined, facts) ?? []);
     if (part !== undefined && live !== undefined) errors.push(...part.validate(object, live));

@@ -1,3 +1,4 @@
+import { checkRulesOfDefaults } from "../cel/check-defaults.ts";
 import { checkRulesOfSchema, type CostLimits } from "../cel/check-schema.ts";
 import { getOwn, isObject, type JsonObject } from "../json.ts";
 import { fieldError, notSupported } from "./field-error.ts";
@@ -69,7 +70,10 @@ export function compileCrd(crd: unknown, costLimits: (version: string) => CostLi
       return;
     }
     const result = createCompiledVersion({ ...facts, ...readVersion(version, names.kind, group, versions) }, schema);
-    const broken = checkRulesOfSchema(schema, path, costLimits(result.version));
+    const limits = costLimits(result.version);
+    const rules = checkRulesOfSchema(schema, path, limits);
+    // What is stored already goes on with the defaults that it has.
+    const broken = rules.length === 0 && limits === "all" ? checkRulesOfDefaults(schema, path) : rules;
     if (!shared || index === 0) errors.push(...broken);
     if (broken.length === 0) compiled.set(result.version, result);
   });

@@ -28,6 +28,10 @@ const checks: ReadonlyMap<string, (value: string) => boolean> = new Map<string, 
   ["uuid5", (value) => uuid("5").test(value)],
   ["uri", isRequestUri],
   ["hostname", isHostname],
+  ["isbn", (value) => isIsbn10(value) || isIsbn13(value)],
+  ["isbn10", isIsbn10],
+  ["isbn13", isIsbn13],
+  ["creditcard", isCreditCard],
   ["email", (value) => /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u.test(value)],
   ["hexcolor", (value) => /^#?([0-9a-f]{3}|[0-9a-f]{6})$/iu.test(value)],
   ["bsonobjectid", (value) => /^[0-9a-f]{24}$/iu.test(value)],
@@ -81,8 +85,41 @@ function isRequestUri(value: string): boolean {
   return /^[a-z][a-z0-9+.-]*:/iu.test(value) && !/[\s\p{Cc}]/u.test(value);
 }
 
+/** One label, or several of which the last has letters only and at least two of them. */
 function isHostname(value: string): boolean {
+  const single = /^[a-zA-Z0-9\p{S}\p{L}](-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?$/u;
+  const several = /^([a-zA-Z0-9\p{S}\p{L}]([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63}$/u;
+  return value.length <= 255 && (single.test(value) || several.test(value)) && value.split(".").every((label) => label.length <= 63);
+}
+
+/** The sum of the digits, each counted by its place, is a multiple of eleven. */
+function isIsbn10(value: string): boolean {
+  const digits = value.replaceAll(/[\s-]+/gu, "");
+  if (!/^\d{9}[\dX]$/u.test(digits)) return false;
+  return Array.from(digits).reduce((sum, digit, index) => sum + (index + 1) * (digit === "X" ? 10 : Number(digit)), 0) % 11 === 0;
+}
+
+/** Every other digit counts three times, and the last one makes the sum a multiple of ten. */
+function isIsbn13(value: string): boolean {
+  const digits = value.replaceAll(/[\s-]+/gu, "");
   return (
-    value.length <= 255 && /^([a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)(\.[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)*\.?$/u.test(value)
+    /^\d{13}$/u.test(digits) &&
+    Array.from(digits).reduce((sum, digit, index) => sum + (index % 2 === 0 ? 1 : 3) * Number(digit), 0) % 10 === 0
   );
+}
+
+const cardNumber =
+  /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|(222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11}|6[27]\d{14})$/u;
+
+/** A number of one of the issuers, with a check digit after Luhn. */
+function isCreditCard(value: string): boolean {
+  const digits = value.replaceAll(/\D+/gu, "");
+  if (!cardNumber.test(digits)) return false;
+  const sum = Array.from(digits)
+    .toReversed()
+    .reduce((total, digit, index) => {
+      const doubled = Number(digit) * (index % 2 === 0 ? 1 : 2);
+      return total + (doubled > 9 ? doubled - 9 : doubled);
+    }, 0);
+  return sum % 10 === 0;
 }

@@ -80,6 +80,7 @@ function checkSelectable(version: JsonObject, at: string): readonly FieldError[]
     const refused = (why: string): readonly FieldError[] => [fieldError("FieldValueInvalid", here, path, why)];
     if (path === "") return [fieldError("FieldValueRequired", here, undefined, "")];
     if (path.includes("[")) return refused("is an invalid path: array notation is not allowed");
+    if (!path.startsWith(".")) return refused(`is an invalid path: expected [ or . but got: ${path.split(/[.[]/, 1)[0] ?? ""}`);
     if (resolveFieldPath(path, compileNode(schema)) === undefined) return refused("is an invalid path: does not refer to a valid field");
     if (/^\.metadata\b/.test(path)) return refused("must not point to fields in metadata");
     const type = typeAt(schema, path);

@@ -32,6 +32,23 @@ describe("watch", () => {
     assert.deepEqual(events.map(statusOf), [["ERROR", 410, "Expired", `too old resource version: 1 (${server.api.revision()})`]]);
   });
 
+  it("is what a path of the old kind asks for, of a collection and of one object", async () => {
+    const server = await startMemoryServer();
+    await server.world.create(path, server.world.configMap("a"));
+    await server.world.create(path, server.world.configMap("b"));
+    const { transport } = server;
+    const old = "/api/v1/watch/namespaces/default/configmaps";
+    const streams = await Promise.all([
+      transport.watch({ method: "GET", path: old }),
+      transport.watch({ method: "GET", path: `${old}/b` }),
+    ]);
+    server.api.close();
+    assert.deepEqual(await Promise.all(streams.map(async (stream) => describeEvents(await rest(stream)))), [
+      ["ADDED a", "ADDED b"],
+      ["ADDED b"],
+    ]);
+  });
+
   it("goes on from the revision of the compaction itself", async () => {
     const server = await startMemoryServer();
     const from = server.api.revision();

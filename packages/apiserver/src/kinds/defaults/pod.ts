@@ -126,7 +126,7 @@ export function qosClassOf(pod: JsonObject): "BestEffort" | "Burstable" | "Guara
 const tolerated = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
 /** What admission adds to a new pod: its priority, and five minutes of patience with nodes that fail. */
-export function admitNewPod(pod: JsonObject, priorityOf: (name: string) => JsonObject | undefined): JsonObject {
+export function admitNewPod(pod: JsonObject, priorityClass: JsonObject | undefined): JsonObject {
   return inside(pod, "spec", (spec) => {
     const tolerations = objectsAt(spec, "tolerations");
     const added = tolerated
@@ -137,7 +137,6 @@ export function admitNewPod(pod: JsonObject, priorityOf: (name: string) => JsonO
           ),
       )
       .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
-    const priorityClass = priorityOf(stringAt(spec, "priorityClassName") ?? "");
     return fill(
       {
         ...spec,

@@ -146,7 +146,11 @@ export function defaultDriver(driver: JsonObject): JsonObject {
 
 /** Fills in what a PersistentVolume may leave out. */
 export function defaultVolume(volume: JsonObject): JsonObject {
-  return inside(volume, "spec", (spec) => fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }));
+  return inside(volume, "spec", (spec) =>
+    inside(fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }), "hostPath", (path) =>
+      fill(path, { type: "" }),
+    ),
+  );
 }
 
 /** Fills in what a HorizontalPodAutoscaler may leave out. */
