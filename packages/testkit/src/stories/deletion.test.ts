@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
-import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
+import type { KubeRequest, KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -189,3 +189,28 @@ test("a worker pool alone goes, and the control plane stays ready", () =>
     await world.time.advance(60_000);
     assert.equal(world.effects.filter((effect) => effect.startsWith("ApplyConfiguration")).length, 5);
   }));
+
+test("a cluster whose TalosMachines no list tells of leaves none of them behind", () => {
+  async function* without(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
+    for await (const event of events) if (event.type === "BOOKMARK") yield event;
+  }
+  let tellsNothing = false;
+  const kube = (real: KubeTransport): KubeTransport => ({
+    ...real,
+    async watch(request, options) {
+      const answer = await real.watch(request, options);
+      return tellsNothing && request.path.endsWith("/talosmachines") ? { ...answer, events: without(answer.events) } : answer;
+    },
+  });
+  return tell({ kube }, async (world) => {
+    await ready(world);
+    await world.kill();
+    tellsNothing = true;
+    await world.start();
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until("gone", isGone(world), 900);
+    await world.time.advance(60_000);
+    assert.deepEqual((await world.client.resource(kinds.machine).list()).items, []);
+    assert.equal(resets(world).length, 5);
+  });
+});

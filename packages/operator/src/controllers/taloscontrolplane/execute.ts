@@ -9,7 +9,7 @@ import {
   talosWorkerResource,
 } from "@talos-operator/api";
 import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
-import { addFinalizer, deleteExactly, isAlreadyExists, isConflict, removeFinalizer } from "@talos-operator/kube-runtime";
+import { addFinalizer, deleteExactly, isAlreadyExists, isConflict, isControlledBy, removeFinalizer } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, Span, SpanAttributes, TalosDialer } from "@talos-operator/ports";
 import { contractFor, fingerprintSecretsBundle, generateSecretsBundle } from "@talos-operator/talos";
@@ -109,6 +109,7 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       const resource = client.resource(action.object.kind === "TalosWorker" ? talosWorkerResource : talosControlPlaneResource);
       const object = await resource.tryGet({ namespace, name: action.object.name });
       if (object === undefined) return;
+      if (action.object.kind === "TalosControlPlane") await deleteUntold(effects);
       await removeFinalizer(
         resource,
         object,
@@ -295,6 +296,17 @@ async function deleteMachine(name: string, effects: Effects): Promise<void> {
   if (machine === undefined) return;
   await removeFinalizer(machines, machine, finalizers.talosMachine);
   await deleteExactly(machines, machine);
+}
+
+/** The objects of its own machines that no list told of: they would keep their finalizer, and nobody would be left to take it off. */
+async function deleteUntold(effects: Effects): Promise<void> {
+  const { client, seen } = effects;
+  const machines = client.resource<TalosMachine>(talosMachineResource);
+  for (const { declared } of [...seen.machines, ...seen.former]) {
+    if (declared.owner.kind !== "TalosControlPlane") continue;
+    const machine = await machines.tryGet({ namespace: seen.controlPlane.metadata.namespace ?? "", name: declared.name });
+    if (machine !== undefined && isControlledBy(machine, seen.controlPlane)) await deleteMachine(declared.name, effects);
+  }
 }
 
 /** Makes the keys of a new cluster. Reads live first: a Secret that is there, whoever made it, is never replaced. */

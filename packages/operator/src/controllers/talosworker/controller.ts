@@ -6,6 +6,7 @@ import {
   deleteExactly,
   hasFinalizer,
   isAlreadyExists,
+  isControlledBy,
   keyText,
   removeFinalizer,
   watchOf,
@@ -125,7 +126,11 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const wait = decision.removeFinalizer
       ? undefined
       : await statuses.write(current, { fields: { state: decision.state }, conditions: decision.conditions }, STATUS_EVERY_MS);
-    if (decision.removeFinalizer) await removeFinalizer(pools, worker, finalizers.talosWorker);
+    if (decision.removeFinalizer) {
+      // What no list told of would keep its finalizer, and nobody would be left to take it off.
+      for (const machine of listed) await release({ namespace: key.namespace, name: machine }, worker);
+      await removeFinalizer(pools, worker, finalizers.talosWorker);
+    }
     // The record wakes nobody.
     return { requeueAfterMs: isEnding && !decision.removeFinalizer ? HELD_AGAIN_MS : wait };
   };
@@ -150,9 +155,9 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     return findCondition(controlPlane.status?.conditions, "Imported")?.status === "False";
   };
 
-  const release = async (key: ObjectKey): Promise<void> => {
+  const release = async (key: ObjectKey, owner?: TalosWorker): Promise<void> => {
     const machine = await machineClient.tryGet(key);
-    if (machine === undefined) return;
+    if (machine === undefined || (owner !== undefined && !isControlledBy(machine, owner))) return;
     await removeFinalizer(machineClient, machine, finalizers.talosMachine);
     await deleteExactly(machineClient, machine);
   };
