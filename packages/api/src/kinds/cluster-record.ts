@@ -196,8 +196,16 @@ const spec = object(
       maxItems: 16,
     }),
     cni: recordedCniField,
-    talosVersion: string({ description: "Talos version the control planes were made with; what joins gets the same.", maxLength: 64 }),
-    kubernetesVersion: string({ description: "Kubernetes version the cluster was made with; what joins gets the same.", maxLength: 64 }),
+    talosVersion: string({
+      description:
+        "Talos version that all control planes were last seen to run, at first the one they are made with; control planes that join get it.",
+      maxLength: 64,
+    }),
+    kubernetesVersion: string({
+      description:
+        "Kubernetes version that all control planes were last seen to run, at first the one they are made with; what joins gets it.",
+      maxLength: 64,
+    }),
     bootstrap: object(
       { intent: bootstrapIntent, done: bootstrapFact },
       { description: "The founding of etcd, which takes place once in the life of a cluster." },

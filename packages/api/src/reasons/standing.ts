@@ -17,7 +17,7 @@ export const upgradePending = {
     VersionDiffers: {
       status: "True",
       when: "Spec and running version differ; the message names both.",
-      next: "Set the spec back, or upgrade by other means.",
+      next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within minutes, and machines that join get it.",
     },
     ImageDiffers: {
       status: "True",

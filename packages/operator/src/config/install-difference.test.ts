@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { generateMachineConfig } from "@talos-operator/talos";
+import { describeMachineConfig, generateMachineConfig } from "@talos-operator/talos";
 import { installDifference } from "./install-difference.ts";
 import type { InstallDifference } from "./install-difference.ts";
 import { noSecrets } from "./no-secrets.ts";
@@ -22,7 +22,7 @@ function config(install: { readonly disk?: string; readonly image?: string; read
 }
 
 const difference = (desired: string, live: string, machineSpec: MachineSettings = {}): InstallDifference | undefined =>
-  installDifference(desired, live, { machineSpec, version: "v1.13.9" });
+  installDifference(describeMachineConfig(desired).install, describeMachineConfig(live).install, { machineSpec, version: "v1.13.9" });
 
 describe("what only an installation reads", () => {
   const live = config({});

@@ -1,4 +1,4 @@
-import { describeMachineConfig } from "@talos-operator/talos";
+import type { MachineConfigFacts } from "@talos-operator/talos";
 import { wantedDisk } from "./wanted-disk.ts";
 import type { MachineSettings } from "./settings.ts";
 
@@ -17,17 +17,15 @@ interface Differing<T> {
 /**
  * Compares what only an installation reads. `undefined` where nothing differs, and for machines that were not installed (containers).
  *
- * @param desired rendered for the version that runs
+ * @param asked of a configuration that was rendered for the version that runs
  * @param version Talos that runs: an image of that version from the same place is no difference, for an upgrade leaves the one of before in the config
  */
 export function installDifference(
-  desired: string,
-  live: string,
+  asked: MachineConfigFacts["install"],
+  runs: MachineConfigFacts["install"],
   { machineSpec, version }: { readonly machineSpec: MachineSettings; readonly version: string },
 ): InstallDifference | undefined {
-  const runs = describeMachineConfig(live).install;
   if (runs.image === undefined) return undefined;
-  const asked = desired === live ? runs : describeMachineConfig(desired).install;
   const disk = wantedDisk(machineSpec);
   const image = asked.image === undefined ? undefined : differing(asked.image, runs.image);
   const difference: InstallDifference = {

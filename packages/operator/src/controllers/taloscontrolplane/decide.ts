@@ -26,6 +26,7 @@ import { keepKeys } from "./rules/keep-keys.ts";
 import { honourReconcileMode } from "./rules/reconcile-mode.ts";
 import { releaseConfig, settleConfig } from "./rules/settle-config.ts";
 import { changeMembership, rememberMembers } from "./rules/membership.ts";
+import { rememberVersions } from "./rules/remember-versions.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
 import { hasNodesToTend, tendNodes } from "./rules/tend-nodes.ts";
 import { waitingOf, waitOrSettle } from "./rules/wait.ts";
@@ -50,6 +51,7 @@ export const defaultRules: readonly Rule[] = [
   changeConfig,
   keepAccess,
   rememberMembers,
+  rememberVersions,
   waitOrSettle,
 ];
 

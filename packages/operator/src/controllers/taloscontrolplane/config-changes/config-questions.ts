@@ -14,6 +14,9 @@ import type { ConfigQuestion } from "./read-config.ts";
 /** A configuration that is as it was left. */
 const SETTLED_MS = 6 * 3_600_000;
 
+/** While another Kubernetes is asked for: somebody may upgrade it by other means. */
+const PENDING_MS = 10 * 60_000;
+
 /** One that waits for a boot: somebody else may boot the machine. */
 const STAGED_MS = 60_000;
 
@@ -50,6 +53,7 @@ export function configQuestion(
     uuid: fact.uuid,
     settings: configHashOf(declared, made),
     contract: fact.contract,
+    ...(spec.kubeVersion === facts.kubernetesVersion ? {} : { asked: spec.kubeVersion }),
     ...(concernsMeta(fact, meta) || intentOn(facts, declared.name, "WriteMeta") !== undefined ? { meta } : {}),
     // Earlier releases wrote an empty one for a control plane whose address was not known yet.
     addresses: new Set(["", ...named, ...known, ...hosts, declared.address]),
@@ -87,7 +91,7 @@ export function configWish(question: ConfigQuestion, facts: ClusterFacts): Confi
     key: createHash("sha256")
       .update(JSON.stringify([rest, [...addresses].toSorted()]))
       .digest("base64"),
-    everyMs: isUnderWay ? WATCHED_MS : fact?.staged === undefined ? SETTLED_MS : STAGED_MS,
+    everyMs: isUnderWay ? WATCHED_MS : fact?.staged !== undefined ? STAGED_MS : question.asked === undefined ? SETTLED_MS : PENDING_MS,
     isUrgent:
       isUnderWay ||
       (question.meta !== undefined && fact?.metaHash !== question.meta.hash) ||

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { compareContracts, describeMachineConfig } from "@talos-operator/talos";
-import type { SecretsBundle } from "@talos-operator/talos";
+import { compareContracts, describeMachineConfig, tryParseVersion } from "@talos-operator/talos";
+import type { MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
 import { META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../../config/compare.ts";
@@ -25,6 +25,8 @@ export interface ConfigQuestion {
   readonly contract: string | undefined;
   /** What is to stand in its META; absent = META is of no interest. */
   readonly meta?: WantedMeta;
+  /** Kubernetes that the spec asks for: another one may be brought by other means, and then it is looked at anew. */
+  readonly asked?: string;
   /** `version` is the one that runs. */
   readonly input: Omit<RenderInput, "secrets" | "contract" | "readBy">;
   /** Control planes, now or before, and the host of the endpoint. */
@@ -71,7 +73,10 @@ export async function readConfig(
   const compare = (text: string): ReturnType<typeof compareConfigs> =>
     compareConfigs({ desired, live: text, talosVersion: version, addresses: question.addresses });
   const { wanted, changes } = compare(live);
-  const install = installDifference(desired, live, question.input);
+  const runs = describeMachineConfig(live);
+  const asks = desired === live ? runs : describeMachineConfig(desired);
+  const install = installDifference(asks.install, runs.install, question.input);
+  const kubernetes = kubernetesOf(runs.images);
   const onDisk = persisted?.spec.reveal();
   const kindOfDisk = (): KnownConfig["onDisk"] => {
     if (onDisk === undefined) return "unknown";
@@ -88,6 +93,7 @@ export async function readConfig(
       version,
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
+      ...(kubernetes === undefined ? {} : { kubernetes }),
       ...(install === undefined ? {} : { install }),
       ...(meta === undefined ? {} : { meta }),
       onDisk: kindOfDisk(),
@@ -106,6 +112,17 @@ export async function readMeta(client: TalosClient, options: CallOptions): Promi
 
 /** Resources of META keys are named by the key in hex. */
 const METAL_NETWORK_ID = `0x${META_KEYS.metalNetwork.toString(16).padStart(2, "0")}`;
+
+/** The version that every component is of; a machine in the middle of an upgrade, and one with a component of its own, tells none. */
+function kubernetesOf({ kubelet, apiServer, controllerManager, scheduler }: MachineConfigFacts["images"]): string | undefined {
+  const tags = new Set(
+    [kubelet, apiServer, controllerManager, scheduler].flatMap((image) =>
+      image === undefined ? [] : (/:([^:/@]+)$/.exec(image)?.[1] ?? ""),
+    ),
+  );
+  const [tag] = tags;
+  return kubelet !== undefined && tags.size === 1 && tryParseVersion(tag ?? "") !== undefined ? tag : undefined;
+}
 
 /** SHA-256 of a configuration text, in hex. */
 function hashOf(text: string): string {

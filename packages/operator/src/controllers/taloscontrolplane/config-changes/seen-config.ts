@@ -23,6 +23,8 @@ export interface KnownConfig {
   readonly activeHash: string;
   /** What the wanted configuration changes on the one in force; empty = the same by meaning. */
   readonly changes: readonly ConfigChange[];
+  /** Kubernetes that it names for all of its components; absent where it names several, or none. */
+  readonly kubernetes?: string;
   /** What the spec asks for by now that only another installation, or an upgrade, would bring; absent where nothing does. */
   readonly install?: InstallDifference;
   /** Static network settings in its META; absent where the spec asks for none and none were written. */

@@ -18,7 +18,7 @@ export interface ClusterFacts {
   readonly serviceCIDR: readonly string[];
   /** Network plugin in every configuration; chosen once. Empty = none was named; `undefined` in records of before this field. */
   readonly cni: Cni | undefined;
-  /** What the control planes are made with; a later change of the spec is an upgrade, not configuration. */
+  /** What the control planes are made with, then what all of them were last seen to run; a later change of the spec is an upgrade, not configuration. */
   readonly talosVersion: string;
   readonly kubernetesVersion: string;
   readonly machines: readonly MachineFact[];
