@@ -12,6 +12,8 @@ export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly s
   if (spec.replicas !== undefined && (pool.kind === "TalosControlPlane" || spec.replicas !== 1)) inert.push("spec.replicas");
   if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");
   if (spec.metalSpec?.machineSpec?.imageCache === true && isBefore19(spec.version)) inert.push("spec.metalSpec.machineSpec.imageCache");
+  if (pool.kind === "TalosWorker" && spec.metalSpec?.machineSpec?.allowSchedulingOnControlPlanes === true)
+    inert.push("spec.metalSpec.machineSpec.allowSchedulingOnControlPlanes (of control planes only)");
   inert.push(...inertMeta(spec), ...overruledFields(spec), ...inertLimit(spec));
   (spec.metalSpec?.machines ?? []).forEach((machine, index) => {
     if (machine.pxeClientSpec !== undefined) inert.push(`spec.metalSpec.machines[${index}].pxeClientSpec`);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { controlPlane, worker } from "../../../testing/builders.ts";
 import { specOrMetadataChanged } from "../../shared/predicates.ts";
 import { inertFieldsOf } from "./inert-fields.ts";
@@ -95,6 +96,18 @@ describe("the answer about an object", () => {
     assert.equal(controlPlaneProblems(one, [], { installerRegistries: ["registry.example"] })[0]?.reason, "InvalidConfig");
     assert.deepEqual(controlPlaneProblems(one, [], options), []);
   });
+});
+
+describe("a field of control planes alone", () => {
+  const told = (pool: TalosControlPlane | TalosWorker) => {
+    const metalSpec = { ...pool.spec?.metalSpec, machineSpec: { allowSchedulingOnControlPlanes: true } };
+    return inertFieldsOf({ ...pool, spec: { ...pool.spec, metalSpec } } as typeof pool);
+  };
+  it("acts on a control plane, and is told on a worker pool", () =>
+    assert.deepEqual(
+      [told(controlPlane()), told(worker())],
+      [[], ["spec.metalSpec.machineSpec.allowSchedulingOnControlPlanes (of control planes only)"]],
+    ));
 });
 
 describe("a limit of machines that may be down", () => {
