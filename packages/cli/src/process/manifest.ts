@@ -16,7 +16,7 @@ export function readManifest(path: string): readonly ManifestObject[] {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new CliError(`cannot read the manifest ${path}: ${(error as Error).message}`, "Give the path of a YAML file with --manifest.", {
+    throw new CliError(`cannot read the manifest ${path}: ${(error as Error).message}`, "Give the path of a YAML file that you may read.", {
       cause: error,
     });
   }
