@@ -144,6 +144,7 @@ export const boundCases: readonly DifferentialCase[] = [
     resource: older,
     steps: [
       created({ maxReplicas: 3, scaleTargetRef: target, targetCPUUtilizationPercentage: 50 }),
+      { do: "get" },
       { do: "merge", body: { spec: { targetCPUUtilizationPercentage: 60 } } },
       table,
       { do: "merge", body: { spec: { maxReplicas: 0 } } },

@@ -40,6 +40,8 @@ export function autoscalerToServed(autoscaler: JsonObject, apiVersion: string): 
     apiVersion: older,
     spec: { ...without(spec, "metrics", "behavior"), ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
     status: {
+      // Only the newer version leaves it out when there are none.
+      currentReplicas: 0,
       ...without(status, "currentMetrics", "conditions"),
       ...(seenShare === undefined ? {} : { currentCPUUtilizationPercentage: seenShare }),
     },
@@ -66,7 +68,7 @@ export function autoscalerToStored(autoscaler: JsonObject): JsonObject {
       ...(behavior === undefined ? {} : { behavior: fromGoBehavior(behavior) }),
     },
     status: {
-      ...without(status, "currentCPUUtilizationPercentage"),
+      ...without(status, "currentCPUUtilizationPercentage", ...(status["currentReplicas"] === 0 ? ["currentReplicas"] : [])),
       ...(current.length === 0 ? {} : { currentMetrics: current }),
       ...(conditions.length === 0 ? {} : { conditions }),
     },

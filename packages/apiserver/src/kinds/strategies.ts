@@ -10,11 +10,11 @@ import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
 import { forbidden } from "../request/status.ts";
 import { prepareCrd, validateCrd } from "./custom.ts";
+import { defaultAutoscaler } from "./defaults/autoscaler.ts";
 import { fill } from "./defaults/fill.ts";
 import { admitNewPod, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
 import { addressService, defaultService } from "./defaults/service.ts";
 import {
-  defaultAutoscaler,
   defaultClaim,
   defaultCronJob,
   defaultDaemonSet,

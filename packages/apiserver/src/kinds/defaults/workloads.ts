@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../json.ts";
 import { metadataOf, objectAt, stringAt, withMetadata } from "../../request/json.ts";
-import { namesMetrics } from "../autoscaler-versions.ts";
 import { each, fill, inside } from "./fill.ts";
 import { defaultTemplate } from "./pod.ts";
 
@@ -150,20 +149,6 @@ export function defaultVolume(volume: JsonObject): JsonObject {
     inside(fill(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }), "hostPath", (path) =>
       fill(path, { type: "" }),
     ),
-  );
-}
-
-/** Fills in what a HorizontalPodAutoscaler may leave out. */
-export function defaultAutoscaler(autoscaler: JsonObject): JsonObject {
-  if (autoscaler["apiVersion"] === "autoscaling/v1") {
-    const share = namesMetrics(autoscaler) ? {} : { targetCPUUtilizationPercentage: 80 };
-    return inside(autoscaler, "spec", (spec) => fill(spec, { minReplicas: 1, ...share }));
-  }
-  return inside(autoscaler, "spec", (spec) =>
-    fill(spec, {
-      minReplicas: 1,
-      metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }],
-    }),
   );
 }
 
