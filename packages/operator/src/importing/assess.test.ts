@@ -43,6 +43,23 @@ function assess({ reading = {}, look = running(member(0, 1)), ...given }: Given)
 describe("an import", () => {
   test("is verified when keys, machine and spec fit together", () => assert.equal(assess({}).kind, "verified"));
 
+  test("waits while another machine answers than the one whose configuration was read", () => {
+    const hardware = { uuid: "another", macs: [] } as const;
+    const state = assess({ look: running(member(0, 1), { hardware }) });
+    assert.match(state.kind === "verifying" ? state.pending.join() : state.kind, /another machine answers at 10\.0\.0\.1/);
+  });
+
+  test("is refused while two control planes stand at each other's addresses", () => {
+    const looks = { "10.0.0.1": running(member(1, 3)), "10.0.0.2": running(member(0, 3)), "10.0.0.3": running(member(2, 3)) };
+    const seen = observed({ controlPlane: controlPlane(3), looks });
+    const readings = new Map(Object.keys(looks).map((address) => [`demo-${address}`, whole]));
+    const state = assessImport(seen, { isAsked: true, places: [place], readings });
+    assert.match(
+      state.kind === "refused" ? state.blockers.join("\n") : state.kind,
+      /What answers at 10\.0\.0\.1 is the member that etcd knows at 10\.0\.0\.2.*\n.*at 10\.0\.0\.2 is the member that etcd knows at 10\.0\.0\.1/,
+    );
+  });
+
   for (const [what, given, says] of [
     ["a machine of another kind", { reading: { machineType: "worker" } }, /runs as worker and is listed as controlplane/],
     ["a machine of another cluster", { reading: { clusterId: "another" } }, /configured with other keys/],

@@ -7,6 +7,7 @@ import { networksOf } from "../controllers/taloscontrolplane/spec/fixed-properti
 import { stateOf } from "../controllers/taloscontrolplane/conditions/machine-state.ts";
 import { wantedMeta } from "../controllers/taloscontrolplane/config-changes/meta-plan.ts";
 import type { Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
+import { hostOf } from "../controllers/taloscontrolplane/membership/removal.ts";
 import { etcdQuorum } from "../controllers/taloscontrolplane/membership/quorum.ts";
 import type { SeenAdoption } from "./adoption.ts";
 import type { FoundBundle } from "./found-bundles.ts";
@@ -51,7 +52,7 @@ export function assessImport(seen: Observed, adoption: SeenAdoption): ImportStat
     return refused("Refused", ["No control plane of a running cluster answers: import takes over what runs, and founds nothing."]);
   const all = [
     ...blockers,
-    ...(first === undefined ? [] : [...membership(seen), ...fixed(seen, first.reading), ...together(first, reads)]),
+    ...(first === undefined ? [] : [...swapped(seen), ...membership(seen), ...fixed(seen, first.reading), ...together(first, reads)]),
   ];
   if (all.length > 0 || first === undefined) return refused("Refused", all);
 
@@ -105,6 +106,8 @@ function machinesOf(
     if (look.kind === "running") {
       const reading = adoption.readings.get(name) ?? "not read yet";
       if (typeof reading === "string") pending.push(`${name}: ${reading}`);
+      else if (look.hardware !== undefined && look.hardware.uuid !== reading.uuid)
+        pending.push(`${name}: another machine answers at ${address} than the one whose configuration was read`);
       else {
         reads.push({ machine, reading });
         blockers.push(...identity(machine, reading, bundle));
@@ -134,6 +137,23 @@ function identity({ declared: { name, role } }: SeenMachine, reading: MachineRea
           `${name} is configured with other keys than ${bundle.source} holds (cluster.id ${reading.clusterId}). Bring the keys of this very cluster.`,
         ]),
   ];
+}
+
+/**
+ * Machines that stand at each other's addresses: the record would name one by the other's address, and stop both as soon as each has its own back. etcd knows
+ * where each member was when it joined.
+ */
+function swapped({ machines }: Observed): readonly string[] {
+  return machines.flatMap(({ declared, look }) => {
+    if (look.kind !== "running" || look.etcd === undefined) return [];
+    const { members = [], localMember } = look.etcd;
+    const known = members.find(({ id }) => id === localMember)?.peerUrls.map((url) => hostOf(url)) ?? [];
+    const other = machines.find((one) => one.declared.name !== declared.name && known.includes(one.declared.address));
+    if (other === undefined || known.includes(declared.address)) return [];
+    return [
+      `What answers at ${declared.address} is the member that etcd knows at ${other.declared.address}, which is listed too. Give each machine its own address back.`,
+    ];
+  });
 }
 
 /** etcd must be whole: a takeover changes nothing, and whoever takes over must know all members. */

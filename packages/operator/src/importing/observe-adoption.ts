@@ -66,8 +66,9 @@ function ask(seen: Observed, session: ClusterSession, ports: AdoptionPorts, fing
   const wanted = seen.machines.flatMap(({ declared, look }) => {
     if (look.kind !== "running" || look.version === undefined) return [];
     const { version, platform } = look;
+    // Another machine at the address is another reading.
     const key = createHash("sha256")
-      .update(JSON.stringify([fingerprint, declared, spec, version, addresses]))
+      .update(JSON.stringify([fingerprint, declared, spec, version, addresses, look.hardware]))
       .digest("base64");
     const read = async (): ReturnType<typeof readMachine> => {
       const bundle = session.heldBundle?.bundle;

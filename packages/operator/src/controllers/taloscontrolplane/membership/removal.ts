@@ -167,7 +167,7 @@ function isShownBy(look: Look, memberId: string): boolean {
   return look.kind === "running" && look.etcd?.localMember === memberId;
 }
 
-function hostOf(url: string): string | undefined {
+export function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : undefined;
 }
 
