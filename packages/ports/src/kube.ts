@@ -61,6 +61,6 @@ export interface KubeWatchResponse {
 
 export interface KubeWatchEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
-  /** The object, or a Status for `ERROR`. */
+  /** The object, or a Status for `ERROR`. Objects of one watch may share parts that say the same: never change one. */
   readonly object: unknown;
 }

@@ -2,12 +2,12 @@ import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, req
 import { Agent, request as httpsRequest } from "node:https";
 import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import { KubeApiError } from "../client/kube-api-error.ts";
+import { createEventParser } from "./event-parser.ts";
 import { createCredentials } from "./credentials.ts";
 import type { HttpsTransportConfig } from "./https-config.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { KubeTransportFailure } from "./transport-failure.ts";
 import { watchEvents } from "./watch-events.ts";
-import { withoutManagedFields } from "./without-managed-fields.ts";
 
 const defaultTimeoutMs = 30_000;
 /** Below the idle time of every server that matters, so that we close an idle connection before the server does in the middle of a request. */
@@ -126,7 +126,7 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
         headers: flat(answer.headers),
         body: undefined,
         events: watchEvents(answer, {
-          textOf: options?.ignoresManagedFields === true ? withoutManagedFields : (line) => line.toString("utf8"),
+          parse: createEventParser({ leavesManagedFieldsOut: options?.ignoresManagedFields === true }),
           failureOf: (thrown) => failureOf(thrown, request, deadline.signal),
           onEnd: () => deadline.clear(),
         }),

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { KubeWatchEvent } from "@talos-operator/ports";
 import { splitLines } from "./line-splitter.ts";
-import { KubeTransportFailure } from "./transport-failure.ts";
 
 /** What the transport knows about one watch. */
 export interface WatchEventsOptions {
-  /** The JSON of a line. */
-  readonly textOf: (line: Buffer) => string;
+  /** The event of a line. */
+  readonly parse: (line: Buffer) => KubeWatchEvent;
   /** What the reader gets to see of an error. */
   readonly failureOf: (thrown: unknown) => Error;
   /** Called once, when nothing more will be read. */
@@ -19,7 +18,7 @@ export interface WatchEventsOptions {
  * An iterator and not a generator: an event that is here already costs its parsing and one promise, which at tens of thousands a second
  * is a third of the work.
  */
-export function watchEvents(answer: IncomingMessage, { textOf, failureOf, onEnd }: WatchEventsOptions): AsyncIterable<KubeWatchEvent> {
+export function watchEvents(answer: IncomingMessage, { parse, failureOf, onEnd }: WatchEventsOptions): AsyncIterable<KubeWatchEvent> {
   const batches = splitLines(answer as AsyncIterable<Buffer>);
   let lines: readonly Buffer[] = [];
   let at = 0;
@@ -47,7 +46,7 @@ export function watchEvents(answer: IncomingMessage, { textOf, failureOf, onEnd 
       }
       lines = batch.value;
       at = 1;
-      return { done: false, value: parseEvent(textOf(lines[0] ?? Buffer.alloc(0))) };
+      return { done: false, value: parse(lines[0] ?? Buffer.alloc(0)) };
     } catch (thrown) {
       throw failed(thrown);
     }
@@ -59,7 +58,7 @@ export function watchEvents(answer: IncomingMessage, { textOf, failureOf, onEnd 
       if (line === undefined) return nextOfNextBatch();
       at += 1;
       try {
-        return Promise.resolve({ done: false, value: parseEvent(textOf(line)) });
+        return Promise.resolve({ done: false, value: parse(line) });
       } catch (thrown) {
         return Promise.reject(failed(thrown));
       }
@@ -70,21 +69,4 @@ export function watchEvents(answer: IncomingMessage, { textOf, failureOf, onEnd 
     },
   };
   return { [Symbol.asyncIterator]: () => iterator };
-}
-
-function parseEvent(text: string): KubeWatchEvent {
-  let event: unknown;
-  try {
-    event = JSON.parse(text);
-  } catch (cause) {
-    throw new KubeTransportFailure("the watch brought something that is not JSON", "NOT_JSON", cause);
-  }
-  if (typeof event === "object" && event !== null && "type" in event && "object" in event && isEventType(event.type)) {
-    return { type: event.type, object: event.object };
-  }
-  throw new KubeTransportFailure("the watch brought something that is not an event", "NOT_AN_EVENT");
-}
-
-function isEventType(type: unknown): type is KubeWatchEvent["type"] {
-  return type === "ADDED" || type === "MODIFIED" || type === "DELETED" || type === "BOOKMARK" || type === "ERROR";
 }

@@ -1,10 +1,5 @@
-const quote = 34;
-const comma = 44;
-const openBracket = 91;
-const backslash = 92;
-const closeBracket = 93;
-const openBrace = 123;
-const closeBrace = 125;
+import { closeBrace, closeBracket, comma, endOfItems, endOfString, openBrace, openBracket, quote } from "./json-bytes.ts";
+
 const field = Buffer.from('"managedFields":[');
 const objectKey = Buffer.from('"object":');
 const metadataKey = Buffer.from('"metadata":');
@@ -18,7 +13,7 @@ const metadataKey = Buffer.from('"metadata":');
 export function withoutManagedFields(line: Buffer): string {
   const at = line.indexOf(field);
   if (at < 0 || !isInMetadata(line, at)) return line.toString("utf8");
-  const end = endOfList(line, at + field.length);
+  const end = endOfItems(line, at + field.length, line.length);
   // One comma goes with it: the one behind, or that before the last field of all.
   const [from, to] = line[end] === comma ? [at, end + 1] : line[at - 1] === comma ? [at - 1, end] : [at, end];
   return line.toString("utf8", 0, from) + line.toString("utf8", to);
@@ -30,17 +25,20 @@ function isInMetadata(line: Buffer, at: number): boolean {
   let isObject = false;
   let isMetadata = false;
   let index = 0;
-  for (; index < at; index += 1) {
+  while (index < at) {
     const byte = line[index];
     if (byte === quote) {
-      index = endOfString(line, index);
-    } else if (byte === openBrace || byte === openBracket) {
+      index = endOfString(line, index, line.length);
+      continue;
+    }
+    if (byte === openBrace || byte === openBracket) {
       depth += 1;
       if (depth === 2) isObject = byte === openBrace && isBehindKey(line, index, objectKey);
       if (depth === 3) isMetadata = byte === openBrace && isObject && isBehindKey(line, index, metadataKey);
     } else if (byte === closeBrace || byte === closeBracket) {
       depth -= 1;
     }
+    index += 1;
   }
   // Further on means that a string reaches over it: somebody's text, not a key.
   return index === at && depth === 3 && isMetadata;
@@ -51,24 +49,4 @@ function isBehindKey(line: Buffer, index: number, key: Buffer): boolean {
   const before = line[start - 1];
   // In a longer key a backslash stands before the quotation mark.
   return start > 0 && (before === comma || before === openBrace) && line.compare(key, 0, key.length, start, index) === 0;
-}
-
-/** Where the string that opens at `index` has its closing quotation mark. */
-function endOfString(line: Buffer, index: number): number {
-  let end = index + 1;
-  while (end < line.length && line[end] !== quote) end += line[end] === backslash ? 2 : 1;
-  return end;
-}
-
-/** The place behind the bracket that closes the list whose items begin at `index`; the end of the line where none does. */
-function endOfList(line: Buffer, index: number): number {
-  let depth = 1;
-  let end = index;
-  for (; depth > 0 && end < line.length; end += 1) {
-    const byte = line[end];
-    if (byte === quote) end = endOfString(line, end);
-    else if (byte === openBrace || byte === openBracket) depth += 1;
-    else if (byte === closeBrace || byte === closeBracket) depth -= 1;
-  }
-  return Math.min(end, line.length);
 }

@@ -7,10 +7,25 @@ import { createX509Keys } from "@talos-operator/adapters";
 import { build } from "esbuild";
 import { line } from "../report.ts";
 import type { InformerFigures } from "./client.ts";
-import { OBJECTS } from "./objects.ts";
+import { type Change, OBJECTS } from "./objects.ts";
 
 /** The heap flags that the manager gives itself. */
 const SHIPPED_FLAGS = ["--max-semi-space-size=1", "--semi-space-growth-factor=1", "--heap-growing-percent=25"];
+
+/** One run: how the list is asked for, then how many objects change, one after the other, and what of each. */
+interface Run {
+  readonly listBy: "stream" | "pages";
+  readonly changing: number;
+  readonly change: Change;
+}
+
+/** The last two are the worst for a client that compares an object with what it was before: more objects than it remembers, and nothing alike. */
+const RUNS: readonly Run[] = [
+  { listBy: "stream", changing: 500, change: "status" },
+  { listBy: "pages", changing: 500, change: "status" },
+  { listBy: "stream", changing: OBJECTS, change: "status" },
+  { listBy: "stream", changing: 500, change: "everything" },
+];
 
 /** An informer over TLS in a process of its own, bundled and with the manager's heap flags, against a server that only copies bytes. */
 export async function benchInformer(events: number, options: { readonly nodeOptions: readonly string[] }): Promise<void> {
@@ -32,8 +47,9 @@ export async function benchInformer(events: number, options: { readonly nodeOpti
         js: 'import { createRequire as __benchCreateRequire } from "node:module"; const require = __benchCreateRequire(import.meta.url);',
       },
     });
-    for (const listBy of ["stream", "pages"] as const) {
-      const feeder = spawn(process.execPath, [fileURLToPath(new URL("./feeder.ts", import.meta.url)), key, certificate, String(events)], {
+    for (const run of RUNS) {
+      const feed = [key, certificate, String(events), String(run.changing), run.change];
+      const feeder = spawn(process.execPath, [fileURLToPath(new URL("./feeder.ts", import.meta.url)), ...feed], {
         stdio: ["ignore", "ignore", "pipe"],
       });
       try {
@@ -44,10 +60,10 @@ export async function benchInformer(events: number, options: { readonly nodeOpti
           bundled,
           `https://127.0.0.1:${port}`,
           ca,
-          listBy,
+          run.listBy,
           String(events),
         ]);
-        process.stdout.write(report(listBy, events, figures));
+        process.stdout.write(report(run, events, figures));
       } finally {
         feeder.kill();
       }
@@ -57,12 +73,12 @@ export async function benchInformer(events: number, options: { readonly nodeOpti
   }
 }
 
-function report(listBy: string, events: number, figures: InformerFigures): string {
+function report({ listBy, changing, change }: Run, events: number, figures: InformerFigures): string {
   const share = figures.eventsPerSecond / figures.bareParsesPerSecond;
   const kept = figures.eventsCpuPerSecond / figures.keptParsesCpuPerSecond;
   const cpuShare = figures.eventsCpuPerSecond / figures.bareParsesCpuPerSecond;
   return [
-    `informer, ${OBJECTS} objects of 3 KB over TLS, list by ${listBy}, then ${events} events as fast as they are read`,
+    `informer, ${OBJECTS} objects of 3 KB over TLS, list by ${listBy}, then ${events} events as fast as they are read: ${change} of ${changing} objects in turn`,
     line("list and cache", `${(figures.listMs / 1000).toFixed(2)} s`),
     line("peak memory until then (at the start)", `${figures.listPeakMib.toFixed(0)} MiB (${figures.startMib.toFixed(0)})`),
     line("peak memory with the events", `${figures.peakMib.toFixed(0)} MiB`),

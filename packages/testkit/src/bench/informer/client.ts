@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { systemRandom, systemTimers } from "@talos-operator/adapters";
 import { createInformer, createKubeClient } from "@talos-operator/kube-runtime";
 import { createHttpsTransport } from "@talos-operator/kube-runtime/https";
-import { thing, thingType } from "./objects.ts";
+import { createChangingThing, thingType } from "./objects.ts";
 
 /** What the client reports, as one line of JSON. */
 export interface InformerFigures {
@@ -78,7 +78,7 @@ process.stdout.write(`${JSON.stringify(figures)}\n`);
 transport.close();
 
 function lines(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => JSON.stringify({ type: "MODIFIED", object: thing(index) }));
+  return Array.from({ length: count }, (_, index) => `{"type":"MODIFIED","object":${createChangingThing(index).next("100000000000")}}`);
 }
 
 /** Runs a batch again and again for a while; `perSecond` of wall time and of processor time. */

@@ -3,23 +3,22 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { OBJECTS, thing, VERSION_DIGITS, VERSION_MARK } from "./objects.ts";
+import { type Change, createChangingThing, OBJECTS } from "./objects.ts";
 
-const [keyFile = "", certificateFile = "", eventsText = "0"] = process.argv.slice(2);
+const [keyFile = "", certificateFile = "", eventsText = "0", changingText = "0", change = "status"] = process.argv.slice(2);
 const events = Number(eventsText);
+/** So many objects change, one after the other. */
+const changing = Number(changingText);
 /** Events per write. */
 const CHUNK = 20;
 const FIRST_VERSION = 100_000_000_000;
-const things = Array.from({ length: OBJECTS }, (_, index) => thing(index, String(FIRST_VERSION - OBJECTS + index)));
-const templates = things.slice(0, 500).map((_, index) => {
-  const line = Buffer.from(`${JSON.stringify({ type: "MODIFIED", object: thing(index) })}\n`);
-  return { line, at: line.indexOf(`"resourceVersion":"${VERSION_MARK}`) + `"resourceVersion":"`.length };
-});
+const things = Array.from({ length: OBJECTS }, (_, index) => createChangingThing(index, change as Change));
+const texts = things.map((thing, index) => thing.next(String(FIRST_VERSION - OBJECTS + index)));
 const listed = Array.from({ length: OBJECTS / CHUNK }, (_, chunk) =>
   Buffer.from(
-    things
+    texts
       .slice(chunk * CHUNK, (chunk + 1) * CHUNK)
-      .map((object) => `${JSON.stringify({ type: "ADDED", object })}\n`)
+      .map((text) => `{"type":"ADDED","object":${text}}\n`)
       .join(""),
   ),
 );
@@ -36,7 +35,7 @@ const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(cer
     kind: "ThingList",
     apiVersion: "bench.talos-operator.dev/v1",
     metadata: { resourceVersion: String(FIRST_VERSION), ...next },
-    items: things.slice(from, from + limit),
+    items: texts.slice(from, from + limit).map((text) => JSON.parse(text) as unknown),
   });
 });
 server.on("secureConnection", () => {
@@ -64,12 +63,11 @@ async function follow(url: URL, request: IncomingMessage, response: ServerRespon
   }
   // The client says when: it has measured its list by then.
   await new Promise<void>((resolve) => setTimeout(resolve, 1_500));
-  const batch: Buffer[] = [];
+  let batch = "";
   for (let count = 1; count <= events && !request.destroyed; count += 1) {
-    const { line, at } = templates[count % templates.length] ?? { line: Buffer.alloc(0), at: 0 };
-    const stamped = Buffer.from(line);
-    stamped.write(String(FIRST_VERSION + count).padStart(VERSION_DIGITS, "0"), at, "latin1");
-    batch.push(stamped);
-    if (batch.length === CHUNK || count === events) await write(Buffer.concat(batch.splice(0)));
+    batch += `{"type":"MODIFIED","object":${things[count % changing]?.next(String(FIRST_VERSION + count)) ?? ""}}\n`;
+    if (count % CHUNK !== 0 && count < events) continue;
+    await write(Buffer.from(batch, "latin1"));
+    batch = "";
   }
 }
