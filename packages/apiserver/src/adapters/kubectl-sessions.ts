@@ -20,6 +20,16 @@ const configMap = (data: object): object => ({ apiVersion: "v1", kind: "ConfigMa
 const node = (name: string, spec: object = {}): object => ({ apiVersion: "v1", kind: "Node", metadata: { name }, spec });
 const ready = `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`;
 
+/** Made by openssl for CN=jane, O=dev. */
+const certificateRequest =
+  "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIWU1IOENBUUF3SFRFTU1Bb0dBMVVFQ2d3RFpHVjJNUTB3Q3dZRFZRUUREQVJxWVc1bE1Ga3dFd1lIS29aSQp6ajBDQVFZSUtvWkl6ajBEQVFjRFFnQUV5SHJqVUptZnhFeFloR29hTW4xOHdNQXJmUWhyeE9Icnljb051MmdGCit0OER4dTdMMmlORXRRWk44RGNVS01LSWhNaVBNeGJLNmNDVklER0t6WlQwcnFBQU1Bb0dDQ3FHU000OUJBTUMKQTBrQU1FWUNJUURackJvVHFkaWxJdHpTQ210VFlacEtMR2hJVll4T3R3ZUJmTVlwVG0yMVVBSWhBSVFST2ZuVQpiM1JRR2F3bXdzNHBOYzNyTFVrc1N2V3d4ejBXL3lrZTlDSXEKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
+const signing = (name: string): object => ({
+  apiVersion: "certificates.k8s.io/v1",
+  kind: "CertificateSigningRequest",
+  metadata: { name },
+  spec: { request: certificateRequest, signerName: "example.com/signer", usages: ["client auth"], expirationSeconds: 3600 },
+});
+
 /** What people do with kubectl; every command must print the same against every Kubernetes API. No argument holds a blank. */
 export const kubectlSessions: readonly KubectlSession[] = [
   {
@@ -299,6 +309,66 @@ export const kubectlSessions: readonly KubectlSession[] = [
       'patch cm ssa --type=merge -p {"metadata":{"finalizers":null}}',
       "get cm ssa",
       "get --raw /api/v1/namespaces/$NS/configmaps?timeoutSeconds=x",
+    ],
+  },
+  {
+    name: "requests for certificates",
+    steps: [
+      apply(signing("a-$NS"), signing("b-$NS")),
+      "get csr a-$NS b-$NS",
+      "describe csr a-$NS",
+      "certificate approve a-$NS",
+      "certificate approve a-$NS",
+      "certificate deny a-$NS",
+      "certificate deny b-$NS",
+      "certificate approve nope",
+      "get csr a-$NS b-$NS",
+      'patch csr a-$NS --type=merge -p {"spec":{"signerName":"example.com/other"}}',
+      "auth can-i approve signers.certificates.k8s.io --as=jane",
+      "certificate approve a-$NS --as=jane",
+      "delete csr a-$NS b-$NS",
+    ],
+  },
+  {
+    name: "debugging a pod",
+    steps: [
+      "run p --image=i:1",
+      "debug p --image=busybox -c dbg",
+      "debug p --image=busybox --target=p -c more --profile=restricted",
+      "debug p --image=busybox --target=nope -c third",
+      "debug p --image=busybox --copy-to=copy --container=c2",
+      "get pods p copy -o yaml",
+      "debug nope --image=busybox",
+      "debug node/nope --image=busybox",
+      "delete pod p copy --force --grace-period=0",
+    ],
+  },
+  {
+    name: "storage and priorities",
+    steps: [
+      apply({
+        apiVersion: "storage.k8s.io/v1",
+        kind: "StorageClass",
+        metadata: { name: "fast-$NS", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+        provisioner: "example.com/fast",
+      }),
+      apply({
+        apiVersion: "v1",
+        kind: "PersistentVolumeClaim",
+        metadata: { name: "data" },
+        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+      }),
+      "get pvc data -o yaml",
+      "get storageclass fast-$NS",
+      "get priorityclasses system-node-critical system-cluster-critical",
+      "delete priorityclass system-node-critical",
+      'run p --image=i:1 --overrides={"spec":{"priorityClassName":"nope"}}',
+      'run p --image=i:1 --overrides={"spec":{"nodeSelector":{"beta.kubernetes.io/os":"linux"}}}',
+      "create service externalname e --external-name=a.example.com",
+      'patch service e -p {"spec":{"externalIPs":["10.0.0.1"]}}',
+      "delete pvc data --wait=false",
+      "delete storageclass fast-$NS",
+      "delete pod p --force --grace-period=0",
     ],
   },
   {
