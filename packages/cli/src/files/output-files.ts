@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { CliError, errorCode } from "../cli-error.ts";
+import { makeFolder } from "./make-folder.ts";
 
 /** A text with keys in it, and where it goes. */
 export interface OutputFile {
@@ -33,7 +34,7 @@ export function writeOutput(
     return;
   }
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(path, text, { mode: 0o600, flag: force ? "w" : "wx" });
     // The mode above counts for new files only. A device has no owner to keep it for.
     if (force && statSync(path).isFile()) chmodSync(path, 0o600);

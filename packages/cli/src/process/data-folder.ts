@@ -1,6 +1,7 @@
-import { accessSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { accessSync, constants, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CliError, errorCode } from "../cli-error.ts";
+import { makeFolder } from "../files/make-folder.ts";
 
 /** The folder that holds everything a local process keeps. Files are written whole or not at all, readable by the owner only. */
 export interface DataFolder {
@@ -15,7 +16,7 @@ export interface DataFolder {
 export function openDataFolder(path: string): DataFolder {
   const root = resolve(path);
   try {
-    mkdirSync(root, { recursive: true, mode: 0o700 });
+    makeFolder(root, 0o700);
     accessSync(root, constants.W_OK);
     // Access bits say nothing about a full or read-only file system, nor to root: only a write does.
     writeFileSync(join(root, ".writable"), "", { mode: 0o600 });
@@ -26,7 +27,7 @@ export function openDataFolder(path: string): DataFolder {
   const file = (...segments: string[]): string => {
     const full = join(root, ...segments);
     if (!full.startsWith(root)) throw new Error(`path ${segments.join("/")} leaves the data folder`);
-    mkdirSync(join(full, ".."), { recursive: true, mode: 0o700 });
+    makeFolder(join(full, ".."), 0o700);
     return full;
   };
   return {
