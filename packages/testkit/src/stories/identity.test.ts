@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Condition } from "@talos-operator/api";
 import { parseSecretsBundle } from "@talos-operator/talos";
 import type { TalosDialer } from "@talos-operator/ports";
 import { without } from "./without.ts";
@@ -289,3 +290,22 @@ test("the call to found etcd goes to the machine that was written down, not to o
     assert.deepEqual(foundings(), ["Bootstrap 10.5.0.1"]);
   });
 });
+
+test("a cluster whose worker pool lists a machine of another one is told which pool and entry", () =>
+  tell({}, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.2"]));
+    await world.start();
+    await world.untilReady();
+    // Which one is older is told by the second.
+    await world.time.advance(2_000);
+    // Until etcd is founded whoever disputes an address holds up the whole cluster.
+    world.datacenter.machine("10.5.0.3").powerOff();
+    const thief = demoCluster(["10.5.0.3"], ["10.5.0.4", "10.5.0.2"], { endpoint: "https://10.5.0.101:6443" });
+    await world.client.resource(kinds.cluster).create({ ...thief, metadata: { ...thief.metadata, name: "thief" } });
+    const ready = (): Promise<Condition | undefined> => world.condition(kinds.controlPlane, "Ready", "thief");
+    await world.until("refused", async () => (await ready())?.reason === "DuplicateAddress");
+    assert.match(
+      (await ready())?.message ?? "",
+      /^TalosWorker\/thief spec\.metalSpec\.machines\[1\]\.address: "10\.5\.0\.2" is also at TalosWorker default\/demo spec\.metalSpec\.machines\[0\]/,
+    );
+  }));

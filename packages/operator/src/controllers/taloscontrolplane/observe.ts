@@ -154,7 +154,11 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
       ...writtenProblems,
       ...endpointProblems(cached.endpointElsewhere, record),
       ...fixedPropertyProblems(controlPlane, facts, baseOf(configs.get(`TalosControlPlane/${key.name}`))),
-      ...(isFounded ? [] : pools.flatMap(({ problems }) => problems.filter(concernsCluster))),
+      ...(isFounded
+        ? []
+        : pools.flatMap(({ worker, problems }) =>
+            problems.filter(concernsCluster).map((one) => ({ ...one, field: `TalosWorker/${worker.metadata.name} ${one.field}` })),
+          )),
     ],
     unsoundPools: pools.flatMap(({ worker, problems }) => (problems.length === 0 ? [] : [worker.metadata.name])),
     inertFields: inertFieldsOf(controlPlane),
