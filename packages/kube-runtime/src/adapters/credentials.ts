@@ -1,10 +1,17 @@
 import type { RequestOptions } from "node:https";
+import type { SecureVersion } from "node:tls";
 import { createFileSource } from "./file-source.ts";
 import type { HttpsTransportConfig, Impersonation } from "./https-config.ts";
 
+/** What decides who the two sides of a connection are. */
+export interface TlsIdentity extends Pick<RequestOptions, "ca" | "cert" | "key" | "servername"> {
+  readonly rejectUnauthorized: boolean;
+  readonly minVersion: SecureVersion;
+}
+
 /** TLS options and headers of the next request. */
 interface RequestIdentity {
-  readonly tls: Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized" | "minVersion">;
+  readonly tls: TlsIdentity;
   readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
@@ -52,6 +59,11 @@ export function createCredentials(config: HttpsTransportConfig): Credentials {
       return files.token !== undefined || files.certificate !== undefined;
     },
   };
+}
+
+/** Whether a connection that was opened for `one` may carry requests of `other`; the name of the server and the rest never change. */
+export function sameIdentity(one: Pick<TlsIdentity, "ca" | "cert" | "key">, other: Pick<TlsIdentity, "ca" | "cert" | "key">): boolean {
+  return one.ca === other.ca && one.cert === other.cert && one.key === other.key;
 }
 
 function authorization(token: string | undefined, basic: HttpsTransportConfig["basicAuth"]): Record<string, string> {

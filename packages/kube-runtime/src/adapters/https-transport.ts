@@ -1,71 +1,67 @@
-import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from "node:http";
-import { Agent, request as httpsRequest } from "node:https";
 import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import { KubeApiError } from "../client/kube-api-error.ts";
 import { createEventParser } from "./event-parser.ts";
 import { createCredentials } from "./credentials.ts";
+import { type HttpAnswer, StaleConnection, UnprocessedRequest } from "./exchange.ts";
+import { createHttp1Exchange } from "./http1-exchange.ts";
 import type { HttpsTransportConfig } from "./https-config.ts";
+import { createNegotiatedExchange } from "./negotiated-exchange.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { KubeTransportFailure } from "./transport-failure.ts";
 import { watchEvents } from "./watch-events.ts";
 
 const defaultTimeoutMs = 30_000;
-/** Below the idle time of every server that matters, so that we close an idle connection before the server does in the middle of a request. */
-const idleSocketMs = 20_000;
-const keepAliveProbeMs = 15_000;
 
 /**
- * KubeTransport over HTTPS with one pool of keep-alive connections: requests one after another share one connection, each open watch holds one.
+ * KubeTransport over HTTPS. With a server that speaks HTTP/2 all requests and watches share one connection. With others, through a proxy and without TLS it
+ * is HTTP/1.1: requests one after another share a connection, each open watch holds one.
  *
  * Files of the configuration are followed; after a 401 they are read again and the request is repeated once.
- * A GET that died on a connection the server was just closing is repeated once on a new one; nothing else is ever repeated here.
+ * Repeated once on another connection is a GET that died on one that the server was just closing, and whatever the server says it has not begun to
+ * process (RFC 9113, 8.7); nothing else ever is.
  *
  * @throws KubeApiError `KUBECONFIG_INVALID` when `server` is no URL
  */
 export function createHttpsTransport(config: HttpsTransportConfig): KubeTransport {
   const base = parseServer(config.server);
   const isTls = base.protocol === "https:";
-  const agentOptions = {
-    keepAlive: true,
-    keepAliveMsecs: keepAliveProbeMs,
-    timeout: idleSocketMs,
-    scheduling: "lifo",
-    ...(config.proxyUrl === undefined ? {} : { proxyEnv: proxyOf(config.proxyUrl) }),
-  } as const;
-  const agent = isTls ? new Agent(agentOptions) : new HttpAgent(agentOptions);
+  const host = base.hostname.replace(/^\[|\]$/g, "");
+  const port = base.port === "" ? undefined : Number(base.port);
+  const proxyUrl = config.proxyUrl === undefined ? undefined : checkedProxy(config.proxyUrl);
+  const exchange =
+    isTls && proxyUrl === undefined
+      ? createNegotiatedExchange({ host, port, authority: base.host })
+      : createHttp1Exchange({ isTls, host, port, proxyUrl });
   const credentials = createCredentials(config);
   const room = createSemaphore(config.maxConcurrentRequests ?? 32);
   const prefix = base.pathname.replace(/\/+$/, "");
   const closed = new AbortController();
 
-  async function open(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  async function open(request: KubeRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const answer = await openOnce(request, signal);
-    if (answer.statusCode !== 401 || !credentials.expire()) return answer;
-    answer.resume();
+    if (answer.status !== 401 || !credentials.expire()) return answer;
+    answer.discard();
     return openOnce(request, signal);
   }
 
-  async function openOnce(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  async function openOnce(request: KubeRequest, signal: AbortSignal): Promise<HttpAnswer> {
     try {
-      return await exchange(request, signal);
+      return await send(request, signal);
     } catch (thrown) {
-      if (request.method !== "GET" || signal.aborted || !(thrown instanceof StaleConnection)) throw thrown;
-      return exchange(request, signal);
+      const mayRepeat = thrown instanceof UnprocessedRequest || (thrown instanceof StaleConnection && request.method === "GET");
+      if (!mayRepeat || signal.aborted) throw thrown;
+      return send(request, signal);
     }
   }
 
-  async function exchange(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  async function send(request: KubeRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { tls, headers } = await credentials.current();
     signal.throwIfAborted();
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
-    return new Promise((resolve, reject) => {
-      const options = {
-        agent,
-        host: base.hostname.replace(/^\[|\]$/g, ""),
-        ...(base.port === "" ? {} : { port: Number(base.port) }),
+    return exchange.open(
+      {
         method: request.method,
         path: prefix + request.path + queryText(request),
-        signal,
         headers: {
           accept: "application/json",
           "user-agent": config.userAgent ?? "talos-operator",
@@ -73,20 +69,11 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
           ...request.headers,
           ...headers,
         },
-      };
-      const outgoing = isTls ? httpsRequest({ ...options, ...tls }) : httpRequest(options);
-      outgoing.setNoDelay(true);
-      outgoing.on("response", (answer) => {
-        // A connection may break before anybody reads; whoever reads then gets the error.
-        answer.on("error", () => undefined);
-        resolve(answer);
-      });
-      outgoing.on("error", (error: NodeJS.ErrnoException) => {
-        const isStale = outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
-        reject(isStale ? new StaleConnection(error) : error);
-      });
-      outgoing.end(body);
-    });
+        body,
+        signal,
+      },
+      tls,
+    );
   }
 
   return {
@@ -107,10 +94,10 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
     },
     async watch(request, options) {
       const deadline = startDeadline(options, closed.signal);
-      let answer: IncomingMessage;
+      let answer: HttpAnswer;
       try {
         answer = await open(request, deadline.signal);
-        if (answer.statusCode !== 200) {
+        if (answer.status !== 200) {
           const { body, ...rest } = await readAnswer(answer);
           deadline.clear();
           return { ...rest, body, events: noEvents() };
@@ -123,7 +110,7 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
       deadline.disarm();
       return {
         status: 200,
-        headers: flat(answer.headers),
+        headers: answer.headers,
         body: undefined,
         events: watchEvents(answer, {
           parse: createEventParser({ leavesManagedFieldsOut: options?.ignoresManagedFields === true }),
@@ -134,19 +121,9 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
     },
     close() {
       closed.abort(new KubeTransportFailure("the transport was closed", "CLOSED"));
-      agent.destroy();
+      exchange.close();
     },
   };
-}
-
-/** The server closed a kept connection while the request was on its way. */
-class StaleConnection extends Error {
-  override readonly name = "StaleConnection";
-  readonly code: string;
-  constructor(cause: NodeJS.ErrnoException) {
-    super(cause.message, { cause });
-    this.code = cause.code ?? "ECONNRESET";
-  }
 }
 
 interface Deadline {
@@ -178,12 +155,11 @@ function startDeadline(options: KubeCallOptions = {}, closed: AbortSignal): Dead
   };
 }
 
-async function readAnswer(answer: IncomingMessage): Promise<KubeResponse> {
+async function readAnswer(answer: HttpAnswer): Promise<KubeResponse> {
   const chunks: Buffer[] = [];
-  // A connection that breaks before the announced end makes this loop throw.
-  for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
+  for await (const chunk of answer) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString("utf8");
-  return { status: answer.statusCode ?? 0, headers: flat(answer.headers), body: parseBody(text) };
+  return { status: answer.status, headers: answer.headers, body: parseBody(text) };
 }
 
 function parseBody(text: string): unknown {
@@ -205,11 +181,6 @@ function failureOf(thrown: unknown, request: KubeRequest, signal: AbortSignal): 
   return KubeTransportFailure.from(thrown, `${request.method} ${request.path}`);
 }
 
-function flat(headers: IncomingHttpHeaders): Record<string, string> {
-  const entries = Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]));
-}
-
 function queryText(request: KubeRequest): string {
   const text = new URLSearchParams(request.query ?? {}).toString();
   return text === "" ? "" : `?${text}`;
@@ -221,10 +192,10 @@ function parseServer(server: string): URL {
   throw invalidServer(server);
 }
 
-/** The form in which Node's agents take a proxy; whoever names one in a kubeconfig means it for every host. */
-function proxyOf(proxyUrl: string): { readonly HTTPS_PROXY: string; readonly HTTP_PROXY: string } {
+/** Whoever names a proxy in a kubeconfig means it for every host. */
+function checkedProxy(proxyUrl: string): string {
   const protocol = URL.canParse(proxyUrl) ? new URL(proxyUrl).protocol : undefined;
-  if (protocol === "http:" || protocol === "https:") return { HTTPS_PROXY: proxyUrl, HTTP_PROXY: proxyUrl };
+  if (protocol === "http:" || protocol === "https:") return proxyUrl;
   throw new KubeApiError("KUBECONFIG_INVALID", {
     call: "connect",
     detail: `a proxy must be given as http:// or https:// URL${protocol === undefined ? "" : `, not ${protocol}//`}`,

@@ -1,6 +1,8 @@
-import type { IncomingMessage } from "node:http";
 import type { KubeWatchEvent } from "@talos-operator/ports";
 import { splitLines } from "./line-splitter.ts";
+
+/** The body of an open watch. */
+type WatchAnswer = AsyncIterable<Buffer> & { destroy(): void };
 
 /** What the transport knows about one watch. */
 export interface WatchEventsOptions {
@@ -18,8 +20,8 @@ export interface WatchEventsOptions {
  * An iterator and not a generator: an event that is here already costs its parsing and one promise, which at tens of thousands a second
  * is a third of the work.
  */
-export function watchEvents(answer: IncomingMessage, { parse, failureOf, onEnd }: WatchEventsOptions): AsyncIterable<KubeWatchEvent> {
-  const batches = splitLines(answer as AsyncIterable<Buffer>);
+export function watchEvents(answer: WatchAnswer, { parse, failureOf, onEnd }: WatchEventsOptions): AsyncIterable<KubeWatchEvent> {
+  const batches = splitLines(answer);
   let lines: readonly Buffer[] = [];
   let at = 0;
   let isOver = false;
