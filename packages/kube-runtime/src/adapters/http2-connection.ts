@@ -25,8 +25,11 @@ const streamWindowBytes = 256 * 1024;
 const connectionWindowBytes = 4 * 1024 * 1024;
 /** Until the server has said how many streams it takes (RFC 9113 recommends that it takes no fewer). */
 const assumedStreams = 100;
-/** Node's own limit of 10 MB would refuse streams while large bodies wait to be sent. */
-const sessionMemoryMb = 64;
+/**
+ * No limit. Node counts what waits to be sent, and never takes off its count what a cancelled stream had waiting; at its own 10 MB it would refuse all
+ * further answers (ENHANCE_YOUR_CALM) while nothing is held. What waits is bounded by the callers: so many requests of so many bytes at once.
+ */
+const sessionMemoryMb = 1_000_000;
 
 /**
  * One TLS connection that speaks HTTP/2 and all its streams.
@@ -226,13 +229,19 @@ class Http2Answer implements HttpAnswer {
     const stream = this.#stream;
     // By hand: leaving a `for await` would end the stream as if nothing had gone wrong.
     const chunks = (stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    const announced = this.headers["content-length"];
+    let length = 0;
     try {
       for (;;) {
         const next = await chunks.next().catch(() => undefined);
-        // A stream that was reset, or whose connection broke, has no end; some ways of breaking look like one to its reader.
-        if (next === undefined || (next.done === true && (!stream.readableEnded || stream.rstCode !== constants.NGHTTP2_NO_ERROR)))
+        if (next === undefined) throw this.#errorOf();
+        if (next.done === true) {
+          // A stream that was reset, or whose connection broke, has no end; some ways of breaking look like one to its reader.
+          const isWhole = stream.readableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+          if (isWhole && (announced === undefined || Number(announced) === length)) return;
           throw this.#errorOf();
-        if (next.done === true) return;
+        }
+        length += next.value.length;
         yield next.value;
       }
     } finally {

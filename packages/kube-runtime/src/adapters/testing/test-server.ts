@@ -1,6 +1,8 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { createServer, type Server } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse, type SecureServerOptions } from "node:http2";
+import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Server as TlsServer, TLSSocket } from "node:tls";
 import { createX509Keys } from "@talos-operator/adapters";
 import type { KeyPair, Keys } from "@talos-operator/ports";
 
@@ -43,6 +45,7 @@ export interface TestServer {
     readonly method: string;
     readonly url: string;
     readonly headers: IncomingMessage["headers"];
+    readonly httpVersion: string;
     readonly peer: string | undefined;
   }[];
   /** Breaks all connections. */
@@ -50,30 +53,38 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
+/** What a test server offers: `h2` and HTTP/1.1, or the latter alone. */
+export type TestProtocol = "h2" | "http/1.1";
+
 /** Starts a server; client certificates are asked for and reported, not required. */
 export async function startTestServer(
   authority: TestAuthority,
   listener: (request: IncomingMessage, response: ServerResponse, count: number) => void,
-  port = 0,
+  options: { readonly port?: number; readonly speaks?: TestProtocol; readonly http2?: SecureServerOptions } = {},
 ): Promise<TestServer> {
   const { certificate, key } = await authority.server();
   const sockets = new Set<Socket>();
   const requests: TestServer["requests"][number][] = [];
   let connections = 0;
-  const handler: RequestListener = (request, response) => {
-    const { method = "", url = "", headers, socket } = request;
-    const subject = "getPeerCertificate" in socket ? (socket as import("node:tls").TLSSocket).getPeerCertificate().subject : undefined;
+  const handler = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void => {
+    const { method = "", url = "", headers, socket, httpVersion } = request;
+    const subject = "getPeerCertificate" in socket ? (socket as TLSSocket).getPeerCertificate().subject : undefined;
     const commonName = subject?.CN;
-    requests.push({ method, url, headers, peer: Array.isArray(commonName) ? commonName[0] : commonName });
-    listener(request, response, requests.length);
+    requests.push({ method, url, headers, httpVersion, peer: Array.isArray(commonName) ? commonName[0] : commonName });
+    // What a listener here uses is the same in both.
+    listener(request as IncomingMessage, response as ServerResponse, requests.length);
   };
-  const server: Server = createServer({ cert: certificate, key, ca: authority.ca, requestCert: true, rejectUnauthorized: false }, handler);
+  const tls = { cert: certificate, key, ca: authority.ca, requestCert: true, rejectUnauthorized: false };
+  const server: TlsServer =
+    options.speaks === "http/1.1"
+      ? createServer(tls, handler)
+      : createSecureServer({ ...tls, allowHTTP1: true, ...options.http2 }, handler);
   server.on("connection", (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
   const { port: bound } = server.address() as AddressInfo;
   const reset = (): void => {
     for (const socket of sockets) socket.destroy();
@@ -98,4 +109,10 @@ export async function startTestServer(
 export function answerJson(response: ServerResponse, status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
+}
+
+/** Breaks the connection that a request came on, not just its stream. */
+export function breakConnection(request: IncomingMessage): void {
+  if ("stream" in request) (request as unknown as Http2ServerRequest).stream.session?.destroy();
+  else request.socket.destroy();
 }
