@@ -8,6 +8,8 @@ export interface HttpLimits {
   readonly requestTimeoutMs: number;
   /** Size of request line and headers; beyond it 431. Default 64 KiB. */
   readonly maxHeaderBytes: number;
+  /** Requests and watches at once on one connection of HTTP/2; its client waits or opens another. Default 100, as kube-apiserver. */
+  readonly maxConcurrentStreams: number;
   /** Connections open at once; the next is closed. Default 4,000. */
   readonly maxConnections: number;
 }
@@ -18,5 +20,6 @@ export const defaultHttpLimits: HttpLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   maxHeaderBytes: 64 * 1024,
+  maxConcurrentStreams: 100,
   maxConnections: 4000,
 };

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:https";
-import type { Server } from "node:https";
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
+import { createSecureServer } from "node:http2";
+import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { KeyPair } from "@talos-operator/ports";
 import { ApiServerError } from "../api-server-error.ts";
 import type { TokenUser } from "../auth/tokens.ts";
@@ -12,8 +13,12 @@ import type { ApiServer } from "../server.ts";
 import { answerClientError } from "./client-error.ts";
 import { defaultHttpLimits } from "./http-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
+import { http1Request } from "./http1-request.ts";
+import { http2Request } from "./http2-request.ts";
+import { keepAliveTimeoutMs, limitSession } from "./http2-sessions.ts";
 import { hashTokens, refuseRepeatedHeaders, userOf } from "./peer.ts";
 import { parseBody, readBody, type ParsedBody } from "./read-body.ts";
+import type { ServedRequest } from "./served-request.ts";
 
 /** Where and how to serve. */
 export interface HttpsOptions {
@@ -49,7 +54,13 @@ const graceMs = 2000;
 const maxWatchBacklogBytes = 64 * 1024 * 1024;
 
 /**
- * Serves the API over HTTPS (HTTP/1.1).
+ * No limit. Node counts what waits to be sent and never takes off its count what a cancelled stream had waiting: at its own 10 MB a connection whose
+ * watches come and go would soon be refused every request. What may wait is bounded for each watch.
+ */
+const sessionMemoryMb = 1_000_000;
+
+/**
+ * Serves the API over HTTPS: HTTP/2 or HTTP/1.1 on one port, as the client likes.
  *
  * @throws ApiServerError `PORT_IN_USE`, `ADDRESS_NOT_AVAILABLE`, `CERTIFICATE_UNUSABLE`
  */
@@ -57,11 +68,14 @@ export async function serveHttps(apiServer: ApiServer, options: HttpsOptions): P
   const watches = new Set<() => void>();
   const limits = { ...defaultHttpLimits, ...options.limits };
   const front: FrontEnd = { apiServer, tokens: hashTokens(options.tokens ?? new Map()), watches };
-  const server = createTlsServer(options, limits, (request, response) => {
-    serveRequest(front, request, response).catch((err: unknown) => {
-      // The client went away or a stream broke: nobody is left to answer.
-      response.destroy(err instanceof Error ? err : undefined);
-    });
+  const server = createTlsServer(options, limits, (request) => {
+    // The client went away or a stream broke: nobody is left to answer.
+    serveRequest(front, request).catch(() => request.destroy());
+  });
+  const sockets = new Set<TLSSocket>();
+  server.on("secureConnection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
   });
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
@@ -71,7 +85,7 @@ export async function serveHttps(apiServer: ApiServer, options: HttpsOptions): P
     address: options.address,
     port,
     url: `https://${host}:${port}`,
-    close: () => (closed ??= shutDown(server, watches)),
+    close: () => (closed ??= shutDown(server, watches, sockets)),
   };
 }
 
@@ -83,34 +97,45 @@ interface FrontEnd {
   readonly watches: Set<() => void>;
 }
 
-function createTlsServer(
-  options: HttpsOptions,
-  limits: HttpLimits,
-  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
-): Server {
+function createTlsServer(options: HttpsOptions, limits: HttpLimits, onRequest: (request: ServedRequest) => void): Http2SecureServer {
+  // Node's types do not know that these are taken here, too.
+  const http1: ServerOptions = {
+    keepAliveTimeout: keepAliveTimeoutMs,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    maxHeaderSize: limits.maxHeaderBytes,
+    // How often the two timeouts are looked at.
+    connectionsCheckingInterval: Math.min(5000, limits.headersTimeoutMs),
+  };
   try {
-    const server = createServer(
-      {
-        cert: options.certificate.certificate,
-        // OpenSSL knows Talos's Ed25519 keys under the common label only; the bytes are the same.
-        key: options.certificate.key.replaceAll("ED25519 PRIVATE KEY", "PRIVATE KEY"),
-        ca: [...options.clientAuthorities],
-        // Everyone may connect; who presents a certificate must prove it, see `userOf`.
-        requestCert: true,
-        rejectUnauthorized: false,
-        minVersion: "TLSv1.2",
-        keepAliveTimeout: 120_000,
-        handshakeTimeout: limits.handshakeTimeoutMs,
-        headersTimeout: limits.headersTimeoutMs,
-        requestTimeout: limits.requestTimeoutMs,
-        maxHeaderSize: limits.maxHeaderBytes,
-        // How often the two timeouts are looked at.
-        connectionsCheckingInterval: Math.min(5000, limits.headersTimeoutMs),
-      },
-      onRequest,
-    );
+    const server = createSecureServer({
+      allowHTTP1: true,
+      cert: options.certificate.certificate,
+      // OpenSSL knows Talos's Ed25519 keys under the common label only; the bytes are the same.
+      key: options.certificate.key.replaceAll("ED25519 PRIVATE KEY", "PRIVATE KEY"),
+      ca: [...options.clientAuthorities],
+      // Everyone may connect; who presents a certificate must prove it, see `userOf`.
+      requestCert: true,
+      rejectUnauthorized: false,
+      minVersion: "TLSv1.2",
+      handshakeTimeout: limits.handshakeTimeoutMs,
+      settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderBytes },
+      maxSessionMemory: sessionMemoryMb,
+      ...http1,
+    });
     server.maxConnections = limits.maxConnections;
     server.on("clientError", answerClientError);
+    server.on("session", (session) => limitSession(session, limits));
+    server.on("request", (request, response) => {
+      // With the listener below only HTTP/1.1 comes here, and it comes as `node:http` has it.
+      onRequest(http1Request(request as unknown as IncomingMessage, response as unknown as ServerResponse));
+    });
+    // Node made one that would dress HTTP/2 up as HTTP/1.1, which hides whether a body was cut.
+    server.removeAllListeners("stream");
+    server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]) => {
+      const session = stream.session as ServerHttp2Session | undefined;
+      if (session !== undefined) onRequest(http2Request(session, stream, { headers, rawHeaders }, limits.requestTimeoutMs));
+    });
     return server;
   } catch (cause) {
     throw new ApiServerError(
@@ -121,7 +146,7 @@ function createTlsServer(
   }
 }
 
-function listen(server: Server, options: HttpsOptions): Promise<void> {
+function listen(server: Http2SecureServer, options: HttpsOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (cause: NodeJS.ErrnoException): void => {
       const place = `${options.address}:${options.port}`;
@@ -146,29 +171,32 @@ function listen(server: Server, options: HttpsOptions): Promise<void> {
   });
 }
 
-async function shutDown(server: Server, watches: Set<() => void>): Promise<void> {
+async function shutDown(server: Http2SecureServer, watches: Set<() => void>, sockets: ReadonlySet<TLSSocket>): Promise<void> {
   const closed = new Promise<void>((resolve) => {
+    // Tells HTTP/2 clients to open nothing more here (GOAWAY), and closes idle connections.
     server.close(() => resolve());
   });
   for (const end of watches) end();
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  const timer = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, graceMs);
   await closed;
   clearTimeout(timer);
 }
 
-async function serveRequest(front: FrontEnd, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveRequest(front: FrontEnd, request: ServedRequest): Promise<void> {
+  const { method, target } = request;
   let result: ApiAnswer | ApiStream;
   try {
     refuseRepeatedHeaders(request.rawHeaders);
     const user = userOf(request, front.tokens, (token) => front.apiServer.authenticateToken(token));
     const body = await readBody(request);
-    const url = new URL(request.url ?? "/", "https://localhost");
+    const url = new URL(target, "https://localhost");
     const headers = headersOf(request);
     result = front.apiServer.handle({
-      method: request.method ?? "GET",
+      method,
       // Not `url.pathname`, which resolves `..` before anybody could refuse it.
-      path: (request.url ?? "/").split("?")[0] ?? "/",
+      path: target.split("?")[0] ?? "/",
       query: Object.fromEntries(url.searchParams),
       headers,
       ...bodyOf(headers["content-type"], body, url.searchParams.get("fieldValidation")),
@@ -179,9 +207,9 @@ async function serveRequest(front: FrontEnd, request: IncomingMessage, response:
     result = { kind: "answer", status: refusal.code, headers: { "content-type": "application/json" }, body: refusal.toStatus() };
   }
   if (result.kind === "answer") {
-    sendAnswer(response, result, wantsPretty(request.url ?? ""));
+    sendAnswer(request, result, wantsPretty(target));
   } else {
-    sendStream(response, result, front.watches);
+    sendStream(request, result, front.watches);
   }
 }
 
@@ -204,47 +232,46 @@ function bodyOf(
 }
 
 /** `isPretty` is for people: two blanks per level, as with `?pretty=true`. */
-function sendAnswer(response: ServerResponse, answer: ApiAnswer, isPretty: boolean): void {
+function sendAnswer(request: ServedRequest, answer: ApiAnswer, isPretty: boolean): void {
   const body =
     typeof answer.body === "string" ? answer.body : isPretty ? JSON.stringify(answer.body, null, 2) : `${JSON.stringify(answer.body)}\n`;
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    "cache-control": "no-cache, private",
-    "content-length": String(Buffer.byteLength(body)),
-  });
-  response.end(body);
+  request.answer(answer.status, { ...answer.headers, "cache-control": "no-cache, private" }, body);
 }
 
-function sendStream(response: ServerResponse, stream: ApiStream, watches: Set<() => void>): void {
-  response.writeHead(200, { ...stream.headers, "cache-control": "no-cache, private" });
-  response.flushHeaders();
-  response.socket?.setNoDelay(true);
+function sendStream(request: ServedRequest, stream: ApiStream, watches: Set<() => void>): void {
+  const served = request.stream({ ...stream.headers, "cache-control": "no-cache, private" });
   let stop = (): void => undefined;
   const end = (): void => {
     stop();
     watches.delete(end);
-    response.end();
+    served.end();
   };
   watches.add(end);
-  response.on("close", () => {
+  served.onClose(() => {
     stop();
     watches.delete(end);
   });
   stop = stream.start((event) => {
-    response.write(`${JSON.stringify(event)}\n`);
-    if (response.writableLength > maxWatchBacklogBytes) response.destroy();
+    served.write(`${JSON.stringify(event)}\n`);
+    if (served.backlogBytes > maxWatchBacklogBytes) served.destroy();
   }, end);
-  if (response.destroyed || response.writableEnded) stop();
+  if (served.isOver) stop();
 }
 
-function headersOf(request: IncomingMessage): Record<string, string> {
+function headersOf(request: ServedRequest): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+    // What begins with a colon is HTTP/2's request line.
+    if (value !== undefined && !name.startsWith(":")) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   // Group names may hold commas, so these are told apart by what no header can hold.
-  for (const [name, values] of Object.entries(request.headersDistinct)) {
-    if (values !== undefined && /^impersonate-(group|extra-)/.test(name)) headers[name] = values.join("\n");
+  const distinct = new Map<string, string[]>();
+  for (let index = 0; index < request.rawHeaders.length; index += 2) {
+    const name = (request.rawHeaders[index] ?? "").toLowerCase();
+    if (!/^impersonate-(group|extra-)/.test(name)) continue;
+    const value = request.rawHeaders[index + 1] ?? "";
+    distinct.set(name, [...(distinct.get(name) ?? []), value]);
   }
+  for (const [name, values] of distinct) headers[name] = values.join("\n");
   return headers;
 }

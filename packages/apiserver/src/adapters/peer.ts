@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import type { IncomingMessage } from "node:http";
-import type { TLSSocket } from "node:tls";
 import { anonymousUser } from "../auth/authorize.ts";
 import { audiencesOf } from "../auth/tokens.ts";
 import type { TokenUser } from "../auth/tokens.ts";
 import type { ApiUser } from "../request/request.ts";
 import { badRequest, unauthorized } from "../request/status.ts";
+import type { ServedRequest } from "./served-request.ts";
 
 /** What a client certificate says; kept as long as its connection, for reading it costs more than many a request. */
 interface CertificateUser {
@@ -14,7 +13,7 @@ interface CertificateUser {
   readonly expiresAt: number;
 }
 
-const certificates = new WeakMap<TLSSocket, CertificateUser | "none">();
+const certificates = new WeakMap<object, CertificateUser | "none">();
 
 /** Users by the hash of their token, so the time of a look-up says nothing about a token. */
 export function hashTokens(tokens: ReadonlyMap<string, TokenUser>): ReadonlyMap<string, TokenUser> {
@@ -29,15 +28,14 @@ export function hashTokens(tokens: ReadonlyMap<string, TokenUser>): ReadonlyMap<
  * connection began: a wrong credential is never treated as none
  */
 export function userOf(
-  request: IncomingMessage,
+  request: Pick<ServedRequest, "connection" | "socket" | "headers">,
   tokens: ReadonlyMap<string, TokenUser>,
   findUser: (token: string) => TokenUser | undefined,
 ): ApiUser {
-  const socket = request.socket as TLSSocket;
-  let certificate = certificates.get(socket);
+  let certificate = certificates.get(request.connection);
   if (certificate === undefined) {
-    certificate = readCertificate(socket);
-    certificates.set(socket, certificate);
+    certificate = readCertificate(request.socket);
+    certificates.set(request.connection, certificate);
   }
   if (certificate !== "none") {
     if (certificate.user === undefined || Date.now() >= certificate.expiresAt) throw unauthorized();
@@ -51,7 +49,7 @@ export function userOf(
   return { ...user, groups: user.groups.includes("system:authenticated") ? user.groups : [...user.groups, "system:authenticated"] };
 }
 
-function readCertificate(socket: TLSSocket): CertificateUser | "none" {
+function readCertificate(socket: ServedRequest["socket"]): CertificateUser | "none" {
   const certificate = socket.getPeerCertificate();
   if (Object.keys(certificate).length === 0) return "none";
   const expiresAt = Date.parse(certificate.valid_to);

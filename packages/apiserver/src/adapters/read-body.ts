@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { KubernetesYamlError, parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { depthExceeds } from "../json.ts";
 import { maxNestingDepth } from "../request/json.ts";
@@ -6,6 +5,7 @@ import { duplicateFields } from "../request/duplicate-fields.ts";
 import { decodeKubernetesProtobuf } from "../request/protobuf.ts";
 import type { ApiRequest } from "../request/request.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../request/status.ts";
+import type { ServedRequest } from "./served-request.ts";
 
 /** Largest request body. kube-apiserver has the same limit. */
 const maxBodyBytes = 3 * 1024 * 1024;
@@ -18,7 +18,9 @@ const maxDrainBytes = 64 * 1024 * 1024;
  *
  * @throws StatusError 413 above the limit; the rest is drained, so the connection survives
  */
-export function readBody(request: IncomingMessage): Promise<Buffer> {
+export function readBody({ headers, body }: Pick<ServedRequest, "headers" | "body">): Promise<Buffer> {
+  if (body === undefined) return Promise.resolve(Buffer.alloc(0));
+  const { readable } = body;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -28,16 +30,17 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       chunks.length = 0;
       reject(tooLarge(maxBodyBytes));
     };
-    if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) refuse();
-    request.on("data", (chunk: Buffer) => {
+    const isBroken = (): void => reject(new Error("the client closed the connection inside the body"));
+    if (Number(headers["content-length"] ?? 0) > maxBodyBytes) refuse();
+    readable.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (!isRefused && size > maxBodyBytes) refuse();
       if (!isRefused) chunks.push(chunk);
-      if (size > maxDrainBytes) request.destroy();
+      if (size > maxDrainBytes) readable.destroy();
     });
-    request.on("end", () => resolve(Buffer.concat(chunks)));
-    request.on("error", reject);
-    request.on("close", () => reject(new Error("the client closed the connection inside the body")));
+    readable.on("end", () => (body.isCut() ? isBroken() : resolve(Buffer.concat(chunks))));
+    readable.on("error", reject);
+    readable.on("close", isBroken);
   });
 }
 
