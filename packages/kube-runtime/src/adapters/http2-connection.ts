@@ -212,6 +212,8 @@ export class Http2Connection {
   }
 }
 
+const readingEvents = ["readable", "end", "close"] as const;
+
 class Http2Answer implements HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -225,26 +227,36 @@ class Http2Answer implements HttpAnswer {
     this.#errorOf = errorOf;
   }
 
+  /**
+   * By hand: the iterator of Node's streams takes an HTTP/2 stream that the server has ended for one that broke when it was ended before anybody read, and
+   * leaving that iterator early ends the stream as if nothing had gone wrong.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     const stream = this.#stream;
-    // By hand: leaving a `for await` would end the stream as if nothing had gone wrong.
-    const chunks = (stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
     const announced = this.headers["content-length"];
     let length = 0;
+    let wake = (): void => undefined;
+    const onEvent = (): void => wake();
+    for (const event of readingEvents) stream.on(event, onEvent);
     try {
       for (;;) {
-        const next = await chunks.next().catch(() => undefined);
-        if (next === undefined) throw this.#errorOf();
-        if (next.done === true) {
-          // A stream that was reset, or whose connection broke, has no end; some ways of breaking look like one to its reader.
-          const isWhole = stream.readableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR;
-          if (isWhole && (announced === undefined || Number(announced) === length)) return;
-          throw this.#errorOf();
+        const chunk = stream.destroyed ? null : (stream.read() as Buffer | null);
+        if (chunk !== null) {
+          length += chunk.length;
+          yield chunk;
+        } else if (stream.readableEnded || stream.destroyed) {
+          break;
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
         }
-        length += next.value.length;
-        yield next.value;
       }
+      // A stream that was reset, or whose connection broke, may have an end like any other.
+      const isWhole = stream.readableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+      if (!isWhole || (announced !== undefined && Number(announced) !== length)) throw this.#errorOf();
     } finally {
+      for (const event of readingEvents) stream.off(event, onEvent);
       // Either left early, or the server has answered without reading the whole request: nothing waits for the rest.
       if (!stream.readableEnded || !stream.writableFinished) cancel(stream);
     }

@@ -246,6 +246,15 @@ describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
     });
   }
 
+  it("reads an answer that was whole before anybody read it", async () => {
+    const server = await serve((_, response) => answerJson(response, 200, { text: "x".repeat(1_000) }));
+    const answer = await exchangeTo(server.port, {})("/");
+    await sleep(50);
+    let length = 0;
+    for await (const chunk of answer) length += chunk.length;
+    assert.equal(length, 1_011);
+  });
+
   it("reads the refusal of a body that the server does not read, and is free of it", async () => {
     const server = await serve((request, response) => {
       if (request.method === "GET") return answerJson(response, 200, {});

@@ -1,7 +1,6 @@
 // Serves the API that the informer benchmark follows: ready-made bytes, so that what is measured is the client.
 import { readFileSync } from "node:fs";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer } from "node:https";
+import { createSecureServer, type Http2ServerRequest as Request, type Http2ServerResponse as Response } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { type Change, createChangingThing, OBJECTS } from "./objects.ts";
 
@@ -24,7 +23,7 @@ const listed = Array.from({ length: OBJECTS / CHUNK }, (_, chunk) =>
 );
 let connections = 0;
 
-const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificateFile) }, (request, response) => {
+const server = createSecureServer({ key: readFileSync(keyFile), cert: readFileSync(certificateFile) }, (request, response) => {
   const url = new URL(request.url ?? "", "https://bench");
   if (url.pathname === "/connections") return answer(response, { connections });
   if (url.searchParams.get("watch") === "true") return void follow(url, request, response);
@@ -43,14 +42,14 @@ server.on("secureConnection", () => {
 });
 server.listen(0, "127.0.0.1", () => process.stderr.write(`feeder at ${(server.address() as AddressInfo).port}\n`));
 
-function answer(response: ServerResponse, body: object): void {
+function answer(response: Response, body: object): void {
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(200, { "content-type": "application/json", "content-length": bytes.length });
   response.end(bytes);
 }
 
 /** The whole of the list when it is wanted, then as many events as were ordered, as fast as the client reads. */
-async function follow(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function follow(url: URL, request: Request, response: Response): Promise<void> {
   response.writeHead(200, { "content-type": "application/json" });
   const write = async (bytes: Buffer): Promise<void> => {
     if (!request.destroyed && !response.write(bytes))
