@@ -1,5 +1,5 @@
 import { Agent as HttpAgent, type ClientRequestArgs, type IncomingMessage, request as httpRequest } from "node:http";
-import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from "node:https";
+import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { sameIdentity, type TlsIdentity } from "./credentials.ts";
@@ -49,7 +49,7 @@ export function createHttp1Exchange(target: Http1Target): Http1Exchange {
   };
 }
 
-function answerTo({ body, headers }: OutgoingRequest, outgoing: ReturnType<typeof httpRequest>): Promise<HttpAnswer> {
+function answerTo({ body }: OutgoingRequest, outgoing: ReturnType<typeof httpRequest>): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     outgoing.setNoDelay(true);
     outgoing.on("response", (answer) => {
@@ -94,10 +94,6 @@ class Http1Answer implements HttpAnswer {
 class AdoptingAgent extends Agent {
   connections = 0;
   #adopted: { readonly socket: TLSSocket; readonly tls: TlsIdentity }[] = [];
-
-  constructor(options: AgentOptions) {
-    super(options);
-  }
 
   adopt(socket: TLSSocket, tls: TlsIdentity): void {
     this.#count(socket);

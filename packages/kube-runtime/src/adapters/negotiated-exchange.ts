@@ -45,7 +45,7 @@ export function createNegotiatedExchange(target: NegotiatedTarget, timing: Http2
 
   function startDial(tls: TlsIdentity): PendingDial {
     const dial = dialer.dial(tls);
-    const pending: PendingDial = { tls, dial, waiting: 0, done: dial.socket.then((socket) => void take(socket, tls)) };
+    const pending: PendingDial = { tls, dial, waiting: 0, done: dial.socket.then((socket) => take(socket, tls)) };
     dials.add(pending);
     pending.done.finally(() => dials.delete(pending)).catch(() => undefined); // whoever waits gets the error
     return pending;

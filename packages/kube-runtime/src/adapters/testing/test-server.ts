@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse, type SecureServerOptions } from "node:http2";
 import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import type { Server as TlsServer, TLSSocket } from "node:tls";
+import type { Server as TlsServer } from "node:tls";
 import { createX509Keys } from "@talos-operator/adapters";
 import type { KeyPair, Keys } from "@talos-operator/ports";
 
@@ -68,7 +68,7 @@ export async function startTestServer(
   let connections = 0;
   const handler = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse): void => {
     const { method = "", url = "", headers, socket, httpVersion } = request;
-    const subject = "getPeerCertificate" in socket ? (socket as TLSSocket).getPeerCertificate().subject : undefined;
+    const subject = "getPeerCertificate" in socket ? socket.getPeerCertificate().subject : undefined;
     const commonName = subject?.CN;
     requests.push({ method, url, headers, httpVersion, peer: Array.isArray(commonName) ? commonName[0] : commonName });
     // What a listener here uses is the same in both.
