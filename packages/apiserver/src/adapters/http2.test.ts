@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from "node:http2";
 import { request as http1 } from "node:https";
+import { type AddressInfo, connect as connectPlain, createServer as createNetServer } from "node:net";
 import { after, afterEach, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls, type TLSSocket } from "node:tls";
@@ -217,6 +218,34 @@ describe("the HTTPS front end in HTTP/2", { timeout: 60_000 }, () => {
       socket.write(bytes);
       await once(socket, "close");
     }
+  });
+
+  it("closes a connection that shakes hands too late, also when it goes on all the same", async () => {
+    // Holds back what follows the first bytes of the handshake until its time is over.
+    const gate = createNetServer((near) => {
+      const far = connectPlain(server.https.port, "127.0.0.1");
+      for (const side of [near, far]) side.on("error", () => undefined);
+      near.once("data", (first: Buffer) => {
+        far.write(first);
+        near.pause();
+        setTimeout(() => near.pipe(far), 500);
+      });
+      far.pipe(near);
+      far.on("close", () => near.destroy());
+    });
+    await new Promise<void>((resolve) => gate.listen(0, "127.0.0.1", resolve));
+    const late = connectTls({
+      host: "127.0.0.1",
+      port: (gate.address() as AddressInfo).port,
+      ca: server.authority.certificate,
+      servername: "localhost",
+      ALPNProtocols: ["h2"],
+    });
+    late.on("error", () => undefined).resume();
+    late.write(Buffer.concat([preface, frame(4, 0, 0)]));
+    await once(late, "close");
+    gate.close();
+    assert.equal((await ask(open(), { ":path": "/version" })).status, 200);
   });
 
   it("takes 100 streams of a connection at once", async () => {

@@ -125,6 +125,10 @@ function createTlsServer(options: HttpsOptions, limits: HttpLimits, onRequest: (
     });
     server.maxConnections = limits.maxConnections;
     server.on("clientError", answerClientError);
+    // Node would pass these on to the listener above. An answer that is written before the handshake ends waits for its end, and Node dies of an HTTP/2
+    // session that begins beside it.
+    server.removeAllListeners("tlsClientError");
+    server.on("tlsClientError", (_, socket) => socket.destroy());
     server.on("session", (session) => limitSession(session, limits));
     server.on("request", (request, response) => {
       // With the listener below only HTTP/1.1 comes here, and it comes as `node:http` has it.
