@@ -60,7 +60,7 @@ export async function alarm(input: TroubleInput, lastsMs: number): Promise<void>
 
 function wanted(input: TroubleInput): readonly SimulatedMachine[] {
   const { controlPlanes = [], workers = [] } = input.stage.desired ?? {};
-  return controlPlanes.length === 0
-    ? machinesOf(input)
-    : [...controlPlanes, ...workers].map((address) => input.datacenter.machine(address));
+  if (controlPlanes.length === 0) return machinesOf(input);
+  // Two Machines of a careless provider have one address.
+  return [...new Set([...controlPlanes, ...workers])].map((address) => input.datacenter.machine(address));
 }

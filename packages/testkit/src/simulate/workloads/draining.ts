@@ -14,10 +14,23 @@ const budgetType: ResourceType = {
 };
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
-type Node = KubeObject & { readonly spec?: { readonly unschedulable?: boolean } };
+type Node = KubeObject & {
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: {
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+};
 
 /** How often the scheduler of a simulated cluster looks. */
 const SCHEDULE_EVERY_MS = 3_000;
+
+/** A Node that is not ready, of a machine that has another one: it was installed anew, and got another name. */
+function isLeftBehind(node: Node, nodes: readonly Node[]): boolean {
+  const isReady = ({ status }: Node): boolean => status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") === true;
+  const addressOf = ({ status }: Node): string | undefined => status?.addresses?.find(({ type }) => type === "InternalIP")?.address;
+  return !isReady(node) && nodes.some((other) => isReady(other) && addressOf(other) === addressOf(node));
+}
 
 /** Pods that are kept running. */
 interface Service {
@@ -35,12 +48,20 @@ function createService(count: number): Service {
     const client = world.workload();
     if (client === undefined) return;
     const { items: pods } = await client.resource<Pod>(podType).list({ namespace: "default" });
-    const { items: nodes } = await client.resource<Node>(nodeType).list();
+    const { items: all } = await client.resource<Node>(nodeType).list();
+    // A person deletes it, as nobody else knows that it never comes back.
+    const former = all.filter((node) => isLeftBehind(node, all));
+    for (const node of former) await client.resource(nodeType).delete({ name: node.metadata?.name ?? "" });
+    const nodes = all.filter((node) => !former.includes(node));
     const open = nodes.filter((node) => node.spec?.unschedulable !== true).map((node) => node.metadata?.name ?? "");
     const at = (node: string): number => pods.filter((pod) => pod.spec?.nodeName === node).length;
     const homeless = pods.filter((pod) => !nodes.some((node) => node.metadata?.name === pod.spec?.nodeName));
-    // The garbage collector of pods.
-    for (const pod of homeless) await client.resource(podType).delete({ namespace: "default", name: pod.metadata?.name ?? "" });
+    // The garbage collector of pods, which waits for no kubelet.
+    for (const pod of homeless) {
+      const key = { namespace: "default", name: pod.metadata?.name ?? "" };
+      await client.resource(podType).patch(key, { type: "merge", value: { metadata: { finalizers: null } } });
+      if ((await client.resource(podType).tryGet(key)) !== undefined) await client.resource(podType).delete(key);
+    }
     isWhole = pods.length === count && homeless.length === 0 && open.length === nodes.length;
     const [emptiest] = open.toSorted((a, b) => at(a) - at(b) || (a < b ? -1 : 1));
     if (pods.length - homeless.length >= count || emptiest === undefined) return;
