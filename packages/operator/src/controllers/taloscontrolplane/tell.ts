@@ -1,5 +1,4 @@
-import { findCondition } from "@talos-operator/api";
-import { apiVersionOf, clusterRecordResource } from "@talos-operator/api";
+import { apiVersionOf, clusterRecordResource, findCondition } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import type { EventRecorder } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
