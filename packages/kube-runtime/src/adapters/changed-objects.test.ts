@@ -61,6 +61,23 @@ describe("the objects that change again and again", () => {
     assert.equal(objects.bytes, 0);
   });
 
+  it("take no more than the bound also when nothing of them is worth remembering", () => {
+    const objects = createChangedObjects(100 * kib);
+    for (let hint = 1; hint <= 2_000; hint += 1) for (let count = 0; count < 2; count += 1) objects.changed(hint);
+    assert.ok(objects.bytes <= 100 * kib);
+  });
+
+  it("are counted with the places of what changed in them", () => {
+    const objects = createChangedObjects(64 * kib);
+    change(objects, 1);
+    change(objects, 1);
+    const [object, before] = [objects.changed(1), objects.bytes];
+    assert.ok(object?.known);
+    object.known.places = 100;
+    objects.remember(object, Buffer.alloc(1_000), 0, 1_000, {}, object.known.whole);
+    assert.ok(objects.bytes >= before + 100 * 64);
+  });
+
   it("are not remembered when one alone would take most of the room", () => {
     const objects = createChangedObjects(100 * kib);
     for (const hint of [1, 1, 2, 2, 2]) change(objects, hint, hint === 1 ? kib : 40 * kib);

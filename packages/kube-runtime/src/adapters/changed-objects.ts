@@ -9,6 +9,8 @@ export interface ChangedObject {
   failures: number;
   /** Events of the object until its JSON is remembered again. */
   wait: number;
+  /** As the bound counts it. */
+  size: number;
   /** Number of the event that brought it last. */
   lastAt: number;
   /** Those that changed before and after it; both ends of the line are tied. */
@@ -30,8 +32,10 @@ export interface ChangedObjects {
   readonly bytes: number;
 }
 
-/** What an object takes beside its JSON: the view, places, entries of maps. */
+/** What an object takes beside its JSON: the view, entries of maps. */
 const bytesBeside = 1_024;
+/** What the place of a value that changed takes. */
+const bytesOfPlace = 80;
 /** Room for texts that grow, so that the next JSON mostly fits. */
 const spareBytes = 64;
 /** Places for objects that are not remembered yet; a power of two. */
@@ -56,8 +60,21 @@ export function createChangedObjects(maxBytes: number): ChangedObjects {
   function drop(object: ChangedObject): void {
     unlink(object);
     objects.delete(object.hint);
-    bytes -= sizeOf(object);
+    bytes -= object.size;
+    object.size = 0;
     object.known = undefined;
+  }
+
+  function measure(object: ChangedObject): void {
+    const { known } = object;
+    const size = bytesBeside + (known === undefined ? 0 : known.bytes.length + known.places * bytesOfPlace);
+    bytes += size - object.size;
+    object.size = size;
+  }
+
+  /** Makes room, if need be also by letting go what has come just now. */
+  function trim(): void {
+    while (bytes > maxBytes && ends.newer !== ends) drop(ends.newer);
   }
 
   return {
@@ -78,11 +95,11 @@ export function createChangedObjects(maxBytes: number): ChangedObjects {
       const object = newObject(hint, events);
       objects.set(hint, object);
       linkBefore(ends, object);
-      bytes += sizeOf(object);
+      measure(object);
+      trim();
       return object;
     },
     remember(object, text, start, end, value, whole = wholeOf(end - start)) {
-      const before = sizeOf(object);
       const length = end - start;
       if (length > maxBytes / 4) {
         drop(object);
@@ -91,13 +108,13 @@ export function createChangedObjects(maxBytes: number): ChangedObjects {
       let { known } = object;
       if (known === undefined || length > known.bytes.length) {
         const copy = Buffer.allocUnsafeSlow(length + spareBytes);
-        known = object.known = { bytes: copy, view: new DataView(copy.buffer), value, whole };
-        bytes += sizeOf(object) - before;
+        known = object.known = { bytes: copy, view: new DataView(copy.buffer), value, whole, places: known?.places ?? 0 };
       }
       text.copy(known.bytes, 0, start, end);
       known.value = value;
       known.whole = whole;
-      while (bytes > maxBytes && ends.newer !== ends) drop(ends.newer);
+      measure(object);
+      trim();
     },
     failed(object) {
       object.failures += 1;
@@ -105,9 +122,9 @@ export function createChangedObjects(maxBytes: number): ChangedObjects {
       const { known } = object;
       if (known === undefined) return;
       known.whole = wholeOf(known.whole.to);
-      if (object.wait === 0) return;
-      bytes -= known.bytes.length;
-      object.known = undefined;
+      known.places = 0;
+      if (object.wait > 0) object.known = undefined;
+      measure(object);
     },
     forget(hint) {
       const object = objects.get(hint);
@@ -140,14 +157,17 @@ function createStrangers(): Strangers {
 }
 
 function newObject(hint: number, lastAt: number): ChangedObject {
-  const object: Partial<ChangedObject> & Omit<ChangedObject, "older" | "newer"> = { hint, known: undefined, failures: 0, wait: 0, lastAt };
+  const object: Partial<ChangedObject> & Omit<ChangedObject, "older" | "newer"> = {
+    hint,
+    known: undefined,
+    failures: 0,
+    wait: 0,
+    size: 0,
+    lastAt,
+  };
   object.older = object as ChangedObject;
   object.newer = object as ChangedObject;
   return object as ChangedObject;
-}
-
-function sizeOf({ known }: ChangedObject): number {
-  return bytesBeside + (known?.bytes.length ?? 0);
 }
 
 function unlink({ older, newer }: ChangedObject): void {

@@ -42,24 +42,9 @@ function machine(resourceVersion: string, more: Json = {}, message = "all is wel
   };
 }
 
-/** What is left of an event when nobody looks at managed fields; the order of keys is a part of it. */
-function said(event: { readonly type: string; readonly object: unknown }): { readonly event: unknown; readonly text: string } {
-  const { object } = event;
-  const copy: unknown = structuredCloneOf(object);
-  const metadata = (copy as { metadata?: Json } | null)?.metadata;
-  if (typeof metadata === "object" && Array.isArray(metadata?.["managedFields"])) delete metadata["managedFields"];
-  return { event: { type: event.type, object: copy }, text: JSON.stringify(copy) };
-}
-
-/** structuredClone loses keys that are named `__proto__`. */
-function structuredCloneOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(structuredCloneOf);
-  if (typeof value !== "object" || value === null) return value;
-  const copy = {};
-  for (const [key, held] of Object.entries(value)) {
-    Object.defineProperty(copy, key, { value: structuredCloneOf(held), enumerable: true, configurable: true, writable: true });
-  }
-  return copy;
+/** An event with the order of its keys. */
+function said({ type, object }: { readonly type: string; readonly object: unknown }): { readonly event: unknown; readonly text: string } {
+  return { event: { type, object }, text: JSON.stringify(object) };
 }
 
 function outcomeOf(parse: () => { readonly type: string; readonly object: unknown }): unknown {
@@ -213,6 +198,55 @@ describe("the events of a watch", () => {
       assert.deepEqual(parse(lineOf(JSON.stringify(object))).object, object);
     }
   });
+
+  it("are not laid beside each other where there are spaces", () => {
+    for (const [before, after] of [
+      ['"s":[[1], [2,3]]', '"s":[[1], [2,4]]'],
+      ['"s":[0, {"a":1,"b":2},3]', '"s":[0, {"a":1,"c":2},3]'],
+      ['"s":[ "a,b"]', '"s":[ "a,c"]'],
+      ['"s":[1 ,2,3]', '"s":[1 ,2,4]'],
+      ['"s":{"a": 1,"b":2}', '"s":{"a": 1,"b":3}'],
+    ]) {
+      const parse = createEventParser({ leavesManagedFieldsOut: true });
+      for (const text of [before, before, before, after, before]) {
+        const object = `{"metadata":{"uid":"${uid}"},${text}}`;
+        assert.deepEqual(parse(lineOf(object)).object, JSON.parse(object));
+      }
+    }
+  });
+
+  it("are an error where a string in a list does not end, spaces or not", () => {
+    for (const [before, after] of [
+      ['[ "a,b"]', '[ "a,3]'],
+      ['["a,b"]', '["a,3]'],
+    ]) {
+      for (const text of ['"s":LIST', '"metadata":{"managedFields":LIST,"name":"n"}']) {
+        const parse = createEventParser({ leavesManagedFieldsOut: true });
+        const line = (list = ""): Buffer => lineOf(`{"uid":"${uid}",${text.replace("LIST", list)}}`);
+        for (let count = 0; count < 3; count += 1) parse(line(before));
+        assert.throws(() => parse(line(after)), { code: "NOT_JSON" });
+      }
+    }
+  });
+
+  for (const leavesManagedFieldsOut of [true, false]) {
+    it(`have managed fields that are no list, or become one, as JSON.parse has them (${leavesManagedFieldsOut ? "left out" : "kept"})`, () => {
+      const kinds = ["null", "{}", "1", "[1]", '[{"a":1}]', "[]"];
+      for (const before of kinds) {
+        for (const after of kinds) {
+          const [parse, parseBeside] = [createEventParser({ leavesManagedFieldsOut }), createEventParser({ leavesManagedFieldsOut })];
+          for (const fields of [before, before, before, after, after, before]) {
+            const metadata = `"metadata":{"managedFields":${fields},"uid":"${uid}"}`;
+            const wanted = JSON.parse(`{${metadata}}`) as { metadata: Json };
+            if (leavesManagedFieldsOut && fields.startsWith("[")) delete wanted.metadata["managedFields"];
+            assert.deepEqual(parse(lineOf(`{${metadata}}`)).object, wanted);
+            const beside = parseBeside(lineOf(`{"a":{"managedFields":${fields}},${metadata}}`)).object;
+            assert.deepEqual(beside, { a: { managedFields: JSON.parse(fields) as unknown }, ...wanted });
+          }
+        }
+      }
+    });
+  }
 
   it("find what changed after what stood before it became longer or shorter", () => {
     const random = createSeededRandom(2);

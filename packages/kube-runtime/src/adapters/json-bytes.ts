@@ -1,4 +1,6 @@
 /** The characters by which JSON is told apart, as bytes. In UTF-8 none of them is ever a part of another character. */
+/** All spaces of JSON, and what may not stand in it at all, are this or less. */
+export const space = 32;
 export const quote = 34;
 export const comma = 44;
 export const colon = 58;
@@ -8,16 +10,31 @@ export const closeBracket = 93;
 export const openBrace = 123;
 export const closeBrace = 125;
 
-/** The place behind the value that begins at `at`, or `end` when it does not end before. Whether it is JSON is not looked at. */
+/**
+ * The place behind the value that begins at `at`, or `end` when it does not end before; `at` itself when a space is there, or whatever else begins no
+ * value. Whether it is JSON is not looked at.
+ */
 export function endOfValue(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at];
   if (first === quote) return endOfString(bytes, at, end);
   if (first === openBrace || first === openBracket) return endOfItems(bytes, at + 1, end);
   for (let index = at; index < end; index += 1) {
-    const byte = bytes[index];
-    if (byte === comma || byte === closeBrace || byte === closeBracket) return index;
+    const byte = bytes[index] ?? 0;
+    if (byte <= space || endsScalar(byte)) return index;
   }
   return end;
+}
+
+function endsScalar(byte: number): boolean {
+  return (
+    byte === comma ||
+    byte === closeBrace ||
+    byte === closeBracket ||
+    byte === quote ||
+    byte === colon ||
+    byte === openBrace ||
+    byte === openBracket
+  );
 }
 
 /** The place behind the closing quotation mark of the string that opens at `at`, or `end`. */

@@ -21,6 +21,8 @@ export interface KnownJson {
   value: object;
   /** Places of what changed before, true for `bytes`. */
   whole: Part;
+  /** How many they are, or were. */
+  places: number;
 }
 
 /** A value inside an object or a list that differed once. Those that never did have no place. */
@@ -48,6 +50,8 @@ const leftOutKey = Buffer.from(`"${leftOut}"`);
 const mostPieces = 24;
 /** Places in one object or list: more are not gone through for each event. */
 const mostParts = 64;
+/** Places in all: what changes in more of them is looked for anew. */
+const mostPlaces = 256;
 const deepest = 32;
 const firstPrintable = 32;
 
@@ -74,6 +78,7 @@ export function createReadLike(): ReadLike {
   /** Up to this place of the old bytes the new ones are the same. */
   let same = 0;
   let pieces = 0;
+  let places = 0;
 
   function compareFrom(oldAt: number, newAt: number): void {
     const length = Math.min(oldEnd - oldAt, end - newAt);
@@ -112,7 +117,10 @@ export function createReadLike(): ReadLike {
       const isFound = next !== undefined && start + next.from <= same;
       const part = isFound ? next : find(value, start, stop, passed, passedKey, isMetadata);
       if (part === undefined) return unlike;
-      if (!isFound) parts.splice(index, 0, part);
+      if (!isFound) {
+        parts.splice(index, 0, part);
+        places += 1;
+      }
       const { key } = part;
       const shiftBefore = shift;
       const before = key === undefined ? undefined : (value as Container)[key];
@@ -146,11 +154,17 @@ export function createReadLike(): ReadLike {
     // They hold managed fields, which whoever parses the whole leaves out.
     if (isMetadata) return unlike;
     pieces += 1;
-    if (pieces > mostPieces || (isInMetadata && part.key === undefined && text[newFrom] !== openBracket)) return unlike;
+    if (pieces > mostPieces || (isInMetadata && isOtherManner(part, from, newFrom))) return unlike;
     const newTo = endOfValue(text, newFrom, end);
+    if (newTo === newFrom) return unlike;
     const after = parsed(newFrom, newTo);
     compareFrom(to, newTo);
     return part.key === undefined && after !== unlike ? undefined : after;
+  }
+
+  /** Managed fields are left out where they are a list, and kept where they are anything else. */
+  function isOtherManner({ key }: Part, from: number, newFrom: number): boolean {
+    return key === undefined ? text[newFrom] !== openBracket : key === leftOut && old[from] !== openBracket;
   }
 
   function parsed(from: number, to: number): unknown {
@@ -212,6 +226,8 @@ export function createReadLike(): ReadLike {
         if (old[keyAt] !== quote || old[at - 1] !== colon) return undefined;
       }
       const to = endOfValue(old, at, stop);
+      // A space: values would be counted wrongly from here on.
+      if (to === at) return undefined;
       if (same <= to) {
         if (same < at) return undefined; // it is another key
         const key = value === undefined ? undefined : isObject ? keyFrom(value, keyAt, at - 1, isMetadata) : index;
@@ -239,6 +255,7 @@ export function createReadLike(): ReadLike {
     view = newView;
     end = stop;
     pieces = 0;
+    places = known.places;
     // Also where nothing differs: what was remembered must be one object.
     if (known.whole.parts === undefined && (old[0] !== openBrace || !isPlain(known.value, 0, oldEnd, false))) return unlike;
     compareFrom(0, start);
@@ -246,6 +263,8 @@ export function createReadLike(): ReadLike {
     // The end of the old bytes must be that of the new ones: nothing may stand behind it.
     if (value === unlike || oldEnd + shift !== stop) return unlike;
     known.whole.to = stop - start;
+    if (places > mostPlaces) known.whole.parts = undefined;
+    known.places = places > mostPlaces ? 0 : places;
     return value as object;
   };
 }

@@ -20,6 +20,7 @@ describe("a watch event without managed fields", () => {
     ["at its end", { metadata: { name: "größer €", managedFields: [entry] } }],
     ["alone in it", { metadata: { managedFields: [entry] } }],
     ["as an empty list", { metadata: { managedFields: [] }, spec: { a: 1 } }],
+    ["behind a field of the name that is not its own", { a: { managedFields: [1] }, metadata: { managedFields: [entry] } }],
     ["behind a text that looks like it", { metadata: { annotations: { a: '{"managedFields":[1],"b":"\\"' }, managedFields: [entry] } }],
   ] as const) {
     it(`leaves them out ${name}`, () => {
@@ -44,6 +45,18 @@ describe("a watch event without managed fields", () => {
       assert.equal(withoutManagedFields(Buffer.from(JSON.stringify(event))), JSON.stringify(event));
     });
   }
+
+  it("keeps them where they stand between spaces or beside what is not JSON, so that the whole is read as it is", () => {
+    for (const metadata of [
+      '{"managedFields":[1] ,"uid":"u"}',
+      '{"uid":"u", "managedFields":[1]}',
+      '{"managedFields":[1],}',
+      '{"managedFields":[1]"uid":"u"}',
+    ]) {
+      const text = `{"type":"MODIFIED","object":{"metadata":${metadata}}}`;
+      assert.equal(withoutManagedFields(Buffer.from(text)), text);
+    }
+  });
 
   it("does the same as parsing and removing, whatever the event holds", () => {
     const word = fc.oneof(

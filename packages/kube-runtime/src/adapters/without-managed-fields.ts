@@ -11,23 +11,31 @@ const metadataKey = Buffer.from('"metadata":');
  * who must not keep the field removes it from the parsed object. Nothing else is ever left out.
  */
 export function withoutManagedFields(line: Buffer): string {
-  const at = line.indexOf(field);
-  if (at < 0 || !isInMetadata(line, at)) return line.toString("utf8");
+  const at = line.includes(field) ? placeOfField(line) : -1;
+  if (at < 0) return line.toString("utf8");
   const end = endOfItems(line, at + field.length, line.length);
+  const [before, behind] = [line[at - 1], line[end]];
   // One comma goes with it: the one behind, or that before the last field of all.
-  const [from, to] = line[end] === comma ? [at, end + 1] : line[at - 1] === comma ? [at - 1, end] : [at, end];
+  if (behind === comma && line[end + 1] === quote && (before === openBrace || before === comma)) return without(line, at, end + 1);
+  if (behind === closeBrace && before === comma) return without(line, at - 1, end);
+  if (behind === closeBrace && before === openBrace) return without(line, at, end);
+  return line.toString("utf8");
+}
+
+function without(line: Buffer, from: number, to: number): string {
   return line.toString("utf8", 0, from) + line.toString("utf8", to);
 }
 
-/** Whether a key of `metadata` in `object` of the event begins at `at`. */
-function isInMetadata(line: Buffer, at: number): boolean {
+/** Where the field begins in `metadata` of the event's `object`, or -1: elsewhere it is somebody's own. */
+function placeOfField(line: Buffer): number {
   let depth = 0;
   let isObject = false;
   let isMetadata = false;
   let index = 0;
-  while (index < at) {
+  while (index < line.length) {
     const byte = line[index];
     if (byte === quote) {
+      if (depth === 3 && isMetadata && isField(line, index)) return index;
       index = endOfString(line, index, line.length);
       continue;
     }
@@ -40,8 +48,11 @@ function isInMetadata(line: Buffer, at: number): boolean {
     }
     index += 1;
   }
-  // Further on means that a string reaches over it: somebody's text, not a key.
-  return index === at && depth === 3 && isMetadata;
+  return -1;
+}
+
+function isField(line: Buffer, index: number): boolean {
+  return index + field.length <= line.length && line.compare(field, 0, field.length, index, index + field.length) === 0;
 }
 
 function isBehindKey(line: Buffer, index: number, key: Buffer): boolean {

@@ -113,9 +113,12 @@ export function createJsonStory(random: RandomSource, { isCalm }: { readonly isC
     }
   }
 
+  /** Some servers write for people: always with the same spaces. */
+  const between = !isCalm && pick(5) === 0 ? one([", ", " ,"]) : ",";
+
   function written(tree: Tree, space: () => string): string {
     if (typeof tree === "string") return space() + tree + space();
-    if (tree.kind === "list") return `${space()}[${space()}${tree.items.map((item) => written(item, space)).join(",")}]${space()}`;
+    if (tree.kind === "list") return `${space()}[${space()}${tree.items.map((item) => written(item, space)).join(between)}]${space()}`;
     const members = tree.members.map(([key, held]) => `${space()}"${key}"${space()}:${written(held, space)}`);
     return `${space()}{${space()}${members.join(",")}}${space()}`;
   }
