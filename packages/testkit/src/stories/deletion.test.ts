@@ -214,3 +214,16 @@ test("a cluster whose TalosMachines no list tells of leaves none of them behind"
     assert.equal(resets(world).length, 5);
   });
 });
+
+test("a TalosMachine that is made late, when its cluster has ended, goes too", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    const made = await world.get(kinds.machine, "demo-10.5.0.4");
+    assert.ok(made !== undefined);
+    const { status: _told, metadata, ...rest } = made;
+    const { name = "", finalizers = [], ownerReferences = [] } = metadata ?? {};
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until("gone", isGone(world), 600);
+    await world.client.resource(kinds.machine).create({ ...rest, metadata: { namespace: "default", name, finalizers, ownerReferences } });
+    await world.until("it is gone", async () => (await world.get(kinds.machine, name)) === undefined, 120);
+  }));

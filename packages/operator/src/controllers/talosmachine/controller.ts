@@ -1,6 +1,6 @@
-import { talosMachineResource } from "@talos-operator/api";
+import { controllerOf, finalizers, talosMachineResource } from "@talos-operator/api";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import { createController, keyText, watchOf } from "@talos-operator/kube-runtime";
+import { createController, hasFinalizer, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Brain } from "../taloscontrolplane/brain.ts";
 import type { Look } from "../../looking/look.ts";
@@ -10,6 +10,7 @@ import { effectiveMode } from "../shared/mode.ts";
 import { annotationsChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { decideMachine } from "./decide.ts";
+import { isLeftAlone } from "./left-alone.ts";
 
 /** Reports follow looks after this pause, so that a machine that changes fast is written once. That it is a ready node is what everybody waits for. */
 export function reportAfterMs(look: Look): number {
@@ -26,7 +27,7 @@ export interface MachineControllerOptions extends ControllerPorts, TalosCaches {
   readonly brain: Pick<Brain, "machine">;
 }
 
-/** Observes and reports about machines; sends nothing. */
+/** Observes and reports about machines; sends them nothing. */
 export function createMachineController(options: MachineControllerOptions): Controller {
   const { machines, controlPlanes, workers } = options;
   const greeted = new Set<string>();
@@ -70,6 +71,11 @@ export function createMachineController(options: MachineControllerOptions): Cont
       }
       const pool = poolOf(machine);
       if (isPaused(pool, machine)) return undefined;
+      const isHeld = machine.metadata.deletionTimestamp !== undefined && hasFinalizer(machine, finalizers.talosMachine);
+      if (isHeld && controllerOf(machine.metadata)?.uid !== pool?.metadata.uid && (await isLeftAlone(machine, options.client))) {
+        await removeFinalizer(options.client.resource<TalosMachine>(talosMachineResource), machine, finalizers.talosMachine);
+        return undefined;
+      }
       const known = options.brain.machine(key);
       // Objects are made while their machines are looked at for the first time: the reports of both are one.
       if (machine.status === undefined && !greeted.has(keyText(key))) {
