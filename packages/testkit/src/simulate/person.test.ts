@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeClient } from "@talos-operator/kube-runtime";
-import { createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import type { Datacenter } from "@talos-operator/simulator";
+import { createValueKeys } from "../world/value-keys.ts";
 import type { Conditioned } from "./object-view.ts";
 import { watchOver } from "./person.ts";
 import { createStage } from "./stage.ts";
@@ -32,7 +34,9 @@ async function written(type: string, message: string): Promise<readonly string[]
   const stage = createStage(desired, "reset", false);
   stage.reinstalled.add("10.5.0.2");
   const time = createVirtualTime();
-  watchOver({ objects, client, timers: time.timers, stage, trace: () => undefined });
+  const datacenter = { machines: () => [], etcdClusters: () => [] } as unknown as Datacenter;
+  const keys = createValueKeys(createSeededRandom(1));
+  watchOver({ objects, client, datacenter, keys, now: () => time.now(), timers: time.timers, stage, trace: () => undefined });
   for (const heard of listeners) heard();
   await time.advance(2 * MINUTE);
   assert.deepEqual(found, [], "nobody answers at once");

@@ -1,6 +1,8 @@
 import { annotations, talosControlPlaneResource } from "@talos-operator/api";
-import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Timers } from "@talos-operator/ports";
+import { asAdmin, type AdminInput } from "./as-admin.ts";
+import { livingEtcd } from "./living-etcd.ts";
+import type { SimulatedMachine } from "@talos-operator/simulator";
 import type { ObjectView } from "./object-view.ts";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
@@ -11,24 +13,23 @@ const ANSWERED_AFTER_MS = 3 * 60_000;
 /** Whoever is asked for the same again and again looks for another cause. */
 const MOST_ANSWERS = 5;
 
+/** Secret with the keys that whoever imports a cluster has. */
+export const GIVEN_KEYS = "kept-keys";
+
 /** What a person sees of a world, and may do to it. */
-export interface PersonInput {
+export interface PersonInput extends AdminInput {
   readonly objects: ObjectView;
-  /** Past every fault. */
-  readonly client: KubeClient;
   readonly timers: Timers;
   readonly stage: Stage;
   readonly trace: (line: string) => void;
 }
 
-/** What a condition asks for, with the word that its message tells to write. */
-interface Ask {
-  readonly annotation: string;
-  readonly word: string;
-}
+/** What a condition asks for: the word that its message tells to write, or the member of etcd that is to be removed by hand. */
+type Ask = { readonly annotation: string; readonly word: string } | { readonly deadMember: string };
 
 /** A person who watches conditions and does what their messages say, where that is right. */
-export function watchOver({ objects, client, timers, stage, trace }: PersonInput): void {
+export function watchOver(input: PersonInput): void {
+  const { objects, client, datacenter, timers, stage, trace } = input;
   let isOnTheWay = false;
   let answers = 0;
   const answer = async (): Promise<void> => {
@@ -36,10 +37,26 @@ export function watchOver({ objects, client, timers, stage, trace }: PersonInput
     isOnTheWay = false;
     if (ask === undefined) return;
     answers += 1;
+    if ("deadMember" in ask) return removeMember(ask.deadMember);
     trace(`a person writes ${ask.annotation}: ${ask.word}`);
     if (ask.annotation === annotations.importApprove) for (const address of stage.reinstalled) stage.approved.add(address);
     const value = { metadata: { annotations: { [ask.annotation]: ask.word } } };
     await client.resource(talosControlPlaneResource).patch({ namespace: NAMESPACE, name: CLUSTER_NAME }, { type: "merge", value });
+  };
+  /** `talosctl etcd remove-member` on a control plane whose etcd runs. */
+  const removeMember = async (name: string): Promise<void> => {
+    const member = livingEtcd(datacenter)
+      .flatMap(({ members }) => members)
+      .find((one) => one.name === name);
+    const isServing = ({ state }: SimulatedMachine): boolean => state.services["etcd"]?.state === "Running" && state.isConnected;
+    const other = datacenter.machines().find((machine) => isServing(machine) && machine.state.etcd.data?.memberId !== member?.id);
+    // Only one whose machine holds its data no more is dead.
+    if (member === undefined || other === undefined || datacenter.machines().some(({ state }) => state.etcd.data?.memberId === member.id))
+      return;
+    trace(`a person removes the member ${name}`);
+    await asAdmin(input, GIVEN_KEYS, other.address, async (talos) => {
+      await talos.etcdRemoveMemberById(member.id, { timeoutMs: 5_000 });
+    });
   };
   const look = (): void => {
     if (isOnTheWay || answers >= MOST_ANSWERS || askOf(objects, stage) === undefined) return;
@@ -57,6 +74,8 @@ function askOf(objects: ObjectView, stage: Stage): Ask | undefined {
   const machine = new RegExp(`annotate ${annotations.retryConfig}: (\\S+) to send them once more`).exec(messageOf("ConfigUpToDate"))?.[1];
   if (machine !== undefined) return { annotation: annotations.retryConfig, word: machine };
   const imported = messageOf("Imported");
+  const deadMember = /etcd has the member (\S+), and no machine in the list shows it\./.exec(imported)?.[1];
+  if (deadMember !== undefined && stage.reinstalled.size > 0) return { deadMember };
   const plan = new RegExp(`Annotate ${annotations.importApprove}: (\\S+) to take it over`).exec(imported)?.[1];
   if (plan === undefined || !differencesOf(imported).every((line) => isAboutDisk(line, stage))) return undefined;
   return { annotation: annotations.importApprove, word: plan };

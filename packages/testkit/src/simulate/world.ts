@@ -279,7 +279,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     beginFaults() {
       plan.begin();
       if (options.trouble === undefined) return;
-      watchOver({ objects, client, timers: time.timers, stage, trace: (line) => trace.add(line) });
+      watchOver({
+        objects,
+        client,
+        datacenter,
+        keys,
+        now: () => clock.now(),
+        timers: time.timers,
+        stage,
+        trace: (line) => trace.add(line),
+      });
       void makeTrouble({
         client,
         kind: options.trouble,

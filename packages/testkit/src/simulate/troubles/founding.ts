@@ -1,8 +1,7 @@
 import type { ClusterRecord } from "@talos-operator/api";
-import { parseSecretsBundle } from "@talos-operator/talos";
-import { createTalosClient } from "@talos-operator/talos/client";
+import { asAdmin } from "../as-admin.ts";
 import { addressesOf } from "../scenario.ts";
-import { bundleKey, readRecord, secretType, type Secret, type TroubleInput } from "./input.ts";
+import { bundleKey, readRecord, type TroubleInput } from "./input.ts";
 
 /** A person founds etcd on another machine than the recorded one while the operator stands still. */
 export async function foundByHand(input: TroubleInput, lastsMs: number): Promise<void> {
@@ -45,17 +44,8 @@ async function anotherThanTheTarget(input: TroubleInput): Promise<string | undef
   return addressesOf(input.scenario).controlPlanes.find((address) => address !== target && waits(address));
 }
 
-async function found({ client, datacenter, keys, now }: TroubleInput, address: string): Promise<void> {
-  const bundle = (await client.resource<Secret>(secretType).get(bundleKey)).data?.["bundle"];
-  if (bundle === undefined) return;
-  const { os } = parseSecretsBundle(Buffer.from(bundle, "base64").toString("utf8")).certs;
-  const signed = await keys.signCertificate(os, {
-    usage: "client",
-    organizations: ["os:admin"],
-    notBefore: now() - 1000,
-    lifetimeMs: 600_000,
+async function found(input: TroubleInput, address: string): Promise<void> {
+  await asAdmin(input, bundleKey.name, address, async (talos) => {
+    await talos.bootstrap({ timeoutMs: 5_000 });
   });
-  const talos = createTalosClient(datacenter.dialer().dial({ address }, { kind: "mutual", ca: os.certificate, ...signed }));
-  await talos.bootstrap({ timeoutMs: 5_000 });
-  talos.close();
 }

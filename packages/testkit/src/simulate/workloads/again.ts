@@ -1,5 +1,6 @@
 import { annotations, clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { GIVEN_KEYS } from "../person.ts";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { isDeleted, isPreserved } from "./deletion.ts";
@@ -117,7 +118,7 @@ export const takeOver: Workload = {
           await world.client.resource(secretType).create({
             apiVersion: "v1",
             kind: "Secret",
-            metadata: { namespace: NAMESPACE, name: "kept-keys" },
+            metadata: { namespace: NAMESPACE, name: GIVEN_KEYS },
             data,
           } as KubeObject);
           await world.applyAgain({ mode: "import" }, false);
@@ -131,7 +132,7 @@ export const takeOver: Workload = {
       {
         what: "say where the keys are",
         async make(world) {
-          const value = { metadata: { annotations: { [annotations.importBundle]: "kept-keys" } } };
+          const value = { metadata: { annotations: { [annotations.importBundle]: GIVEN_KEYS } } };
           await world.client.resource(talosControlPlaneResource).patch(key, { type: "merge", value });
         },
         isReached: (world) => isSettled(world) && effectsOnMachines(world) === before,
