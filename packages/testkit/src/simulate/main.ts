@@ -9,7 +9,7 @@ import type { TroubleKind } from "./troubles.ts";
 import { createReport, joinReports, type Report, type RunResult } from "./report.ts";
 import type { Workload } from "./workload.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--mutant NAME|list] [--trouble NAME] [--only I] [--until-violation] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--mutant NAME|list] [--trouble NAME[,NAME]] [--only I] [--until-violation] [--json]
 
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
@@ -52,7 +52,7 @@ async function simulate(): Promise<void> {
   const { run } = await import("./run.ts");
 
   if (values.workload === "list") return listWorkloads(workloads);
-  const trouble = findTrouble([...TROUBLES, ...LATER_TROUBLES]) ?? mutant?.trouble;
+  const troubles = findTroubles([...TROUBLES, ...LATER_TROUBLES]) ?? (mutant?.trouble === undefined ? undefined : [mutant.trouble]);
   const wanted = values.workload ?? (values["crash-plans"] ? "all" : (mutant?.workload ?? "create"));
   const chosen = wanted === "all" ? workloads : workloads.filter(({ name }) => name === wanted);
   if (chosen.length === 0) fail(`there is no workload "${wanted}"; --workload list names them`);
@@ -61,7 +61,7 @@ async function simulate(): Promise<void> {
   const results: RunResult[] = [];
   const begunAt = Date.now();
   for (const workload of chosen) {
-    const input = { ...subject, workload, runs: integer("runs"), trouble };
+    const input = { ...subject, workload, runs: integer("runs"), troubles };
     let planned = values["crash-plans"] ? [] : planRuns(input);
     if (values["crash-plans"]) {
       const clean = workload.name === "create" ? undefined : { options: planClean(input), result: await run(planClean(input)) };
@@ -133,11 +133,12 @@ function findMutant(): Mutant | undefined {
   return found;
 }
 
-function findTrouble(known: readonly TroubleKind[]): TroubleKind | undefined {
-  if (values.trouble === undefined) return undefined;
-  const found = known.find((kind) => kind === values.trouble);
-  if (found === undefined) fail(`there is no trouble "${values.trouble}"; use one of ${known.join(", ")}`);
-  return found;
+function findTroubles(known: readonly TroubleKind[]): readonly TroubleKind[] | undefined {
+  return values.trouble?.split(",").map((name) => {
+    const found = known.find((kind) => kind === name);
+    if (found === undefined) fail(`there is no trouble "${name}"; use one of ${known.join(", ")}`);
+    return found;
+  });
 }
 
 function integer(name: "seed" | "runs" | "only"): number {

@@ -23,8 +23,8 @@ export interface PlanInput {
   readonly runs: number;
   readonly workload: Workload;
   readonly mutant: string | undefined;
-  /** In every second run this one instead of each in turn. */
-  readonly trouble?: TroubleKind | undefined;
+  /** In every second run these instead of each in turn. */
+  readonly troubles?: readonly TroubleKind[] | undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ export function planRuns(input: PlanInput): readonly RunOptions[] {
       crashes: [crash(index), crash(index + half + Math.floor(index / pairs.length))],
       nuisanceRate: index % 4 < 2 ? 0 : NUISANCE_RATE,
       // Every second run has nothing but crashes, so that what they alone do is seen.
-      trouble: index % 2 === 0 ? undefined : (input.trouble ?? troubles[Math.floor(index / 2) % troubles.length]),
+      troubles: index % 2 === 0 ? [] : (input.troubles ?? [troubles[Math.floor(index / 2) % troubles.length] ?? pick(troubles, random)]),
       // Idleness is a property of the end state, which all runs share, so some of them tell; late effects of nuisances would disturb it.
       idleMinutes: index % 8 === 0 ? 10 : 0,
       // Whole lives take their time; most runs begin where the edits do.
@@ -81,7 +81,7 @@ export function planCrashes(input: PlanInput, clean?: { readonly options: RunOpt
     workload: input.workload,
     crashes: [plan],
     nuisanceRate: 0,
-    trouble: undefined,
+    troubles: [],
     idleMinutes: 0,
     begin: clean === undefined ? "birth" : "ready",
     replay: replayOf(input, index, "--crash-plans"),
@@ -102,13 +102,13 @@ export function planClean(input: PlanInput): RunOptions {
     workload: input.workload,
     crashes: [],
     nuisanceRate: 0,
-    trouble: undefined,
+    troubles: [],
     idleMinutes: 10,
     begin: "ready",
     replay: `npm run simulate -- --seed ${input.seed} --crash-plans --workload ${input.workload.name}`,
   };
 }
 
-function replayOf({ seed, workload, mutant, trouble }: PlanInput, index: number, which: string): string {
-  return `npm run simulate -- --seed ${seed} ${which} --only ${index} --workload ${workload.name}${mutant === undefined ? "" : ` --mutant ${mutant}`}${trouble === undefined ? "" : ` --trouble ${trouble}`}`;
+function replayOf({ seed, workload, mutant, troubles }: PlanInput, index: number, which: string): string {
+  return `npm run simulate -- --seed ${seed} ${which} --only ${index} --workload ${workload.name}${mutant === undefined ? "" : ` --mutant ${mutant}`}${troubles === undefined ? "" : ` --trouble ${troubles.join(",")}`}`;
 }

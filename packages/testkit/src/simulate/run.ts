@@ -14,7 +14,8 @@ export interface RunOptions {
   readonly scenario?: Scenario;
   readonly crashes: readonly PlannedCrash[];
   readonly nuisanceRate: number;
-  readonly trouble: TroubleKind | undefined;
+  /** At once, each in its own time. */
+  readonly troubles: readonly TroubleKind[];
   /** How to repeat this run, for people. */
   readonly replay: string;
   /** Virtual minutes of idleness checked after the goal. 0 skips the check. */
@@ -116,7 +117,7 @@ function prepared(scenario: Scenario): Promise<PreparedWorld> {
 }
 
 async function prepare(scenario: Scenario): Promise<PreparedWorld> {
-  const world = await createWorld({ seed: 7, scenario, crashes: [], nuisanceRate: 0, trouble: undefined, replay: "" });
+  const world = await createWorld({ seed: 7, scenario, crashes: [], nuisanceRate: 0, troubles: [], replay: "" });
   await world.start();
   await world.time.runUntil(() => world.isBroken() || world.isReady());
   // Nodes, events and summaries settle.

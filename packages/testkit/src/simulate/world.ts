@@ -40,7 +40,8 @@ export interface WorldOptions {
   readonly scenario: Scenario;
   readonly crashes: readonly PlannedCrash[];
   readonly nuisanceRate: number;
-  readonly trouble: TroubleKind | undefined;
+  /** At once, each in its own time. */
+  readonly troubles: readonly TroubleKind[];
   /** How to repeat this run, for people. */
   readonly replay: string;
   /** A cluster that is Ready already; otherwise it is made from nothing. */
@@ -238,7 +239,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...(composed === undefined ? {} : { files: composed.files }),
     firstOperator: from === undefined ? 1 : 1001,
   });
-  let trouble: "none" | "waits" | "goes-on" | "over" = options.trouble === undefined ? "none" : "waits";
+  /** Where each trouble stands that is not over. */
+  const going = new Map(options.troubles.map((kind): [TroubleKind, "waits" | "goes-on"] => [kind, "waits"]));
 
   let lastApplied: { readonly desired: Desired | undefined; readonly manifest: ReturnType<typeof manifestOf> } | undefined;
   /** Asked after every timer; what is desired is replaced and never changed. */
@@ -278,7 +280,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     beginFaults() {
       plan.begin();
-      if (options.trouble === undefined) return;
+      if (options.troubles.length === 0) return;
       watchOver({
         objects,
         client,
@@ -289,43 +291,46 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         stage,
         trace: (line) => trace.add(line),
       });
-      void makeTrouble({
-        client,
-        kind: options.trouble,
-        latestMs: isQuick ? LATEST_TROUBLE_MS / QUICKER : LATEST_TROUBLE_MS,
-        random: stream(15),
-        timers: time.timers,
-        datacenter,
-        scenario,
-        pauseOperator: (ms) => operators.pause(ms),
-        beforeSend: (effect, n, act) => operators.beforeSend(effect, n, act),
-        holdOperator: () => operators.hold(),
-        startOperator: () => operators.start(0),
-        setClock: (skewMs) => operators.setClock(skewMs),
-        setWorldClock: (ms) => {
-          aheadMs = ms;
-        },
-        plan,
-        tookEffect: (effect, n) => operators.tookEffect(effect, n),
-        keys,
-        now: () => clock.now(),
-        stage,
-        trace: (line) => {
-          if (line.startsWith("trouble") && trouble === "waits") trouble = "goes-on";
-          trace.add(line);
-        },
-      }).then(
-        () => {
-          trouble = "over";
-        },
-        (error: unknown) => report("Own", error instanceof Error ? error.message : String(error)),
-      );
+      for (const [index, kind] of options.troubles.entries())
+        void makeTrouble({
+          client,
+          kind,
+          latestMs: isQuick ? LATEST_TROUBLE_MS / QUICKER : LATEST_TROUBLE_MS,
+          random: stream(15 + 16_000 * index),
+          timers: time.timers,
+          datacenter,
+          scenario,
+          pauseOperator: (ms) => operators.pause(ms),
+          beforeSend: (effect, n, act) => operators.beforeSend(effect, n, act),
+          holdOperator: () => operators.hold(),
+          startOperator: () => operators.start(0),
+          setClock: (skewMs) => operators.setClock(skewMs),
+          setWorldClock: (ms) => {
+            aheadMs = ms;
+          },
+          plan,
+          tookEffect: (effect, n) => operators.tookEffect(effect, n),
+          keys,
+          now: () => clock.now(),
+          stage,
+          trace: (line) => {
+            if (line.startsWith("trouble") && going.has(kind)) going.set(kind, "goes-on");
+            trace.add(line);
+          },
+        }).then(
+          () => {
+            going.delete(kind);
+          },
+          (error: unknown) => report("Own", error instanceof Error ? error.message : String(error)),
+        );
     },
     endFaults() {
       plan.stop();
-      if (trouble !== "waits" || scenarioIsNew()) return;
+      // A life from the beginning meets every effect that a trouble waits for.
+      const waiting = [...going].filter(([, state]) => state === "waits");
+      if (waiting.length === 0 || from === undefined) return;
       operators.forgetWaits();
-      trouble = "over";
+      for (const [kind] of waiting) going.delete(kind);
     },
     async edit(change) {
       const before = new Map(applied().map((one) => [one.plural, one]));
@@ -369,7 +374,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     isReady: () => stage.desired !== undefined && applied().every(({ plural, name }) => objects.isReady(plural, name)),
     took: (effect) => effects.get(effect)?.tookEffect ?? 0,
     replaceOperator: () => operators.replace(),
-    isTroubleOver: () => trouble === "none" || trouble === "over",
+    isTroubleOver: () => going.size === 0,
     isBroken: () => violations.length > 0,
     isOperatorAlive: () => operators.isAlive(),
     hasLateEffects: () => operators.hasLateEffects(),
@@ -422,10 +427,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       };
     },
   };
-  function scenarioIsNew(): boolean {
-    // A life from the beginning meets every effect that a trouble waits for.
-    return from === undefined;
-  }
   return world;
 }
 
