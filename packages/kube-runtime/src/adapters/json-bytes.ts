@@ -1,6 +1,6 @@
 /** The characters by which JSON is told apart, as bytes. In UTF-8 none of them is ever a part of another character. */
 /** All spaces of JSON, and what may not stand in it at all, are this or less. */
-export const space = 32;
+const space = 32;
 export const quote = 34;
 export const comma = 44;
 export const colon = 58;
