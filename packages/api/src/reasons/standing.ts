@@ -52,6 +52,11 @@ export const secretsLost = {
       next: "Restore the original content.",
     },
     BundleUnreadable: { status: "True", when: "The Secret's content is no secrets bundle.", next: "Restore the original content." },
+    BundleOfAnother: {
+      status: "True",
+      when: "The Secret that was there before the cluster holds the keys of another cluster.",
+      next: "Delete the Secret, and the cluster gets keys of its own.",
+    },
     BundleUnproven: {
       status: "True",
       when: "The ClusterRecord of a cluster that exists is gone, and no machine shows yet that it runs with the keys in the Secret.",

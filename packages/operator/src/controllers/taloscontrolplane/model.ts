@@ -115,6 +115,8 @@ export interface Observed {
   readonly bundle: Seen<SeenBundle>;
   /** Secrets that somebody gave for the keys that are not made yet; absent = none are given, or the keys are there. */
   readonly given?: Seen<SeenGiven>;
+  /** Another cluster whose record has the keys that were found; asked only before there is a record, of keys that this process did not make. */
+  readonly keysElsewhere?: Seen<string>;
   readonly kubeconfig: Seen<SeenAccess>;
   readonly talosconfig: Seen<SeenAccess>;
   /** True when namespace or CRD is going away; `undefined` = not asked (asked only during deletion). */

@@ -8,6 +8,7 @@ import type { AddressBook, References } from "../../references/references.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-copies.ts";
+import { whoElseHasKeys } from "./record/who-has-keys.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import { untoldWorkers } from "./membership/untold.ts";
 import type { DeclaredMachine, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
@@ -87,6 +88,11 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
       : await readBundle({ ...key, name: facts?.bundle.secretName ?? bundleSecretName(key.name, 1) }, session, ports);
 
   const given = record.kind === "absent" && bundle.kind === "absent" ? await readGiven(controlPlane, ports) : undefined;
+  // Keys that were found and not made: somebody may have put another cluster's there.
+  const keysElsewhere =
+    record.kind === "absent" && bundle.kind === "present" && session.sent().get("CreateBundle")?.outcome !== "answered"
+      ? await whoElseHasKeys(bundle.value.clusterId, key, ports.client)
+      : undefined;
 
   const isGoing =
     controlPlane.metadata.deletionTimestamp !== undefined || workers.some((worker) => worker.metadata.deletionTimestamp !== undefined);
@@ -165,6 +171,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     record,
     bundle,
     ...(given === undefined ? {} : { given }),
+    ...(keysElsewhere === undefined ? {} : { keysElsewhere }),
     kubeconfig: access?.kubeconfig ?? { kind: "unknown", detail: "not asked" },
     talosconfig: access?.talosconfig ?? { kind: "unknown", detail: "not asked" },
     namespaceIsTerminating: isGoing || former.length > 0 ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,

@@ -74,6 +74,17 @@ export const keepKeys: Rule = {
         "BundleUnreadable",
         `The Secret ${secret} exists and was not made by this operator. Remove or rename it if it is not this cluster's bundle.`,
       );
+    const { keysElsewhere } = seen;
+    if (keysElsewhere?.kind === "unknown")
+      return unread(
+        `Whether another cluster has the keys in the Secret ${secret} cannot be read: ${keysElsewhere.detail}. They are not used meanwhile.`,
+      );
+    if (keysElsewhere?.kind === "present")
+      return lost(
+        seen,
+        "BundleOfAnother",
+        `The Secret ${secret} holds the keys of the cluster ${keysElsewhere.value}, and two clusters never share them. Delete that Secret (take its finalizer off), and this cluster gets its own; if this cluster takes the place of that one, delete that ClusterRecord first.`,
+      );
     const sign = signOfEarlierLife(seen);
     if (sign !== undefined && !seen.machines.some(({ look }) => look.kind === "running"))
       return lost(

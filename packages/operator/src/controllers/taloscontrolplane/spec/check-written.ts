@@ -1,5 +1,4 @@
-import { clusterRecordResource } from "@talos-operator/api";
-import type { ClusterRecord, Finding, TalosControlPlane } from "@talos-operator/api";
+import type { Finding, TalosControlPlane } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { isConfigError } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
@@ -7,6 +6,7 @@ import type { ConfigBase } from "../../../config/config-base.ts";
 import { ConfigRefusal } from "../../../config/refusal.ts";
 import { renderMachineConfig } from "../../../config/render.ts";
 import { bundleInForce } from "../record/bundle-in-force.ts";
+import { whoElseHasKeys } from "../record/who-has-keys.ts";
 import type { BundleStore } from "../../../secrets/bundle-store.ts";
 import { withoutConfig } from "./declared.ts";
 import type { ClusterFacts } from "../record/facts.ts";
@@ -40,7 +40,7 @@ export async function checkWritten(
   const written = declared.filter(({ machineSpec }) => machineSpec.base !== undefined);
   if (written.length === 0) return { declared, problems: [] };
   const own = written.find(({ owner, isHandMade }) => owner.kind === "TalosControlPlane" && isHandMade !== true)?.machineSpec.base;
-  const shared = own === undefined ? undefined : await whoElseHasKeys(own, cluster, ports.client);
+  const shared = own === undefined ? undefined : await problemOfShared(own, cluster, ports.client);
   if (shared !== undefined) return { declared, problems: [shared] };
   const facts = cluster.record?.facts;
   if (facts === undefined || !cluster.hasKeys) return { declared, problems: [] };
@@ -115,32 +115,23 @@ function refusalOf(
   }
 }
 
-/** Another cluster that was there first and has these very keys: two clusters never share them. */
-async function whoElseHasKeys(base: ConfigBase, { controlPlane, record }: Cluster, client: KubeClient): Promise<Finding | undefined> {
+/** Keys in a config are no other cluster's that was there first. Unknown: nothing is made of keys that may be. */
+async function problemOfShared(base: ConfigBase, { controlPlane, record }: Cluster, client: KubeClient): Promise<Finding | undefined> {
   if (base.fingerprint === undefined || record?.facts.bootstrapDone !== undefined) return undefined;
   const { namespace, name } = controlPlane.metadata;
-  let records: readonly ClusterRecord[];
-  try {
-    records = (await client.resource<ClusterRecord>(clusterRecordResource).list({})).items;
-  } catch {
-    // Unknown: nothing is made of keys that may be another cluster's.
+  const since = record === undefined ? undefined : (record.metadata.creationTimestamp ?? "");
+  const other = await whoElseHasKeys(base.clusterId ?? "", { namespace, name }, client, since);
+  if (other.kind === "absent") return undefined;
+  if (other.kind === "unknown")
     return {
       field: "spec.configRef",
       message: `whether another cluster has the keys in ${base.source} cannot be read`,
       remedy: "Grant the operator list on clusterrecords; it looks again",
       reason: "ReferenceUnread",
     };
-  }
-  const other = records.find(
-    ({ spec, metadata }) =>
-      (metadata.namespace !== namespace || metadata.name !== name) &&
-      spec.clusterId === base.clusterId &&
-      (record === undefined || (metadata.creationTimestamp ?? "") <= (record.metadata.creationTimestamp ?? "")),
-  );
-  if (other === undefined) return undefined;
   return {
     field: "spec.configRef",
-    message: `${base.source} holds the keys of the cluster ${other.metadata.namespace ?? ""}/${other.metadata.name}`,
+    message: `${base.source} holds the keys of the cluster ${other.value}`,
     remedy: "Take the keys out of it, and this cluster gets its own",
     reason: "ClusterMismatch",
   };
