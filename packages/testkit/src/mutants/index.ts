@@ -5,6 +5,7 @@ import { guards } from "./guards.ts";
 import { knownFaults } from "./known-faults.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
+import { whoseItIs } from "./whose-it-is.ts";
 import { writeGuards } from "./write-guards.ts";
 
 /** Every fault that can be planted. */
@@ -16,4 +17,5 @@ export const mutants: readonly Mutant[] = [
   ...compositionFaults,
   ...effectGuards,
   ...writeGuards,
+  ...whoseItIs,
 ];

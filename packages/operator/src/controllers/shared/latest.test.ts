@@ -13,7 +13,8 @@ const saying = (word: string): TalosControlPlane => ({
   metadata: { ...controlPlane(1).metadata, annotations: { "talos.alperen.cloud/reconcile-mode": word } },
 });
 
-test("an object is taken from the cache while its watch moves, and read once it stands still", async () => {
+/** An informer that has listed one control plane, asked through {@link createLatest}. */
+async function begin() {
   const time = createVirtualTime();
   const api = createFakeApi();
   api.put(path, saying("reconcile"));
@@ -28,23 +29,46 @@ test("an object is taken from the cache while its watch moves, and read once it 
   const stop = new AbortController();
   void informer.run(stop.signal);
   await time.advance(100);
-  const reads = (): number => api.requests.filter(({ method, path: asked }) => method === "GET" && asked.endsWith("/demo")).length;
-  const word = async (): Promise<string | undefined> =>
-    (await latest(controlPlane(1).metadata))?.metadata.annotations?.["talos.alperen.cloud/reconcile-mode"];
+  return {
+    time,
+    stop: () => stop.abort(),
+    put: (word: string) => api.put(path, saying(word)),
+    reads: () => api.requests.filter(({ method, path: asked }) => method === "GET" && asked.endsWith("/demo")).length,
+    word: async () => (await latest(controlPlane(1).metadata))?.metadata.annotations?.["talos.alperen.cloud/reconcile-mode"],
+  };
+}
 
-  // What a list or a watch tells after a pause may be old, and more be on its way.
-  assert.equal(await word(), "reconcile");
-  assert.equal(reads(), 1);
-  for (const other of ["disable", "reconcile"]) {
+type World = Awaited<ReturnType<typeof begin>>;
+
+async function moveOn({ time, put }: World): Promise<void> {
+  for (const word of ["disable", "reconcile"]) {
     await time.advance(1_500);
-    api.put(path, saying(other));
+    put(word);
   }
   await time.advance(10);
-  assert.equal(await word(), "reconcile");
-  assert.equal(reads(), 1);
+}
 
-  await time.advance(2_000);
-  assert.equal(await word(), "reconcile");
-  assert.equal(reads(), 2);
-  stop.abort();
+test("an object is taken from the cache while its watch moves, and read once it stands still", async () => {
+  const world = await begin();
+  await moveOn(world);
+  assert.equal(await world.word(), "reconcile");
+  assert.equal(world.reads(), 0);
+
+  await world.time.advance(2_000);
+  assert.equal(await world.word(), "reconcile");
+  assert.equal(world.reads(), 1);
+  world.stop();
+});
+
+test("what a list or a watch tells after a pause may be old, and more be on its way: the object is read", async () => {
+  const world = await begin();
+  assert.equal(await world.word(), "reconcile");
+  assert.equal(world.reads(), 1);
+  await moveOn(world);
+  await world.time.advance(60_000);
+  world.put("disable");
+  await world.time.advance(10);
+  assert.equal(await world.word(), "disable");
+  assert.equal(world.reads(), 2);
+  world.stop();
 });

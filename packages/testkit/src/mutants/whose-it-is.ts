@@ -1,0 +1,103 @@
+import { brain, type Mutant } from "./mutant.ts";
+
+const shared = "operator/src/controllers/shared";
+
+/** Faults about whose an object, a machine or a word is, and from when. */
+export const whoseItIs: readonly Mutant[] = [
+  {
+    name: "keys-of-another-cluster",
+    about: "takes the keys of another cluster that lie under the name of its own",
+    tests: ["testkit/src/stories/namesakes.test.ts"],
+    edits: [
+      {
+        file: `${brain}/rules/keep-keys.ts`,
+        find: 'if (keysElsewhere?.kind === "present")',
+        replace: 'if (keysElsewhere?.kind === "present" && secret === "")',
+      },
+    ],
+  },
+  {
+    name: "status-of-a-namesake",
+    about: "writes what it saw of a deleted object into the status of the next one of its name",
+    tests: [`${shared}/status-writer.test.ts`],
+    edits: [
+      {
+        file: `${shared}/status-writer.ts`,
+        find: "...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid })",
+        replace: '...(namespace === undefined ? {} : { namespace }), ...(uid === "" ? { uid } : {})',
+      },
+    ],
+  },
+  {
+    name: "orphans-deleted",
+    about: "deletes what the garbage collector took off a cluster that was deleted with --cascade=orphan",
+    tests: ["testkit/src/stories/watches-behind.test.ts", "testkit/src/stories/deletion.test.ts"],
+    edits: [
+      {
+        file: `${shared}/delete-owned.ts`,
+        find: "if (live.metadata?.ownerReferences?.some((reference) => reference.uid === owner) !== true) return false;",
+        replace: 'if (owner === "nobody") return false;',
+      },
+    ],
+  },
+  {
+    name: "orphaning-overlooked",
+    about: "takes down the pools of a cluster that is deleted with --cascade=orphan",
+    tests: ["operator/src/controllers/taloscluster/decide.test.ts"],
+    edits: [
+      {
+        file: `${shared}/delete-owned.ts`,
+        find: 'return finalizers.includes("orphan");',
+        replace: 'return finalizers.includes("nobody");',
+      },
+    ],
+  },
+  {
+    name: "imported-as-they-stand",
+    about: "imports control planes that stand at each other's addresses",
+    tests: ["operator/src/importing/assess.test.ts"],
+    edits: [{ file: "operator/src/importing/assess.ts", find: "...swapped(seen), ", replace: "...(seen.now < 0 ? swapped(seen) : []), " }],
+  },
+  {
+    name: "first-version-counts",
+    about: "writes down the version of one control plane as that of all",
+    tests: [`${brain}/rules/remember-versions.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/remember-versions.ts`,
+        find: "return others.every((one) => one === first) ? first : undefined;",
+        replace: "return others.length >= 0 ? first : undefined;",
+      },
+    ],
+  },
+  {
+    name: "late-machine-let-go",
+    about: "lets a TalosMachine go whose cluster is gone, though a record says that its machine is to be wiped",
+    tests: ["operator/src/controllers/talosmachine/left-alone.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/talosmachine/left-alone.ts",
+        find: "return facts !== undefined && !facts.machines.some((fact) => fact.name === name && mayHoldConfig(fact));",
+        replace: 'return facts !== undefined && !facts.machines.some((fact) => fact.name === "" && name === "" && mayHoldConfig(fact));',
+      },
+    ],
+  },
+  {
+    name: "untold-machines-stay",
+    about: "leaves TalosMachines behind that no list tells of",
+    tests: ["testkit/src/stories/deletion.test.ts"],
+    edits: [
+      {
+        file: `${brain}/execute.ts`,
+        find: 'if (action.object.kind === "TalosControlPlane") await deleteUntold(effects);',
+        replace: 'if (String(action.object.kind) === "") await deleteUntold(effects);',
+      },
+    ],
+  },
+  {
+    name: "stale-watch-believed",
+    about: "believes the first words of a watch that stood still",
+    tests: [`${shared}/latest.test.ts`],
+    edits: [{ file: `${shared}/latest.ts`, find: " && elapsedMs(movesSince, now) >= HEARD_WITHIN_MS;", replace: " && movesSince <= now;" }],
+  },
+];
