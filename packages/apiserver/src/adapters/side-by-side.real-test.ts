@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { startEmbedded, startGenuine } from "../testing/real-servers.ts";
 import type { Outcome, RealServer } from "../testing/real-servers.ts";
+import { kubectlSecuritySessions } from "./kubectl-security-sessions.ts";
 import { kubectlSessions } from "./kubectl-sessions.ts";
 
 /** What no two servers have in common: names of things that were made up, addresses, times. */
@@ -36,7 +37,7 @@ describe("genuine kubectl prints the same against the embedded API and the genui
   });
   after(() => Promise.all([ours.close(), genuine.close()]));
 
-  kubectlSessions.forEach(({ name, steps }, number) => {
+  [...kubectlSessions, ...kubectlSecuritySessions].forEach(({ name, steps }, number) => {
     it(name, async (t) => {
       const namespace = `session-${number}`;
       for (const server of [ours, genuine]) {

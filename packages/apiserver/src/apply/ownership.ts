@@ -40,8 +40,10 @@ export function ignoredFields({ kind, subresource }: Pick<OwnershipContext, "kin
   if (subresource !== "status") return emptySet;
   const known = exceptStatus.get(kind);
   if (known !== undefined) return known;
-  const children = new Map<string, FieldSet>([["f:metadata", leafSet]]);
-  for (const name of kind.root.properties.keys()) if (name !== "status") children.set(`f:${name}`, leafSet);
+  const children = new Map<string, FieldSet>();
+  // Through the status of most built-in kinds labels and annotations are written too, and owned; of Nodes written, and owned by nobody.
+  if (!kind.root.isBuiltin || kind.names.kind === "Node") children.set("f:metadata", leafSet);
+  for (const name of kind.root.properties.keys()) if (name !== "status" && name !== "metadata") children.set(`f:${name}`, leafSet);
   const set: FieldSet = { member: false, children };
   exceptStatus.set(kind, set);
   return set;

@@ -6,6 +6,7 @@ import { crdCases } from "./crd-cases.ts";
 import { crdRefusalCases } from "./crd-refusal-cases.ts";
 import { decodingCases } from "./decoding-cases.ts";
 import { mergeCases } from "./merge-cases.ts";
+import { podSecurityCases } from "./pod-security-cases.ts";
 import { ruleCases } from "./rule-cases.ts";
 import type { DifferentialCase } from "./run-case.ts";
 import { valueCases } from "./value-cases.ts";
@@ -22,6 +23,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   costs: prefixed("a price", costCases),
   decodings: prefixed("reading", decodingCases),
   bounds: prefixed("a", boundCases),
+  "pod-security": prefixed("pod security of a", podSecurityCases),
 };
 
 function prefixed(prefix: string, cases: readonly DifferentialCase[]): readonly DifferentialCase[] {

@@ -12,12 +12,16 @@ export interface Step {
   readonly query?: Readonly<Record<string, string>>;
   /** Only the HTTP status is compared: the genuine server has parts (admission plugins) that ours leaves out. */
   readonly statusOnly?: true;
+  /** The object that is answered is not compared: only what is said of it. */
+  readonly verdictOnly?: true;
 }
 
 /** A sequence of requests about one object. */
 export interface DifferentialCase {
   readonly name: string;
   readonly resource: Resource;
+  /** The case is played in a namespace of its own with these labels, that is called like the object; else in `default`. */
+  readonly namespaceLabels?: Readonly<Record<string, string>>;
   readonly steps: readonly Step[];
 }
 
@@ -47,19 +51,34 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /** Plays a case against a server and returns its answers. The object is deleted at the end. */
-export async function runCase(transport: KubeTransport, { resource, steps }: DifferentialCase, name: string): Promise<Answer[]> {
+export async function runCase(
+  transport: KubeTransport,
+  { resource, namespaceLabels, steps }: DifferentialCase,
+  name: string,
+): Promise<Answer[]> {
+  const namespace = namespaceLabels === undefined ? "default" : name;
+  if (namespaceLabels !== undefined)
+    await transport.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name, labels: namespaceLabels } } });
   const root = resource.apiVersion.includes("/") ? `/apis/${resource.apiVersion}` : `/api/${resource.apiVersion}`;
-  const collection = `${root}${resource.namespaced ? "/namespaces/default" : ""}/${resource.plural}`;
+  const collection = `${root}${resource.namespaced ? `/namespaces/${namespace}` : ""}/${resource.plural}`;
   const answers: Answer[] = [];
   for (const step of steps) {
     const path = step.do === "create" ? collection : `${collection}/${name}${step.subresource === undefined ? "" : `/${step.subresource}`}`;
     const query = { fieldManager: step.manager ?? "tester", ...step.query };
     const named = async (): Promise<unknown> =>
-      identify(step.body, resource, name, step.do === "replace" ? await versionOf(transport, `${collection}/${name}`) : undefined);
+      identify(
+        step.body,
+        resource,
+        namespace,
+        name,
+        step.do === "replace" ? await versionOf(transport, `${collection}/${name}`) : undefined,
+      );
     const answer = describe(await send(transport, step, path, query, named));
-    answers.push(step.statusOnly === true ? { status: answer.status } : answer);
+    const { object: _object, ...verdict } = answer;
+    answers.push(step.statusOnly === true ? { status: answer.status } : step.verdictOnly === true ? verdict : answer);
   }
   await transport.send({ method: "DELETE", path: `${collection}/${name}` });
+  if (namespaceLabels !== undefined) await transport.send({ method: "DELETE", path: `/api/v1/namespaces/${name}` });
   return answers;
 }
 
@@ -97,7 +116,7 @@ async function send(
   }
 }
 
-function identify(body: unknown, resource: Resource, name: string, resourceVersion: string | undefined): unknown {
+function identify(body: unknown, resource: Resource, namespace: string, name: string, resourceVersion: string | undefined): unknown {
   if (!isObject(body)) return body;
   const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
   return {
@@ -106,7 +125,7 @@ function identify(body: unknown, resource: Resource, name: string, resourceVersi
     ...body,
     metadata: {
       name,
-      ...(resource.namespaced ? { namespace: "default" } : {}),
+      ...(resource.namespaced ? { namespace } : {}),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...metadata,
     },

@@ -11,6 +11,8 @@ export interface WriteFacts {
   readonly user: ApiUser;
   /** Every stored object of a resource, named as the store does; with a namespace those in it. */
   readonly stored: (resource: string, namespace?: string) => readonly JsonObject[];
+  /** Tells the writer something, whatever becomes of the write. */
+  readonly warn: (text: string) => void;
 }
 
 /** A subresource through which one part of an object is written. */

@@ -60,7 +60,9 @@ export function podWarnings(pod: JsonObject, prefix: string): readonly string[] 
     ...objectsAt(spec, "imagePullSecrets").flatMap(({ name }, index) =>
       (name ?? "") === "" ? [`${at}.imagePullSecrets[${index}].name: invalid empty name ""`] : [],
     ),
+    ...seccompWarnings(seccompOfPod, spec, pod, prefix),
     ...containersOf(spec, at).flatMap(([container, here]) => [
+      ...profileWarnings(container, pod, prefix),
       ...fractionWarnings(container, here),
       ...environmentWarnings(container, here),
     ]),
@@ -131,6 +133,32 @@ function affinityWarnings(affinity: JsonObject, at: string): readonly string[] {
       ),
     ];
   });
+}
+
+const seccompOfPod = "seccomp.security.alpha.kubernetes.io/pod";
+
+/** Profiles of containers that are named by annotations of old, where nobody says them by field. */
+function profileWarnings(container: JsonObject, pod: JsonObject, prefix: string): readonly string[] {
+  const name = stringAt(container, "name") ?? "";
+  const spec = objectAt(pod, "spec");
+  const key = `container.apparmor.security.beta.kubernetes.io/${name}`;
+  const isNoted = objectAt(metadataOf(pod), "annotations")[key] !== undefined;
+  const isSaid = [container, spec].some((holder) => objectAt(holder, "securityContext")["appArmorProfile"] !== undefined);
+  return [
+    ...seccompWarnings(`container.seccomp.security.alpha.kubernetes.io/${name}`, container, pod, prefix),
+    ...(isNoted && !isSaid
+      ? [`${prefix}metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`]
+      : []),
+  ];
+}
+
+/** An annotation that names a filter of calls, where `holder` does not say it by field. */
+function seccompWarnings(key: string, holder: JsonObject, pod: JsonObject, prefix: string): readonly string[] {
+  const isNoted = objectAt(metadataOf(pod), "annotations")[key] !== undefined;
+  const isSaid = objectAt(holder, "securityContext")["seccompProfile"] !== undefined;
+  return isNoted && !isSaid
+    ? [`${prefix}metadata.annotations[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`]
+    : [];
 }
 
 /** Bytes come whole; who writes `100m` of memory meant `100M`. */

@@ -12,6 +12,7 @@ import { forbidden } from "../request/status.ts";
 import { prepareCrd, validateCrd } from "./custom.ts";
 import { defaultAutoscaler } from "./defaults/autoscaler.ts";
 import { fill } from "./defaults/fill.ts";
+import { confineAsAnnotated } from "./app-armor.ts";
 import { admitNewPod, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
 import { addressService, defaultService } from "./defaults/service.ts";
 import {
@@ -259,7 +260,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   "storage.k8s.io/csidrivers": { ...ordinary, answersDeletedObject: true, prepare: defaultDriver },
   "storage.k8s.io/csinodes": { ...ordinary, answersDeletedObject: true },
-  "storage.k8s.io/volumeattachments": { ...ordinary, answersDeletedObject: true },
+  "storage.k8s.io/volumeattachments": { ...ordinary, answersDeletedObject: true, statusKeepsMetadata: true },
   "storage.k8s.io/volumeattributesclasses": { ...ordinary, answersDeletedObject: true },
   "batch/jobs": {
     ...workload,
@@ -302,7 +303,7 @@ function countTemplates(set: JsonObject, old: JsonObject | undefined): JsonObjec
   return withMetadata(set, { annotations: { ...objectAt(metadataOf(set), "annotations"), [templateGeneration]: String(count) } });
 }
 
-function beginPod(pod: JsonObject, { stored }: WriteFacts): JsonObject {
+function beginPod(pod: JsonObject, { stored, warn }: WriteFacts): JsonObject {
   const namespace = stringAt(metadataOf(pod), "namespace") ?? "";
   const limited = fillFromLimits(pod, stored(limitRangeResource, namespace));
   const wanted = stringAt(objectAt(limited, "spec"), "priorityClassName") ?? "";
@@ -313,7 +314,7 @@ function beginPod(pod: JsonObject, { stored }: WriteFacts): JsonObject {
     const name = stringAt(metadataOf(pod), "name") ?? "";
     throw forbidden({ group: "", plural: "pods" }, name, `no PriorityClass with name ${wanted} was found`);
   }
-  const admitted = admitNewPod(limited, priority);
+  const admitted = confineAsAnnotated(admitNewPod(limited, priority), warn);
   return { ...admitted, status: { phase: "Pending", qosClass: qosClassOf(admitted) } };
 }
 

@@ -2,6 +2,7 @@ import { metadataWarnings, validateMetadata } from "../admission/metadata.ts";
 import { admitIntoKind, admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
 import { admitByLimits } from "../admission/limits.ts";
 import { admitByPolicy } from "../admission/policy/admit.ts";
+import { admitBySecurity } from "../admission/pod-security/admit.ts";
 import { admitByQuota } from "../admission/quota.ts";
 import { refuseEscalation } from "../auth/escalation.ts";
 import { rbacGroup } from "../auth/rbac.ts";
@@ -82,6 +83,7 @@ export function finishCreate(
   admitPermissions(context, call, object, undefined);
   refuseInvalid(call, object, undefined, facts);
   admitByLimits(context.state, kind, namespace, object, undefined);
+  call.warnings.push(...admitBySecurity(context.state, { kind, subresource: "", namespace, object, live: undefined }));
   admitSubject(call, object, name);
   admitByPolicy(context, call, { operation: "CREATE", object, live: undefined, dryRun: options.dryRun });
   admitByQuota(context.state, kind, namespace, object, undefined);
@@ -140,6 +142,7 @@ export function finishUpdate(
   admitPermissions(context, call, object, live);
   refuseInvalid(call, object, live, facts);
   if (subresource === "") admitByLimits(context.state, kind, call.namespace, object, live);
+  call.warnings.push(...admitBySecurity(context.state, { kind, subresource, namespace: call.namespace, object, live }));
   admitSigning(context, call, object, live);
   admitByPolicy(context, call, { operation: "UPDATE", object, live, dryRun: options.dryRun });
   if (subresource === "") admitByQuota(context.state, kind, call.namespace, object, live);
@@ -286,7 +289,7 @@ function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonO
 function factsOf(context: ApiContext, call: ResourceCall, now: string): WriteFacts {
   const stored: WriteFacts["stored"] = (resource, namespace) =>
     context.state.list(resource, namespace === undefined ? "" : `${namespace}/`).map((entry) => entry.object);
-  return { now, user: call.request.user, stored };
+  return { now, user: call.request.user, stored, warn: (text) => call.warnings.push(text) };
 }
 
 function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, facts: WriteFacts): JsonObject {
