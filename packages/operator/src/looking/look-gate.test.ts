@@ -22,13 +22,17 @@ function handTimers(): { timers: Timers; ring: () => void } {
   };
 }
 
-function looks(gate: LookGate, count: number): { begun: () => number; finish: (n: number) => void; done: Promise<number[]> } {
+function looks(
+  gate: LookGate,
+  count: number,
+  wasSilent = false,
+): { begun: () => number; finish: (n: number) => void; done: Promise<number[]> } {
   const open: (() => void)[] = [];
   const done = Array.from({ length: count }, (_, n) =>
     gate.pass(async () => {
       await new Promise<void>((resolve) => open.push(resolve));
       return n;
-    }),
+    }, wasSilent),
   );
   return { begun: () => open.length, finish: (n) => open[n]?.(), done: Promise.all(done) };
 }
@@ -37,6 +41,7 @@ describe("the gate of looks", () => {
   it("lets 16 in at once and the next ones in their order", async () => {
     const gate = new LookGate(handTimers().timers);
     const { begun, finish, done } = looks(gate, 24);
+    await setImmediate();
     assert.equal(begun(), 16);
     finish(5);
     await setImmediate();
@@ -56,7 +61,8 @@ describe("the gate of looks", () => {
     const gate = new LookGate(timers);
     const hanging = looks(gate, 16);
     const next = looks(gate, 16);
-    assert.equal(next.begun(), 0);
+    await setImmediate();
+    assert.deepEqual([hanging.begun(), next.begun()], [16, 0]);
     ring();
     await setImmediate();
     assert.equal(next.begun(), 16);
@@ -64,17 +70,30 @@ describe("the gate of looks", () => {
     for (let n = 0; n < 16; n += 1) hanging.finish(n);
     await hanging.done;
     const last = looks(gate, 1);
+    await setImmediate();
     assert.equal(last.begun(), 0);
     next.finish(0);
     await setImmediate();
     assert.equal(last.begun(), 1);
   });
 
+  it("has places of their own for machines that were silent: others wait for none of them", async () => {
+    const { timers, ring } = handTimers();
+    const gate = new LookGate(timers);
+    const silent = looks(gate, 40, true);
+    const answering = looks(gate, 16);
+    await setImmediate();
+    assert.deepEqual([silent.begun(), answering.begun()], [16, 16]);
+    ring();
+    await setImmediate();
+    assert.equal(silent.begun(), 32, "whoever is slow gives the place to one of its kind");
+  });
+
   it("gives the place back after a failure", async () => {
     const gate = new LookGate(handTimers().timers);
     for (let n = 0; n < 40; n += 1)
       await assert.rejects(
-        gate.pass(() => Promise.reject(new Error("no"))),
+        gate.pass(() => Promise.reject(new Error("no")), false),
         /no/,
       );
   });

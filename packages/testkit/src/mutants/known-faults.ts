@@ -356,6 +356,19 @@ export const knownFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "silent-machines-among-the-others",
+    about: "lets looks at machines that were silent take the places of the others",
+    stands: ["V15"],
+    tests: [tests.gate],
+    edits: [
+      {
+        file: "operator/src/looking/look-gate.ts",
+        find: "await (wasSilent ? this.#silent : this.#answering).enter();",
+        replace: "await (wasSilent ? this.#answering : this.#answering).enter();",
+      },
+    ],
+  },
+  {
     name: "cluster-calls-without-an-end",
     about: "waits as long as it takes for the cluster's own API",
     stands: ["V16"],

@@ -388,7 +388,7 @@ export class ClusterSession {
           const look = await lookAt(question);
           if (this.#pace === "settled" && this.#ports.gate.isCrowded()) connections.close();
           return look;
-        }),
+        }, watcher.last().kind === "silent"),
     });
     this.#ports.gate.admit();
     // Not before the map holds it: the first look asks there.
