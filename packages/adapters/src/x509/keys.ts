@@ -1,17 +1,15 @@
-import { createHash, generateKeyPairSync, X509Certificate, type KeyObject } from "node:crypto";
-import type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "@talos-operator/ports";
 import {
-  authorityKeyIdentifier,
-  basicConstraints,
-  distinguishedName,
-  extendedKeyUsage,
-  keyUsage,
-  signedCertificate,
-  subjectAlternativeNames,
-  subjectKeyIdentifier,
-} from "./certificate.ts";
-import { issuerOf } from "./issuer.ts";
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  type webcrypto,
+  X509Certificate,
+  type KeyObject,
+} from "node:crypto";
+import type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "@talos-operator/ports";
 import { createKeyPair } from "./key-pair.ts";
+import { loadX509, type X509Module } from "./load.ts";
 import { readPrivateKey, writePrivateKey } from "./pem.ts";
 import { createRsaPool } from "./rsa-pool.ts";
 
@@ -28,31 +26,30 @@ export interface X509Keys extends Keys {
   close(): void;
 }
 
-/** Creates keys and certificates as the genuine Talos libraries do. */
+/** Creates keys and certificates as the genuine Talos libraries do. The X.509 library is loaded with the first certificate. */
 export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
   const pool = createRsaPool(options.rsaPoolSize ?? 0);
 
   return {
     async createAuthority(request: AuthorityRequest): Promise<KeyPair> {
+      const x509 = await loadX509();
       const key = generatePrivateKey(request.kind);
-      const name = distinguishedName(request.organization === undefined ? [] : [request.organization], undefined);
-      const certificate = await signedCertificate(
-        {
-          issuer: name,
-          subject: name,
-          notBefore: request.notBefore,
-          notAfter: request.notBefore + TEN_YEARS_MS,
-          key,
-          extensions: [
-            basicConstraints(),
-            keyUsage("digitalSignature", "keyCertSign"),
-            extendedKeyUsage("server", "client"),
-            subjectKeyIdentifier(key),
-          ],
-        },
-        key,
-      );
-      return createKeyPair(certificate, writePrivateKey(key));
+      const keys = toCryptoKeys(key);
+      const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+        serialNumber: createSerial(),
+        name: distinguishedName(x509, request.organization === undefined ? [] : [request.organization], undefined),
+        notBefore: new Date(request.notBefore),
+        notAfter: new Date(request.notBefore + TEN_YEARS_MS),
+        keys,
+        signingAlgorithm: signingAlgorithm(request.kind),
+        extensions: [
+          new x509.BasicConstraintsExtension(true, undefined, true),
+          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign, true),
+          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+          await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+        ],
+      });
+      return createKeyPair(toPem(certificate.toString("pem")), writePrivateKey(key));
     },
 
     async createPrivateKey(kind: PrivateKeyKind): Promise<string> {
@@ -60,31 +57,42 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
     },
 
     async signCertificate(authority: KeyPair, request: CertificateRequest): Promise<KeyPair> {
-      const { organizations = [], commonName, dnsNames = [], ipAddresses = [] } = request;
-      const issuer = issuerOf(authority);
-      // Leaves get a key of the same kind as their authority; authorities that kubeadm made are RSA.
-      const kind = kindOf(issuer.key);
-      const leafKey = kind === "rsa4096" ? await pool.take() : generatePrivateKey(kind);
-      const hasNames = dnsNames.length > 0 || ipAddresses.length > 0;
-      const certificate = await signedCertificate(
-        {
-          issuer: issuer.subject,
-          subject: distinguishedName(organizations, commonName),
-          notBefore: request.notBefore,
-          notAfter: request.notBefore + request.lifetimeMs,
-          key: leafKey,
-          extensions: [
-            // Kubernetes wants keyEncipherment on its certificates, Talos gives its own only digitalSignature.
-            kind === "ed25519" ? keyUsage("digitalSignature") : keyUsage("digitalSignature", "keyEncipherment"),
-            extendedKeyUsage(request.usage),
-            authorityKeyIdentifier(issuer.keyIdentifier),
-            // RFC 5280 4.2.1.6: the alternative names must be critical where the subject is empty.
-            ...(hasNames ? [subjectAlternativeNames(dnsNames, ipAddresses, commonName === undefined && organizations.length === 0)] : []),
-          ],
-        },
-        issuer.key,
-      );
-      return createKeyPair(certificate, writePrivateKey(leafKey));
+      const x509 = await loadX509();
+      const issuer = await issuerOf(x509, authority);
+      const leafKey = issuer.kind === "rsa4096" ? await pool.take() : generatePrivateKey(issuer.kind);
+      const names = [
+        ...(request.dnsNames ?? []).map((value) => ({ type: "dns" as const, value })),
+        ...(request.ipAddresses ?? []).map((value) => ({ type: "ip" as const, value })),
+      ];
+      // Kubernetes wants keyEncipherment on its certificates, Talos gives its own only digitalSignature.
+      const keyEncipherment = issuer.kind === "ed25519" ? 0 : x509.KeyUsageFlags.keyEncipherment;
+      const certificate = await x509.X509CertificateGenerator.create({
+        serialNumber: createSerial(),
+        subject: distinguishedName(x509, request.organizations ?? [], request.commonName),
+        issuer: issuer.subject,
+        notBefore: new Date(request.notBefore),
+        notAfter: new Date(request.notBefore + request.lifetimeMs),
+        publicKey: toPublicCryptoKey(leafKey),
+        signingKey: issuer.signingKey,
+        signingAlgorithm: signingAlgorithm(issuer.kind),
+        extensions: [
+          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | keyEncipherment, true),
+          new x509.ExtendedKeyUsageExtension([
+            request.usage === "client" ? x509.ExtendedKeyUsage.clientAuth : x509.ExtendedKeyUsage.serverAuth,
+          ]),
+          issuer.keyIdentifier,
+          // RFC 5280 4.2.1.6: the alternative names must be critical where the subject is empty.
+          ...(names.length > 0
+            ? [
+                new x509.SubjectAlternativeNameExtension(
+                  names,
+                  request.commonName === undefined && (request.organizations ?? []).length === 0,
+                ),
+              ]
+            : []),
+        ],
+      });
+      return createKeyPair(toPem(certificate.toString("pem")), writePrivateKey(leafKey));
     },
 
     describeCertificate(certificate: string): CertificateFacts {
@@ -130,12 +138,110 @@ function generatePrivateKey(kind: PrivateKeyKind): KeyObject {
   }
 }
 
+/** What signing with an authority needs, read once for each pair that a caller holds on to. */
+interface Issuer {
+  /** Leaves get a key of the same kind; authorities that kubeadm made are RSA. */
+  readonly kind: PrivateKeyKind;
+  readonly subject: InstanceType<X509Module["Name"]>;
+  readonly keyIdentifier: InstanceType<X509Module["AuthorityKeyIdentifierExtension"]>;
+  readonly signingKey: webcrypto.CryptoKey;
+}
+
+const issuers = new WeakMap<KeyPair, Promise<Issuer>>();
+
+function issuerOf(x509: X509Module, authority: KeyPair): Promise<Issuer> {
+  const known = issuers.get(authority);
+  if (known !== undefined) return known;
+  const read = readIssuer(x509, authority);
+  issuers.set(authority, read);
+  return read;
+}
+
+async function readIssuer(x509: X509Module, authority: KeyPair): Promise<Issuer> {
+  const key = readPrivateKey(authority.key);
+  const certificate = new x509.X509Certificate(authority.certificate);
+  return {
+    kind: kindOf(key),
+    subject: certificate.subjectName,
+    keyIdentifier: await keyIdentifierOf(x509, certificate),
+    signingKey: key.toCryptoKey(keyAlgorithm(key), false, ["sign"]),
+  };
+}
+
+/** The authority's own identifier need not be the hash of its key, and OpenSSL wants the two to agree. */
+function keyIdentifierOf(
+  x509: X509Module,
+  authority: InstanceType<X509Module["X509Certificate"]>,
+): Promise<Issuer["keyIdentifier"]> | Issuer["keyIdentifier"] {
+  const own = authority.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
+  return own === undefined
+    ? x509.AuthorityKeyIdentifierExtension.create(authority.publicKey)
+    : new x509.AuthorityKeyIdentifierExtension(own);
+}
+
+function toCryptoKeys(key: KeyObject): webcrypto.CryptoKeyPair {
+  return { privateKey: key.toCryptoKey(keyAlgorithm(key), false, ["sign"]), publicKey: toPublicCryptoKey(key) };
+}
+
+function toPublicCryptoKey(key: KeyObject): webcrypto.CryptoKey {
+  return createPublicKey(key).toCryptoKey(keyAlgorithm(key), true, ["verify"]);
+}
+
 function kindOf(key: KeyObject): PrivateKeyKind {
   return key.asymmetricKeyType === "ed25519" ? "ed25519" : key.asymmetricKeyType === "rsa" ? "rsa4096" : "p256";
+}
+
+function keyAlgorithm(key: KeyObject): webcrypto.Algorithm | webcrypto.EcKeyAlgorithm | webcrypto.RsaHashedImportParams {
+  switch (kindOf(key)) {
+    case "ed25519":
+      return { name: "Ed25519" };
+    case "p256":
+      return { name: "ECDSA", namedCurve: "P-256" };
+    case "rsa4096":
+      return rsaWithSha512;
+  }
+}
+
+function signingAlgorithm(kind: PrivateKeyKind): webcrypto.Algorithm | webcrypto.EcdsaParams {
+  switch (kind) {
+    case "ed25519":
+      return { name: "Ed25519" };
+    case "p256":
+      return { name: "ECDSA", hash: "SHA-256" };
+    case "rsa4096":
+      return rsaWithSha512;
+  }
+}
+
+const rsaWithSha512 = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-512" };
+
+function distinguishedName(
+  x509: X509Module,
+  organizations: readonly string[],
+  commonName: string | undefined,
+): InstanceType<X509Module["Name"]> {
+  // Like Go, all organizations in one set, whose members DER wants in the order of their bytes: shorter ones first.
+  const inOrder = [...organizations].toSorted((a, b) => Buffer.byteLength(a) - Buffer.byteLength(b) || (a < b ? -1 : 1));
+  return new x509.Name([
+    ...(inOrder.length === 0 ? [] : [{ O: inOrder.map((value) => ({ utf8String: value })) }]),
+    ...(commonName === undefined ? [] : [{ CN: [{ utf8String: commonName }] }]),
+  ]);
+}
+
+/** 128 random bits, positive. */
+function createSerial(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = (bytes[0] ?? 0) & 0x7f || 1;
+  return bytes.toString("hex");
 }
 
 function spkiOf(key: KeyObject): string {
   return createHash("sha256")
     .update(key.export({ type: "spki", format: "der" }))
     .digest("base64");
+}
+
+/** Go's PEM encoder ends the text with a newline. */
+function toPem(text: string): string {
+  return `${text.replaceAll("\r\n", "\n").trimEnd()}\n`;
 }
