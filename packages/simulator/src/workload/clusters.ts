@@ -245,7 +245,7 @@ export class WorkloadClusters {
 
   /** A kubelet goes on trying until it succeeds, and so do we: every second, until the datacenter closes. */
   async #untilDone(work: () => Promise<void>): Promise<void> {
-    for (let attempt = 0; attempt < 60 && !this.#world.isClosed; attempt += 1) {
+    while (!this.#world.isClosed) {
       try {
         return await work();
       } catch {

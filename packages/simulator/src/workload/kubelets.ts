@@ -132,14 +132,14 @@ export class Kubelets {
   async #patch(pod: Pod, subresource: string, body: unknown): Promise<boolean> {
     const { namespace, name } = pod.metadata;
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}${subresource}`;
+    const headers = { "content-type": "application/merge-patch+json" };
     try {
-      const { status } = await this.#ports.transport.send({
-        method: "PATCH",
-        path,
-        headers: { "content-type": "application/merge-patch+json" },
-        body,
-      });
-      return status < 300;
+      for (;;) {
+        const { status } = await this.#ports.transport.send({ method: "PATCH", path, headers, body });
+        if (status < 500) return status < 300;
+        // Its etcd takes no writes, say: no watch would tell that it does again.
+        await this.#ports.timers.sleep(retryMs, this.#closing.signal);
+      }
     } catch {
       // The API is away; following it again shows the pod anew.
       return false;

@@ -152,7 +152,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   // Three of four worlds have quick machines: what waits for nothing but a boot shows nothing, and costs the most.
   const isQuick = Math.floor(options.seed / 2) % 4 !== 3;
   const isConnected = (address: string): boolean => isUp(datacenter, address);
-  const dialled = createDialledWorkloads({ ...ports, random: stream(4), keys, isConnected }, workloads);
+  const isFull = (key: string): boolean =>
+    datacenter.machines().some(({ state }) => state.etcdAlarm === "NOSPACE" && state.etcd.data?.cluster === key);
+  const dialled = createDialledWorkloads({ ...ports, random: stream(4), keys, isConnected, isFull }, workloads);
   const datacenter = createDatacenter({
     ...ports,
     random: stream(3),

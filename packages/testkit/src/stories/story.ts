@@ -162,7 +162,9 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   const routes = new Map<string, string>();
   const isConnected = (address: string): boolean =>
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
-  const workloads = createDialledWorkloads({ ...ports, random: createSeededRandom(4), keys, isConnected });
+  const isFull = (key: string): boolean =>
+    datacenter.machines().some(({ state }) => state.etcdAlarm === "NOSPACE" && state.etcd.data?.cluster === key);
+  const workloads = createDialledWorkloads({ ...ports, random: createSeededRandom(4), keys, isConnected, isFull });
   const datacenter = createDatacenter({
     ...ports,
     random: createSeededRandom(3),

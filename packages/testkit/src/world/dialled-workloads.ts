@@ -2,6 +2,7 @@ import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import type { ApiServer, Store } from "@talos-operator/apiserver";
 import type { Clock, KeyPair, Keys, KubeTransport, RandomSource, Timers, WorkloadDialer, WorkloadTarget } from "@talos-operator/ports";
 import type { WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
+import { overEtcd } from "./full-etcd.ts";
 
 /** Kubernetes APIs of simulated clusters, reached in the same process as over a network. */
 export interface DialledWorkloads {
@@ -29,7 +30,8 @@ class Unreachable extends Error {
 }
 
 /**
- * @param ports `isConnected` says whether the network between operator and an address works, default always
+ * @param ports `isConnected` says whether the network between operator and an address works, default always; `isFull` whether the etcd of a cluster, by its
+ *   key, refuses writes, default never
  * @param stores what the APIs hold, by key of the cluster; filled as they open
  */
 export function createDialledWorkloads(
@@ -39,13 +41,14 @@ export function createDialledWorkloads(
     readonly random: RandomSource;
     readonly keys: Keys;
     readonly isConnected?: (address: string) => boolean;
+    readonly isFull?: (key: string) => boolean;
   },
   stores: Map<string, Store> = new Map(),
 ): DialledWorkloads {
   const open = new Map<string, Promise<ApiServer>>();
   const servers: ApiServer[] = [];
   const places = new Map<string, Place>();
-  const { keys, clock, isConnected = () => true, ...rest } = ports;
+  const { keys, clock, isConnected = () => true, isFull = () => false, ...rest } = ports;
 
   const api: WorkloadApi = {
     async open(request) {
@@ -58,7 +61,7 @@ export function createDialledWorkloads(
       const server = await opening;
       if (isNew) servers.push(server);
       return {
-        transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
+        transport: overEtcd(server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }), () => isFull(key)),
         async serve(address, port, certificate) {
           await Promise.resolve();
           const { notBefore } = keys.describeCertificate(certificate.certificate);
@@ -104,7 +107,9 @@ export function createDialledWorkloads(
       if (!keys.verifyCertificate(place.certificate.certificate, target.ca, now)) continue;
       const isOurs = keys.isPair(target) && keys.verifyCertificate(target.certificate, place.request.authority.certificate, now);
       const { commonName = "", organizations } = keys.describeCertificate(target.certificate);
-      return isOurs ? place.server.transport({ name: commonName, groups: [...organizations, "system:authenticated"] }) : refusing;
+      if (!isOurs) return refusing;
+      const served = place.server.transport({ name: commonName, groups: [...organizations, "system:authenticated"] });
+      return overEtcd(served, () => isFull(place.request.key));
     }
     throw new Unreachable("no control plane serves the Kubernetes API");
   };

@@ -72,7 +72,7 @@ export type TroubleKind =
   | "addresses-swapped"
   /** A machine gets another disk, and a person allows it to join again. */
   | "disk-replaced"
-  /** etcd raises an alarm, NOSPACE or CORRUPT, for a while. */
+  /** etcd raises an alarm for a while: CORRUPT, or NOSPACE, with which the cluster's own API takes no writes. */
   | "etcd-alarm"
   /** Hours or months pass at once for everybody: certificates have ended. */
   | "time-passes"
