@@ -82,6 +82,28 @@ describe("the HTTPS front end", () => {
     assert.equal((JSON.parse(refused.text) as { reason: string }).reason, "Unauthorized");
   });
 
+  it("prints for people who ask for it, or who look by curl and do not say", async () => {
+    const lines = async (query: string, agent = "kubectl"): Promise<number> => {
+      const { text } = await call({ ...asAdmin(), path: `/api/v1/namespaces/default${query}`, headers: { "user-agent": agent } });
+      return text.trimEnd().split("\n").length;
+    };
+    assert.equal(await lines(""), 1);
+    assert.equal(await lines("?pretty=x"), 1);
+    assert.ok((await lines("?pretty=true")) > 10);
+    assert.ok((await lines("", "curl/8.5.0")) > 10);
+    assert.equal(await lines("?pretty=false", "curl/8.5.0"), 1);
+  });
+
+  it("says under which address it was reached", async () => {
+    const { text } = await call({ ...asAdmin(), path: "/api" });
+    const { host } = new URL(server.https.url);
+    assert.deepEqual(JSON.parse(text), {
+      kind: "APIVersions",
+      versions: ["v1"],
+      serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: host }],
+    });
+  });
+
   it("takes JSON and YAML bodies", async () => {
     assert.equal((await post("application/json", JSON.stringify({ metadata: { name: "json" } }))).status, 201);
     const { status, text } = await post("application/yaml", "metadata:\n  name: yaml\ndata:\n  mode: '0644'\n  word: 'yes'\n");

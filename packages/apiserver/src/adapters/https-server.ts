@@ -6,7 +6,6 @@ import type { TLSSocket } from "node:tls";
 import type { KeyPair } from "@talos-operator/ports";
 import { ApiServerError } from "../api-server-error.ts";
 import type { TokenUser } from "../auth/tokens.ts";
-import { isYes } from "../request/query-flag.ts";
 import type { ApiAnswer, ApiRequest, ApiStream } from "../request/request.ts";
 import { internalError, StatusError } from "../request/status.ts";
 import type { ApiServer } from "../server.ts";
@@ -211,14 +210,16 @@ async function serveRequest(front: FrontEnd, request: ServedRequest): Promise<vo
     result = { kind: "answer", status: refusal.code, headers: { "content-type": "application/json" }, body: refusal.toStatus() };
   }
   if (result.kind === "answer") {
-    sendAnswer(request, result, wantsPretty(target));
+    sendAnswer(request, result, wantsPretty(request));
   } else {
     sendStream(request, result, front.watches);
   }
 }
 
-function wantsPretty(target: string): boolean {
-  return target.includes("pretty=") && isYes(new URLSearchParams(target.split("?")[1] ?? "").get("pretty") ?? undefined);
+/** Who asks for it, and who looks at answers by curl, wget or a browser and does not say. */
+function wantsPretty({ target, headers }: ServedRequest): boolean {
+  const said = target.includes("pretty=") ? (new URLSearchParams(target.split("?")[1] ?? "").get("pretty") ?? "") : "";
+  return said === "" ? /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers["user-agent"] ?? "") : /^(?:1|t|T|TRUE|true|True)$/.test(said);
 }
 
 /** The parsed body, or why there is none: whether the request may be made at all is looked at first. */
@@ -265,7 +266,8 @@ function sendStream(request: ServedRequest, stream: ApiStream, watches: Set<() =
 function headersOf(request: ServedRequest): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
-    // What begins with a colon is HTTP/2's request line.
+    if (name === ":authority") headers["host"] ??= String(value);
+    // What else begins with a colon is HTTP/2's request line.
     if (value !== undefined && !name.startsWith(":")) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   // Group names may hold commas, so these are told apart by what no header can hold.

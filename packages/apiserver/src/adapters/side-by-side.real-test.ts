@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { startEmbedded, startGenuine } from "../testing/real-servers.ts";
 import type { Outcome, RealServer } from "../testing/real-servers.ts";
+import { kubectlEverydaySessions } from "./kubectl-everyday-sessions.ts";
 import { kubectlSecuritySessions } from "./kubectl-security-sessions.ts";
 import { kubectlSessions } from "./kubectl-sessions.ts";
 
@@ -10,7 +11,8 @@ const different: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<uid>"],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g, "<time>"],
   [/\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, "<time>"],
-  [/(resourceVersion: )"\d+"/g, "$1<revision>"],
+  [/("?resourceVersion"?: )"\d+"/g, "$1<revision>"],
+  [/(Expected resource version to be \d+, was )\d+/g, "$1<revision>"],
   [/\b10\.96\.\d+\.\d+/g, "<address>"],
   [/\b3[0-2]\d{3}(\/TCP)/g, "<port>$1"],
   [/nodePort: 3[0-2]\d{3}/g, "nodePort: <port>"],
@@ -37,7 +39,7 @@ describe("genuine kubectl prints the same against the embedded API and the genui
   });
   after(() => Promise.all([ours.close(), genuine.close()]));
 
-  [...kubectlSessions, ...kubectlSecuritySessions].forEach(({ name, steps }, number) => {
+  [...kubectlSessions, ...kubectlEverydaySessions, ...kubectlSecuritySessions].forEach(({ name, steps }, number) => {
     it(name, async (t) => {
       const namespace = `session-${number}`;
       for (const server of [ours, genuine]) {

@@ -1,3 +1,4 @@
+import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { addAmounts, amountsBeyond, amountsIn, quantityOf } from "../kinds/amounts.ts";
 import type { Amounts } from "../kinds/amounts.ts";
@@ -37,8 +38,7 @@ export function admitByQuota(
   const { resource } = kind;
   // Events are not counted: they would keep the objects that they are about from being written.
   if (!kind.namespaced || resource === "/events" || state.count(quotaResource) === 0) return;
-  if (live !== undefined && (!chargedAgain.has(resource) || (resource === "/pods" && isTerminating(live) === isTerminating(object))))
-    return;
+  if (live !== undefined && (!chargedAgain.has(resource) || (resource === "/pods" && isChargedAlike(live, object)))) return;
   const name = stringAt(metadataOf(object), "name") ?? "";
   const list = (counted: string): readonly JsonObject[] => state.list(counted, `${namespace}/`).map((entry) => entry.object);
   for (const { object: quota } of state.list(quotaResource, `${namespace}/`)) {
@@ -62,6 +62,14 @@ export function admitByQuota(
         .join(",");
     throw forbidden(kind, name, `exceeded quota: ${title}, requested: ${print(asked)}, used: ${print(used)}, limited: ${print(hard)}`);
   }
+}
+
+function isChargedAlike(live: JsonObject, pod: JsonObject): boolean {
+  const sizes = (of: JsonObject): unknown =>
+    ["initContainers", "containers"].map((list) =>
+      objectsAt(objectAt(of, "spec"), list).map((container) => objectAt(container, "resources")),
+    );
+  return isTerminating(live) === isTerminating(pod) && equalJson(sizes(live), sizes(pod));
 }
 
 function only(amounts: Amounts, names: readonly string[]): Amounts {

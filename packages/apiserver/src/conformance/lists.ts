@@ -21,6 +21,8 @@ const own = { labelSelector: "mine=yes" };
 const mine = (): Record<string, unknown> => ({ labels: { mine: "yes" } });
 
 /** Lists: selectors, paging, revisions, Tables. */
+const tokenOf = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
 export const listCases: readonly ConformanceCase[] = [
   {
     name: "a list is ordered by name and has a resourceVersion",
@@ -105,7 +107,24 @@ export const listCases: readonly ConformanceCase[] = [
   {
     name: "a foreign continue token is BadRequest",
     run: async (w) => {
-      await w.refused(w.get(w.core("configmaps"), { limit: "2", continue: "bm9uc2Vuc2U" }), { status: 400, reason: "BadRequest" });
+      const refusals: readonly (readonly [token: string, message: string | RegExp])[] = [
+        ["bm9uc2Vuc2U", /^invalid continue token: continue key is not valid: /],
+        ["x", "illegal base64 data at input byte 0"],
+        ["abc!", "illegal base64 data at input byte 3"],
+        [tokenOf({}), "server does not recognize this encoded version "],
+        [tokenOf({ v: "v9", rv: 5, start: "x" }), "server does not recognize this encoded version v9"],
+        [tokenOf({ v: "meta.k8s.io/v1" }), "incorrect encoded start resourceVersion (version meta.k8s.io/v1)"],
+        [tokenOf({ v: "meta.k8s.io/v1", rv: 5 }), "encoded start key empty (version meta.k8s.io/v1)"],
+        [tokenOf({ v: "meta.k8s.io/v1", rv: 5, start: "../x" }), "../x"],
+      ];
+      for (const [token, said] of refusals) {
+        const message = typeof said === "string" ? `invalid continue token: continue key is not valid: ${said}` : said;
+        await w.refused(w.get(w.core("configmaps"), { limit: "2", continue: token }), { status: 400, reason: "BadRequest", message });
+      }
+      await w.refused(w.get(w.core("configmaps"), { limit: "2", continue: tokenOf({ v: "meta.k8s.io/v1", rv: 2 ** 40, start: "x" }) }), {
+        status: 504,
+        reason: "Timeout",
+      });
     },
   },
   {

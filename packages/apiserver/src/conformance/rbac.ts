@@ -461,6 +461,21 @@ export const rbacCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "a Role in a namespace may give the namespace itself",
+    run: async (w) => {
+      const path = `/api/v1/namespaces/${w.namespace}`;
+      const name = jane(w);
+      await w.refused(as(w, name, "GET", path), {
+        status: 403,
+        message: `namespaces "$NS" is forbidden: User "${name}" cannot get resource "namespaces" in API group "" in the namespace "$NS"`,
+      });
+      await grant(w, [rule(["get"], ["namespaces"])]);
+      assert.equal(metaOf(await allowed(w, name, path))["name"], w.namespace);
+      await w.refused(as(w, name, "GET", "/api/v1/namespaces/default"), { status: 403 });
+      await w.refused(as(w, name, "GET", "/api/v1/namespaces"), { status: 403 });
+    },
+  },
+  {
     name: "the roles of a new cluster are there",
     run: async (w) => {
       const admin = await w.ok(w.get(`${rbac}/clusterroles/cluster-admin`));

@@ -48,6 +48,20 @@ const debug = (...ephemeralContainers: readonly JsonObject[]): Step => ({
   body: { spec: { ephemeralContainers } },
 });
 
+const resized = (...containers: readonly JsonObject[]): Step => ({
+  do: "strategic",
+  subresource: "resize",
+  body: { spec: { containers } },
+});
+const sized = (resources: JsonObject, name = "c"): JsonObject => ({ name, resources });
+const mounted = (sources: readonly JsonObject[], serviceAccountName?: string): Step => ({
+  ...tried({
+    spec: { serviceAccountName, containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", projected: { sources } }] },
+  }),
+  verdictOnly: true,
+});
+const token = (change: JsonObject = {}): JsonObject => ({ serviceAccountToken: { path: "token", ...change } });
+
 /** Quotas, limits, requests for certificates, containers for debugging, and what an older version of a kind shows. */
 export const boundCases: readonly DifferentialCase[] = [
   {
@@ -149,6 +163,32 @@ export const boundCases: readonly DifferentialCase[] = [
       table,
       { do: "merge", body: { spec: { maxReplicas: 0 } } },
     ],
+  },
+  {
+    name: "autoscaler of the newer version, measured and not",
+    resource: { ...older, apiVersion: "autoscaling/v2" },
+    steps: [
+      created({ maxReplicas: 3, scaleTargetRef: target }),
+      { do: "get" },
+      { do: "merge", body: { metadata: { labels: { a: "b" } } } },
+      { do: "merge", body: { metadata: { labels: { a: "b" } } } },
+      {
+        do: "merge",
+        subresource: "status",
+        body: {
+          status: {
+            desiredReplicas: 1,
+            currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: 3, averageValue: "1" } } }],
+          },
+        },
+      },
+      { do: "merge", subresource: "status", body: { status: { currentMetrics: null } }, verdictOnly: true },
+    ],
+  },
+  {
+    name: "autoscaler of the first version that is only tried",
+    resource: older,
+    steps: [tried({ spec: { maxReplicas: 3, scaleTargetRef: target } })],
   },
   {
     name: "autoscaler of the first version without a target",
@@ -316,6 +356,62 @@ export const boundCases: readonly DifferentialCase[] = [
     steps: [
       tried({ spec: { priorityClassName: "nobody-knows", containers: [{ name: "c", image: "i" }] } }),
       tried({ spec: { priorityClassName: "system-cluster-critical", containers: [{ name: "c", image: "i" }] } }),
+    ],
+  },
+  {
+    name: "pod that gets more while it runs",
+    resource: pod,
+    steps: [
+      created({
+        containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2", memory: "2Gi" } } }],
+      }),
+      resized(sized({ requests: { cpu: "1500m" } })),
+      resized(sized({ requests: { cpu: "5" } })),
+      resized(sized({ limits: { memory: "1500Mi" } })),
+      resized(sized({ requests: { "ephemeral-storage": "1Gi" } })),
+      resized(sized({ limits: { "example.com/gpu": "1" } })),
+      resized(sized({ requests: { cpu: "-1" } })),
+      resized(sized({ limits: { cpu: null } })),
+      resized({ name: "c", resources: null }),
+      resized(sized({ requests: { cpu: null } })),
+      resized(sized({ requests: { cpu: "1" } }, "new")),
+      { do: "merge", subresource: "resize", body: { spec: { containers: [{ name: "d", image: "i" }] } } },
+      resized({ name: "c", resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] }),
+      { do: "get", subresource: "resize" },
+    ],
+  },
+  {
+    name: "pod that keeps its quality of service",
+    resource: pod,
+    steps: [created({ containers: [{ name: "c", image: "i" }] }), resized(sized({ requests: { cpu: "1" } }))],
+  },
+  {
+    name: "pod that cannot be resized",
+    resource: pod,
+    steps: [created({ os: { name: "windows" }, containers: [{ name: "c", image: "i" }] }), resized(sized({ requests: { cpu: "1" } }))],
+  },
+  {
+    name: "pod with tokens in a volume",
+    resource: pod,
+    steps: [
+      mounted([token()]),
+      mounted([token()], "default"),
+      mounted([token({ expirationSeconds: 5 })], "default"),
+      mounted([token({ expirationSeconds: 10_000_000_000 })], "default"),
+      mounted([token({ path: "" }), token({ path: "/x" }), token({ path: "../x" })], "default"),
+      mounted([{ configMap: {} }, { secret: {} }, {}]),
+      mounted([{ configMap: { name: "x" }, secret: { name: "y" } }]),
+    ],
+  },
+  {
+    name: "template with tokens in a volume",
+    resource: { apiVersion: "v1", kind: "PodTemplate", plural: "podtemplates", namespaced: true },
+    steps: [
+      tried({
+        template: {
+          spec: { containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", projected: { sources: [token()] } }] },
+        },
+      }),
     ],
   },
   {

@@ -48,6 +48,13 @@ export function autoscalerToServed(autoscaler: JsonObject, apiVersion: string): 
   };
 }
 
+/** Answers of the newer version say when nothing was measured. */
+export function showAutoscaler(autoscaler: JsonObject): JsonObject {
+  if (autoscaler["apiVersion"] === older) return autoscaler;
+  const status = objectAt(autoscaler, "status");
+  return { ...autoscaler, status: { ...status, currentMetrics: status["currentMetrics"] ?? null } };
+}
+
 /** An autoscaler of either version as it is stored. */
 export function autoscalerToStored(autoscaler: JsonObject): JsonObject {
   if (autoscaler["apiVersion"] !== older) return autoscaler;

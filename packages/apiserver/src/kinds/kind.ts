@@ -60,6 +60,8 @@ export interface Strategy {
   /** For kinds served in a form other than the stored one. */
   readonly toServed?: (object: JsonObject, apiVersion: string) => JsonObject;
   readonly toStored?: (object: JsonObject) => JsonObject;
+  /** What answers show beyond what objects are, for example that something is null. */
+  readonly shown?: (object: JsonObject) => JsonObject;
 }
 
 /** One kind with all its served versions. */

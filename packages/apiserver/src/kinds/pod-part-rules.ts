@@ -101,6 +101,8 @@ const volumeKinds = [
 /** Volumes have a name of their own and one source. */
 export function validateVolumes(spec: JsonObject, at: string): readonly FieldError[] {
   const seen = new Set<string>();
+  // Pods of a template get theirs when they are made.
+  const hasAccount = at !== "spec" || (stringAt(spec, "serviceAccountName") ?? "") !== "";
   return objectsAt(spec, "volumes").flatMap((volume, index) => {
     const here = `${at}.volumes[${index}]`;
     const name = stringAt(volume, "name") ?? "";
@@ -116,8 +118,40 @@ export function validateVolumes(spec: JsonObject, at: string): readonly FieldErr
     else if (seen.has(name)) errors.push(duplicate(`${here}.name`, name));
     else errors.push(...refuseLabel(name).map((why) => invalidValue(`${here}.name`, name, why)));
     seen.add(name);
+    if (source === "projected") errors.push(...validateProjected(objectAt(volume, source), `${here}.projected`, hasAccount));
     return errors;
   });
+}
+
+/** Sources that are mounted together: one of a kind each; tokens belong to an account, last at least ten minutes, and stand at a path below the volume. */
+function validateProjected(projected: JsonObject, at: string, hasAccount: boolean): readonly FieldError[] {
+  return objectsAt(projected, "sources").flatMap((source, index) => {
+    const here = `${at}.sources[${index}]`;
+    const kinds = Object.keys(source).filter((kind) => isObject(source[kind]));
+    if (kinds.length > 1) return [forbiddenValue(here, "may not specify more than 1 volume type per source")];
+    const [kind = ""] = kinds;
+    const given = objectAt(source, kind);
+    if (kind === "configMap" || kind === "secret") return (stringAt(given, "name") ?? "") === "" ? [required(`${here}.${kind}.name`)] : [];
+    return kind === "serviceAccountToken" ? validateToken(given, `${here}.${kind}`, at, hasAccount) : [];
+  });
+}
+
+function validateToken(token: JsonObject, at: string, volume: string, hasAccount: boolean): readonly FieldError[] {
+  if (!hasAccount) return [forbiddenValue(at, "must not be specified when serviceAccountName is not set")];
+  const seconds = Number(token["expirationSeconds"] ?? 600);
+  const path = stringAt(token, "path") ?? "";
+  const age = (why: string): FieldError => invalidValue(`${at}.expirationSeconds`, seconds, `may not specify a duration ${why}`);
+  return [
+    ...(seconds < 600 ? [age("less than 10 minutes")] : []),
+    ...(seconds > 2 ** 32 ? [age("larger than 2^32 seconds")] : []),
+    ...(path === "" ? [required(`${volume}.path`)] : refusePath(path).map((why) => invalidValue(`${volume}.path`, path, why))),
+  ];
+}
+
+/** A path below the place where a volume is mounted. */
+function refusePath(path: string): readonly string[] {
+  if (path.startsWith("/")) return ["must be a relative path"];
+  return path.split("/").includes("..") ? ["must not contain '..'"] : [];
 }
 
 /** User and group ids of a pod or container. */

@@ -53,6 +53,11 @@ export function podWarnings(pod: JsonObject, prefix: string): readonly string[] 
         .filter(([source]) => volume[source] !== undefined)
         .map(([source, why]) => `${at}.volumes[${index}].${source}: ${why}`),
     ),
+    ...objectsAt(spec, "volumes").flatMap(({ name, projected }) => {
+      const sources = isObject(projected) ? objectsAt(projected, "sources") : [];
+      const isEmpty = sources.some((source) => Object.keys(source).length === 0);
+      return isEmpty ? [`volume ${JSON.stringify(name)} (Projected) has no sources provided`] : [];
+    }),
     ...repeated(objectsAt(spec, "hostAliases"), "ip").map(([index, ip]) => `${at}.hostAliases[${index}].ip: duplicate ip ${ip}`),
     ...repeated(objectsAt(spec, "imagePullSecrets"), "name").map(
       ([index, name]) => `${at}.imagePullSecrets[${index}].name: duplicate name ${name}`,

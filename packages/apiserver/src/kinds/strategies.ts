@@ -4,7 +4,7 @@ import {
   validateBinding as validatePolicyBinding,
   validatePolicy,
 } from "../admission/policy/policy-rules.ts";
-import { autoscalerToServed, autoscalerToStored } from "./autoscaler-versions.ts";
+import { autoscalerToServed, autoscalerToStored, showAutoscaler } from "./autoscaler-versions.ts";
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
@@ -43,6 +43,7 @@ import { prepareBinding, validateBinding, validateRules } from "./permissions.ts
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
 import { validatePod } from "./pod-rules.ts";
 import { validateQuota, validateQuotaStatus } from "./quota-rules.ts";
+import { restrictToResources, validateResize } from "./resizing.ts";
 import { prepareSecret, validateConfigMap, validateSecret } from "./secret-rules.ts";
 import { validateEndpoints, validateService, validateServiceStatus } from "./service-rules.ts";
 import {
@@ -161,7 +162,10 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: defaultPod,
     begin: (pod, old, facts) => (old === undefined ? beginPod(pod, facts) : pod),
     validate: validatePod,
-    parts: { ephemeralcontainers: { restrict: restrictToDebugContainers, validate: validateDebugContainers } },
+    parts: {
+      ephemeralcontainers: { restrict: restrictToDebugContainers, validate: validateDebugContainers },
+      resize: { restrict: restrictToResources, validate: validateResize },
+    },
   },
   "/resourcequotas": { ...ordinary, answersDeletedObject: true, validate: validateQuota, validateStatus: validateQuotaStatus },
   "/limitranges": { ...ordinary, prepare: defaultLimitRange, validate: validateLimitRange },
@@ -218,6 +222,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: defaultAutoscaler,
     validate: (autoscaler) => validateAutoscaler(autoscalerToStored(autoscaler)),
     toServed: autoscalerToServed,
+    shown: showAutoscaler,
     toStored: autoscalerToStored,
   },
   "certificates.k8s.io/certificatesigningrequests": {

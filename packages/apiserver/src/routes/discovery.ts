@@ -41,9 +41,14 @@ export function kindsOfGroupVersion(kinds: KindRegistry, groupVersion: string): 
   return kinds.all().flatMap((kind) => [...kind.versions.values()].filter((version) => version.apiVersion === groupVersion));
 }
 
-/** `/api`. */
-export function apiVersions(): JsonObject {
-  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
+/**
+ * `/api`.
+ *
+ * @param address under which the client reached the server, `host:port`; `undefined` within the process
+ */
+export function apiVersions(address: string | undefined): JsonObject {
+  const served = address === undefined ? [] : [{ clientCIDR: "0.0.0.0/0", serverAddress: address }];
+  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: served };
 }
 
 /** `/apis`. */

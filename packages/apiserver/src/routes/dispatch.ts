@@ -141,7 +141,8 @@ function authorizeRequest(context: ApiContext, request: ApiRequest, { verb, info
           version: info.version,
           resource: info.plural,
           subresource: info.subresource,
-          namespace: info.namespace,
+          // A namespace lies in itself: who may read what is in it by a Role may be allowed to read it, too.
+          namespace: info.group === "" && info.plural === "namespaces" ? info.name : info.namespace,
           name: info.name,
           path: "",
         };
@@ -241,8 +242,12 @@ function deleteCollection(context: ApiContext, call: ResourceCall): ApiAnswer {
 // The list says what its items are; only custom resources say it again each.
 function listBody(call: ResourceCall, items: readonly JsonObject[], metadata: JsonObject): JsonObject {
   const { names, apiVersion } = call.version;
-  const shown = call.kind.custom ? items : items.map((item) => without(item, "kind", "apiVersion"));
+  const shown = call.kind.custom ? items : items.map((item) => without(shownObject(call, item), "kind", "apiVersion"));
   return { kind: names.listKind, apiVersion, metadata, items: shown };
+}
+
+function shownObject({ kind }: ResourceCall, object: JsonObject): JsonObject {
+  return kind.strategy.shown?.(object) ?? object;
 }
 
 /** A Scale in the form that was asked for. */
@@ -271,7 +276,7 @@ function answer(context: ApiContext, call: ResourceCall, status: number, object:
       ? tableOf(context, call, form, [object], { resourceVersion: metadataOf(object)["resourceVersion"] }, true)
       : form.kind === "metadata"
         ? toPartialObjectMetadata(object, form.version)
-        : object;
+        : shownObject(call, object);
   return { kind: "answer", status, headers: headersOf(call), body };
 }
 
@@ -280,8 +285,10 @@ function answerWatch(context: ApiContext, call: ResourceCall): ApiStream {
   const start = prepareWatch(context, call);
   let isFirst = true;
   const shape = (event: ApiWatchEvent): ApiWatchEvent => {
-    if (event.type === "ERROR" || form.kind === "plain" || form.kind === "aggregated") {
-      return event;
+    if (event.type === "ERROR") return event;
+    if (form.kind === "plain" || form.kind === "aggregated") {
+      const object = event.type === "BOOKMARK" ? event.object : shownObject(call, event.object);
+      return object === event.object ? event : { type: event.type, object };
     }
     if (form.kind === "metadata") {
       return { type: event.type, object: toPartialObjectMetadata(event.object, form.version) };

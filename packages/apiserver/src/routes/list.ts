@@ -111,13 +111,14 @@ function snapshotOf(context: ApiContext, query: Readonly<Record<string, string>>
     if (wanted !== "" && wanted !== "0") {
       throw badRequest("specifying resource version is not allowed when using continue");
     }
-    if (revision === -1) {
+    if (revision < 0) {
       return { revision: state.revision, after };
     }
     if (revision < state.compactedRevision) {
       const inconsistent = printContinueToken({ revision: -1, after });
       throw new ContinueExpired(inconsistent);
     }
+    refuseFuture(context, String(revision));
     return { revision, after };
   }
   refuseFuture(context, wanted);

@@ -102,7 +102,7 @@ export class NonResourceRoutes {
     const form = chooseForm(request.headers["accept"], true);
     if (form.kind !== "aggregated") {
       return {
-        ...json(path === "/api" ? apiVersions() : apiGroupList(kinds)),
+        ...json(path === "/api" ? apiVersions(request.headers["host"]) : apiGroupList(kinds)),
         headers: { "content-type": "application/json", vary: "Accept" },
       };
     }

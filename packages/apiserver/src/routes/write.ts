@@ -92,7 +92,7 @@ export function finishCreate(
     throw alreadyExists(kind, name);
   }
   if (options.dryRun) {
-    return object;
+    return asIfStored(call, object);
   }
   const stored = context.state.put(kind.resource, key, toStoredVersion(kind, object), (written) => writtenUnder(kind, version, written));
   context.log?.debug(
@@ -142,14 +142,16 @@ export function finishUpdate(
   admitPermissions(context, call, object, live);
   refuseInvalid(call, object, live, facts);
   if (subresource === "") admitByLimits(context.state, kind, call.namespace, object, live);
+  // What a pod asks for anew is looked at as if it were new.
+  if (subresource === "resize") admitByLimits(context.state, kind, call.namespace, object, undefined);
   call.warnings.push(...admitBySecurity(context.state, { kind, subresource, namespace: call.namespace, object, live }));
   admitSigning(context, call, object, live);
   admitByPolicy(context, call, { operation: "UPDATE", object, live, dryRun: options.dryRun });
-  if (subresource === "") admitByQuota(context.state, kind, call.namespace, object, live);
+  if (subresource === "" || subresource === "resize") admitByQuota(context.state, kind, call.namespace, object, live);
   const key = keyOf(call.namespace, call.name);
   const isFinished = isReadyToGo(object);
   if (options.dryRun) {
-    return object;
+    return asIfStored(call, object);
   }
   if (isFinished && subresource !== "status") {
     return toServedVersion(kind, version, context.state.remove(kind.resource, key, toStoredVersion(kind, object)));
@@ -163,6 +165,11 @@ export function finishUpdate(
     "Object updated",
   );
   return toServedVersion(kind, version, stored);
+}
+
+/** A kind that is stored in another form may come back from there with more. */
+function asIfStored({ kind, version }: ResourceCall, object: JsonObject): JsonObject {
+  return kind.strategy.toStored === undefined ? object : toServedVersion(kind, version, toStoredVersion(kind, object));
 }
 
 function admitPermissions(context: ApiContext, call: ResourceCall, object: JsonObject, live: JsonObject | undefined): void {
