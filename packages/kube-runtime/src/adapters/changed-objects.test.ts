@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ChangedObjects, createChangedObjects } from "./changed-objects.ts";
+import { createPaths } from "./json-paths.ts";
 
 const kib = 1_024;
 
@@ -33,7 +34,7 @@ describe("the objects that change again and again", () => {
     assert.ok(first !== undefined && first.buffer !== chunk.buffer && first.buffer.byteLength < 200);
     objects.remember(object, chunk.fill(98), 10, 60, {});
     assert.equal(object.known?.bytes, first);
-    assert.equal(object.known.whole.to, 50);
+    assert.equal(object.known.length, 50);
     objects.remember(object, chunk, 10, 1_010, {});
     assert.notEqual(object.known.bytes, first);
     assert.equal(object.known.bytes.toString("latin1", 0, 1_000), "b".repeat(1_000));
@@ -73,8 +74,8 @@ describe("the objects that change again and again", () => {
     change(objects, 1);
     const [object, before] = [objects.changed(1), objects.bytes];
     assert.ok(object?.known);
-    object.known.places = 100;
-    objects.remember(object, Buffer.alloc(1_000), 0, 1_000, {}, object.known.whole);
+    for (let place = 0; place < 100; place += 1) object.known.paths.push(createPaths().whole);
+    objects.remember(object, Buffer.alloc(1_000), 0, 1_000, {});
     assert.ok(objects.bytes >= before + 100 * 64);
   });
 

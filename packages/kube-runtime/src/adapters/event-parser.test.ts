@@ -149,6 +149,17 @@ describe("the events of a watch", () => {
     assert.notEqual(fifth?.spec, third?.spec);
   });
 
+  it("share around a list that became longer, behind what changed in it before", () => {
+    const parse = createEventParser({ leavesManagedFieldsOut: true });
+    const said = (message: string, ...more: readonly string[]) => ({
+      metadata: { uid, resourceVersion: message },
+      spec: { a: { b: message } },
+      status: { conditions: [{ type: "Ready", message }, ...more.map((type) => ({ type, message: "new" }))], last: [message] },
+    });
+    const objects = [said("1"), said("22"), said("333"), said("4", "A"), said("55", "A", "B"), said("6"), said("777"), said("7777", "C")];
+    for (const object of objects) assert.deepEqual(parse(lineOf(JSON.stringify(object))).object, object);
+  });
+
   it("share within one watch and not with another", () => {
     const [, , third] = followed(createEventParser({ leavesManagedFieldsOut: true }), machine("1"), machine("2"), machine("3"));
     const [, , other] = followed(createEventParser({ leavesManagedFieldsOut: true }), machine("1"), machine("2"), machine("3"));

@@ -59,7 +59,7 @@ export function createEventParser({
       const value = readLike(known, chunk, view, start, end);
       if (value !== unlike) {
         object.failures = 0;
-        objects.remember(object, chunk, start, end, value, known.whole);
+        objects.remember(object, chunk, start, end, value);
         return { type: "MODIFIED", object: value };
       }
       objects.failed(object);

@@ -48,12 +48,17 @@ export interface KubeList<T> {
 
 /** Key text `namespace/name`, or `name` for cluster-scoped objects; what workqueues and stores use. */
 export function keyOf(object: KubeObject): string {
-  return keyText({ namespace: object.metadata?.namespace, name: object.metadata?.name ?? "" });
+  const { metadata } = object;
+  return textOf(metadata?.namespace, metadata?.name ?? "");
 }
 
 /** Key text of a name. */
 export function keyText(key: ObjectKey): string {
-  return key.namespace === undefined || key.namespace === "" ? key.name : `${key.namespace}/${key.name}`;
+  return textOf(key.namespace, key.name);
+}
+
+function textOf(namespace: string | undefined, name: string): string {
+  return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
 }
 
 /** Reverse of `keyText`. */

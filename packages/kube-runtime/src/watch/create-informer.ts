@@ -41,7 +41,9 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
     state = result.state;
     for (const change of result.changes) {
       store.apply(change);
-      for (const handler of handlers) tell(handler, deltaOf(change, isFirst));
+      if (handlers.length === 0) continue;
+      const delta = deltaOf(change, isFirst);
+      for (const handler of handlers) tell(handler, delta);
     }
     if (wasListing && state.phase === "watching") {
       lists += 1;
@@ -174,7 +176,9 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
   }
 
   function transformed(event: KubeWatchEvent): KubeWatchEvent {
-    return event.type === "ERROR" || event.type === "BOOKMARK" ? event : { type: event.type, object: transform(event.object as T) };
+    if (event.type === "ERROR" || event.type === "BOOKMARK") return event;
+    const object = transform(event.object as T);
+    return object === event.object ? event : { type: event.type, object };
   }
 
   function refusal(response: KubeWatchResponse): InformerInput<T> {

@@ -75,8 +75,10 @@ export function createIndexedStore<T extends KubeObject>(indexers: Indexers<T> =
       return [...(index.buckets.get(value)?.values() ?? [])];
     },
     apply(change) {
-      const old = objects.get(change.key);
-      if (old !== undefined) for (const index of indexes.values()) unlink(index, change.key, old);
+      if (indexes.size > 0) {
+        const old = objects.get(change.key);
+        if (old !== undefined) for (const index of indexes.values()) unlink(index, change.key, old);
+      }
       if (change.type === "deleted") {
         objects.delete(change.key);
         return;

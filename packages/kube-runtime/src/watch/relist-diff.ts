@@ -14,16 +14,16 @@ export type Change<T> =
 export function changesOfPage<T extends KubeObject>(items: readonly T[], known: ReadonlyMap<string, T>): readonly Change<T>[] {
   const listed = new Map<string, T>();
   for (const object of items) listed.set(keyOf(object), object);
-  return [...listed].flatMap(([key, object]) => changesOfItem("MODIFIED", object, known.get(key)));
+  return [...listed].flatMap(([key, object]) => changesOfItem("MODIFIED", key, object, known.get(key)));
 }
 
-/** What one event or item says against what the cache holds of that name. */
+/** What one event or item says against what the cache holds under its key. */
 export function changesOfItem<T extends KubeObject>(
   type: "ADDED" | "MODIFIED" | "DELETED",
+  key: string,
   object: T,
   held: T | undefined,
 ): readonly Change<T>[] {
-  const key = keyOf(object);
   const isSame = held !== undefined && held.metadata?.uid === object.metadata?.uid;
   if (type === "DELETED") return isSame ? [{ type: "deleted", key, object }] : [];
   if (held === undefined) return [{ type: "added", key, object }];

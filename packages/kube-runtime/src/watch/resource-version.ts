@@ -1,3 +1,6 @@
+const zero = 48;
+const nine = 57;
+
 /**
  * Orders two resourceVersions of one kind: negative when `a` is older, 0 when equal, positive when newer; `undefined` when they cannot
  * be ordered (not decimal, and different).
@@ -14,5 +17,11 @@ export function compareResourceVersions(a: string, b: string): number | undefine
 }
 
 function isDecimal(text: string): boolean {
-  return /^(0|[1-9]\d*)$/.test(text);
+  // By hand: two versions are compared with every event, and an expression takes ten times as long.
+  for (let at = 0; at < text.length; at += 1) if (!isDigit(text.charCodeAt(at))) return false;
+  return text.length === 1 || (text.length > 1 && text.charCodeAt(0) !== zero);
+}
+
+function isDigit(code: number): boolean {
+  return code >= zero && code <= nine;
 }

@@ -159,8 +159,12 @@ export function stepInformer<T extends KubeObject>(
   }
 }
 
-const progress = { failures: 0, hasProgress: true, fruitlessLists: 0 } as const;
+/** The watch has brought something: the cache is complete up to `resourceVersion`. Written out, since this happens with every event. */
+function progress({ canStream }: WatchingState, resourceVersion: string): WatchingState {
+  return { phase: "watching", canStream, resourceVersion, failures: 0, hasProgress: true, fruitlessLists: 0 };
+}
 const noWait: Wait = { atLeastMs: 0, jitterMs: 0 };
+const readOn: InformerOrder = { do: "read" };
 
 function isStreaming(state: InformerState): state is ListingState {
   return state.phase === "listing" && state.by === "stream";
@@ -240,14 +244,14 @@ function onListedEvent<T extends KubeObject>(state: ListingState, event: KubeWat
     // The list is complete: what it did not bring is gone.
     if (isOlder || (state.listed === undefined && known.size > 0)) return doubt(state);
     const gone = unlisted(known, state.listed);
-    return { state: follow(state, version, state.hasChanged || gone.length > 0), changes: gone, order: { do: "read" } };
+    return { state: follow(state, version, state.hasChanged || gone.length > 0), changes: gone, order: readOn };
   }
   const key = keyOf(object);
   const held = known.get(key);
   // Up to `previous` the cache was complete, so an older object that it does not hold means that the store went back.
   if (isOlder && held?.metadata?.resourceVersion !== version) return doubt(state);
   const listed: Listed = { keys: [key], isThere: event.type !== "DELETED", before: state.listed };
-  const changes = changesOfItem(event.type, object, held);
+  const changes = changesOfItem(event.type, key, object, held);
   return { ...read<T>({ ...state, listed, hasChanged: state.hasChanged || changes.length > 0 }), changes };
 }
 
@@ -297,18 +301,15 @@ function onEvent<T extends KubeObject>(state: WatchingState, event: KubeWatchEve
     // The store went back (it was restored from a backup): only a list can tell what is true now.
     if (order !== undefined && order < 0) return relist(state, state.failures + 1, backoff(state.failures + 1, undefined));
     if (order === 0) return read(state);
-    return read({ ...state, resourceVersion: version, ...progress });
+    return read(progress(state, version));
   }
   if (order !== undefined && order <= 0) {
     // Versions only grow within a watch. What the cache already holds is a repetition; anything else means that the order was lost.
     if (order === 0 || isRepetition(event.type, object, version, known)) return read(state);
     return relist(state, state.failures + 1, backoff(state.failures + 1, undefined));
   }
-  return {
-    state: { ...state, resourceVersion: version, ...progress },
-    changes: changesOfItem(event.type, object, known.get(keyOf(object))),
-    order: { do: "read" },
-  };
+  const key = keyOf(object);
+  return { state: progress(state, version), changes: changesOfItem(event.type, key, object, known.get(key)), order: readOn };
 }
 
 function onErrorEvent<T>(state: WatchingState, object: unknown): InformerStep<T> {
@@ -361,7 +362,7 @@ function relist<T>(state: WatchingState, failures: number, wait: Wait): Informer
 }
 
 function read<T>(state: WatchingState | ListingState): InformerStep<T> {
-  return { state, changes: [], order: { do: "read" } };
+  return { state, changes: [], order: readOn };
 }
 
 // An input that belongs to another phase is late; what the phase was doing is ordered again.
