@@ -1,7 +1,8 @@
+import { conditionFor } from "@talos-operator/api";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { ClusterFacts, MachineFact } from "../controllers/taloscontrolplane/record/facts.ts";
 import { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
-import type { Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
+import type { DeclaredMachine, Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 import type { InMaintenance, Look, Running, SeenEtcd } from "../looking/look.ts";
 
 /** The moment of every observation in tables. */
@@ -177,11 +178,13 @@ export interface World extends Partial<Omit<Observed, "record" | "machines">> {
   readonly looks?: Readonly<Record<string, Look>>;
   /** Default: every declared machine has its object. */
   readonly hasObjects?: boolean;
+  /** Addresses of machines whose objects say that they were configured. */
+  readonly toldConfigured?: readonly string[];
 }
 
 /** An observation in which only what matters is said. Keys and access Secrets fit the facts unless given. */
 export function observed(world: World = {}): Observed {
-  const { facts: known, looks = {}, hasObjects = true, ...over } = world;
+  const { facts: known, looks = {}, hasObjects = true, toldConfigured = [], ...over } = world;
   const pool = over.controlPlane ?? controlPlane();
   const workers = over.workers ?? [];
   const declared = [...machinesOf(pool), ...workers.flatMap((one) => machinesOf(one))];
@@ -195,7 +198,7 @@ export function observed(world: World = {}): Observed {
     controlPlane: pool,
     mode: "reconcile",
     workers,
-    machineObjects: hasObjects ? declared.map((machine) => machineObject(machine.name, machine.address)) : [],
+    machineObjects: hasObjects ? declared.map((machine) => machineObject(machine, toldConfigured.includes(machine.address))) : [],
     machines,
     former: [],
     problems: [],
@@ -221,11 +224,16 @@ export function observed(world: World = {}): Observed {
   };
 }
 
-function machineObject(name: string, endpoint: string): TalosMachine {
+function machineObject({ name, address, role }: DeclaredMachine, isConfigured: boolean): TalosMachine {
+  const told = [
+    conditionFor("ConfigApplied", "OutcomeUnknown", "x", 1),
+    conditionFor("MaintenanceIdentityPinned", "TrustedOnFirstUse", `Nobody vouched for the key spki-${address}.`, 1),
+  ].map((condition) => ({ ...condition, lastTransitionTime: new Date(NOW).toISOString() }));
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosMachine",
     metadata: { namespace: "default", name },
-    spec: { endpoint, version: "v1.13.9" },
+    spec: { endpoint: address, version: "v1.13.9", ...(role === "worker" ? { workerRef: { name: "demo-workers" } } : {}) },
+    ...(isConfigured ? { status: { conditions: told } } : {}),
   };
 }

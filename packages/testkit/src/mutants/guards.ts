@@ -155,8 +155,8 @@ export const guards: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/rules/deletion.ts`,
-        find: `if ((owner.spec?.deletionPolicy ?? "reset") === "preserve") return false;`,
-        replace: `if ((owner.spec?.deletionPolicy as string | undefined) === "never") return false;`,
+        find: `return object === undefined || (object.spec?.deletionPolicy ?? "reset") === "preserve";`,
+        replace: `return object === undefined || (object.spec?.deletionPolicy as string | undefined) === "never";`,
       },
     ],
   },
@@ -170,6 +170,35 @@ export const guards: readonly Mutant[] = [
         file: `${brain}/rules/deletion.ts`,
         find: "if (own !== undefined) return own;",
         replace: "if (own !== undefined && own.actions.length > 0) return own;",
+      },
+    ],
+  },
+  {
+    name: "lost-record-lets-go",
+    about: "T9: a cluster whose record was lost is let go as if nothing had been sent to its machines (S23)",
+    stands: ["guard T9"],
+    workload: "delete",
+    trouble: "record-lost",
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: `if (first !== undefined) return first.kind === "verdict" ? first.verdict : undefined;`,
+        replace: `if (first !== undefined && seen.now < 0) return first.kind === "verdict" ? first.verdict : undefined;`,
+      },
+    ],
+  },
+  {
+    name: "lost-record-knows-nobody",
+    about:
+      "T2: a record that is made anew leaves out what TalosMachines tell: machines that join are forgotten, and those that left stay members",
+    stands: ["guard T2"],
+    workload: "replace",
+    trouble: "record-lost",
+    edits: [
+      {
+        file: `${brain}/membership/first-facts.ts`,
+        find: "machines: wasFound ? toldMachines(seen) : [],",
+        replace: "machines: wasFound ? toldMachines(seen).slice(0, 0) : [],",
       },
     ],
   },

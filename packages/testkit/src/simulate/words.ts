@@ -8,6 +8,7 @@ export function wordFor(record: ClusterRecord | undefined, address: string): str
   const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])];
   const machine = known.find((one) => one.address === address);
   if (machine === undefined) return "";
-  const isShared = machine.uuid === VENDOR || known.some((other) => other.name !== machine.name && other.uuid === machine.uuid);
+  const isShared =
+    machine.uuid === VENDOR || machine.uuid === "" || known.some((other) => other.name !== machine.name && other.uuid === machine.uuid);
   return isShared ? machine.name : machine.uuid;
 }

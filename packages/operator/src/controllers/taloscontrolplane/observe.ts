@@ -10,6 +10,7 @@ import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-copies.ts";
 import { whoElseHasKeys } from "./record/who-has-keys.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
+import { placeOfTold, saysConfigured } from "./membership/told-machines.ts";
 import { untoldWorkers } from "./membership/untold.ts";
 import type { DeclaredMachine, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
 import { intentOn, machineFact, mayHoldConfig } from "./record/facts.ts";
@@ -246,11 +247,15 @@ function workloadOf(
   return { drains: workload.drains(), nodes: workload.nodes() };
 }
 
-/** Machines that the record knows, that were not let go, and that nobody declares any more. */
+/**
+ * Machines that the record knows, that were not let go, and that nobody declares any more. Without a record those whose TalosMachines say that they were
+ * configured: they may be the only ones that show that the cluster exists.
+ */
 function formerMachines(declared: readonly DeclaredMachine[], record: SeenRecord | undefined, cached: Cached): readonly DeclaredMachine[] {
   const names = new Set(declared.map((machine) => machine.name));
-  return (record?.facts.machines ?? [])
-    .filter((fact) => mayHoldConfig(fact) && !names.has(fact.name))
+  const known = record?.facts.machines.filter(mayHoldConfig) ?? cached.machineObjects.filter(saysConfigured).map(placeOfTold);
+  return known
+    .filter((fact) => !names.has(fact.name))
     .map((fact) => ({
       name: fact.name,
       role: fact.role,
@@ -266,7 +271,7 @@ function formerMachines(declared: readonly DeclaredMachine[], record: SeenRecord
 }
 
 /** The pool that a former worker belonged to, as its TalosMachine or its name tells; empty when neither does. */
-function poolNameOf({ name, address }: MachineFact, { workers, machineObjects }: Cached): string {
+function poolNameOf({ name, address }: Pick<MachineFact, "name" | "address">, { workers, machineObjects }: Cached): string {
   const told = machineObjects.find((object) => object.metadata.name === name)?.spec?.workerRef?.name;
   if (told !== undefined) return told;
   return workers.find((worker) => machineNameFor(worker.metadata.name, { kind: "address", address }) === name)?.metadata.name ?? "";

@@ -4,6 +4,7 @@ import { configHashOf } from "./config-hash.ts";
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
+import { isMadeAnew } from "../membership/told-machines.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
@@ -116,8 +117,8 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
   }
   if (failed !== undefined && !(isSame && config.onDisk !== "other")) return { kind: "failed", why: failed.why };
   if (fact.configHash === undefined) return learned("Its configuration counts as applied for the settings of now.");
-  // Settings that came and went while the first configuration was sent: which of them arrived, nobody wrote down.
-  const mayBeOthers = fact.appliedHash === undefined && wasConfiguredHere(fact) && !isSame;
+  // Settings that came and went while the first configuration was sent, or while the record was away: which of them arrived, nobody wrote down.
+  const mayBeOthers = fact.appliedHash === undefined && (wasConfiguredHere(fact) || isMadeAnew(facts)) && !isSame;
   // What was staged and is not wanted any more is still on the disk.
   if (fact.configHash !== settings || staged !== undefined || mayBeOthers) {
     if (isSame && (config.onDisk === "wanted" || (config.onDisk === "unknown" && staged === undefined)))

@@ -1,4 +1,4 @@
-import { machineFact } from "../record/facts.ts";
+import { machineFact, withDecisions } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { MachineName, Observed, ProbeTarget, SeenMachine } from "../model.ts";
 import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
@@ -56,4 +56,14 @@ export function foundedBy(machines: readonly Pick<SeenMachine, "declared" | "loo
     if (members.some((member) => member.id === localMember)) return { machine: declared.name, address: declared.address, members };
   }
   return undefined;
+}
+
+/** The facts with the proof that etcd was founded. Whose list shows it and who was asked may differ: the others join within moments. */
+export function withFounded(facts: ClusterFacts, { machine, address, members }: Founded, now: number): ClusterFacts {
+  const target = facts.bootstrapIntent ?? { machine, address, uuid: machineFact(facts, machine)?.uuid ?? "" };
+  const evidence = `The member list of ${machine} has ${members.length} member(s), itself among them.`;
+  return withDecisions(
+    { ...facts, bootstrapDone: { machine: target.machine, address: target.address, uuid: target.uuid, at: now, evidence } },
+    { at: now, action: "Bootstrap", reason: "Founded", machine: target.machine, message: evidence },
+  );
 }

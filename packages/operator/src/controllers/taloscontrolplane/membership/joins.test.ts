@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Look } from "../../../looking/look.ts";
+import type { ClusterFacts } from "../record/facts.ts";
 import { configured, controlPlane, facts, founded, inMaintenance, NOW, observed } from "../../../testing/builders.ts";
 import { joinHindrance } from "./joins.ts";
 
@@ -34,3 +35,20 @@ for (const { title, look, configuredAt = NOW - HOUR, holds } of cases)
     const hindrance = joinHindrance(seen, known, next) ?? "";
     assert.equal(/joins after demo-10\.0\.0\.1/.test(hindrance), holds, hindrance);
   });
+
+test("a control plane that was configured before the record was lost, and is silent, holds up whoever is new: it may have founded etcd", () => {
+  const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
+  const hindranceWith = (known: ClusterFacts): string | undefined => {
+    const looks = { "10.0.0.1": silentSince(NOW - HOUR), "10.0.0.2": inMaintenance("10.0.0.2") };
+    const seen = observed({ controlPlane: controlPlane(2), looks, facts: known });
+    const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.2");
+    assert.ok(next !== undefined);
+    return joinHindrance(seen, known, next);
+  };
+  assert.match(
+    hindranceWith(facts({ bundle, machines: [configured("10.0.0.1")] })) ?? "",
+    /once demo-10\.0\.0\.1 .* shows whether it founded etcd/,
+  );
+  assert.equal(hindranceWith(facts({ bundle })), undefined);
+  assert.equal(hindranceWith(facts({ machines: [configured("10.0.0.1")] })), undefined);
+});

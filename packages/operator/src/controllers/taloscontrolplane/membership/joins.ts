@@ -3,7 +3,9 @@ import { stateOf } from "../conditions/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model.ts";
+import { controlPlanesOf, waitsForEtcd } from "./etcd-view.ts";
 import { etcdMembership, etcdQuorum } from "./quorum.ts";
+import { isMadeAnew } from "./told-machines.ts";
 import type { EtcdDoubt, EtcdQuorum } from "./quorum.ts";
 
 /** A control plane that took its configuration installs and reboots meanwhile; one that is silent for longer holds up nobody. Milliseconds. */
@@ -16,7 +18,8 @@ const JOIN_TAKES_MS = 10 * 60_000;
  */
 export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: SeenMachine): string | undefined {
   const { name, role } = machine.declared;
-  if (role !== "controlplane" || facts.bootstrapDone === undefined || hasBegun(facts, machine)) return undefined;
+  if (role !== "controlplane" || hasBegun(facts, machine)) return undefined;
+  if (facts.bootstrapDone === undefined) return isMadeAnew(facts) ? founderHidden(seen, facts, machine) : undefined;
   const open = controlPlaneIntent(facts);
   if (open !== undefined) return `${name} joins after ${open.machine} is done (${open.what}).`;
   const all = etcdMembership(seen);
@@ -29,6 +32,19 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own).map((voter) => voter.name);
   if (away.length === 0) return undefined;
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.join(", ")} is away. Bring it back, or take its machine out of the list.`;
+}
+
+/** Where the record was lost etcd may be founded though it does not say so: by a control plane that was configured before, and does not show it now. */
+function founderHidden(seen: Observed, facts: ClusterFacts, { declared }: SeenMachine): string | undefined {
+  const hidden = controlPlanesOf(seen).find(
+    (other) =>
+      other.declared.name !== declared.name &&
+      mayHoldConfig(machineFact(facts, other.declared.name)) &&
+      other.look.kind !== "maintenance" &&
+      !(other.look.kind === "running" && waitsForEtcd(other.look.etcd)),
+  );
+  if (hidden === undefined) return undefined;
+  return `${declared.name} joins once ${hidden.declared.name} (${stateOf(hidden)}) shows whether it founded etcd: the record that knew was lost.`;
 }
 
 /** Its configuration may have been sent: it is sent again, whatever the others do. */

@@ -9,6 +9,7 @@ import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts"
 import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
+import { isMadeAnew, isOnlyTold } from "./told-machines.ts";
 import { wordFor } from "./identity.ts";
 import { NO_META, UNSURE_META, wantedMeta } from "../config-changes/meta-plan.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
@@ -58,22 +59,11 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
   const isStopped = new Set(stopped.map((machine) => machine.name));
   const configure: PlannedConfiguration[] = [];
   const held: string[] = [];
-  let next = facts;
+  let next = withUnknownRunning(seen, facts, isStopped);
   for (const machine of seen.machines) {
     const { declared, look } = machine;
     if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;
     next = followed(seen, next, machine);
-    const known = machineFact(facts, declared.name);
-    // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
-    if (look.kind === "running" && !mayHoldConfig(known)) {
-      next = withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
-        at: seen.now,
-        action: "Learn",
-        reason: "MetRunning",
-        machine: declared.name,
-        message: `Runs with this cluster's keys at ${declared.address}, and the record did not know it.`,
-      });
-    }
     if (look.kind !== "maintenance") continue;
     // Those of this pass have begun, too: the next one is held by `next`.
     const hindrance = joinHindrance(seen, next, machine);
@@ -97,6 +87,27 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     if (mayConfigureNow(seen, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });
   }
   return { facts: next, configure, held, stopped };
+}
+
+/**
+ * The facts with every machine that runs with this cluster's keys and that the record does not know, or knows from hearsay; the same object when there is none.
+ * Those of pools that are deleted, and machines that nobody lists any more, count too: they are to be wiped.
+ */
+export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped: ReadonlySet<MachineName> = new Set()): ClusterFacts {
+  return [...seen.machines, ...seen.former].reduce((next, { declared, look }) => {
+    const known = machineFact(facts, declared.name);
+    if (look.kind !== "running" || stopped.has(declared.name)) return next;
+    // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
+    if (mayHoldConfig(known) ? !isOnlyTold(known) || look.hardware === undefined : known !== undefined && isOwnerGoing(seen, declared))
+      return next;
+    return withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
+      at: seen.now,
+      action: "Learn",
+      reason: "MetRunning",
+      machine: declared.name,
+      message: `Runs with this cluster's keys at ${declared.address}, and the record did not know it.`,
+    });
+  }, facts);
 }
 
 /**
@@ -317,7 +328,7 @@ function metRunning(seen: Observed, facts: ClusterFacts, declared: DeclaredMachi
     vouchedAt: undefined,
     configuredAt: now,
     releasedAt: undefined,
-    metaHash: wantedMeta(declared, platform).hash,
+    metaHash: isMadeAnew(facts) && platform !== "container" ? UNSURE_META : wantedMeta(declared, platform).hash,
   };
 }
 

@@ -3,7 +3,7 @@ import { endpointHost } from "../../../config/endpoint-host.ts";
 import { withDecisions } from "../record/facts.ts";
 import type { BootstrapIntentFact, ClusterFacts } from "../record/facts.ts";
 import { controlPlaneIntent, machineFact } from "../record/facts.ts";
-import { controlPlanesOf, foundedBy, probeTargets, waitsForEtcd, wasEverConfigured } from "../membership/etcd-view.ts";
+import { controlPlanesOf, foundedBy, probeTargets, waitsForEtcd, wasEverConfigured, withFounded } from "../membership/etcd-view.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
 /** How long a bootstrap call may take until its effect shows. */
@@ -35,18 +35,7 @@ export const bootstrapOnce: Rule = {
     if (facts.bootstrapDone !== undefined) return undefined;
     const founded = foundedBy(controlPlanesOf(seen));
     if (founded !== undefined) {
-      // Whose list shows it and who was asked may differ: the others join within moments.
-      const target = facts.bootstrapIntent ?? {
-        machine: founded.machine,
-        address: founded.address,
-        uuid: machineFact(facts, founded.machine)?.uuid ?? "",
-      };
-      const evidence = `The member list of ${founded.machine} has ${founded.members.length} member(s), itself among them.`;
-      const done = { machine: target.machine, address: target.address, uuid: target.uuid, at: seen.now, evidence };
-      const next = withDecisions(
-        { ...facts, bootstrapDone: done },
-        { at: seen.now, action: "Bootstrap", reason: "Founded", machine: target.machine, message: evidence },
-      );
+      const next = withFounded(facts, founded, seen.now);
       return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "Bootstrapped" }] };
     }
     // A wipe that may still take place must not meet a machine that has joined what is founded meanwhile.

@@ -16,7 +16,7 @@ import {
 import type { World } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
 import type { IntentFact } from "../record/facts.ts";
-import type { Action } from "../model.ts";
+import type { Action, Observed } from "../model.ts";
 
 const going = { deletionTimestamp: "2026-01-01T11:00:00Z" };
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
@@ -24,6 +24,11 @@ const machines = cps.map((address) => configured(address));
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
 const known = facts({ machines, bootstrapDone: founded });
 const withPool = facts({ machines: [...machines, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded });
+const madeAnew = facts({ bundle: { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true } });
+const ours: Observed["bundle"] = {
+  kind: "present",
+  value: { fingerprint: "fingerprint", clusterId: "cluster-id", isOurs: true, isDeleting: false },
+};
 const reset = (machine: string, role: IntentFact["role"], at = NOW): IntentFact => ({
   what: "Reset",
   machine,
@@ -107,6 +112,81 @@ const cases: readonly {
     },
     actions: [],
     reason: "Resetting",
+  },
+  {
+    name: "writes down what runs with the cluster's keys before anything is let go when the record was lost",
+    world: { controlPlane: controlPlane(3, {}, going), bundle: ours, looks: healthy, namespaceIsTerminating: false },
+    actions: ["WriteRecord"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "wipes nothing by keys that another cluster has",
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      bundle: ours,
+      keysElsewhere: { kind: "present", value: "other/demo" },
+      looks: { "10.0.0.1": running(member(0, 1)) },
+      namespaceIsTerminating: false,
+    },
+    actions: ["DeleteMachine"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "writes down a machine that runs and that the record does not know before it wipes the others",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: facts({ machines: machines.slice(0, 2), bootstrapDone: founded }),
+      looks: healthy,
+      namespaceIsTerminating: false,
+    },
+    actions: ["WriteRecord"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "lets no pool go while the record is lost",
+    world: { workers: [worker(1, going)], bundle: ours, looks: { ...healthy, "10.0.1.1": running() }, toldConfigured: ["10.0.1.1"] },
+    actions: ["WriteRecord"],
+    reason: undefined,
+  },
+  {
+    name: "lets no machine go that is said to be configured when record and keys are gone",
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      looks: { "10.0.0.1": silent },
+      toldConfigured: ["10.0.0.1"],
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "MachineUnreachable",
+    says: /neither the ClusterRecord nor the keys.*abandon-machine: demo-10\.0\.0\.1/,
+  },
+  {
+    name: "lets it go when it waits in maintenance mode",
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
+      toldConfigured: ["10.0.0.1"],
+      namespaceIsTerminating: false,
+    },
+    actions: ["DeleteMachine"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "waits for a machine that does not answer and that a record that was made anew does not know",
+    world: { controlPlane: controlPlane(1, {}, going), facts: madeAnew, looks: { "10.0.0.1": silent }, namespaceIsTerminating: false },
+    actions: [],
+    reason: "MachineUnreachable",
+  },
+  {
+    name: "lets it go when it has been silent for longer than it takes to install",
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      facts: madeAnew,
+      looks: { "10.0.0.1": { kind: "silent", at: NOW, since: NOW - 660_000, detail: "unreachable" } },
+      namespaceIsTerminating: false,
+    },
+    actions: ["DeleteMachine"],
+    reason: "WaitingForChildren",
   },
   {
     name: "wipes nothing while it is unknown whether the namespace goes away",

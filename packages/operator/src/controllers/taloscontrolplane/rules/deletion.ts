@@ -1,4 +1,4 @@
-import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
+import { annotations, bundleSecretName, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
 import {
   controlPlaneIntent,
@@ -15,8 +15,12 @@ import { isOtherMachine, wordFor } from "../membership/identity.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
+import { silentForMs } from "../../../looking/look.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { readyToDisturb } from "../membership/drain.ts";
+import { firstFacts } from "../membership/first-facts.ts";
+import { withUnknownRunning } from "../membership/plan-machines.ts";
+import { isMadeAnew, saysConfigured } from "../membership/told-machines.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
 
@@ -25,6 +29,9 @@ const RESEND_AFTER_MS = 60_000;
 
 /** Between its reset and its answer in maintenance mode a machine is silent; only after this it is missed. */
 const WIPE_TAKES_MS = 10 * 60_000;
+
+/** A machine that took its configuration installs and boots meanwhile; one that is silent for longer took none that anybody remembers. */
+const COMES_BACK_MS = 10 * 60_000;
 
 /** After an unknown outcome the machine gets a short while to show what happened. */
 const LOOK_AGAIN_MS = 2_000;
@@ -43,6 +50,8 @@ export const finishDeletion: Rule = {
       seen.workers.filter((worker) => worker.metadata.deletionTimestamp !== undefined).map((worker) => worker.metadata.name),
     );
     if (!isClusterGoing && goingWorkers.size === 0) return undefined;
+    const first = writtenDownFirst(seen, isClusterGoing);
+    if (first !== undefined) return first.kind === "verdict" ? first.verdict : undefined;
 
     const isWorker = ({ declared }: SeenMachine): boolean => declared.owner.kind === "TalosWorker";
     const pool = [...seen.machines, ...seen.former].filter((machine) => isWorker(machine) && goingWorkers.has(machine.declared.owner.name));
@@ -68,6 +77,73 @@ export const finishDeletion: Rule = {
     return dissolve(seen);
   },
 };
+
+/**
+ * What comes before anything is let go: a record that knows the machines that run with this cluster's keys. `undefined` = there is nothing to write down.
+ *
+ * Where the record is gone and the keys are not, it is made anew; `others` = that is for the rules that keep the record of a cluster that stays. Where both
+ * are gone nothing can be wiped, and a machine that is said to be configured is not let go by that.
+ */
+function writtenDownFirst(
+  seen: Observed,
+  isClusterGoing: boolean,
+): { readonly kind: "verdict"; readonly verdict: Verdict } | { readonly kind: "others" } | undefined {
+  const { record, bundle, controlPlane } = seen;
+  const write = (facts: ClusterFacts, ifResourceVersion: string | undefined, why: string): ReturnType<typeof writtenDownFirst> => ({
+    kind: "verdict",
+    verdict: {
+      ...waits("WaitingForChildren", seen, "What runs with this cluster's keys is written down."),
+      actions: [{ kind: "WriteRecord", ifResourceVersion, facts, why }],
+      requeueAfterMs: 1_000,
+    },
+  });
+  const blocked = (message: string): ReturnType<typeof writtenDownFirst> =>
+    isClusterGoing ? { kind: "verdict", verdict: waits("Blocked", seen, message) } : { kind: "others" };
+  if (record.kind === "unknown") return undefined;
+  if (record.kind === "present") {
+    const { facts, resourceVersion } = record.value;
+    const next = withUnknownRunning(seen, facts);
+    return next === facts ? undefined : write(next, resourceVersion, "MetRunning");
+  }
+  if (bundle.kind === "present" && bundle.value.isOurs && seen.keysElsewhere?.kind !== "present") {
+    if (seen.keysElsewhere?.kind === "unknown")
+      return blocked(`Whether another cluster has the keys in the bundle Secret cannot be read: ${seen.keysElsewhere.detail}.`);
+    if (!isClusterGoing) return { kind: "others" };
+    const secret = bundleSecretName(controlPlane.metadata.name, 1);
+    return write(firstFacts(seen, secret, bundle.value), undefined, "FirstRecord");
+  }
+  if (bundle.kind === "unknown") return blocked(`The bundle Secret cannot be read: ${bundle.detail}.`);
+  // Keys of another cluster are none of ours, and neither is what runs with them.
+  const holder = bundle.kind === "present" ? undefined : mayHoldLostKeys(seen);
+  if (holder === undefined) return undefined;
+  if (!isClusterGoing) return { kind: "others" };
+  return {
+    kind: "verdict",
+    verdict: waits(
+      "MachineUnreachable",
+      seen,
+      `A configuration of this cluster was sent to ${holder}, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand: it is let go once it waits in maintenance mode. Or give it up: annotate ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
+    ),
+  };
+}
+
+/** A machine that has to be wiped, is said to be configured, and does not wait in maintenance mode. */
+function mayHoldLostKeys(seen: Observed): string | undefined {
+  return [...seen.machines, ...seen.former].find((machine) => {
+    const { declared, look } = machine;
+    const object = seen.machineObjects.find(({ metadata }) => metadata.name === declared.name);
+    if (object === undefined || !saysConfigured(object) || look.kind === "maintenance") return false;
+    return !isPreserved(seen, machine) && !isAbandoned(seen, machine, undefined) && isGoing(seen, machine);
+  })?.declared.name;
+}
+
+/** Its pool is deleted, or the whole cluster is. */
+function isGoing(seen: Observed, { declared: { owner } }: SeenMachine): boolean {
+  if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return true;
+  return seen.workers.some(
+    ({ kind, metadata }) => kind === owner.kind && metadata.name === owner.name && metadata.deletionTimestamp !== undefined,
+  );
+}
 
 /**
  * Whether a pool has a machine that is this cluster's, as far as can be known. One that is brought back while the control plane goes, by a TalosCluster or
@@ -108,6 +184,14 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     const fact = machineFact(facts, declared.name);
     const intent = intentOn(facts, declared.name, "Reset");
     const isFormer = seen.former.includes(machine);
+    const shownBy = mayShowUntil(seen, machine, facts);
+    if (shownBy !== undefined && !isAbandoned(seen, machine, facts)) {
+      waiting.push({
+        reason: "MachineUnreachable",
+        message: `${declared.name} does not tell whether it holds a configuration of this cluster (${stateOf(machine)}), and the record that knew was lost: it is let go at ${rfc3339(shownBy)} if it does not answer by then.`,
+      });
+      continue;
+    }
     if (!hasToBeWiped(seen, machine, facts)) {
       if (!isFormer || objects.has(declared.name)) gone.push(machine);
       // A pool goes and its machines stay: they are nobody's from here on. With the whole cluster the record is kept as it is.
@@ -260,13 +344,26 @@ function dissolve(seen: Observed): Verdict {
 }
 
 /** False for a machine that never got a configuration, was let go, or is to be left running. */
-function hasToBeWiped(seen: Observed, { declared }: SeenMachine, facts: ClusterFacts | undefined): boolean {
-  const owner =
-    declared.owner.kind === "TalosWorker" ? seen.workers.find((worker) => worker.metadata.name === declared.owner.name) : seen.controlPlane;
-  // That a pool is not there is no wish to wipe what it had.
-  if (owner === undefined) return false;
-  if ((owner.spec?.deletionPolicy ?? "reset") === "preserve") return false;
-  return mayHoldConfig(machineFact(facts, declared.name));
+function hasToBeWiped(seen: Observed, machine: SeenMachine, facts: ClusterFacts | undefined): boolean {
+  return !isPreserved(seen, machine) && mayHoldConfig(machineFact(facts, machine.declared.name));
+}
+
+/** That a pool is not there is no wish to wipe what it had. */
+function isPreserved(seen: Observed, { declared: { owner } }: SeenMachine): boolean {
+  const object = owner.kind === "TalosWorker" ? seen.workers.find(({ metadata }) => metadata.name === owner.name) : seen.controlPlane;
+  return object === undefined || (object.spec?.deletionPolicy ?? "reset") === "preserve";
+}
+
+/**
+ * Until when it has to be seen whether a machine runs with this cluster's keys that a record does not know which was made after they were, `undefined` = it
+ * does not. Milliseconds since the epoch.
+ */
+function mayShowUntil(seen: Observed, machine: SeenMachine, facts: ClusterFacts | undefined): number | undefined {
+  const { declared, look } = machine;
+  if (facts === undefined || !isMadeAnew(facts) || machineFact(facts, declared.name) !== undefined || isPreserved(seen, machine))
+    return undefined;
+  if (look.kind === "not-asked") return seen.watchedSince + COMES_BACK_MS;
+  return look.kind === "silent" && silentForMs(look) < COMES_BACK_MS ? look.since + COMES_BACK_MS : undefined;
 }
 
 function policyOf(seen: Observed): DeletionPolicy {

@@ -1,11 +1,11 @@
-import { annotations, bundleSecretName, conditionFor, findCondition, isConditionTrue, rfc3339 } from "@talos-operator/api";
+import { annotations, bundleSecretName, conditionFor, isConditionTrue, rfc3339 } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { stateOf } from "../conditions/machine-state.ts";
 import { withDecisions } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
-import { networksOf } from "../spec/fixed-properties.ts";
 import type { Observed, Rule, Verdict, Waiting } from "../model.ts";
-import { planMachines } from "../membership/plan-machines.ts";
+import { firstFacts } from "../membership/first-facts.ts";
+import { saysConfigured } from "../membership/told-machines.ts";
 import { givenSecretsName } from "../../../secrets/given-secrets.ts";
 import { writtenConfig } from "../spec/written-config.ts";
 
@@ -86,7 +86,7 @@ export const keepKeys: Rule = {
         `The Secret ${secret} holds the keys of the cluster ${keysElsewhere.value}, and two clusters never share them. Delete that Secret (take its finalizer off), and this cluster gets its own; if this cluster takes the place of that one, delete that ClusterRecord first.`,
       );
     const sign = signOfEarlierLife(seen);
-    if (sign !== undefined && !seen.machines.some(({ look }) => look.kind === "running"))
+    if (sign !== undefined && ![...seen.machines, ...seen.former].some(({ look }) => look.kind === "running"))
       return lost(
         seen,
         "BundleUnproven",
@@ -140,44 +140,6 @@ function checkKeys(seen: Observed, facts: ClusterFacts): Verdict | undefined {
     waiting: { reason: "AdoptionRequired", message },
     conditions: [conditionFor("AdoptionRequired", "ControlPlaneReplaced", message, controlPlane.metadata.generation)],
   };
-}
-
-/** The first record of a cluster; machines that wait already are written down in the same stroke. */
-function firstFacts(seen: Observed, secret: string, bundle: { readonly fingerprint: string; readonly clusterId: string }): ClusterFacts {
-  const wasFound = seen.sent.get("CreateBundle")?.outcome !== "answered";
-  const facts: ClusterFacts = {
-    controlPlaneUid: seen.controlPlane.metadata.uid ?? "",
-    clusterId: bundle.clusterId,
-    bundle: { secretName: secret, fingerprint: bundle.fingerprint, wasFound },
-    endpoint: endpointFor(seen),
-    ...networksOf(seen.controlPlane.spec ?? {}, writtenConfig(seen)),
-    cni: seen.controlPlane.spec?.cni ?? {},
-    talosVersion: seen.controlPlane.spec?.version ?? "",
-    kubernetesVersion: writtenConfig(seen)?.kubernetesVersion ?? seen.controlPlane.spec?.kubeVersion ?? "",
-    machines: [],
-    bootstrapIntent: undefined,
-    bootstrapDone: undefined,
-    intents: [],
-    decisions: [],
-  };
-  const noted = withDecisions(facts, {
-    at: seen.now,
-    action: wasFound ? "TakeBundle" : "CreateBundle",
-    reason: wasFound ? "BundleFound" : "NewCluster",
-    message: wasFound ? `The Secret ${secret} was there before this record.` : `The cluster's keys are in the Secret ${secret}.`,
-  });
-  return planMachines(seen, noted).facts;
-}
-
-/** `spec.endpoint`, else the first control plane's address: a name that nobody can resolve would help no node. */
-function endpointFor(seen: Observed): string {
-  const { endpoint } = seen.controlPlane.spec ?? {};
-  if (endpoint !== undefined && endpoint !== "") return endpoint;
-  const written = writtenConfig(seen)?.endpoint;
-  if (written !== undefined) return written;
-  const first =
-    seen.machines.find((machine) => machine.declared.role === "controlplane")?.declared.address ?? seen.controlPlane.metadata.name;
-  return `https://${first.includes(":") ? `[${first}]` : first}:6443`;
 }
 
 /** The endpoint is chosen once: where it is to be the first control plane's address, that must be known. */
@@ -235,10 +197,7 @@ function signOfEarlierLife(seen: Observed): string | undefined {
  * that waits in maintenance mode holds none. A configuration that was sent late may still be on its way there, so that is watched for a while.
  */
 function whoMayHoldLostKeys(seen: Observed): string | undefined {
-  const told = seen.machineObjects.filter(({ status }) => {
-    const reason = findCondition(status?.conditions, "ConfigApplied")?.reason;
-    return reason !== undefined && reason !== "WaitingForMachine" && reason !== "WaitingForControlPlane";
-  });
+  const told = seen.machineObjects.filter(saysConfigured);
   const sent = seen.machines.filter(({ declared }) => seen.sent.has(`Configure/${declared.name}`));
   const configured = [...new Set([...told.map(({ metadata }) => metadata.name), ...sent.map(({ declared }) => declared.name)])];
   if (configured.length > 0) return `A configuration with this cluster's keys was sent to ${configured.join(", ")}.`;
