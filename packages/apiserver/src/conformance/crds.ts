@@ -397,6 +397,18 @@ export const crdCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "a definition that is in use keeps exactly one version to store",
+    run: async (w) => {
+      const definition = define(w, [version("v1")]);
+      await install(w, definition);
+      await w.refused(
+        w.patch(`${crdsPath}/${definition.name}`, "json", [{ op: "replace", path: "/spec/versions/0/storage", value: false }]),
+        { status: 422, reason: "Invalid", causes: ["spec.versions"] },
+      );
+      await remove(w, definition);
+    },
+  },
+  {
     name: "columns, scale and status come and go with the definition",
     run: async (w) => {
       const definition = define(w, [version("v1")]);

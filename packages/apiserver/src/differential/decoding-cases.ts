@@ -225,6 +225,19 @@ export const decodingCases: readonly DifferentialCase[] = [
     ],
   },
   {
+    name: "embedded types that are no text",
+    resource: decodings("v1"),
+    steps: [
+      { do: "create", body: { spec: { inner: { apiVersion: 1, kind: "X" } } } },
+      { do: "create", body: { spec: { inner: { apiVersion: "v1", kind: true } } } },
+      { do: "create", body: { spec: { inner: { apiVersion: null, kind: "X" } } } },
+      { do: "create", body: { spec: { inner: { apiVersion: ["a"], kind: {} } } } },
+      { do: "create", body: { spec: { inner: { apiVersion: "v1", kind: "X" } } } },
+      { do: "merge", body: { spec: { inner: { kind: 5 } } }, statusOnly: true },
+      { do: "apply", body: { spec: { inner: { apiVersion: "v1", kind: 5 } } } },
+    ],
+  },
+  {
     name: "embedded metadata of two managers",
     resource: decodings("v1"),
     steps: [

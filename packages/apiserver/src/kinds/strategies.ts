@@ -84,6 +84,7 @@ const ordinary: Strategy = {
 export function customStrategy(selectableFields: readonly string[]): Strategy {
   return {
     ...ordinary,
+    verbs: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],
     hasGeneration: true,
     allowsUnconditionalUpdate: false,
     statusKeepsMetadata: true,

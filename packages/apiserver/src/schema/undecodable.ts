@@ -30,6 +30,11 @@ export function undecodableEmbedded(value: unknown, node: SchemaNode, path: stri
   }
   if (!isObject(value)) return undefined;
   if (node.embedded) {
+    for (const name of ["apiVersion", "kind"]) {
+      const text = value[name];
+      if (text !== undefined && typeof text !== "string")
+        return `${path}.${name}: Invalid value: ${JSON.stringify(sorted(text))}: must be a string`;
+    }
     const why = undecodableMetadata(value["metadata"]);
     if (why !== undefined) return `${path}.metadata: Invalid value: ${JSON.stringify(sorted(value["metadata"]))}: ${why}`;
   }
