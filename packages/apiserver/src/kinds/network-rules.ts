@@ -4,7 +4,7 @@ import type { JsonObject } from "../json.ts";
 import { isIP } from "../net-address.ts";
 import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
-import { refuseLabel, refuseSubdomain } from "./names.ts";
+import { refuseLabel, refuseSubdomain } from "../request/names.ts";
 import { validatePortNumber } from "./pod-rules.ts";
 import { forbiddenValue, invalidValue, required } from "./rule-errors.ts";
 

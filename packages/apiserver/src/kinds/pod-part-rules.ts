@@ -4,7 +4,7 @@ import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
 import { problemsOfQualifiedName } from "../request/qualified-name.ts";
 import type { FieldError } from "../schema/index.ts";
-import { refuseLabel, refuseSubdomain } from "./names.ts";
+import { refuseLabel, refuseSubdomain } from "../request/names.ts";
 import { address, between, largestInt32, notNegative } from "./number-rules.ts";
 import { duplicate, forbiddenValue, invalidValue, required } from "./rule-errors.ts";
 

@@ -2,7 +2,7 @@ import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, without } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
-import { refuseLabel } from "./names.ts";
+import { refuseLabel } from "../request/names.ts";
 import { between, largestInt32 } from "./number-rules.ts";
 import {
   validateEnvironment,

@@ -5,7 +5,7 @@ import type { ApiUser } from "../request/request.ts";
 import type { FieldError } from "../schema/index.ts";
 import { readCertificateRequest } from "./certificate-request.ts";
 import type { WriteFacts } from "./kind.ts";
-import { refuseLabel, refuseSubdomain } from "./names.ts";
+import { refuseLabel, refuseSubdomain } from "../request/names.ts";
 import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
 
 const usages = [

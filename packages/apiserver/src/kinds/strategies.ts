@@ -40,7 +40,7 @@ import { fillFromLimits, limitRangeResource } from "./limit-ranges.ts";
 import { validateIngress, validateNetworkPolicy } from "./network-rules.ts";
 import { prepareNode, validateNode } from "./node-rules.ts";
 import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
-import { refuseLabel, refusePathSegment, refuseSubdomain } from "./names.ts";
+import { refuseLabel, refusePathSegment, refuseSubdomain } from "../request/names.ts";
 import { validatePod } from "./pod-rules.ts";
 import { validateQuota, validateQuotaStatus } from "./quota-rules.ts";
 import { restrictToResources, validateResize } from "./resizing.ts";

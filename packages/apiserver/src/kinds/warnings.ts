@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, stringAt, stringsAt } from "../request/json.ts";
 import { quantityOf } from "./amounts.ts";
-import { refuseLabel } from "./names.ts";
+import { refuseLabel } from "../request/names.ts";
 import { podWarnings } from "./pod-warnings.ts";
 
 type Warn = (object: JsonObject, live: JsonObject | undefined) => readonly string[];

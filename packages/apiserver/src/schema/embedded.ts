@@ -1,7 +1,7 @@
-import { validateEmbeddedMetadata } from "../admission/metadata.ts";
 import { getOwn, isObject } from "../json.ts";
 import { fieldError } from "./field-error.ts";
 import type { ValidationNode } from "./node.ts";
+import { validateEmbeddedMetadata } from "./object-meta-rules.ts";
 import type { FieldError } from "./types.ts";
 
 const kindText =
