@@ -1,6 +1,14 @@
 export type { Clock, ScheduledTimer, Timers } from "./time.ts";
 export type { RandomSource } from "./random.ts";
-export type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport, KubeWatchEvent, KubeWatchResponse } from "./kube.ts";
+export type {
+  KubeCallOptions,
+  KubeRequest,
+  KubeResponse,
+  KubeTransport,
+  KubeWatchEvent,
+  KubeWatchEvents,
+  KubeWatchResponse,
+} from "./kube.ts";
 export type { TalosCallFailure, TalosCallOptions, TalosChannel, TalosCredentials, TalosDialer, TalosMethod, TalosTarget } from "./talos.ts";
 export type { WorkloadDialer, WorkloadTarget } from "./workload.ts";
 export type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "./keys.ts";

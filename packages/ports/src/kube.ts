@@ -56,7 +56,15 @@ export interface KubeWatchResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
   /** Ends when the server ends the stream; throws when the connection breaks. Leaving the loop closes the connection. */
-  readonly events: AsyncIterable<KubeWatchEvent>;
+  readonly events: KubeWatchEvents;
+}
+
+export interface KubeWatchEvents extends AsyncIterable<KubeWatchEvent> {
+  /**
+   * For a reader inside the loop to whom a promise for each event is too much: the event after the last one that was read, when it has come already.
+   * `undefined` says that the loop must go on: it waits, ends or throws.
+   */
+  nextReady?(): KubeWatchEvent | undefined;
 }
 
 export interface KubeWatchEvent {

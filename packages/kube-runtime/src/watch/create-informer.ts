@@ -153,10 +153,12 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
         take({ kind: "watch-lived" });
       });
       if (order.do === "stream") expectList(0);
-      for await (const event of response.events) {
-        eventsSeen += 1;
-        const next = take({ kind: "event", event: transformed(event) });
-        if (next.do !== "read") {
+      const { events } = response;
+      for await (const first of events) {
+        for (let event: KubeWatchEvent | undefined = first; event !== undefined; event = events.nextReady?.()) {
+          eventsSeen += 1;
+          const next = take({ kind: "event", event: transformed(event) });
+          if (next.do === "read") continue;
           if (event.type === "ERROR") failed(errorOfEvent(event.object), "watch");
           return next;
         }
