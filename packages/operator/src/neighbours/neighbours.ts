@@ -5,6 +5,7 @@ import type { KubeClient, KubeObject, ObjectKey } from "@talos-operator/kube-run
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../elapsed.ts";
 import { foreignWriter, RECENT_MS } from "./foreign-writer.ts";
+import { SharedReading } from "./shared-reading.ts";
 
 /** Leases of the two published operators. The first is also ours: two operators of these kinds never act at once. */
 const LEASES = ["ffa5cb32.alperen.cloud", "6f93c133.vitistack.io"] as const;
@@ -30,12 +31,22 @@ export interface Neighbours {
 export function createNeighbours(client: KubeClient, clock: Clock, identity: string): Neighbours {
   let running: { readonly at: number; readonly value: Promise<string | undefined> } | undefined;
 
+  /** Pools of all clusters of a namespace: while many clusters change, what several of them ask for at once is read once. */
+  const lists = new Map<string, SharedReading<readonly (TalosWorker & KubeObject)[]>>();
+  const poolsIn = (namespace: string): Promise<readonly (TalosWorker & KubeObject)[]> => {
+    const list =
+      lists.get(namespace) ??
+      new SharedReading(async () => (await client.resource<TalosWorker & KubeObject>(talosWorkerResource).list({ namespace })).items);
+    lists.set(namespace, list);
+    return list.ask();
+  };
+
   const writerOf = async (key: ObjectKey): Promise<string | undefined> => {
     const [controlPlane, workers] = await Promise.all([
       client.resource(talosControlPlaneResource).tryGet(key),
-      client.resource<TalosWorker & KubeObject>(talosWorkerResource).list({ namespace: key.namespace ?? "" }),
+      poolsIn(key.namespace ?? ""),
     ]);
-    const pools = workers.items.filter(({ spec }) => spec?.controlPlaneRef?.name === key.name);
+    const pools = workers.filter(({ spec }) => spec?.controlPlaneRef?.name === key.name);
     for (const object of [controlPlane, ...pools] as readonly (KubeObject | undefined)[]) {
       const writer = foreignWriter(object?.metadata?.managedFields, clock.now());
       if (object !== undefined && writer !== undefined)
