@@ -89,6 +89,9 @@ describe("controller", () => {
     const all = Promise.all([controller.run(abort.signal), informer.run(abort.signal), parts.run(abort.signal)]);
     await time.settle();
     assert.deepEqual(seen.splice(0), ["ns/a"]);
+    api.put(things, thing("a", { labels: { changed: "yes" } }));
+    await time.settle();
+    assert.deepEqual(seen.splice(0), ["ns/a"], "an update is one pass, though it wakes for the object before and after");
     const ownerReferences = [{ apiVersion: "example.dev/v1", kind: "Thing", name: "b", uid: "1", controller: true }];
     api.put("/apis/example.dev/v1/parts", thing("p", { ownerReferences }));
     await time.settle();

@@ -1,4 +1,4 @@
-import type { KubeObject } from "../objects/kube-object.ts";
+import { keyText, type KubeObject } from "../objects/kube-object.ts";
 import type { ObjectKey } from "../request/resource-type.ts";
 import type { ControllerWatch, WatchDeclaration } from "./types.ts";
 
@@ -7,7 +7,13 @@ import type { ControllerWatch, WatchDeclaration } from "./types.ts";
  *
  * An update wakes the keys of both the old and the new object: an owner that lost the object must look, too.
  */
-export function watchOf<T extends KubeObject>({ informer, why, map = ownKey, predicate }: WatchDeclaration<T>): ControllerWatch {
+export function watchOf<T extends KubeObject>({
+  informer,
+  why,
+  map = ownKey,
+  predicate,
+  priority: usual = "normal",
+}: WatchDeclaration<T>): ControllerWatch {
   return {
     why,
     waitForSync: async (signal) => {
@@ -26,8 +32,9 @@ export function watchOf<T extends KubeObject>({ informer, why, map = ownKey, pre
         if (predicate !== undefined && !predicate(delta)) return;
         // What was there before we came can wait for what changes now.
         const priority = delta.type === "added" && delta.isInitial ? "low" : "normal";
-        for (const key of map(delta.object)) wake(key, priority);
-        if (delta.type === "updated") for (const key of map(delta.previous)) wake(key, priority);
+        const keys = delta.type === "updated" ? [...map(delta.object), ...map(delta.previous)] : map(delta.object);
+        // Each of them once: a key that is taken at once would be due again by its second wake, and every update would cost two passes.
+        for (const key of new Map(keys.map((one) => [keyText(one), one])).values()) wake(key, priority);
       }),
   };
 }
