@@ -107,6 +107,75 @@ describe("controller", () => {
     await all;
   });
 
+  it("lets what a watch or a hand calls less urgent wait for the rest, whatever came first", async () => {
+    const time = createVirtualTime();
+    const api = createFakeApi();
+    const random = createSeededRandom(1);
+    const client = createKubeClient(api.transport());
+    const ownedType: ResourceType = { ...type, plural: "parts", kind: "Part" };
+    const informer = createInformer({ client, type, timers: time.timers, random });
+    const parts = createInformer({ client, type: ownedType, timers: time.timers, random });
+    const held = gate();
+    const seen: string[] = [];
+    const controller = createController({
+      name: "things",
+      workers: 1,
+      watches: [
+        watchOf({ informer, why: "the object itself" }),
+        watchOf({ informer: parts, why: "it is summed up", map: toOwner("Thing", "example.dev"), priority: "low" }),
+      ],
+      reconcile: async (woken) => {
+        seen.push(keyText(woken));
+        if (woken.name === "busy") await held.wait;
+      },
+      clock: time.clock,
+      timers: time.timers,
+      random,
+      log: createMemoryLog(),
+    });
+    const abort = new AbortController();
+    const all = Promise.all([controller.run(abort.signal), informer.run(abort.signal), parts.run(abort.signal)]);
+    await time.settle();
+    controller.enqueue(key("busy"));
+    await time.settle();
+    const ownerReferences = [{ apiVersion: "example.dev/v1", kind: "Thing", name: "summed-up", uid: "1", controller: true }];
+    api.put("/apis/example.dev/v1/parts", thing("p", { ownerReferences }));
+    await time.settle();
+    controller.enqueue(key("later"), 0, "low");
+    controller.enqueue(key("by-hand"));
+    api.put(things, thing("new"));
+    await time.settle();
+    held.open();
+    await time.settle();
+    assert.deepEqual(seen, ["ns/busy", "ns/by-hand", "ns/new", "ns/summed-up", "ns/later"]);
+    abort.abort();
+    await time.settle();
+    await all;
+  });
+
+  it("gives the next pass the urgency that the one before asked for", async () => {
+    const seen: string[] = [];
+    const held = gate();
+    const { controller, time, stop } = start({
+      workers: 1,
+      reconcile: async ({ name }) => {
+        seen.push(name);
+        if (name === "busy") await held.wait;
+        return seen.filter((one) => one === name).length > 1 || name === "busy"
+          ? undefined
+          : { requeueAfterMs: 0, priority: name === "begun" ? "normal" : undefined };
+      },
+    });
+    controller.enqueue(key("busy"));
+    await time.settle();
+    controller.enqueue(key("first"), 0, "low");
+    controller.enqueue(key("begun"), 0, "low");
+    held.open();
+    await time.settle();
+    assert.deepEqual(seen, ["busy", "first", "begun", "begun", "first"]);
+    await stop();
+  });
+
   it("does not begin before the caches are complete", async () => {
     const time = createVirtualTime();
     const api = createFakeApi();

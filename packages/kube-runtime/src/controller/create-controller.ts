@@ -19,7 +19,7 @@ interface PassState {
  * A key is never reconciled twice at once. What a pass throws concerns its key alone: the key comes round again after its own backoff,
  * all others go on. A pass that ends well resets the backoff and may name the time of the next look.
  *
- * New work goes ahead of the flood of the first list. A key keeps its priority when it fails or asks to be looked at again.
+ * New work goes ahead of the flood of the first list. A key keeps its priority when it fails or asks to be looked at again without a word on it.
  */
 export function createController(options: ControllerOptions): Controller {
   const { name, clock, timers, random, groupOf, workers = 4, passTimeoutMs = 120_000, tracer = silentTracer } = options;
@@ -114,7 +114,7 @@ export function createController(options: ControllerOptions): Controller {
     queue.forget(key);
     const after = result?.requeueAfterMs;
     if (after === undefined) return "success";
-    queue.addAfter(key, Math.max(0, after), queue.priorityOf(key));
+    queue.addAfter(key, Math.max(0, after), result?.priority ?? queue.priorityOf(key));
     return "requeue_after";
   }
 
@@ -141,7 +141,7 @@ export function createController(options: ControllerOptions): Controller {
 
   return {
     name,
-    enqueue: (key, delayMs = 0) => queue.addAfter(keyText(key), delayMs),
+    enqueue: (key, delayMs = 0, priority = "normal") => queue.addAfter(keyText(key), delayMs, priority),
     async run(signal) {
       const ends = options.watches.map((watch) => watch.start((key, priority) => queue.add(keyText(key), priority)));
       const close = (): void => queue.close();

@@ -8,6 +8,8 @@ import type { Delta, Informer } from "../watch/informer-types.ts";
 /** How a pass ends. Nothing, or no `requeueAfterMs`: a watch event will wake the key. Waiting is never an exception. */
 export interface ReconcileResult {
   readonly requeueAfterMs?: number | undefined;
+  /** How urgent the next pass is when its time comes. Default: as this one was. */
+  readonly priority?: WorkPriority | undefined;
 }
 
 /** What a pass gets beside its key. */
@@ -46,6 +48,8 @@ export interface WatchDeclaration<T extends KubeObject> {
   readonly map?: (object: T) => readonly ObjectKey[];
   /** False leaves a change unheard. Default: all are heard. */
   readonly predicate?: (delta: Delta<T>) => boolean;
+  /** How urgent it is when somebody waits for other keys. Default `normal`; what the first list tells is `low` whatever this says. */
+  readonly priority?: WorkPriority;
 }
 
 /** A pass that runs. */
@@ -92,8 +96,8 @@ export interface Controller {
   readonly name: string;
   /** Waits for the caches, then works until `signal` aborts; resolves when the last pass has ended. */
   run(signal: AbortSignal): Promise<void>;
-  /** Wakes a key by hand, for example when a long effect ended. Works before `run`, too. */
-  enqueue(key: ObjectKey, delayMs?: number): void;
+  /** Wakes a key by hand, for example when a long effect ended; default priority `normal`. Works before `run`, too. */
+  enqueue(key: ObjectKey, delayMs?: number, priority?: WorkPriority): void;
   /** Passes that run now. */
   running(): readonly RunningPass[];
   /** Those of them that exceeded their deadline. */

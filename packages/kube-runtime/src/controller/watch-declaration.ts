@@ -31,7 +31,7 @@ export function watchOf<T extends KubeObject>({
       informer.subscribe((delta) => {
         if (predicate !== undefined && !predicate(delta)) return;
         // What was there before we came can wait for what changes now.
-        const priority = delta.type === "added" && delta.isInitial ? "low" : "normal";
+        const priority = delta.type === "added" && delta.isInitial ? "low" : usual;
         const keys = delta.type === "updated" ? [...map(delta.object), ...map(delta.previous)] : map(delta.object);
         // Each of them once: a key that is taken at once would be due again by its second wake, and every update would cost two passes.
         for (const key of new Map(keys.map((one) => [keyText(one), one])).values()) wake(key, priority);

@@ -23,6 +23,8 @@ import type { ForeseenCluster } from "./dry-run.ts";
 
 const FIELD_MANAGER = "talos-operator/taloscluster";
 const STATUS_EVERY_MS = 2_000;
+/** Clusters that are worked on at once: passes wait for the API most of their time, and what a person changed passes through here first. */
+const WORKERS = 16;
 /** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */
 const CACHE_BEHIND_MS = 1_000;
 
@@ -162,6 +164,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     name: "taloscluster",
     ...commonOptions(options),
     logFields: ({ name }) => ({ cluster: name }),
+    workers: WORKERS,
     backoff: { baseMs: 20, maxMs: 15_000 },
     reconcile,
     watches: [
@@ -170,11 +173,13 @@ export function createClusterController(options: ClusterControllerOptions): Cont
         informer: controlPlanes,
         why: "the cluster sums up its control plane and brings back a spec that was changed",
         map: ownersAndReferrers,
+        priority: "low",
       }),
       watchOf({
         informer: workers,
         why: "the cluster sums up its worker pool and brings back a spec that was changed",
         map: ownersAndReferrers,
+        priority: "low",
       }),
     ],
   });

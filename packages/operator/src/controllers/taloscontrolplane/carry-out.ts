@@ -23,6 +23,8 @@ export interface EffectPorts {
   readonly access: AccessStore;
   /** Has the cluster looked at again. */
   readonly wake: () => void;
+  /** The same when configurations were read: what begins because of them can wait for clusters of which something new is asked. */
+  readonly wakeAfterReading: () => void;
 }
 
 /**

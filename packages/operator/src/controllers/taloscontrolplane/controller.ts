@@ -37,7 +37,7 @@ const CACHE_BEHIND_MS = 1_000;
 const AFTER_FAILURE_MS = 100;
 
 /** Configurations that are read back at once in the whole process; each takes a connection and some milliseconds of work. */
-const CONFIG_READINGS = 8;
+const CONFIG_READINGS = 16;
 
 /** Starts the brain: each pass sees, decides, acts and tells, about one cluster, from nothing but what it finds. */
 export function createBrain(options: BrainOptions): Brain {
@@ -67,7 +67,11 @@ export function createBrain(options: BrainOptions): Brain {
     }
     const cluster = clusters.of(key, controlPlane.metadata.uid ?? "");
     const { session } = cluster;
-    const ports = { bundles, access, wake: () => controller.enqueue(key) };
+    const wakeAfterReading = (): void => {
+      // What an open effect is waiting for is never put off: a trial ends by itself.
+      controller.enqueue(key, 0, hasOpenEffect(clusters.get(key)) ? "normal" : "low");
+    };
+    const ports = { bundles, access, wake: () => controller.enqueue(key), wakeAfterReading };
 
     context.note("observe");
     const sight = await see(subject, cluster, surroundings, options, ports);
@@ -103,11 +107,14 @@ export function createBrain(options: BrainOptions): Brain {
     const isDone = decision.actions.length === 0 || failure !== undefined || session.isMakingKey() || isSlow || isRepeated;
     const wait = isDone && stored !== undefined ? await tell(stored, seen, decision, cluster.facts, statuses, options.events) : undefined;
     if (failure !== undefined && !isExpected(failure)) throw failure;
+    // What was begun goes on without waiting, though it waited for its turn to begin.
+    const priority = decision.actions.length > 0 || hasOpenEffect(cluster) ? "normal" : undefined;
     // The key wakes the cluster when it is made.
-    if (session.isMakingKey()) return { requeueAfterMs: wait };
-    if (isEffectError(failure, "MODE_CHANGED") || (isRepeated && failure === undefined)) return { requeueAfterMs: CACHE_BEHIND_MS };
-    if (decision.actions.length > 0) return { requeueAfterMs: failure === undefined ? 0 : AFTER_FAILURE_MS };
-    return { requeueAfterMs: sooner(wait, nextPassMs(decision, isSettled ? random.fraction() : 0)) };
+    if (session.isMakingKey()) return { requeueAfterMs: wait, priority };
+    if (isEffectError(failure, "MODE_CHANGED") || (isRepeated && failure === undefined))
+      return { requeueAfterMs: CACHE_BEHIND_MS, priority };
+    if (decision.actions.length > 0) return { requeueAfterMs: failure === undefined ? 0 : AFTER_FAILURE_MS, priority };
+    return { requeueAfterMs: sooner(wait, nextPassMs(decision, isSettled ? random.fraction() : 0)), priority };
   };
 
   /** Looks tell the reporter what machines show; what references give it hears from here. */
@@ -192,6 +199,10 @@ function sessionOpener(options: BrainOptions, wake: (key: ObjectKey) => void): (
       options.onLook({ namespace: key.namespace, name }, look);
     });
   };
+}
+
+function hasOpenEffect(cluster: Cluster | undefined): boolean {
+  return (cluster?.facts?.intents.length ?? 0) > 0;
 }
 
 /** When a decision wants to be taken anew, in milliseconds; by chance up to half as long again. */

@@ -56,7 +56,7 @@ export async function see(
   { key, session }: Cluster,
   surroundings: Surroundings,
   options: BrainOptions,
-  { bundles, access, wake }: EffectPorts,
+  { bundles, access, wake, wakeAfterReading }: EffectPorts,
 ): Promise<Sight> {
   const { client, dialer, keys, clock } = options;
   const machineObjects = surroundings.machineObjectsOf(key, pools);
@@ -94,7 +94,7 @@ export async function see(
     dialer,
     keys,
     clock,
-    wake,
+    wake: wakeAfterReading,
     bundle: () => bundleInForce(session, bundles, key.namespace, factsNow(session).bundle),
   });
   const pauses = surroundings.pausesOf(controlPlane, pools, machineObjects);
