@@ -16,6 +16,8 @@ export const noOldValue: unique symbol = Symbol("no old value");
  * @param old the value at the same place before, or `noOldValue`
  */
 export function validateValue(value: unknown, node: ValidationNode, path: string, old: unknown, errors: FieldError[]): void {
+  // A text that stayed the same, and parts that both share, need no look: whatever is wrong with them is forgiven.
+  if (value === old) return;
   const before = errors.length;
   checkNode(value, node, path, old, errors);
   if (errors.length > before && old !== noOldValue && equalJson(value, old)) errors.length = before;

@@ -83,10 +83,7 @@ export function createStatusWriter<T extends WithStatus>(
       const own = written.get(key)?.uid === object.metadata?.uid ? written.get(key) : undefined;
       const now = clock.now();
       // The cache may lag behind our own last write.
-      const before =
-        own !== undefined && versionNumber(own.resourceVersion) > versionNumber(object.metadata?.resourceVersion)
-          ? own.status
-          : object.status;
+      const before = own !== undefined && isNewer(own.resourceVersion, object.metadata?.resourceVersion) ? own.status : object.status;
       const after = statusAfter(before, wanted, now);
       if (after === before) return undefined;
       // What others made of it since is no reason to hurry: two that put each other right would do nothing else.
@@ -204,6 +201,10 @@ function conditionsAfter(before: readonly Condition[] | undefined, wanted: Wante
   const kept = old.filter(({ type }) => stays(type));
   const start = kept.length === old.length ? old : kept;
   return wanted.conditions.reduce<readonly Condition[]>((conditions, condition) => setCondition(conditions, condition, now), start);
+}
+
+function isNewer(version: string, other: string | undefined): boolean {
+  return version !== other && versionNumber(version) > versionNumber(other);
 }
 
 function versionNumber(resourceVersion: string | undefined): bigint {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import type { ClusterFacts } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
@@ -13,10 +13,10 @@ export function configHashOf(machine: DeclaredMachine, spec: TalosControlPlaneSp
   const { installDisk: _disk, wipe: _wipe, image: _image, meta: _meta, imageCache: _cache, base, ...rest } = machine.machineSpec;
   const settings = base === undefined ? rest : { ...rest, base: base.hash };
   const { clusterDomain, podCIDR, serviceCIDR, cni } = spec ?? {};
-  return createHash("sha256")
-    .update(JSON.stringify(ordered([machine.role, settings, { clusterDomain, podCIDR, serviceCIDR, cni }])))
-    .digest("hex")
-    .slice(0, 16);
+  return hash("sha256", JSON.stringify(ordered([machine.role, settings, { clusterDomain, podCIDR, serviceCIDR, cni }])), "hex").slice(
+    0,
+    16,
+  );
 }
 
 /**

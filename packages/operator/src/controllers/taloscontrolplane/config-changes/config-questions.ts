@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { TalosControlPlane } from "@talos-operator/api";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { configHashOf } from "./config-hash.ts";
@@ -88,9 +88,7 @@ export function configWish(question: ConfigQuestion, facts: ClusterFacts): Confi
   return {
     machine: question.machine,
     question,
-    key: createHash("sha256")
-      .update(JSON.stringify([rest, [...addresses].toSorted()]))
-      .digest("base64"),
+    key: hash("sha256", JSON.stringify([rest, [...addresses].toSorted()]), "base64"),
     everyMs: isUnderWay ? WATCHED_MS : fact?.staged !== undefined ? STAGED_MS : question.asked === undefined ? SETTLED_MS : PENDING_MS,
     isUrgent:
       isUnderWay ||
