@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { mutants } from "../mutants/index.ts";
@@ -43,6 +44,8 @@ function listMutants(): void {
 async function simulate(): Promise<void> {
   // Errors of machines are made by the thousand and read by code alone; whoever repeats one run wants to know where.
   if (values.only === undefined) Error.stackTraceLimit = 0;
+  // A third of the start of a process is reading and compiling the product.
+  enableCompileCache(compiledOnce.NODE_COMPILE_CACHE);
   const mutant = findMutant();
   // Only now may the product be imported: a mutant is planted while it loads.
   if (mutant !== undefined) plantMutant(mutant);
