@@ -1,6 +1,7 @@
 import { boundCases } from "./bound-cases.ts";
 import { builtinRuleCases } from "./builtin-rule-cases.ts";
 import { builtinCases } from "./builtin-cases.ts";
+import { classCases } from "./class-cases.ts";
 import { costCases } from "./cost-cases.ts";
 import { crdCases } from "./crd-cases.ts";
 import { crdRefusalCases } from "./crd-refusal-cases.ts";
@@ -23,6 +24,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   costs: prefixed("a price", costCases),
   decodings: prefixed("reading", decodingCases),
   bounds: prefixed("a", boundCases),
+  classes: prefixed("a", classCases),
   "pod-security": prefixed("pod security of a", podSecurityCases),
 };
 

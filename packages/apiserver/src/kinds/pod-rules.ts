@@ -1,6 +1,5 @@
-import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { objectAt, objectsAt, stringAt, without } from "../request/json.ts";
+import { objectAt, objectsAt, stringAt } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
 import { refuseLabel } from "../request/names.ts";
 import { between, largestInt32 } from "./number-rules.ts";
@@ -13,7 +12,8 @@ import {
   validateResources,
   validateVolumes,
 } from "./pod-part-rules.ts";
-import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
+import { validatePodUpdate } from "./pod-update-rules.ts";
+import { duplicate, invalidValue, required, unsupported } from "./rule-errors.ts";
 
 /** What a pod spec may not say, of a pod as of a template. */
 export function validatePodSpec(spec: JsonObject, at: string): readonly FieldError[] {
@@ -102,26 +102,5 @@ export function validatePortNumber(number: unknown, at: string): readonly FieldE
 /** What a pod may not say, and what of it may not change. */
 export function validatePod(pod: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const errors = validatePodSpec(objectAt(pod, "spec"), "spec");
-  if (old === undefined || errors.length > 0 || equalJson(fixedPart(old), fixedPart(pod))) return errors;
-  for (const list of ["containers", "initContainers"]) {
-    const [before, now] = [objectsAt(objectAt(old, "spec"), list), objectsAt(objectAt(pod, "spec"), list)];
-    if (before.length !== now.length) return [forbiddenValue(`spec.${list}`, "pod updates may not add or remove containers")];
-  }
-  return [
-    forbiddenValue(
-      "spec",
-      "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
-    ),
-  ];
-}
-
-/** A pod that was bound stays where it is; the binding itself is a write of the scheduler to another address. */
-function fixedPart(pod: JsonObject): JsonObject {
-  const spec = objectAt(pod, "spec");
-  const imageless = (list: string): readonly JsonObject[] => objectsAt(spec, list).map((container) => without(container, "image"));
-  return {
-    ...without(spec, "activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "schedulingGates"),
-    containers: imageless("containers"),
-    initContainers: imageless("initContainers"),
-  };
+  return old === undefined || errors.length > 0 ? errors : validatePodUpdate(pod, old);
 }

@@ -7,12 +7,13 @@ import {
 import { autoscalerToServed, autoscalerToStored, showAutoscaler } from "./autoscaler-versions.ts";
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
+import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
 import { forbidden } from "../request/status.ts";
 import { prepareCrd, validateCrd } from "./custom.ts";
 import { defaultAutoscaler } from "./defaults/autoscaler.ts";
 import { fill } from "./defaults/fill.ts";
 import { confineAsAnnotated } from "./app-armor.ts";
+import { beginIngress, runAsClassed, validateIngressClass, validateRuntimeClass, validateStorageClass } from "./classes.ts";
 import { admitNewPod, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
 import { addressService, defaultService } from "./defaults/service.ts";
 import {
@@ -63,7 +64,6 @@ import {
   validateLease,
   validatePriorityClass,
   validateStatefulSet,
-  validateStorageClass,
   validateVolume,
   validateWorkload,
   validateWorkloadStatus,
@@ -202,8 +202,9 @@ const strategies: Readonly<Record<string, Strategy>> = {
     validate: validateWorkload,
     validateStatus: validateWorkloadStatus,
   },
-  "networking.k8s.io/ingresses": { ...workload, validate: validateIngress },
-  "networking.k8s.io/ingressclasses": workload,
+  "networking.k8s.io/ingresses": { ...workload, begin: beginIngress, validate: validateIngress },
+  "networking.k8s.io/ingressclasses": { ...workload, validate: validateIngressClass },
+  "node.k8s.io/runtimeclasses": { ...ordinary, validate: validateRuntimeClass },
   "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy, validate: validateNetworkPolicy },
   "discovery.k8s.io/endpointslices": { ...workload, prepare: defaultEndpointSlice },
   "admissionregistration.k8s.io/validatingadmissionpolicies": { ...workload, prepare: preparePolicy, validate: validatePolicy },
@@ -309,7 +310,7 @@ function countTemplates(set: JsonObject, old: JsonObject | undefined): JsonObjec
   return withMetadata(set, { annotations: { ...objectAt(metadataOf(set), "annotations"), [templateGeneration]: String(count) } });
 }
 
-function beginPod(pod: JsonObject, { stored, warn }: WriteFacts): JsonObject {
+function beginPod(pod: JsonObject, { stored, warn, now }: WriteFacts): JsonObject {
   const namespace = stringAt(metadataOf(pod), "namespace") ?? "";
   const limited = fillFromLimits(pod, stored(limitRangeResource, namespace));
   const wanted = stringAt(objectAt(limited, "spec"), "priorityClassName") ?? "";
@@ -320,8 +321,42 @@ function beginPod(pod: JsonObject, { stored, warn }: WriteFacts): JsonObject {
     const name = stringAt(metadataOf(pod), "name") ?? "";
     throw forbidden({ group: "", plural: "pods" }, name, `no PriorityClass with name ${wanted} was found`);
   }
-  const admitted = confineAsAnnotated(admitNewPod(limited, priority), warn);
-  return { ...admitted, status: { phase: "Pending", qosClass: qosClassOf(admitted) } };
+  refuseOwnPriority(limited, priority);
+  const classed = runAsClassed(admitNewPod(limited, priority), () => stored("node.k8s.io/runtimeclasses"));
+  const admitted = confineAsAnnotated(classed, warn);
+  const isHeld = objectsAt(objectAt(admitted, "spec"), "schedulingGates").length > 0;
+  return {
+    ...admitted,
+    status: { phase: "Pending", ...(isHeld ? { conditions: [heldBack(now)] } : {}), qosClass: qosClassOf(admitted) },
+  };
+}
+
+function heldBack(now: string): JsonObject {
+  return {
+    type: "PodScheduled",
+    status: "False",
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: "SchedulingGated",
+    message: "Scheduling is blocked due to non-empty scheduling gates",
+  };
+}
+
+/** Priorities come from classes: a pod that brings its own must mean the same. */
+function refuseOwnPriority(pod: JsonObject, priority: JsonObject | undefined): void {
+  const spec = objectAt(pod, "spec");
+  const computed = priority?.["value"] ?? 0;
+  const policy = priority?.["preemptionPolicy"] ?? "PreemptLowerPriority";
+  const refuse = (what: string, said: unknown, meant: unknown): Error =>
+    forbidden(
+      { group: "", plural: "pods" },
+      stringAt(metadataOf(pod), "name") ?? "",
+      `the ${what} (${String(said)}) must not be provided in pod spec; priority admission controller computed ${String(meant)} from the given PriorityClass name`,
+    );
+  if (spec["priority"] !== undefined && spec["priority"] !== computed)
+    throw refuse("integer value of priority", spec["priority"], computed);
+  if (spec["preemptionPolicy"] !== undefined && spec["preemptionPolicy"] !== policy)
+    throw refuse("string value of PreemptionPolicy", spec["preemptionPolicy"], policy);
 }
 
 function beginBudget(budget: JsonObject, old: JsonObject | undefined): JsonObject {

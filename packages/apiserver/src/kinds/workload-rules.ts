@@ -166,7 +166,12 @@ export function validateJob(job: JsonObject, old: JsonObject | undefined): reado
   const before = objectAt(old, "spec");
   // A job that is suspended and was never started may still be placed elsewhere.
   const isFree = before["suspend"] === true && objectAt(old, "status")["startTime"] === undefined;
-  for (const field of ["completions", "selector", "template", "completionMode"]) {
+  // One pod an index: a job may get more of both at once.
+  const isIndexed = spec["completionMode"] === "Indexed" && spec["completions"] !== undefined;
+  const isElastic = isIndexed && !equalJson(before["completions"] ?? null, spec["completions"]);
+  if (isElastic && spec["completions"] !== spec["parallelism"])
+    errors.push(invalidValue("spec.completions", spec["completions"], "can only be modified in tandem with spec.parallelism"));
+  for (const field of [...(isElastic ? [] : ["completions"]), "selector", "template", "completionMode"]) {
     const fixed = (of: unknown): unknown => (field === "template" && isFree ? withoutPlacement(of) : (of ?? null));
     if (!equalJson(fixed(before[field]), fixed(spec[field]))) errors.push(invalidValue(`spec.${field}`, spec[field], "field is immutable"));
   }
@@ -276,17 +281,18 @@ export function validatePriorityClass(priority: JsonObject, old: JsonObject | un
   ];
 }
 
-/** What a StorageClass may not say. */
-export function validateStorageClass(storage: JsonObject): readonly FieldError[] {
-  return (stringAt(storage, "provisioner") ?? "") === "" ? [required("provisioner")] : [];
-}
-
 /** What a PersistentVolume may not say. */
-export function validateVolume(volume: JsonObject): readonly FieldError[] {
+export function validateVolume(volume: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const spec = objectAt(volume, "spec");
-  const isPlain = new Set(["nodeAffinity", "claimRef"]);
-  const hasSource = Object.entries(spec).some(([field, value]) => isObject(value) && field !== "capacity" && !isPlain.has(field));
+  const plain = ["nodeAffinity", "claimRef", "capacity"];
+  const sourcesOf = (of: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(of).filter(([field, value]) => isObject(value) && !plain.includes(field)));
+  const sources = sourcesOf(spec);
+  const hasSource = Object.keys(sources).length > 0;
+  const place = "spec.persistentvolumesource";
+  const isMoved = old !== undefined && !equalJson(sourcesOf(objectAt(old, "spec")), sources);
   return [
+    ...(isMoved ? [forbiddenValue(place, `${place} is immutable after creation`)] : []),
     ...(stringsAt(spec, "accessModes").length === 0 ? [required("spec.accessModes")] : []),
     ...(hasSource ? [] : [required("spec", "must specify a volume type")]),
   ];

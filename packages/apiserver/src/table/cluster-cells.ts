@@ -184,7 +184,12 @@ export const clusterCells: Readonly<Record<string, CellWriter>> = {
     age(o, now),
   ],
   Ingress: ingressCells,
-  IngressClass: (o, now) => [name(o), textAt("", o, "spec", "controller"), classParameters(o), age(o, now)],
+  IngressClass: (o, now) => [
+    at(o, "metadata", "annotations", "ingressclass.kubernetes.io/is-default-class") === "true" ? `${name(o)} (default)` : name(o),
+    textAt("", o, "spec", "controller"),
+    classParameters(o),
+    age(o, now),
+  ],
   NetworkPolicy: (o, now) => [name(o), labelSelectorText(at(o, "spec", "podSelector")), age(o, now)],
   RuntimeClass: (o, now) => [name(o), textAt("", o, "handler"), age(o, now)],
   PriorityClass: (o, now) => [

@@ -68,9 +68,10 @@ export function defaultReplicationController(set: JsonObject): JsonObject {
 
 function defaultJobSpec(spec: JsonObject): JsonObject {
   const filled = fill(defaultTemplate(spec), {
-    backoffLimit: 6,
+    // Who limits retries of each index does not limit them all.
+    backoffLimit: spec["backoffLimitPerIndex"] === undefined ? 6 : 2_147_483_647,
     completionMode: "NonIndexed",
-    podReplacementPolicy: "TerminatingOrFailed",
+    podReplacementPolicy: spec["podFailurePolicy"] === undefined ? "TerminatingOrFailed" : "Failed",
     suspend: false,
     manualSelector: false,
   });
@@ -80,7 +81,10 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
 
 /** Fills in what a Job may leave out. */
 export function defaultJob(job: JsonObject): JsonObject {
-  return inside(job, "spec", defaultJobSpec);
+  const filled = inside(job, "spec", defaultJobSpec);
+  const labels = objectAt(metadataOf(objectAt(objectAt(job, "spec"), "template")), "labels");
+  const isLabelled = Object.keys(objectAt(metadataOf(job), "labels")).length > 0 || Object.keys(labels).length === 0;
+  return isLabelled ? filled : withMetadata(filled, { labels });
 }
 
 /** Gives a new Job a selector and labels that belong to it alone. */
