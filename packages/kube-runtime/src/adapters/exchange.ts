@@ -28,29 +28,25 @@ export interface HttpExchange {
   /**
    * Resolves when status and headers have come. Reading a body that breaks off before its end throws.
    *
-   * @throws StaleConnection, UnprocessedRequest, and whatever the network throws
+   * @throws RepeatableFailure, and whatever the network throws
    */
   open(request: OutgoingRequest, tls: TlsIdentity): Promise<HttpAnswer>;
   close(): void;
 }
 
-/** The server closed a kept connection while the request was on its way: whether it was processed is unknown. */
-export class StaleConnection extends Error {
-  override readonly name = "StaleConnection";
+/** A connection ended before the answer to a request that may be sent once more. */
+export class RepeatableFailure extends Error {
+  override readonly name = "RepeatableFailure";
   readonly code: string;
-  constructor(cause: NodeJS.ErrnoException) {
+  /**
+   * What the request may have done. `unknown`: the server closed a kept connection while it was on its way. `nothing`: the server, or the protocol on its
+   * behalf, promises that it was not processed (RFC 9113, 8.7).
+   */
+  readonly effect: "unknown" | "nothing";
+  constructor(effect: RepeatableFailure["effect"], cause: NodeJS.ErrnoException) {
     super(cause.message, { cause });
-    this.code = cause.code ?? "ECONNRESET";
-  }
-}
-
-/** The server, or the protocol on its behalf, promises that nothing was done for the request (RFC 9113, 8.7). */
-export class UnprocessedRequest extends Error {
-  override readonly name = "UnprocessedRequest";
-  readonly code: string;
-  constructor(cause: NodeJS.ErrnoException) {
-    super(cause.message, { cause });
-    this.code = cause.code ?? "UNPROCESSED";
+    this.effect = effect;
+    this.code = cause.code ?? (effect === "unknown" ? "ECONNRESET" : "UNPROCESSED");
   }
 }
 

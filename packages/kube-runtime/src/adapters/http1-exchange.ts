@@ -3,7 +3,7 @@ import { Agent, request as httpsRequest, type RequestOptions } from "node:https"
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { sameIdentity, type TlsIdentity } from "./credentials.ts";
-import { flatHeaders, type HttpAnswer, type HttpExchange, type OutgoingRequest, StaleConnection } from "./exchange.ts";
+import { flatHeaders, type HttpAnswer, type HttpExchange, type OutgoingRequest, RepeatableFailure } from "./exchange.ts";
 import { idleConnectionMs, keepAliveProbeMs } from "./timing.ts";
 
 /** Where to, and how. */
@@ -59,7 +59,7 @@ function answerTo({ body }: OutgoingRequest, outgoing: ReturnType<typeof httpReq
     });
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
       const isStale = outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
-      reject(isStale ? new StaleConnection(error) : error);
+      reject(isStale ? new RepeatableFailure("unknown", error) : error);
     });
     outgoing.end(body);
   });

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { TlsIdentity } from "./credentials.ts";
-import { abortError, flatHeaders, type HttpAnswer, type OutgoingRequest, StaleConnection, UnprocessedRequest } from "./exchange.ts";
+import { abortError, flatHeaders, type HttpAnswer, type OutgoingRequest, RepeatableFailure } from "./exchange.ts";
 import { cancel, Http2Answer } from "./http2-answer.ts";
 import { idleConnectionMs } from "./timing.ts";
 import { KubeTransportFailure } from "./transport-failure.ts";
@@ -119,7 +119,7 @@ export class Http2Connection {
     this.#socket.destroy();
   }
 
-  /** @throws StaleConnection, UnprocessedRequest, or what broke the connection */
+  /** @throws RepeatableFailure, or what broke the connection */
   open({ method, path, headers, body, signal }: OutgoingRequest): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       const isReused = this.#hasAnswered;
@@ -139,8 +139,8 @@ export class Http2Connection {
       const errorOf = (): Error => {
         const broke = failure ?? this.#failure ?? lostConnection();
         if (isAnswered || failure?.name === "AbortError") return broke;
-        if (isUnprocessed(stream, broke)) return new UnprocessedRequest(broke);
-        return isReused && this.#hasEnded ? new StaleConnection(lostOr(broke)) : broke;
+        if (isUnprocessed(stream, broke)) return new RepeatableFailure("nothing", broke);
+        return isReused && this.#hasEnded ? new RepeatableFailure("unknown", lostOr(broke)) : broke;
       };
       signal.addEventListener("abort", onAbort, { once: true });
       stream.on("response", (answer) => {

@@ -2,7 +2,7 @@ import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport, KubeWat
 import { KubeApiError } from "../client/kube-api-error.ts";
 import { createEventParser } from "./event-parser.ts";
 import { createCredentials } from "./credentials.ts";
-import { type HttpAnswer, StaleConnection, UnprocessedRequest } from "./exchange.ts";
+import { type HttpAnswer, RepeatableFailure } from "./exchange.ts";
 import { createHttp1Exchange } from "./http1-exchange.ts";
 import type { HttpsTransportConfig } from "./https-config.ts";
 import { createNegotiatedExchange } from "./negotiated-exchange.ts";
@@ -48,7 +48,7 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
     try {
       return await send(request, signal);
     } catch (thrown) {
-      const mayRepeat = thrown instanceof UnprocessedRequest || (thrown instanceof StaleConnection && request.method === "GET");
+      const mayRepeat = thrown instanceof RepeatableFailure && (thrown.effect === "nothing" || request.method === "GET");
       if (!mayRepeat || signal.aborted) throw thrown;
       return send(request, signal);
     }
