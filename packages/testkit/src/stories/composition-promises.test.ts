@@ -185,3 +185,23 @@ test("a process that was stopped within a pass writes no file of a cluster that 
     assert.deepEqual([await world.cluster(), [...world.files.texts]], [undefined, []]);
   });
 });
+
+test("a change that comes while the clock was just set forward, and the lease seems over, is acted on all the same", () => {
+  let aheadMs = 0;
+  return tellComposition(
+    { operatorClock: (real) => ({ now: () => real.now() + aheadMs }), operator: { leaderElection: {} } },
+    async (world) => {
+      await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1));
+      await world.start();
+      await world.untilComposed(600);
+      aheadMs = 6 * 3_600_000;
+      await world.client
+        .resource(kinds.kubernetesCluster)
+        .patch(
+          { namespace: "default", name: "demo" },
+          { type: "merge", value: { spec: { workers: [{ name: "late", replicas: 1, machineTemplate: { spec: {} } }] } } },
+        );
+      await world.until("its Machine is made", async () => (await world.machineNames()).includes("demo-late-0"), 30);
+    },
+  );
+});

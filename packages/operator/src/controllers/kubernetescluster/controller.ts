@@ -60,6 +60,9 @@ export interface CompositionControllerOptions extends ControllerPorts, Compositi
   readonly intervalMs: number;
 }
 
+/** Without time left on the lease it is looked again so soon. Milliseconds. */
+const LEASE_AGAIN_MS = 1_000;
+
 /** Makes Machines, and pools of them, from KubernetesClusters; the brain does the rest. */
 export function createCompositionController(options: CompositionControllerOptions): Controller {
   const { client, clock, clusters, vitistackMachines, controlPlanes, workers } = options;
@@ -103,7 +106,8 @@ export function createCompositionController(options: CompositionControllerOption
       return { requeueAfterMs: 0 };
     }
     // Nothing refuses a file: a process that was stopped and goes on would write those of a cluster that is gone by now.
-    if (options.leading.remainingMs() <= 0) return undefined;
+    // One whose clock was set forward finds its lease over until it renews it, and goes on.
+    if (options.leading.remainingMs() <= 0) return { requeueAfterMs: LEASE_AGAIN_MS };
     context.note("files");
     const told = await files.keep(decision, seen);
     context.note("machines");
