@@ -221,8 +221,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
       pods.asked(isAnswered);
     },
     async beforeSend(effect, address, request) {
-      if ((isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") || effect.startsWith("T")) && longAgo(stage.pausedSince))
-        report("S31", `${effect} is sent while the cluster is paused`);
+      const isKept = isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") && !tellsOfMachine(request);
+      if ((isKept || effect.startsWith("T")) && longAgo(stage.pausedSince)) report("S31", `${effect} is sent while the cluster is paused`);
       if (effect.startsWith("T") && longAgo(stage.newerRecordSince))
         report("S33", `${effect} is sent while the record holds what only a newer release knows`);
       if (effect === "K1") await checkFinalizer(effect);
@@ -314,6 +314,14 @@ export function createInvariants(input: InvariantsInput): Invariants {
 function currentSpki(datacenter: Datacenter, address: string, describeSpki: DescribeSpki): string | undefined {
   const { api } = datacenter.machine(address).state;
   return api.kind === "down" ? undefined : describeSpki(api.identity.certificate);
+}
+
+/** Annotations of a Machine say what was seen of it, as a status does. */
+function tellsOfMachine(request: unknown): boolean {
+  const { path, body } = request as Partial<KubeRequest>;
+  if (path === undefined || !/^\/apis\/vitistack\.io\/.*\/machines\/[^/]+$/.test(path)) return false;
+  const { metadata = {}, ...rest } = (body ?? {}) as { readonly metadata?: Readonly<Record<string, unknown>>; readonly spec?: unknown };
+  return rest.spec === undefined && metadata["finalizers"] === undefined && metadata["annotations"] !== undefined;
 }
 
 function isOf(effect: EffectId, ...effects: readonly EffectId[]): boolean {

@@ -76,7 +76,12 @@ async function play(world: World, steps: readonly Step[], interruptAfter: number
   const faultsEndAt = world.now() + FAULTS_END_MS * Math.max(1, steps.length);
   for (const [index, step] of steps.entries()) {
     if (step !== birth) world.trace(`step ${step.what}`);
-    await step.make(world);
+    try {
+      await step.make(world);
+    } catch (thrown) {
+      world.report("Own", `"${step.what}" could not be done: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      return false;
+    }
     if (step === birth && interruptAfter !== undefined) {
       await world.time.runUntil(() => world.isBroken() || world.isReady(), interruptAfter);
       continue;

@@ -26,4 +26,16 @@ describe("simulated lives", () => {
     assert.equal(first.code, 0);
     assert.equal(second.report.traceHash, first.report.traceHash);
   });
+
+  for (const [workload, trouble] of [
+    ["delete", "second-cluster"],
+    ["scale-workers", "names-taken"],
+    ["compose", "paused-by-person"],
+    ["delete", "record-lost"],
+  ] as const)
+    it(`play the trouble ${trouble} in a life of ${workload}`, async () => {
+      const { report, code } = await simulate("--seed", "94001", "--runs", "2", "--workload", workload, "--trouble", trouble);
+      assert.deepEqual(report.violations, []);
+      assert.equal(code, 0);
+    });
 });

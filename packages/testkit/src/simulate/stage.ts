@@ -18,6 +18,8 @@ export interface Stage {
   pausedSince: number | undefined;
   /** The record was deleted by somebody: what was written down is not known any more. */
   isRecordLost: boolean;
+  /** Every object but the keys was lost, troubles' own too. */
+  isManagementLost: boolean;
   /** Configurations that a machine may take once more, because it lost the first one. */
   mayRepeat: number;
   /** Configurations that machines took because a person allowed it, or because they lost what they had. */
@@ -72,6 +74,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     allowed: 0,
     interference: noInterference(),
     isRecordLost: false,
+    isManagementLost: false,
     mayRepeat: 0,
     mayConfigure: isNew ? desired.controlPlanes.length + desired.workers.length : 0,
     mayMakeKeys: isNew ? 1 : 0,

@@ -340,6 +340,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       const wanted = new Set([...(stage.desired?.controlPlanes ?? []), ...(stage.desired?.workers ?? [])]);
       stage.mayConfigure += [...desired.controlPlanes, ...desired.workers].filter((address) => !wanted.has(address)).length;
       stage.desired = desired;
+      if ("mode" in change) stage.pausedSince = undefined;
       for (const address of desired.controlPlanes) stage.everControlPlanes.add(address);
       for (const address of [...desired.controlPlanes, ...desired.workers]) stage.everMachines.add(address);
       composed?.follow();
@@ -361,6 +362,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     async applyAgain(change, isNew) {
       const desired = { ...firstDesired(scenario), ...change };
       stage.desired = desired;
+      stage.pausedSince = undefined;
       for (const address of [...desired.controlPlanes, ...desired.workers]) stage.everMachines.add(address);
       if (isNew) {
         stage.generation += 1;

@@ -1,5 +1,5 @@
 import { clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
-import type { KubeObject } from "@talos-operator/kube-runtime";
+import { isAlreadyExists, type KubeObject } from "@talos-operator/kube-runtime";
 import type { SimulatedMachine } from "@talos-operator/simulator";
 import { pick } from "../fault.ts";
 import { addressesOf, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
@@ -143,18 +143,35 @@ type Conditioned = KubeObject & {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 };
 
-/** Somebody else's Secret has the name of the bundle or of the kubeconfig. */
-export async function takeName({ client, timers, random, trace, now }: TroubleInput, lastsMs: number): Promise<void> {
-  const name = pick([bundleKey.name, `${CLUSTER_NAME}-kubeconfig`], random);
+/**
+ * Somebody else's Secret has the name of the bundle or of the kubeconfig. Where the operator's own is there already, somebody puts theirs in the place of the
+ * kubeconfig; the keys are lost in other troubles.
+ */
+export async function takeName({ client, timers, random, trace, now, stage }: TroubleInput, lastsMs: number): Promise<void> {
   const secrets = client.resource<Secret>(secretType);
+  const drawn = pick([bundleKey.name, `${CLUSTER_NAME}-kubeconfig`], random);
+  const name = stage.wasReady ? `${CLUSTER_NAME}-kubeconfig` : drawn;
   const key = { namespace: NAMESPACE, name };
   const data = { note: Buffer.from("of somebody else").toString("base64") };
   trace(`trouble names-taken: ${name} for ${lastsMs} ms`);
-  await secrets.create({ apiVersion: "v1", kind: "Secret", metadata: key, type: "Opaque", data });
+  for (;;) {
+    const own = await secrets.tryGet(key);
+    if (own !== undefined) await secrets.delete(key);
+    try {
+      await secrets.create({ apiVersion: "v1", kind: "Secret", metadata: key, type: "Opaque", data });
+      break;
+    } catch (thrown) {
+      // The operator made its own anew in between.
+      if (!isAlreadyExists(thrown)) throw thrown;
+    }
+  }
   const until = now() + (name === bundleKey.name ? lastsMs : 300_000 + lastsMs);
   while (now() < until) {
     await timers.sleep(5_000);
-    if (JSON.stringify((await secrets.tryGet(key))?.data) !== JSON.stringify(data)) throw new Error(`the operator changed ${name}`);
+    const there = await secrets.tryGet(key);
+    // Whoever loses a management cluster loses it, too.
+    if (there === undefined && stage.isManagementLost) return;
+    if (JSON.stringify(there?.data) !== JSON.stringify(data)) throw new Error(`the operator changed ${name}`);
   }
   await secrets.delete(key);
 }

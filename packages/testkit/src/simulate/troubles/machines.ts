@@ -75,20 +75,32 @@ export async function pauseAndReboot(input: TroubleInput, lastsMs: number): Prom
   if (machine !== undefined) await confirmMachine(input, machine);
 }
 
-/** Another cluster object names the same machines. */
+/** Another cluster object names the same machines, for as long as they are the first one's: whoever lets a machine go gives it away. */
 export async function nameMachinesTwice(input: TroubleInput, lastsMs: number): Promise<void> {
-  const { client, scenario, timers } = input;
+  const { client, scenario, timers, stage } = input;
   await begin(input, lastsMs, 60_000);
   const [object] = manifestOf({ ...scenario, shape: "pools", workers: 0 });
   if (object === undefined) return;
+  const { controlPlanes: named } = addressesOf(scenario);
+  const areTaken = (): boolean => {
+    const { controlPlanes = [], workers = [] } = stage.desired ?? {};
+    return !stage.isManagementLost && named.every((address) => controlPlanes.includes(address) || workers.includes(address));
+  };
   const controlPlanes = client.resource(talosControlPlaneResource);
   // The machines belong to whoever was there first, and that is to be the cluster of the story.
-  while ((await controlPlanes.tryGet(ofCluster)) === undefined) await timers.sleep(1000);
+  while (!areTaken() || (await controlPlanes.tryGet(ofCluster)) === undefined) {
+    if (stage.wasReady && !areTaken()) return;
+    await timers.sleep(1000);
+  }
   // Creation times have whole seconds.
   await timers.sleep(1000);
-  await controlPlanes.create({
-    ...object.body,
-    metadata: { namespace: NAMESPACE, name: "second" },
-  });
+  if (!areTaken()) return;
+  const second = { namespace: NAMESPACE, name: "second" };
+  await controlPlanes.create({ ...object.body, metadata: second });
+  const watch = async (): Promise<void> => {
+    if (areTaken()) return void timers.schedule(500, () => void watch());
+    if ((await controlPlanes.tryGet(second)) !== undefined) await controlPlanes.delete(second);
+  };
+  void watch();
   await timers.sleep(60_000);
 }

@@ -1,5 +1,9 @@
 import { annotations, talosControlPlaneResource } from "@talos-operator/api";
+import { isNotFound } from "@talos-operator/kube-runtime";
+import type { ResourceType } from "@talos-operator/kube-runtime";
 import type { SimulatedMachine } from "@talos-operator/simulator";
+import { isComposed } from "../composed-scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { wordFor } from "../words.ts";
 import { begin, ofCluster, readRecord, type TroubleInput } from "./input.ts";
 
@@ -31,18 +35,41 @@ export async function confirmMachine(
   }
 }
 
-/** A person pauses the cluster for a while. */
+/** A person pauses the cluster for a while: the object that was applied. */
 export async function pauseCluster(input: TroubleInput, lastsMs: number): Promise<void> {
   const { client, timers, stage, now, scenario } = input;
   await begin(input, lastsMs);
-  const type =
-    scenario.shape === "cluster"
-      ? { ...talosControlPlaneResource, kind: "TalosCluster", plural: "talosclusters" }
-      : talosControlPlaneResource;
-  const objects = client.resource(type);
-  await objects.patch(ofCluster, { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: "disable" } } } });
+  const objects = client.resource(appliedType(scenario));
+  const write = async (mode: string | null): Promise<boolean> => {
+    const value = { metadata: { annotations: { [annotations.reconcileMode]: mode } } };
+    try {
+      await objects.patch(ofCluster, { type: "merge", value });
+      return true;
+    } catch (thrown) {
+      // Whoever deletes a cluster leaves nothing to pause.
+      if (!isNotFound(thrown)) throw thrown;
+      return false;
+    }
+  };
+  if (!(await write("disable"))) return;
+  const until = now() + lastsMs;
+  // A KubernetesCluster hands the word on to its pools.
+  if (isComposed(scenario)) while (now() < until && !(await isPoolPaused(input))) await timers.sleep(1_000);
   stage.pausedSince = now();
-  await timers.sleep(lastsMs);
+  await timers.sleep(until - now());
+  // An edit that says what is to be done with the cluster, or a cluster that was made anew, has ended it.
+  if (stage.pausedSince === undefined) return;
   stage.pausedSince = undefined;
-  await objects.patch(ofCluster, { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: null } } } });
+  await write(stage.desired?.mode ?? null);
+}
+
+async function isPoolPaused({ client }: TroubleInput): Promise<boolean> {
+  const pool = await client.resource(talosControlPlaneResource).tryGet(ofCluster);
+  return pool?.metadata?.annotations?.[annotations.reconcileMode] === "disable";
+}
+
+function appliedType({ shape }: Scenario): ResourceType {
+  if (shape === "pools") return talosControlPlaneResource;
+  if (shape === "cluster") return { ...talosControlPlaneResource, kind: "TalosCluster", plural: "talosclusters" };
+  return { ...talosControlPlaneResource, group: "vitistack.io", kind: "KubernetesCluster", plural: "kubernetesclusters" };
 }

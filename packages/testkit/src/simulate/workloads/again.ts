@@ -67,7 +67,8 @@ const LOST = ["talosclusters", "taloscontrolplanes", "talosworkers", "talosmachi
 }));
 
 /** The management cluster is lost but for the keys: all objects go, nobody wipes anything. */
-async function loseManagement({ client }: EditableWorld): Promise<string> {
+async function loseManagement({ client, stage }: EditableWorld): Promise<string> {
+  stage.isManagementLost = true;
   const bundle = await client
     .resource<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(secretType)
     .get({ namespace: NAMESPACE, name: `${CLUSTER_NAME}-bundle-1` });
