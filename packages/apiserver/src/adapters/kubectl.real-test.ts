@@ -267,7 +267,7 @@ spec: {size: ${size}}
     assert.match(await ok(["api-resources"]), /widgets +wd +conformance\.example\.com\/v1 +true +Widget/);
     assert.match(
       await ok(["api-resources", "--api-group=conformance.example.com", "-o", "wide"]),
-      /create,delete,deletecollection,get,list,patch,update,watch +all/,
+      /delete,deletecollection,get,list,patch,create,update,watch +all/,
     );
     const versions = (await ok(["api-versions"])).trim().split("\n");
     for (const version of [
