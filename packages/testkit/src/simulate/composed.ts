@@ -54,6 +54,7 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
   for (const [path, text] of from?.files ?? []) files.put(path, text);
   const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
   let mistaken: string | undefined;
+  let configured: readonly string[] = [];
 
   const provider = createProvidedMachines({
     client,
@@ -82,7 +83,15 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
     return [...new Set(names.flatMap((name) => provider.given.get(`${NAMESPACE}/${name}`) ?? []))];
   }
 
+  /** Names of machines that were written down; those of a record that is lost stay known to whoever provided them. */
+  function rememberConfigured(): void {
+    const known = objects.get("clusterrecords", CLUSTER_NAME)?.spec as RecordSpec | undefined;
+    const names = [...(known?.knownControlPlanes ?? []), ...(known?.knownWorkers ?? [])].map(({ name }) => name);
+    if (names.length > 0) configured = names;
+  }
+
   function follow(): void {
+    rememberConfigured();
     const isControlPlane = (name: string): boolean => objects.get("machines", name)?.metadata?.labels?.[ROLE] === "controlplane";
     if (stage.desired?.replicas === undefined) {
       // A cluster that goes before it stood may still get the machines that it waits for: its workers are reached through them, and wiped.
@@ -120,9 +129,7 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
     const twins = [...counts.values()].find((keys) => keys.length > 1);
     if (twins === undefined) return;
     // Whoever was configured is what it says.
-    const known = objects.get("clusterrecords", CLUSTER_NAME)?.spec as RecordSpec | undefined;
-    const names = [...(known?.knownControlPlanes ?? []), ...(known?.knownWorkers ?? [])].map(({ name }) => name);
-    const wrong = twins.find((key) => !names.some((name) => name.endsWith(key.slice(NAMESPACE.length + 1)))) ?? twins[0] ?? "";
+    const wrong = twins.find((key) => !configured.some((name) => name.endsWith(key.slice(NAMESPACE.length + 1)))) ?? twins[0] ?? "";
     provider.correct(wrong);
     const name = wrong.slice(NAMESPACE.length + 1);
     const type = { group: "vitistack.io", version: "v1alpha1", plural: "machines", kind: "Machine", namespaced: true };
