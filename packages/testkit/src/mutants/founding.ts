@@ -277,6 +277,12 @@ export const founding: readonly Mutant[] = [
         find: 'return facts.bundle.wasFound && machine.look.kind !== "maintenance";',
         replace: "return false;",
       },
+      // The record that is made anew knows them from their TalosMachines: either would do.
+      {
+        file: `${brain}/membership/first-facts.ts`,
+        find: "machines: wasFound ? toldMachines(seen) : [],",
+        replace: "machines: wasFound ? toldMachines(seen).slice(0, 0) : [],",
+      },
     ],
   },
   {
