@@ -178,15 +178,18 @@ describe("machines that are found by reference", () => {
         await world.until("made", async () => (await world.get(kinds.machine, machineOf(name)))?.spec?.["endpoint"] !== undefined);
         await world.time.advance(20_000);
         watch.hold();
-        await host(world, name, "10.5.0.48");
-        await world.until(
-          "followed",
-          async () => (await world.get(kinds.machine, machineOf(name)))?.spec?.["endpoint"] === "10.5.0.48",
-          60,
-        );
-        await world.time.advance(60_000);
-        assert.ok(watch.writes() < 100, `${watch.writes()} writes in a minute`);
-        watch.goOn();
+        try {
+          await host(world, name, "10.5.0.48");
+          await world.until(
+            "followed",
+            async () => (await world.get(kinds.machine, machineOf(name)))?.spec?.["endpoint"] === "10.5.0.48",
+            60,
+          );
+          await world.time.advance(60_000);
+          assert.ok(watch.writes() < 100, `${watch.writes()} writes in a minute`);
+        } finally {
+          watch.goOn();
+        }
       });
     });
 });
