@@ -127,3 +127,25 @@ test("a configuration keeps the contract it was made for when the machine's Talo
   assert.equal(compare(renderMachineConfig({ ...input, version: "v1.14.0", contract: "1.13" }), made, "v1.14.0").changes.length, 0);
   assert.ok(compare(renderMachineConfig({ ...input, version: "v1.14.0" }), made, "v1.14.0").changes.length > 0);
 });
+
+describe("a machine of Talos 1.14 whose disk nobody wrote down", () => {
+  const image = "ghcr.io/siderolabs/installer:v1.14.0";
+  const chosen = configOf("1.14", { install: { disk: "/dev/sda", image } });
+  const desired = configOf("1.14", { install: { image } });
+  const live = chosen.replace(/match: .*dev_path.*/, "match: system_disk");
+
+  for (const [name, text] of Object.entries({ "by a path": chosen, "by other words": live }))
+    test(`keeps what chose it ${name}, and takes changes of other settings`, () => {
+      assert.match(text, name === "by a path" ? /dev_path/ : /kind: UnattendedInstallConfig[^]*match: system_disk/);
+      assert.deepEqual(compare(desired, text, "v1.14.0").changes, []);
+      const changed = patchMachineConfig(desired, [JSON.stringify({ machine: { env: { PROOF: "1" } } })]);
+      const { wanted, changes } = compare(changed, text, "v1.14.0");
+      assert.deepEqual(
+        changes.map(({ path }) => path),
+        ["machine.env.PROOF"],
+      );
+      assert.equal(routeOf(changes), "reboot");
+      const [, match] = /match: (.*)/.exec(text.slice(text.indexOf("UnattendedInstallConfig"))) ?? [];
+      assert.ok(match !== undefined && wanted.slice(wanted.indexOf("UnattendedInstallConfig")).includes(match), match);
+    });
+});

@@ -28,13 +28,10 @@ interface ImagePlace {
 export function withRunningValues(desired: string, live: string): string {
   const want = describeMachineConfig(desired);
   const runs = describeMachineConfig(live);
-  const patches = [...imagePatches(want, runs), ...installPatches(want, runs)];
-  return patches.length === 0
-    ? desired
-    : patchMachineConfig(
-        desired,
-        patches.map((patch) => JSON.stringify(patch)),
-      );
+  const patches = [...imagePatches(want, runs), ...installPatches(want, runs)].map((patch) => JSON.stringify(patch));
+  const installed = installDocument(want, runs, live);
+  const all = installed === undefined ? patches : [...patches, installed];
+  return all.length === 0 ? desired : patchMachineConfig(desired, all);
 }
 
 function imagePatches(want: MachineConfigFacts, runs: MachineConfigFacts): readonly unknown[] {
@@ -54,11 +51,24 @@ function runningImage(want: string | undefined, runs: string | undefined): strin
   return repository === undefined || running === undefined || tag === running ? undefined : `${repository}:${running}`;
 }
 
+/**
+ * The document about the installation as it stands in `live`, where the desired configuration has none: nobody knows which disk was chosen for a machine that
+ * was found running, or its words choose it otherwise than by a path. Without it every change would take it away, which no running machine takes.
+ */
+function installDocument(want: MachineConfigFacts, runs: MachineConfigFacts, live: string): string | undefined {
+  if (!runs.documents.includes(INSTALL_DOCUMENT) || want.documents.includes(INSTALL_DOCUMENT) || want.install.image !== undefined)
+    return undefined;
+  // A line that begins with three dashes stands between documents, and nowhere else.
+  return live.split(/^---(?=\s|$)/m).find((text) => describeMachineConfig(text).documents.includes(INSTALL_DOCUMENT));
+}
+
+const INSTALL_DOCUMENT = "v1alpha1/UnattendedInstallConfig/";
+
 function installPatches(want: MachineConfigFacts, runs: MachineConfigFacts): readonly unknown[] {
   const { disk, image, wipe } = runs.install;
   if (image === undefined || want.install.image === undefined) return [];
   if (want.install.image === image && want.install.wipe === wipe && (disk === undefined || want.install.disk === disk)) return [];
-  if (!want.documents.includes("v1alpha1/UnattendedInstallConfig/"))
+  if (!want.documents.includes(INSTALL_DOCUMENT))
     return [{ machine: { install: { image, wipe, ...(disk === undefined ? {} : { disk }) } } }];
   const selector = disk === undefined ? {} : { diskSelector: { match: `disk.dev_path == ${JSON.stringify(disk)}` } };
   return [{ apiVersion: "v1alpha1", kind: "UnattendedInstallConfig", installer: { image }, provisioning: { wipe, ...selector } }];
