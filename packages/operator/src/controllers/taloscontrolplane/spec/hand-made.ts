@@ -29,7 +29,7 @@ export function handMade(
     const kind = spec.controlPlaneRef?.name === undefined ? "TalosWorker" : "TalosControlPlane";
     const address: MachineAddress = { field, address: spec.endpoint, object: `TalosMachine/${metadata.name}` };
     const own = configOf(spec.configRef, config?.(`TalosMachine/${metadata.name}`));
-    const problem = contradictionIn(spec) ?? check?.(address);
+    const problem = contradictionIn(spec, metadata.namespace) ?? check?.(address);
     return [
       {
         name: metadata.name,
@@ -58,12 +58,18 @@ function settingsOf({ machineSpec = {}, hostname, ips, installDisk }: TalosMachi
 }
 
 /** Where the object says two things at once. */
-function contradictionIn(spec: TalosMachineSpec): AddressProblem | undefined {
+function contradictionIn(spec: TalosMachineSpec, namespace: string | undefined): AddressProblem | undefined {
   const { type, ips = [], installDisk, machineSpec, controlPlaneRef, workerRef, endpoint } = spec;
   const wrong = (what: string, remedy: string): AddressProblem => ({ reason: "InvalidConfig", message: `${what}. ${remedy}.` });
   if (controlPlaneRef?.name !== undefined && workerRef?.name !== undefined)
     return wrong("spec.controlPlaneRef and spec.workerRef are both set: a machine is one or the other", "Remove one of them");
   const role = controlPlaneRef?.name === undefined ? "worker" : "controlplane";
+  const elsewhere = (controlPlaneRef ?? workerRef)?.namespace ?? "";
+  if (elsewhere !== "" && elsewhere !== namespace)
+    return wrong(
+      `spec.${role === "worker" ? "workerRef" : "controlPlaneRef"}.namespace is ${quote(elsewhere)}, and a machine joins a cluster of its own namespace`,
+      "Make the object there, or leave the namespace out",
+    );
   if (type !== undefined && type !== role)
     return wrong(
       `spec.type is ${type}, and spec.${role === "worker" ? "workerRef" : "controlPlaneRef"} makes it a ${role}`,
