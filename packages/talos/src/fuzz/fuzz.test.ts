@@ -24,6 +24,16 @@ function outcomeOf<T>(read: () => T): T | undefined {
   }
 }
 
+/**
+ * Printed once more it is the same. Only where a word is lacking that has to be one of a few, it is refused: Talos prints its zero, `Protocol(0)`, and does not
+ * read that, and neither do we.
+ */
+function assertStays(printed: string, print: (text: string) => string): void {
+  const again = outcomeOf(() => print(printed));
+  if (again === undefined) assert.match(printed, /: [A-Z]\w*\(0\)$/m);
+  else assert.equal(again, printed);
+}
+
 describe("a text that is almost right", () => {
   const texts = mutatedTexts();
   for (const { name, read, print } of readers) {
@@ -32,12 +42,22 @@ describe("a text that is almost right", () => {
         property(texts, (text) => {
           if (print === undefined) return void outcomeOf(() => read(text));
           const printed = outcomeOf(() => print(text));
-          if (printed !== undefined && name !== "patch") assert.equal(print(printed), printed);
+          if (printed !== undefined && name !== "patch") assertStays(printed, print);
         }),
         { numRuns: RUNS },
       );
     });
   }
+
+  test("stays what it is, but for a word that is lacking, whose zero is printed and refused", () => {
+    const rule = "apiVersion: v1alpha1\nkind: NetworkRuleConfig\nname: r1\nportSelector:\n  ports: [22-23]\n";
+    const print = readers.find(({ name }) => name === "config")?.print;
+    assert.ok(print !== undefined);
+    const printed = print(rule);
+    assert.match(printed, /protocol: Protocol\(0\)/);
+    assertStays(printed, print);
+    assert.throws(() => print(printed), isConfigError);
+  });
 
   test("or any text at all is read or refused", () => {
     check(
