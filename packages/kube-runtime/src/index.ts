@@ -54,6 +54,7 @@ export type { LeaderElection, Manager, ManagerHealth, ManagerOptions, Term } fro
 export type { EventInput, EventRecorder, EventRecorderOptions } from "./events/types.ts";
 export type { FencingToken, Leadership, LeadershipEnd, LeaseElector, LeaseElectorOptions } from "./lease/types.ts";
 export { createInformer } from "./watch/create-informer.ts";
+export { compareResourceVersions } from "./watch/resource-version.ts";
 export { createInformerRegistry } from "./watch/create-informer-registry.ts";
 export { createMetricsRegistry, metricsContentType } from "./metrics/create-metrics-registry.ts";
 export { measuredTransport } from "./metrics/measured-transport.ts";

@@ -18,24 +18,8 @@ export type RequestInfo =
       readonly isWatch?: true;
     };
 
-/** Paths that were read last: most requests are about the same objects. */
-const read = new Map<string, RequestInfo>();
-const MOST_READ = 2_000;
-/** Longer ones are read each time, so that what is kept stays small. */
-const LONGEST_KEPT = 300;
-
 /** Reads `/api/v1/...` and `/apis/<group>/<version>/...`; everything else, discovery included, is `other`. */
 export function parseRequestInfo(path: string): RequestInfo {
-  const known = read.get(path);
-  if (known !== undefined) return known;
-  const info = readPath(path);
-  if (path.length > LONGEST_KEPT) return info;
-  if (read.size >= MOST_READ) read.clear();
-  read.set(path, info);
-  return info;
-}
-
-function readPath(path: string): RequestInfo {
   const segments = path.split("/").slice(1).map(decodeSegment);
   if (segments.at(-1) === "") {
     segments.pop();

@@ -54,15 +54,21 @@ function gate(): { readonly wait: Promise<void>; readonly open: () => void } {
   return { wait, open: () => open() };
 }
 
+/** An API of things, and of parts that things may own, with an informer of each. */
+function thingsAndParts() {
+  const time = createVirtualTime();
+  const api = createFakeApi();
+  const random = createSeededRandom(1);
+  const client = createKubeClient(api.transport());
+  const ownedType: ResourceType = { ...type, plural: "parts", kind: "Part" };
+  const informer = createInformer({ client, type, timers: time.timers, random });
+  const parts = createInformer({ client, type: ownedType, timers: time.timers, random });
+  return { time, api, random, informer, parts };
+}
+
 describe("controller", () => {
   it("wakes on its own kind and, through a mapper, on what it owns", async () => {
-    const time = createVirtualTime();
-    const api = createFakeApi();
-    const random = createSeededRandom(1);
-    const client = createKubeClient(api.transport());
-    const ownedType: ResourceType = { ...type, plural: "parts", kind: "Part" };
-    const informer = createInformer({ client, type, timers: time.timers, random });
-    const parts = createInformer({ client, type: ownedType, timers: time.timers, random });
+    const { time, api, random, informer, parts } = thingsAndParts();
     const seen: string[] = [];
     const controller = createController({
       name: "things",
@@ -108,13 +114,7 @@ describe("controller", () => {
   });
 
   it("lets what a watch or a hand calls less urgent wait for the rest, whatever came first", async () => {
-    const time = createVirtualTime();
-    const api = createFakeApi();
-    const random = createSeededRandom(1);
-    const client = createKubeClient(api.transport());
-    const ownedType: ResourceType = { ...type, plural: "parts", kind: "Part" };
-    const informer = createInformer({ client, type, timers: time.timers, random });
-    const parts = createInformer({ client, type: ownedType, timers: time.timers, random });
+    const { time, api, random, informer, parts } = thingsAndParts();
     const held = gate();
     const seen: string[] = [];
     const controller = createController({

@@ -207,8 +207,8 @@ async function perform(
   letGo: () => void,
 ): Promise<Reply> {
   const { talosVersion } = cell.state.hardware;
+  const [, service = "", method = ""] = call.path.split("/");
   if (rule === undefined || (rule.since !== undefined && !isAtLeast(talosVersion, rule.since))) {
-    const [, service = "", method = ""] = call.path.split("/");
     const isKnown = Object.entries(methodRules).some(
       ([path, { since }]) => path.startsWith(`/${service}/`) && (since === undefined || isAtLeast(talosVersion, since)),
     );
@@ -219,7 +219,7 @@ async function perform(
   }
   const isMaintenance = cell.state.api.kind === "maintenance";
   if (isMaintenance && !isAtLeast(talosVersion, "1.13")) {
-    if (rule.legacyMaintenance !== "open") throw new RpcError(grpcStatus.unimplemented, legacyRefusal(rule, methodIn(call.path)));
+    if (rule.legacyMaintenance !== "open") throw new RpcError(grpcStatus.unimplemented, legacyRefusal(rule, method));
   } else if (!rule.roles.some((role) => roles.has(role))) {
     throw new RpcError(grpcStatus.permissionDenied, "not authorized");
   }
@@ -244,12 +244,7 @@ async function perform(
     letGo();
     return { kind: "stream", messages: await begin(stream(context, call.request as never)) };
   }
-  throw new RpcError(grpcStatus.unimplemented, `method ${methodIn(call.path)} is not simulated`);
-}
-
-/** `Reboot` of `/machine.MachineService/Reboot`. */
-function methodIn(path: string): string {
-  return path.split("/")[2] ?? "";
+  throw new RpcError(grpcStatus.unimplemented, `method ${method} is not simulated`);
 }
 
 /** Waits for the first message, so that a refusal is an answer and not a broken stream. */

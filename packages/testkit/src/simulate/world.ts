@@ -7,6 +7,7 @@ import { createDatacenter, realisticTimings, type Datacenter, type DatacenterSna
 import { copiedStore } from "../world/copied-store.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
+import { isEtcdFull } from "../world/full-etcd.ts";
 import { createComposed, type Composed, type ComposedContent } from "./composed.ts";
 import { isComposed } from "./composed-scenario.ts";
 import { judgeConditions } from "./condition-rules.ts";
@@ -152,8 +153,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   // Three of four worlds have quick machines: what waits for nothing but a boot shows nothing, and costs the most.
   const isQuick = Math.floor(options.seed / 2) % 4 !== 3;
   const isConnected = (address: string): boolean => isUp(datacenter, address);
-  const isFull = (key: string): boolean =>
-    datacenter.machines().some(({ state }) => state.etcdAlarm === "NOSPACE" && state.etcd.data?.cluster === key);
+  const isFull = (key: string): boolean => isEtcdFull(datacenter, key);
   const dialled = createDialledWorkloads({ ...ports, random: stream(4), keys, isConnected, isFull }, workloads);
   const datacenter = createDatacenter({
     ...ports,

@@ -21,6 +21,7 @@ import { rerouted } from "../world/rerouted.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { withCalls } from "../world/with-calls.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
+import { isEtcdFull } from "../world/full-etcd.ts";
 
 /** Kinds that stories look at. */
 export const kinds = {
@@ -162,8 +163,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   const routes = new Map<string, string>();
   const isConnected = (address: string): boolean =>
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
-  const isFull = (key: string): boolean =>
-    datacenter.machines().some(({ state }) => state.etcdAlarm === "NOSPACE" && state.etcd.data?.cluster === key);
+  const isFull = (key: string): boolean => isEtcdFull(datacenter, key);
   const workloads = createDialledWorkloads({ ...ports, random: createSeededRandom(4), keys, isConnected, isFull });
   const datacenter = createDatacenter({
     ...ports,

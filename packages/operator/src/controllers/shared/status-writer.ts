@@ -1,6 +1,6 @@
 import { conditionCatalogue, isConditionTrue, setCondition } from "@talos-operator/api";
 import type { Condition, ConditionInput } from "@talos-operator/api";
-import { apiVersionOf, isConflict, isInvalid, keyOf } from "@talos-operator/kube-runtime";
+import { apiVersionOf, compareResourceVersions, isConflict, isInvalid, keyOf } from "@talos-operator/kube-runtime";
 import type { Delta, KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
@@ -203,10 +203,6 @@ function conditionsAfter(before: readonly Condition[] | undefined, wanted: Wante
   return wanted.conditions.reduce<readonly Condition[]>((conditions, condition) => setCondition(conditions, condition, now), start);
 }
 
-function isNewer(version: string, other: string | undefined): boolean {
-  return version !== other && versionNumber(version) > versionNumber(other);
-}
-
-function versionNumber(resourceVersion: string | undefined): bigint {
-  return resourceVersion !== undefined && /^\d+$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
+function isNewer(version: string, other = "0"): boolean {
+  return (compareResourceVersions(version, other) ?? 0) > 0;
 }

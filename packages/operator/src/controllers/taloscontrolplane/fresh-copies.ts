@@ -147,6 +147,6 @@ function freshMsFor(session: ClusterSession, clusters: number): number {
   return Math.min(mostMs, Math.max(leastMs, clusters * perClusterMs));
 }
 
-function codeOf(thrown: unknown): string {
+export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "it could not be read";
 }

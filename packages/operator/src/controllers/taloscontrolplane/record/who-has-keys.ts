@@ -1,6 +1,7 @@
 import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import { codeOf } from "../fresh-copies.ts";
 import type { Seen } from "../model.ts";
 
 /**
@@ -13,7 +14,7 @@ export async function whoElseHasKeys(clusterId: string, own: ObjectKey, client: 
   try {
     records = (await client.resource<ClusterRecord>(clusterRecordResource).list({})).items;
   } catch (thrown) {
-    return { kind: "unknown", detail: thrown instanceof Error ? thrown.message : String(thrown) };
+    return { kind: "unknown", detail: codeOf(thrown) };
   }
   const other = records.find(
     ({ spec, metadata }) =>
