@@ -1,12 +1,6 @@
+import { apply, given } from "./kubectl-sessions.ts";
 import type { KubectlSession } from "./kubectl-sessions.ts";
 
-type Step = KubectlSession["steps"][number];
-
-const given = (args: string, ...objects: readonly object[]): Step => ({
-  args: `${args} -f -`,
-  input: objects.map((object) => JSON.stringify(object)).join("\n---\n"),
-});
-const apply = (...objects: readonly object[]): Step => given("apply", ...objects);
 const labels = { app: "web" };
 const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "nginx:1", env: [{ name: "A", value: "1" }] }] } };
 const web = (name: string, change: object = {}): object => ({

@@ -4,10 +4,12 @@ export interface KubectlSession {
   readonly steps: readonly (string | { readonly args: string; readonly input: string })[];
 }
 
-const apply = (...objects: readonly object[]): { args: string; input: string } => ({
-  args: "apply -f -",
+/** A command that is given objects on its standard input. */
+export const given = (args: string, ...objects: readonly object[]): KubectlSession["steps"][number] => ({
+  args: `${args} -f -`,
   input: objects.map((object) => JSON.stringify(object)).join("\n---\n"),
 });
+export const apply = (...objects: readonly object[]): KubectlSession["steps"][number] => given("apply", ...objects);
 const labels = { app: "web" };
 const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "nginx:1", ports: [{ containerPort: 80 }] }] } };
 const deployment = (change: object = {}): object => ({
