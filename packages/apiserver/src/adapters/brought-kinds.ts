@@ -1,4 +1,4 @@
-import { age, column, conditions, count, flag, list, map, open, ready, struct, text } from "./kind-schema.ts";
+import { age, column, count, flag, list, map, open, ready, struct, text } from "./kind-schema.ts";
 import type { Kind } from "./kind-schema.ts";
 
 /** Kinds as operators bring them; each stands for a way of writing schemas that people meet. */

@@ -12,7 +12,7 @@ export const struct = (properties: Readonly<Record<string, Schema>>, ...required
   properties,
   ...(required.length === 0 ? {} : { required }),
 });
-export const conditions = list(
+const conditions = list(
   struct(
     {
       type: { ...text, maxLength: 316 },
