@@ -29,14 +29,17 @@ const different: readonly (readonly [RegExp, string])[] = [
 function common({ code, stdout, stderr }: Outcome): string {
   const text = different.reduce((current, [pattern, replacement]) => current.replaceAll(pattern, replacement), `${stdout}\n${stderr}`);
   const lines = text.split("\n").map((line) => line.trimEnd());
-  return `exit ${code}\n${sortFaults(lines.filter((line) => line !== "")).join("\n")}`;
+  return `exit ${code}\n${sortWalked(lines.filter((line) => line !== "")).join("\n")}`;
 }
 
-/** Faults of an object of a custom kind are found in the order in which Go walks a map. */
-function sortFaults(lines: readonly string[]): readonly string[] {
-  const isFault = (line: string): boolean => line.startsWith("* ");
-  const sorted = lines.filter(isFault).sort();
-  return lines.map((line) => (isFault(line) ? (sorted.shift() ?? line) : line));
+/**
+ * Faults of an object of a custom kind, and the labels or annotations that `--list` prints, come in the order
+ * in which Go walks a map: another one each time.
+ */
+function sortWalked(lines: readonly string[]): readonly string[] {
+  const isWalked = (line: string): boolean => /^(\* |[\w./-]+=)/.test(line);
+  const sorted = lines.filter(isWalked).sort();
+  return lines.map((line) => (isWalked(line) ? (sorted.shift() ?? line) : line));
 }
 
 describe("genuine kubectl prints the same against the embedded API and the genuine kube-apiserver", () => {

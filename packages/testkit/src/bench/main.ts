@@ -60,7 +60,7 @@ else if (count !== undefined && !(Number.isInteger(count) && count > 0)) {
   process.exitCode = 2;
 } else if (name === "first-cluster") await benchFirstCluster(count ?? 20, options);
 else if (name === "cold-start") await benchColdStart(count ?? 200, options);
-else if (name === "informer") await benchInformer(count ?? 100_000, options);
+else if (name === "informer") await benchInformer(count ?? 300_000, options);
 else if (name === "apiserver") await benchApiserver(count ?? 5000, options);
 else if (name === "idle") await benchIdle(count ?? 60, options);
 else if (name === "fleet") await makeFleet(count ?? 200, options);
