@@ -83,6 +83,18 @@ export const whoseItIs: readonly Mutant[] = [
     ],
   },
   {
+    name: "told-identity-forgotten",
+    about: "writes down whoever stands at an address while the record is lost, whatever the TalosMachine says of who it is",
+    tests: [`${brain}/membership/told-machines.test.ts`],
+    edits: [
+      {
+        file: `${brain}/membership/told-machines.ts`,
+        find: "    ...toldHardware(object),\n",
+        replace: "    uuid: toldHardware(object).uuid.slice(0, 0),\n    macs: [],\n",
+      },
+    ],
+  },
+  {
     name: "untold-machines-stay",
     about: "leaves TalosMachines behind that no list tells of",
     tests: ["testkit/src/stories/deletion.test.ts"],

@@ -1,4 +1,5 @@
 import { bundleSecretName, findingsMessage, machineNameFor, validateAddresses } from "@talos-operator/api";
+import type { Look } from "../../looking/look.ts";
 import type { Finding, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys } from "@talos-operator/ports";
@@ -10,7 +11,7 @@ import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-copies.ts";
 import { whoElseHasKeys } from "./record/who-has-keys.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
-import { placeOfTold, saysConfigured } from "./membership/told-machines.ts";
+import { placeOfTold, saysConfigured, toldLook } from "./membership/told-machines.ts";
 import { untoldWorkers } from "./membership/untold.ts";
 import type { DeclaredMachine, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
 import { intentOn, machineFact, mayHoldConfig } from "./record/facts.ts";
@@ -136,9 +137,15 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     });
   if (mode !== "disable" && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
   else if (mode !== "disable") session.watch(targets);
+  const believed = (machine: DeclaredMachine): Look => {
+    const now = ports.clock.now();
+    if (machine.address === "") return unaddressedLook(now);
+    const look = session.look(machine.name);
+    return facts === undefined ? toldLook(machineObjects, machine, look, now) : provenLook(facts, machine, look);
+  };
   const see = (machine: DeclaredMachine): SeenMachine => ({
     declared: machine,
-    look: machine.address === "" ? unaddressedLook(ports.clock.now()) : provenLook(facts, machine, session.look(machine.name)),
+    look: believed(machine),
   });
   const isFounded = facts?.bootstrapDone !== undefined;
   const access = isFounded && mode !== "disable" ? await readAccess(controlPlane, session, ports) : undefined;

@@ -137,8 +137,9 @@ test("machine: says why a single machine that is being deleted stays", () => {
   assert.equal(conditions.find((condition) => condition.type === "Deleting")?.reason, "Blocked");
 });
 
-test("machine: while the record is away, that a configuration was sent is not unsaid", () => {
-  const { conditions, state } = decideMachine({ machine, look: inMaintenance("10.0.0.1"), fact: known, hasOwner: true, hasRecord: true });
+test("machine: while the record is away, neither that a configuration was sent nor who the machine is is unsaid", () => {
+  const look = inMaintenance("10.0.0.1");
+  const { conditions, state } = decideMachine({ machine, look, fact: known, identity: "own", hasOwner: true, hasRecord: true });
   const stored = conditions.map((condition) => ({ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" })) as unknown as NonNullable<
     TalosMachine["status"]
   >["conditions"];
@@ -148,6 +149,7 @@ test("machine: while the record is away, that a configuration was sent is not un
   const reasons = new Map(report.conditions.map(({ type, reason }) => [type, reason]));
   assert.equal(reasons.get("ConfigApplied"), "OutcomeUnknown");
   assert.equal(reasons.get("MaintenanceIdentityPinned"), "TrustedOnFirstUse");
+  assert.equal(report.conditions.find(({ type }) => type === "IdentityUnique")?.message, "Its UUID uuid-10.0.0.1 is its own.");
 });
 
 test("machine: a key that a person vouched for is no trust on first use", () => {

@@ -2,6 +2,7 @@ import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
 import { addressReasonOf } from "../shared/address-conditions.ts";
 import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
+import { identityWords } from "../taloscontrolplane/membership/identity-words.ts";
 import type { Look } from "../../looking/look.ts";
 import type { DeclaredMachine, SentEffect } from "../taloscontrolplane/model.ts";
 import { type MachineFact, mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
@@ -68,32 +69,12 @@ function addressOf({ declared }: MachineSeen, generation: number | undefined): r
   return [conditionFor("AddressResolved", "Resolved", `${declared.reference} gives ${declared.address}.`, generation)];
 }
 
-function uniqueOf({ identity, fact }: MachineSeen, generation: number | undefined): readonly ConditionInput[] {
-  switch (identity) {
-    case undefined:
-    case "none":
-      return [];
-    case "own":
-      return [conditionFor("IdentityUnique", "Unique", `Its UUID ${fact?.uuid ?? ""} is its own.`, generation)];
-    case "shared":
-      return [
-        conditionFor(
-          "IdentityUnique",
-          "UuidShared",
-          `Another machine shows the UUID ${fact?.uuid ?? ""} too. Hardware addresses tell them apart: ${fact?.macs.join(", ") ?? ""}.`,
-          generation,
-        ),
-      ];
-    case "vendor":
-      return [
-        conditionFor(
-          "IdentityUnique",
-          "UuidOfVendor",
-          `Its UUID ${fact?.uuid ?? ""} is one that vendors ship by the thousand. Hardware addresses tell it apart: ${fact?.macs.join(", ") ?? ""}.`,
-          generation,
-        ),
-      ];
-  }
+/** Without a record what stands is the last trace of who the machine is. */
+function uniqueOf({ machine, identity, fact, hasRecord }: MachineSeen, generation: number | undefined): readonly ConditionInput[] {
+  const words = identity === undefined || fact === undefined ? undefined : identityWords(identity, fact);
+  if (words !== undefined) return [conditionFor("IdentityUnique", words.reason, words.message, generation)];
+  const told = hasRecord ? undefined : findCondition(machine.status?.conditions, "IdentityUnique");
+  return told === undefined ? [] : [told];
 }
 
 /** Without a record a machine that was further on once is not called new. */

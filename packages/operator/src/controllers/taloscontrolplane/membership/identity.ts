@@ -13,7 +13,7 @@ export function isOtherMachine(writtenDown: string, shown: string | undefined): 
 export type IdentityKind = "own" | "shared" | "vendor" | "none";
 
 /** How far the UUID that was written down tells this machine from others. */
-export function identityOf(facts: ClusterFacts, fact: MachineFact): IdentityKind {
+export function identityOf(facts: Pick<ClusterFacts, "machines">, fact: MachineFact): IdentityKind {
   if (fact.uuid === "") return "none";
   if (isVendorUuid(fact.uuid)) return "vendor";
   return facts.machines.some((other) => other.name !== fact.name && other.releasedAt === undefined && other.uuid === fact.uuid)

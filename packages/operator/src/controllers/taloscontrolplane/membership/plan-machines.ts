@@ -98,7 +98,11 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
     const known = machineFact(facts, declared.name);
     if (look.kind !== "running" || stopped.has(declared.name)) return next;
     // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
-    if (mayHoldConfig(known) ? !isOnlyTold(known) || look.hardware === undefined : known !== undefined && isOwnerGoing(seen, declared))
+    if (
+      mayHoldConfig(known)
+        ? !(isMadeAnew(facts) && isOnlyTold(known)) || look.hardware === undefined
+        : known !== undefined && isOwnerGoing(seen, declared)
+    )
       return next;
     return withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
       at: seen.now,

@@ -4,6 +4,9 @@ import { machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { DeclaredMachine, MachineName } from "../model.ts";
 
+/** The machines that are known, from the record or from what is left of it. */
+type Machines = Pick<ClusterFacts, "machines">;
+
 /** Whether hardware that a machine shows is what was written down: `unclear` = neither side tells enough. */
 export type IdentityVerdict = "same" | "other" | "unclear";
 
@@ -13,7 +16,7 @@ export type IdentityVerdict = "same" | "other" | "unclear";
  * A UUID decides where it belongs to one machine alone. Those that vendors ship by the thousand, and those of cloned machines, prove nothing: hardware
  * addresses decide then.
  */
-export function compareIdentity(facts: ClusterFacts, fact: MachineFact, shown: Hardware | undefined): IdentityVerdict {
+export function compareIdentity(facts: Machines, fact: MachineFact, shown: Hardware | undefined): IdentityVerdict {
   if (shown === undefined) return "unclear";
   const hasBoth = fact.uuid !== "" && shown.uuid !== undefined;
   if (hasBoth && fact.uuid.toLowerCase() !== shown.uuid?.toLowerCase()) return "other";
@@ -29,7 +32,7 @@ export function compareIdentity(facts: ClusterFacts, fact: MachineFact, shown: H
  * - The address changed in the spec or in the referenced object: what answers there must prove by certificate and hardware to be the machine, or wait in
  *   maintenance mode with the key that was written down. Only then is it taken for it.
  */
-export function provenLook(facts: ClusterFacts | undefined, declared: DeclaredMachine, look: Look): Look {
+export function provenLook(facts: Machines | undefined, declared: DeclaredMachine, look: Look): Look {
   const fact = machineFact(facts, declared.name);
   if (facts === undefined || !mayHoldConfig(fact) || look.kind !== "running") return look;
   const verdict = compareIdentity(facts, fact, look.hardware);
@@ -50,7 +53,7 @@ export function provenLook(facts: ClusterFacts | undefined, declared: DeclaredMa
 }
 
 /** The machine that shows this hardware, as far as the record knows it. */
-function whoIs(facts: ClusterFacts, not: MachineFact, shown: Hardware | undefined): MachineName | undefined {
+function whoIs(facts: Machines, not: MachineFact, shown: Hardware | undefined): MachineName | undefined {
   return facts.machines.find(
     (other) => other.name !== not.name && other.releasedAt === undefined && compareIdentity(facts, other, shown) === "same",
   )?.name;

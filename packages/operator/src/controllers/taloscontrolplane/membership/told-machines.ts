@@ -1,7 +1,10 @@
 import { canonicalAddress, findCondition } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
-import type { Observed } from "../model.ts";
+import type { Look } from "../../../looking/look.ts";
+import type { DeclaredMachine, Observed } from "../model.ts";
+import { toldHardware } from "./identity-words.ts";
+import { provenLook } from "./proven-look.ts";
 
 /** A TalosMachine says that a configuration of its cluster was sent to the machine; it goes on saying so while the record is away. */
 export function saysConfigured({ status }: TalosMachine): boolean {
@@ -21,33 +24,52 @@ export function placeOfTold({ metadata, spec }: TalosMachine): Pick<MachineFact,
 /**
  * Machines that hold a configuration of this cluster as far as their TalosMachines tell: what is left to go by when the record is lost.
  *
- * Their hardware is learned once they run. One that waits in maintenance mode is the machine that was configured only where it shows the key that its
- * TalosMachine names; with any other it was wiped, or is another machine, and a person says what may become of it.
+ * The rest is learned once they run, of the machine that its TalosMachine names. One that waits in maintenance mode is the machine that was configured only where it
+ * shows the key that its TalosMachine names; with any other it was wiped, or is another machine, and a person says what may become of it.
  */
 export function toldMachines(seen: Observed): readonly MachineFact[] {
   return seen.machineObjects.filter(saysConfigured).map((object): MachineFact => {
     const look = seen.machines.find(({ declared }) => declared.name === object.metadata.name)?.look;
     const named = findCondition(object.status?.conditions, "MaintenanceIdentityPinned")?.message ?? "";
     const same = look?.kind === "maintenance" && named.includes(look.spki) ? look : undefined;
-    return {
-      ...placeOfTold(object),
-      uuid: same?.uuid ?? "",
-      macs: same?.macs ?? [],
-      spki: same?.spki,
-      platform: same?.platform,
-      installDisk: undefined,
-      configHash: undefined,
-      pinnedAt: seen.now,
-      vouchedAt: undefined,
-      configuredAt: seen.now,
-      releasedAt: undefined,
-    };
+    const told = toldFact(object, seen.now);
+    return same === undefined ? told : { ...told, uuid: same.uuid ?? "", macs: same.macs, spki: same.spki, platform: same.platform };
   });
 }
 
+function toldFact(object: TalosMachine, now: number): MachineFact {
+  return {
+    ...placeOfTold(object),
+    ...toldHardware(object),
+    spki: undefined,
+    platform: undefined,
+    installDisk: undefined,
+    configHash: undefined,
+    pinnedAt: now,
+    vouchedAt: undefined,
+    configuredAt: now,
+    releasedAt: undefined,
+  };
+}
+
+/**
+ * The look at a machine while there is no record, as rules may believe it: another machine than the TalosMachine names says nothing about it, and must not be
+ * written down in its place.
+ */
+export function toldLook(objects: readonly TalosMachine[], declared: DeclaredMachine, look: Look, now: number): Look {
+  if (look.kind !== "running") return look;
+  const machines = objects.filter(saysConfigured).map((object): MachineFact => {
+    const told = toldFact(object, now);
+    // Where it was is of no weight here: it may have moved while nobody wrote that down.
+    return told.name === declared.name ? { ...told, address: declared.address } : told;
+  });
+  return provenLook({ machines }, declared, look);
+}
+
 /** What is known of the machine is what its TalosMachine told: it was not seen since the record was made anew. */
-export function isOnlyTold({ uuid, macs, spki, configuredAt, releasedAt }: MachineFact): boolean {
-  return uuid === "" && macs.length === 0 && spki === undefined && configuredAt !== undefined && releasedAt === undefined;
+export function isOnlyTold({ spki, platform, configHash, metaHash, configuredAt, releasedAt }: MachineFact): boolean {
+  const isSeen = spki !== undefined || platform !== undefined || configHash !== undefined || metaHash !== undefined;
+  return !isSeen && configuredAt !== undefined && releasedAt === undefined;
 }
 
 /** The record was made for keys that were there before, by an operator of ours: the one before it was lost, and what it said of settings with it. */

@@ -195,7 +195,7 @@ export function factsOf({ record }: Pick<Observed, "record">): ClusterFacts | un
 }
 
 /** The fact of one machine, or `undefined`. */
-export function machineFact(facts: ClusterFacts | undefined, name: MachineName): MachineFact | undefined {
+export function machineFact(facts: Pick<ClusterFacts, "machines"> | undefined, name: MachineName): MachineFact | undefined {
   return facts?.machines.find((machine) => machine.name === name);
 }
 

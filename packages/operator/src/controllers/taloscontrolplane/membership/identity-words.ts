@@ -1,0 +1,41 @@
+import { findCondition } from "@talos-operator/api";
+import type { ReasonOf, TalosMachine } from "@talos-operator/api";
+import type { MachineFact } from "../record/facts.ts";
+import type { IdentityKind } from "./identity.ts";
+
+/** What tells one machine from all others, as far as it is known. */
+export type ToldHardware = Pick<MachineFact, "uuid" | "macs">;
+
+const NOTHING: ToldHardware = { uuid: "", macs: [] };
+const APART = "Hardware addresses tell";
+
+/**
+ * What a TalosMachine says of who its machine is: for people, and read again by {@link toldHardware} when the record that knew it is lost.
+ *
+ * @returns nothing for a machine without a UUID
+ */
+export function identityWords(
+  identity: IdentityKind,
+  { uuid, macs }: ToldHardware,
+): { readonly reason: ReasonOf<"IdentityUnique">; readonly message: string } | undefined {
+  const cards = macs.join(", ");
+  switch (identity) {
+    case "none":
+      return undefined;
+    case "own":
+      return { reason: "Unique", message: `Its UUID ${uuid} is its own.` };
+    case "shared":
+      return { reason: "UuidShared", message: `Another machine shows the UUID ${uuid} too. ${APART} them apart: ${cards}.` };
+    case "vendor":
+      return { reason: "UuidOfVendor", message: `Its UUID ${uuid} is one that vendors ship by the thousand. ${APART} it apart: ${cards}.` };
+  }
+}
+
+/** The hardware that a TalosMachine names; nothing where it names none. */
+export function toldHardware({ status }: TalosMachine): ToldHardware {
+  const message = findCondition(status?.conditions, "IdentityUnique")?.message;
+  if (message === undefined) return NOTHING;
+  const uuid = / UUID (\S+) /.exec(message)?.[1] ?? "";
+  const cards = /them apart: (.+)\.$|it apart: (.+)\.$/.exec(message);
+  return { uuid, macs: (cards?.[1] ?? cards?.[2])?.split(", ") ?? [] };
+}

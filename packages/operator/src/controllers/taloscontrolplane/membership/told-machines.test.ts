@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rfc3339 } from "@talos-operator/api";
+import type { TalosMachine } from "@talos-operator/api";
+import { configured, controlPlane, facts, NOW, observed, running } from "../../../testing/builders.ts";
+import { identityWords, toldHardware } from "./identity-words.ts";
+import type { IdentityKind } from "./identity.ts";
+import { withUnknownRunning } from "./plan-machines.ts";
+import { isOnlyTold, toldLook, toldMachines } from "./told-machines.ts";
+
+/** A TalosMachine whose machine was configured, and that says who it is. */
+function telling(address: string, identity: IdentityKind = "own", uuid = `uuid-${address}`): TalosMachine {
+  const words = identityWords(identity, { uuid, macs: [`mac-${address}`] });
+  const at = { status: "True", lastTransitionTime: rfc3339(NOW) } as const;
+  const conditions = [
+    { ...at, type: "ConfigApplied", reason: "Applied", message: "It took its configuration." },
+    ...(words === undefined ? [] : [{ ...at, type: "IdentityUnique", ...words }]),
+  ];
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosMachine",
+    metadata: { namespace: "default", name: `demo-${address}` },
+    spec: { endpoint: address, version: "v1.13.9" },
+    status: { conditions },
+  };
+}
+
+const both = (address: string) => ({ uuid: `uuid-${address}`, macs: [`mac-${address}`] });
+const [one, two] = ["10.0.0.1", "10.0.0.2"] as const;
+const seen = observed({ controlPlane: controlPlane(2) });
+const declared = seen.machines.map((machine) => machine.declared);
+const believed = (objects: readonly TalosMachine[], hardware: ReturnType<typeof both>) => {
+  const [first] = declared;
+  assert.ok(first !== undefined);
+  return toldLook(objects, first, running(undefined, { hardware }), NOW);
+};
+
+for (const [identity, want] of [
+  ["own", { uuid: "u", macs: [] }],
+  ["shared", { uuid: "u", macs: ["a", "b"] }],
+  ["vendor", { uuid: "u", macs: ["a", "b"] }],
+] as const)
+  test(`what a TalosMachine says of a machine (${identity}) is read again`, () => {
+    const words = identityWords(identity, { uuid: "u", macs: ["a", "b"] });
+    assert.ok(words !== undefined);
+    const object = telling(one);
+    const conditions = [{ type: "IdentityUnique", status: "True", lastTransitionTime: rfc3339(NOW), ...words }] as const;
+    assert.deepEqual(toldHardware({ ...object, status: { conditions } }), want);
+  });
+
+test("while the record is lost another machine at an address is not taken for the one that its TalosMachine names", () => {
+  const objects = [telling(one), telling(two)];
+  const swapped = believed(objects, both(two));
+  assert.equal(swapped.kind === "silent" && swapped.stopped?.reason, "IdentityMismatch");
+  assert.match(
+    swapped.kind === "silent" ? (swapped.stopped?.message ?? "") : "",
+    /it is demo-10\.0\.0\.2, and uuid-10\.0\.0\.1 was written down/,
+  );
+  assert.equal(believed(objects, both(one)).kind, "running");
+});
+
+test("cloned machines are told apart by their hardware addresses while the record is lost", () => {
+  const objects = [telling(one, "shared", "clone"), telling(two, "shared", "clone")];
+  assert.equal(believed(objects, { uuid: "clone", macs: [`mac-${two}`] }).kind, "silent");
+  assert.equal(believed(objects, { uuid: "clone", macs: [`mac-${one}`] }).kind, "running");
+});
+
+test("a TalosMachine that names no hardware is no witness against a machine", () => {
+  assert.equal(believed([telling(one, "none")], both(two)).kind, "running");
+  assert.equal(believed([], both(two)).kind, "running");
+});
+
+test("a record that is made anew knows the hardware that a TalosMachine named, and learns the rest once the machine runs", () => {
+  const told = toldMachines({ ...seen, machineObjects: [telling(one)] });
+  assert.deepEqual(
+    told.map(({ name, uuid }) => ({ name, uuid })),
+    [{ name: "demo-10.0.0.1", uuid: "uuid-10.0.0.1" }],
+  );
+  assert.ok(told.every(isOnlyTold));
+  const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
+  const anew = facts({ machines: told, bundle });
+  const looks = { [one]: running(undefined, { hardware: both(one) }) };
+  const [learned] = withUnknownRunning(observed({ controlPlane: controlPlane(1), facts: anew, looks }), anew).machines;
+  assert.deepEqual(learned?.macs, ["mac-10.0.0.1"]);
+  assert.equal(learned !== undefined && isOnlyTold(learned), false);
+});
+
+test("a machine that was met running or configured here is not from hearsay", () => {
+  assert.equal(isOnlyTold(configured(one)), false);
+});
