@@ -59,8 +59,8 @@ export const secretsLost = {
     },
     BundleUnproven: {
       status: "True",
-      when: "The ClusterRecord of a cluster that exists is gone, and no machine shows yet that it runs with the keys in the Secret.",
-      next: "Nothing when these are the keys: one machine that answers proves it. Else restore the original Secret.",
+      when: "The ClusterRecord of a cluster that exists is gone, and no control plane shows yet that it runs etcd with the keys in the Secret.",
+      next: "Nothing when these are the keys: one control plane that runs etcd proves it, and has to be on the list. Else restore the original Secret.",
     },
     MachinesConfigured: {
       status: "True",

@@ -95,6 +95,43 @@ export const whoseItIs: readonly Mutant[] = [
     ],
   },
   {
+    name: "founded-again-without-record",
+    about: "makes the lost record of a cluster that was bootstrapped anew when a worker alone shows its keys",
+    tests: [`${brain}/membership/first-facts.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/keep-keys.ts`,
+        find: "foundedBy(controlPlanesOf(seen)) === undefined",
+        replace:
+          'foundedBy(controlPlanesOf(seen)) === undefined && ![...seen.machines, ...seen.former].some(({ look }) => look.kind === "running")',
+      },
+    ],
+  },
+  {
+    name: "wiped-undrained-without-record",
+    about: "takes a cluster whose record was made anew for one without a Kubernetes, and drains nothing",
+    tests: [`${brain}/membership/drain.test.ts`],
+    edits: [
+      {
+        file: `${brain}/membership/drain.ts`,
+        find: "const hidden = isMadeAnew(facts) ? hiddenFounder(seen, facts) : undefined;",
+        replace: 'const hidden = isMadeAnew(facts) && name === "" ? hiddenFounder(seen, facts) : undefined;',
+      },
+    ],
+  },
+  {
+    name: "lost-without-a-trace",
+    about: "lets a deleted cluster go whose record, keys and TalosMachines are gone, though its status says that it was bootstrapped",
+    tests: [`${brain}/rules/deletion.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "const isFounded = signOfEarlierLife(seen) !== undefined;",
+        replace: 'const isFounded = signOfEarlierLife(seen) === "";',
+      },
+    ],
+  },
+  {
     name: "untold-machines-stay",
     about: "leaves TalosMachines behind that no list tells of",
     tests: ["testkit/src/stories/deletion.test.ts"],

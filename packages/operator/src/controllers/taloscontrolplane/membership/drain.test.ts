@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotations } from "@talos-operator/api";
 import type { Look } from "../../../looking/look.ts";
-import { configured, controlPlane, facts, founded, NOW, observed, running, worker } from "../../../testing/builders.ts";
+import { configured, controlPlane, facts, founded, NOW, observed, preparing, running, worker } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import type { DrainState, SeenDrain } from "../../../workload/seen-drain.ts";
 import { drainsState, readyToDisturb } from "./drain.ts";
@@ -37,6 +37,8 @@ const reset: IntentFact = {
   deadline: NOW + 1,
   why: "",
 };
+/** Of a record that was made anew. */
+const found = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
 const silentSince = (since: number): Look => ({ kind: "silent", at: NOW, since, detail: "unreachable" });
 
 /** The control plane was drained and is ready again. */
@@ -78,6 +80,20 @@ const cases: readonly Case[] = [
   { title: "asks for a drain first", expect: "act", says: /cordoned and drained/ },
   { title: "is ready where no client of the cluster's API is wired in", over: { drains: undefined as never }, expect: "ready" },
   { title: "is ready before there is a Kubernetes", known: { bootstrapDone: undefined }, expect: "ready" },
+  {
+    title: "waits where the record was made anew and a control plane that was configured does not show whether etcd was founded",
+    known: { bootstrapDone: undefined, bundle: found },
+    look: running(),
+    over: { looks: { [address]: running(), "10.0.0.1": silentSince(NOW - MINUTE) } },
+    expect: "wait",
+    says: /once demo-10\.0\.0\.1 .* shows whether it founded etcd/,
+  },
+  {
+    title: "is ready where the record was made anew and every control plane waits for etcd",
+    known: { bootstrapDone: undefined, bundle: found },
+    over: { looks: { [address]: running(), "10.0.0.1": running(preparing) } },
+    expect: "ready",
+  },
   { title: "is ready while the intent stands", known: { intents: [reset] }, expect: "ready" },
   { title: "drains although another machine's intent stands", known: { intents: [{ ...reset, machine: "other" }] }, expect: "act" },
   { title: "drains nothing while the whole cluster goes", over: { isParentGoing: true }, expect: "ready" },

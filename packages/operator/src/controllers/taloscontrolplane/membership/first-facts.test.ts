@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configured, controlPlane, facts, founded, inMaintenance, member, observed, running, silent } from "../../../testing/builders.ts";
+import {
+  configured,
+  controlPlane,
+  facts,
+  founded,
+  inMaintenance,
+  member,
+  observed,
+  running,
+  silent,
+  worker,
+} from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
 import { planConfigs } from "../config-changes/config-plan.ts";
@@ -80,6 +91,15 @@ test("a machine that is no longer listed proves the keys of a cluster whose reco
     former: [{ declared, look: running(member(0, 1), { hardware: { uuid: "uuid-9", macs: [] } }) }],
   });
   assert.equal(known.machines.find(({ name }) => name === "demo-10.0.0.9")?.uuid, "uuid-9");
+});
+
+test("a worker with the keys does not prove them where etcd was founded: whoever is new would found it again", () => {
+  const pool = controlPlane(2);
+  const looks = { "10.0.0.1": inMaintenance("10.0.0.1"), "10.0.0.2": inMaintenance("10.0.0.2"), "10.0.1.1": running() };
+  const seen = observed({ controlPlane: { ...pool, status: { state: "Ready" } }, workers: [worker(1)], bundle, looks });
+  const { actions, conditions } = decide(seen);
+  assert.deepEqual(actions, []);
+  assert.equal(conditions.find(({ type }) => type === "SecretsLost")?.reason, "BundleUnproven");
 });
 
 test("settings that changed while the record was away are sent: what runs does not count as wanted", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Look } from "../../../looking/look.ts";
 import type { ClusterFacts } from "../record/facts.ts";
-import { configured, controlPlane, facts, founded, inMaintenance, NOW, observed } from "../../../testing/builders.ts";
+import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, observed, running } from "../../../testing/builders.ts";
 import { joinHindrance } from "./joins.ts";
 
 const HOUR = 3_600_000;
@@ -51,4 +51,18 @@ test("a control plane that was configured before the record was lost, and is sil
   );
   assert.equal(hindranceWith(facts({ bundle })), undefined);
   assert.equal(hindranceWith(facts({ machines: [configured("10.0.0.1")] })), undefined);
+});
+
+test("a control plane that was wiped takes the place of the member at its address, also where the record does not say that it is its own", () => {
+  const { memberId: _lost, ...unknown } = configured("10.0.0.2");
+  const hindranceAt = (address: string, over: Partial<ClusterFacts> = {}): string | undefined => {
+    const known = facts({ bootstrapDone: founded, machines: [configured("10.0.0.1"), unknown, configured("10.0.0.3")], ...over });
+    const looks = { "10.0.0.1": running(member(0, 3)), "10.0.0.2": inMaintenance("10.0.0.2"), "10.0.0.3": running(member(2, 3)) };
+    const seen = observed({ controlPlane: controlPlane(4), looks: { ...looks, "10.0.0.4": inMaintenance("10.0.0.4") }, facts: known });
+    const next = seen.machines.find(({ declared }) => declared.address === address);
+    assert.ok(next !== undefined);
+    return joinHindrance(seen, known, { ...next, look: inMaintenance(address, { spki: "of another boot" }) });
+  };
+  assert.equal(hindranceAt("10.0.0.2"), undefined);
+  assert.match(hindranceAt("10.0.0.4", { machines: [configured("10.0.0.1"), configured("10.0.0.3")] }) ?? "", /cp-2 is away/);
 });

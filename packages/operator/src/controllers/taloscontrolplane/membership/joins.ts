@@ -3,8 +3,9 @@ import { stateOf } from "../conditions/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model.ts";
-import { controlPlanesOf, waitsForEtcd } from "./etcd-view.ts";
+import { hiddenFounder } from "./etcd-view.ts";
 import { etcdMembership, etcdQuorum } from "./quorum.ts";
+import { memberOf } from "./removal.ts";
 import { isMadeAnew } from "./told-machines.ts";
 import type { EtcdDoubt, EtcdQuorum } from "./quorum.ts";
 
@@ -27,22 +28,15 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   if (before !== undefined) return `${name} joins after ${before.declared.name} (${stateOf(before)}) has joined.`;
   const view = etcdQuorum(seen);
   if (view.kind === "unsafe") return `${name} joins once etcd is settled: ${view.message}.`;
-  // A machine that was wiped replaces its own dead member by itself.
-  const own = machineFact(facts, name)?.memberId;
+  // A machine that was wiped replaces its own dead member by itself; which one that is a record that was made anew may not say.
+  const own = memberOf(seen, view.members, facts, machineFact(facts, name) ?? machine.declared)?.id;
   const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own).map((voter) => voter.name);
   if (away.length === 0) return undefined;
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.join(", ")} is away. Bring it back, or take its machine out of the list.`;
 }
 
-/** Where the record was lost etcd may be founded though it does not say so: by a control plane that was configured before, and does not show it now. */
 function founderHidden(seen: Observed, facts: ClusterFacts, { declared }: SeenMachine): string | undefined {
-  const hidden = controlPlanesOf(seen).find(
-    (other) =>
-      other.declared.name !== declared.name &&
-      mayHoldConfig(machineFact(facts, other.declared.name)) &&
-      other.look.kind !== "maintenance" &&
-      !(other.look.kind === "running" && waitsForEtcd(other.look.etcd)),
-  );
+  const hidden = hiddenFounder(seen, facts, declared.name);
   if (hidden === undefined) return undefined;
   return `${declared.name} joins once ${hidden.declared.name} (${stateOf(hidden)}) shows whether it founded etcd: the record that knew was lost.`;
 }

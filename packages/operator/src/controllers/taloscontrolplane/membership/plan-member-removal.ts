@@ -5,6 +5,7 @@ import { etcdMembership, projectWithout } from "./quorum.ts";
 import type { EtcdQuorum } from "./quorum.ts";
 import { closed, isShown, LATE_MS, listed, mayAskAgain, memberOf, waits } from "./removal.ts";
 import type { Removal, RemovalStep } from "./removal.ts";
+import { isMadeAnew, isOnlyTold } from "./told-machines.ts";
 
 /** Until when the removal of a member may take effect. Milliseconds. */
 const REMOVAL_TAKES_MS = 60_000;
@@ -95,12 +96,20 @@ function viaOf(
   return { machine: name, address, ifUuid: machineFact(facts, name)?.uuid ?? "" };
 }
 
-/** Machines that were let go and of which etcd still has a member that no machine shows. */
+/**
+ * Machines that were let go and of which etcd still has a member that no machine shows. Where the record was made anew after such a machine had been seen for the
+ * last time, its address alone says which one that is.
+ */
 export function ghostsOf(seen: Observed, facts: ClusterFacts): readonly MachineFact[] {
+  const wasTold = (fact: MachineFact): boolean =>
+    isMadeAnew(facts) && fact.role === "controlplane" && isOnlyTold({ ...fact, releasedAt: undefined });
   // A machine that was taken in again has a member of its own, and a fact that is not released.
-  const released = facts.machines.filter((fact) => fact.releasedAt !== undefined && fact.memberId !== undefined);
+  const released = facts.machines.filter((fact) => fact.releasedAt !== undefined && (fact.memberId !== undefined || wasTold(fact)));
   if (released.length === 0) return [];
   const view = etcdMembership(seen);
   if (view.kind === "unsafe") return [];
-  return released.filter(({ memberId = "" }) => listed(view, memberId) && !isShown(seen, memberId));
+  return released.filter((fact) => {
+    const memberId = fact.memberId ?? memberOf(seen, view.members, facts, fact)?.id;
+    return memberId !== undefined && listed(view, memberId) && !isShown(seen, memberId);
+  });
 }

@@ -148,7 +148,12 @@ export function mayAskAgain(seen: Observed, effect: string): boolean {
  * The member of etcd that belongs to a machine that may not show it now: the one it showed last, or the only one that is reached at its address, was never
  * another machine's and is shown by no other one: a machine may have joined anew since its member was written down, and died as a learner.
  */
-export function memberOf(seen: Observed, members: readonly EtcdMember[], facts: ClusterFacts, fact: MachineFact): EtcdMember | undefined {
+export function memberOf(
+  seen: Observed,
+  members: readonly EtcdMember[],
+  facts: ClusterFacts,
+  fact: Pick<MachineFact, "name" | "address" | "memberId">,
+): EtcdMember | undefined {
   const known = members.find((member) => member.id === fact.memberId);
   if (known !== undefined) return known;
   const others = [...seen.machines, ...seen.former].filter(({ declared }) => declared.name !== fact.name);

@@ -1,4 +1,4 @@
-import { canonicalAddress, findCondition } from "@talos-operator/api";
+import { canonicalAddress, findCondition, isConditionTrue } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { Look } from "../../../looking/look.ts";
@@ -10,6 +10,13 @@ import { provenLook } from "./proven-look.ts";
 export function saysConfigured({ status }: TalosMachine): boolean {
   const reason = findCondition(status?.conditions, "ConfigApplied")?.reason;
   return reason !== undefined && reason !== "WaitingForMachine" && reason !== "WaitingForControlPlane";
+}
+
+/** What says that a control plane is no new cluster, or `undefined`: its status outlives record, keys and TalosMachines. */
+export function signOfEarlierLife({ controlPlane: { status } }: Pick<Observed, "controlPlane">): string | undefined {
+  if (isConditionTrue(status?.conditions, "Bootstrapped") || status?.state === "Bootstrapped" || status?.state === "Ready")
+    return "The status says that this cluster was bootstrapped";
+  return undefined;
 }
 
 /** Where a machine is that its TalosMachine tells of, and what for. */

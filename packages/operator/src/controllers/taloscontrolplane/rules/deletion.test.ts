@@ -18,6 +18,9 @@ import { decide } from "../decide.ts";
 import type { IntentFact } from "../record/facts.ts";
 import type { Action, Observed } from "../model.ts";
 
+const bootstrapped = [
+  { type: "Bootstrapped", status: "True", reason: "Bootstrapped", message: "Founded.", lastTransitionTime: "2026-01-01T00:00:00Z" },
+] as const;
 const going = { deletionTimestamp: "2026-01-01T11:00:00Z" };
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const machines = cps.map((address) => configured(address));
@@ -159,6 +162,29 @@ const cases: readonly {
     actions: [],
     reason: "MachineUnreachable",
     says: /neither the ClusterRecord nor the keys.*abandon-machine: demo-10\.0\.0\.1/,
+  },
+  {
+    name: "lets no machine of a cluster go that was bootstrapped when record, keys and TalosMachines are gone",
+    world: {
+      controlPlane: { ...controlPlane(1, {}, going), status: { state: "Deleting", conditions: bootstrapped } },
+      looks: { "10.0.0.1": silent },
+      hasObjects: false,
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "MachineUnreachable",
+    says: /neither the ClusterRecord nor the keys.*abandon-machine: demo-10\.0\.0\.1/,
+  },
+  {
+    name: "lets a cluster go that was bootstrapped when record and keys are gone and every machine waits in maintenance mode",
+    world: {
+      controlPlane: { ...controlPlane(1, {}, going), status: { state: "Deleting", conditions: bootstrapped } },
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
+      hasObjects: false,
+      namespaceIsTerminating: false,
+    },
+    actions: ["RemoveFinalizer"],
+    reason: "WaitingForChildren",
   },
   {
     name: "lets it go when it waits in maintenance mode",

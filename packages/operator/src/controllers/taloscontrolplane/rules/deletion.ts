@@ -20,7 +20,7 @@ import { stateOf } from "../conditions/machine-state.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { firstFacts } from "../membership/first-facts.ts";
 import { withUnknownRunning } from "../membership/plan-machines.ts";
-import { isMadeAnew, saysConfigured } from "../membership/told-machines.ts";
+import { isMadeAnew, saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
 
@@ -122,17 +122,22 @@ function writtenDownFirst(
     verdict: waits(
       "MachineUnreachable",
       seen,
-      `A configuration of this cluster was sent to ${holder}, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand: it is let go once it waits in maintenance mode. Or give it up: annotate ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
+      `${holder} may hold a configuration of this cluster, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand: it is let go once it waits in maintenance mode. Or give it up: annotate ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
     ),
   };
 }
 
-/** A machine that has to be wiped, is said to be configured, and does not wait in maintenance mode. */
+/**
+ * A machine that has to be wiped, may be configured, and does not wait in maintenance mode. Its TalosMachine says so; where somebody deleted that one, too, the
+ * status of a cluster that was bootstrapped speaks for all of its machines.
+ */
 function mayHoldLostKeys(seen: Observed): string | undefined {
+  const isFounded = signOfEarlierLife(seen) !== undefined;
   return [...seen.machines, ...seen.former].find((machine) => {
     const { declared, look } = machine;
     const object = seen.machineObjects.find(({ metadata }) => metadata.name === declared.name);
-    if (object === undefined || !saysConfigured(object) || look.kind === "maintenance") return false;
+    const mayBeConfigured = isFounded || (object !== undefined && saysConfigured(object));
+    if (!mayBeConfigured || look.kind === "maintenance") return false;
     return !isPreserved(seen, machine) && !isAbandoned(seen, machine, undefined) && isGoing(seen, machine);
   })?.declared.name;
 }

@@ -1,11 +1,12 @@
-import { annotations, bundleSecretName, conditionFor, isConditionTrue, rfc3339 } from "@talos-operator/api";
+import { annotations, bundleSecretName, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { stateOf } from "../conditions/machine-state.ts";
 import { withDecisions } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Observed, Rule, Verdict, Waiting } from "../model.ts";
+import { controlPlanesOf, foundedBy } from "../membership/etcd-view.ts";
 import { firstFacts } from "../membership/first-facts.ts";
-import { saysConfigured } from "../membership/told-machines.ts";
+import { saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
 import { givenSecretsName } from "../../../secrets/given-secrets.ts";
 import { writtenConfig } from "../spec/written-config.ts";
 
@@ -86,11 +87,12 @@ export const keepKeys: Rule = {
         `The Secret ${secret} holds the keys of the cluster ${keysElsewhere.value}, and two clusters never share them. Delete that Secret (take its finalizer off), and this cluster gets its own; if this cluster takes the place of that one, delete that ClusterRecord first.`,
       );
     const sign = signOfEarlierLife(seen);
-    if (sign !== undefined && ![...seen.machines, ...seen.former].some(({ look }) => look.kind === "running"))
+    // A worker with these keys is not enough: where no control plane is known that has etcd, those that are new would found it again.
+    if (sign !== undefined && foundedBy(controlPlanesOf(seen)) === undefined)
       return lost(
         seen,
         "BundleUnproven",
-        `${sign}, its ClusterRecord is gone, and no machine shows yet that it runs with the keys in the Secret ${secret}. One that does is enough. If these are other keys, delete that Secret and restore the original, best together with the ClusterRecord.`,
+        `${sign}, its ClusterRecord is gone, and no control plane shows yet that it runs etcd with the keys in the Secret ${secret}. One that does is enough: bring one back, and list it again if it was taken out of the list. If these are other keys, delete that Secret and restore the original, best together with the ClusterRecord.`,
       );
     return {
       actions: [{ kind: "WriteRecord", ifResourceVersion: undefined, facts: firstFacts(seen, secret, bundle.value), why: "FirstRecord" }],
@@ -180,14 +182,6 @@ function whoMayRunWrittenKeys(seen: Observed): Waiting | undefined {
     reason: "WaitingForMachines",
     message: `The keys in ${source} may be those of a cluster that runs: they are taken for a new one once every control plane waits in maintenance mode. Not yet: ${hidden.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}. A running cluster is taken over with ${annotations.reconcileMode}: import.`,
   };
-}
-
-/** What says that this object is no new cluster, or `undefined`. */
-function signOfEarlierLife(seen: Observed): string | undefined {
-  const { status } = seen.controlPlane;
-  if (isConditionTrue(status?.conditions, "Bootstrapped") || status?.state === "Bootstrapped" || status?.state === "Ready")
-    return "The status says that this cluster was bootstrapped";
-  return undefined;
 }
 
 /**

@@ -408,7 +408,33 @@ const cases: readonly {
   },
 ];
 
-for (const { name, world, does, says } of cases) {
+/** A control plane that a record which was made anew knows from its TalosMachine alone, and that was let go. */
+const toldGhost = configured("10.0.0.3", "controlplane", "demo", {
+  macs: [],
+  spki: undefined,
+  platform: undefined,
+  installDisk: undefined,
+  releasedAt: NOW - 1,
+});
+const withGhost = (isMadeAnew: boolean): ClusterFacts => {
+  const { memberId: _never, ...ghost } = toldGhost;
+  const bundle = { ...facts().bundle, wasFound: isMadeAnew };
+  return known(2, 0, { machines: [...known(2).machines, ghost], bundle });
+};
+const ghosts: typeof cases = [
+  {
+    name: "removes the member of a control plane that was let go before a record that was made anew knew its member",
+    world: { listed: 2, facts: withGhost(true), looks: { "10.0.0.1": running(member(0, 3)), "10.0.0.2": running(member(1, 3)) } },
+    does: ["open RemoveMember demo-10.0.0.3", "remove 3 of demo-10.0.0.3 via demo-10.0.0.1"],
+  },
+  {
+    name: "removes no member by its address alone where the record was there all the time",
+    world: { listed: 2, facts: withGhost(false), looks: { "10.0.0.1": running(member(0, 3)), "10.0.0.2": running(member(1, 3)) } },
+    does: [],
+  },
+];
+
+for (const { name, world, does, says } of [...cases, ...ghosts]) {
   test(`membership: ${name}`, () => {
     const seen = seenIn(world);
     const before = world.facts ?? facts();
