@@ -19,6 +19,18 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "machines-made-twice",
+    about: "makes a second Machine for each whose TalosMachine is there and that no list tells of",
+    tests: [`${composition}/ask-by-name.test.ts`],
+    edits: [
+      {
+        file: `${composition}/decide.ts`,
+        find: "composition.passedOver.length > 0",
+        replace: "composition.passedOver.length < 0",
+      },
+    ],
+  },
+  {
     name: "no-list-tells-no-pool",
     about: "lets Machines and a cluster go whose control plane is there and no list tells of",
     stands: ["V7"],

@@ -14,10 +14,10 @@ const wanted: VitistackMachine = {
 };
 
 /** An API server that stores what `stored` makes of an apply. */
-function applierOn(stored: (machine: VitistackMachine) => VitistackMachine) {
+function applierOn(stored: (machine: VitistackMachine) => VitistackMachine, there?: VitistackMachine) {
   let applies = 0;
   const machines = {
-    tryGet: async () => undefined,
+    tryGet: async () => there,
     apply: async (machine: VitistackMachine) => {
       applies += 1;
       return stored({ ...machine, metadata: { ...machine.metadata, uid: "m" } });
@@ -46,6 +46,14 @@ describe("a Machine that is applied", () => {
         assert.equal(applies(), pass);
       }
     });
+
+  it("and is being deleted though no list told of it is an error: no pool gets it back", async () => {
+    const there = { ...wanted, metadata: { ...wanted.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    const { applier, applies } = applierOn((machine) => machine, there);
+    await assert.rejects(applier.apply(wanted, undefined), /is being deleted, and the list of Machines did not tell of it/);
+    assert.equal(await applier.apply(wanted, there), undefined);
+    assert.equal(applies(), 0);
+  });
 
   it("is not applied again once it is there", async () => {
     const { applier, applies } = applierOn((machine) => machine);

@@ -103,3 +103,46 @@ describe("a cluster that goes, of which no list tells anything", () => {
     await assert.rejects(askByName(untold(), client));
   });
 });
+
+describe("a cluster that stays, of whose Machines no list tells while their TalosMachines are there", () => {
+  const { deletionTimestamp: _going, ...metadata } = going.metadata;
+  const talosMachine = {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosMachine",
+    spec: { endpoint: "10.0.0.1", version: "v1.13.9" },
+  } as const;
+  const staying = (): Seen => ({
+    ...untold(),
+    cluster: { ...going, metadata },
+    talosMachines: [
+      { ...talosMachine, metadata: { namespace: "default", name: "demo-demo-cp-0" } },
+      { ...talosMachine, metadata: { namespace: "default", name: "demo-a-demo-a-0" } },
+    ],
+  });
+  const namesAfter = async (machines: readonly object[]): Promise<readonly string[]> => {
+    const api = createFakeApi();
+    for (const machine of machines) api.put(paths.Machine, machine);
+    return decideComposition(await askByName(staying(), createKubeClient(api.transport()))).apply.map((one) => one.metadata.name);
+  };
+  const labelled = (name: string, labels: Readonly<Record<string, string>>, over: object = {}): object => {
+    const machine = child("Machine", name, "uid-1") as { readonly metadata: object };
+    return { ...machine, metadata: { ...machine.metadata, labels, ...over } };
+  };
+  const first = { "cluster.vitistack.io/cluster-name": "demo", "cluster.vitistack.io/role": "controlplane" };
+  const worker = { ...first, "cluster.vitistack.io/role": "worker", "cluster.vitistack.io/worker-group": "a" };
+
+  it("makes none before it asked", () => {
+    const { needsAsking, apply, applyPools } = decideComposition(staying());
+    assert.deepEqual([needsAsking, apply, applyPools], [true, [], []]);
+  });
+
+  it("keeps those that are there", async () => {
+    assert.deepEqual(await namesAfter([labelled("demo-cp-0", first), labelled("demo-a-0", worker)]), ["demo-cp-0", "demo-a-0"]);
+  });
+
+  it("makes others for those that are not, or that go", async () => {
+    assert.deepEqual(await namesAfter([]), ["demo-cp-1", "demo-a-1"]);
+    const isGoing = { deletionTimestamp: "2026-01-01T00:05:00Z", finalizers: ["a/b"] };
+    assert.deepEqual(await namesAfter([labelled("demo-cp-0", first, isGoing), labelled("demo-a-0", worker)]), ["demo-cp-1", "demo-a-0"]);
+  });
+});

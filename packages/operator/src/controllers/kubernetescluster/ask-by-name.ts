@@ -5,8 +5,8 @@ import type { Seen } from "./model.ts";
 import { compose } from "./plan.ts";
 
 /**
- * Reads live, by name, what a cluster that goes has and no cache tells of. An API server may answer a list with less than there is: Machines would go while
- * they hold the cluster's configuration, and the cluster before what was made for it.
+ * Reads live, by name, what a cluster has and no cache tells of. An API server may answer a list with less than there is: of a cluster that goes Machines would
+ * go while they hold its configuration, and the cluster before what was made for it; one that stays would get a second Machine for each that is there.
  *
  * @throws KubeApiError when nobody can say
  */
@@ -23,7 +23,7 @@ export async function askByName(seen: Seen, client: KubeClient): Promise<Seen> {
     const found = await Promise.all(untold.map((name) => client.resource<T>(type).tryGet({ namespace, name })));
     return [...known, ...found.flatMap((one) => (one !== undefined && controllerOf(one.metadata)?.uid === uid ? [one] : []))];
   };
-  const { machines, pools } = compose(seen, model);
+  const { machines, pools, passedOver } = compose(seen, model);
   const namesOf = (objects: readonly { readonly metadata: ObjectMeta }[]): readonly string[] =>
     objects.map(({ metadata }) => metadata.name);
   const workerNames = namesOf(pools.filter(({ kind }) => kind === "TalosWorker"));
@@ -34,6 +34,6 @@ export async function askByName(seen: Seen, client: KubeClient): Promise<Seen> {
     isAsked: true,
     controlPlane,
     workers: await read<TalosWorker>(talosWorkerResource, workerNames, seen.workers),
-    machines: await read<VitistackMachine>(vitistackMachineResource, namesOf(machines), seen.machines),
+    machines: await read<VitistackMachine>(vitistackMachineResource, [...namesOf(machines), ...passedOver], seen.machines),
   };
 }

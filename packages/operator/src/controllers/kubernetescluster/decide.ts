@@ -44,6 +44,8 @@ export function decideComposition(seen: Seen): Decision {
   const base = { ...nothing, stage: described.stage, message: described.message, conditions: [valid, ...described.conditions] };
   if (!hasFinalizer(seen)) return { ...base, addFinalizer: true };
   if (seen.isPausedAfterFiles) return { ...base, files: composition.machines };
+  // One more would be made for each Machine that is there and that nobody told of.
+  if (composition.passedOver.length > 0 && seen.isAsked !== true) return { ...base, needsAsking: true };
   if (isTakeoverOpen(takeoverOf(seen.cluster, model), seen.controlPlane)) return takeOver(seen, composition, base);
   const wantedPools = new Set(composition.pools.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
   const candidates = composition.leaving.filter((leaver) => hasLeft(seen, leaver));

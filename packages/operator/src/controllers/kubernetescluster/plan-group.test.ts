@@ -68,3 +68,11 @@ test("group: a plan has as many as wanted, no name twice, nobody both wanted and
     }),
   );
 });
+
+test("group: names that are taken are told where new ones had to pass over them, and no others", () => {
+  const isTaken = (name: string): boolean => ["demo-cp-0", "demo-cp-1", "demo-cp-7"].includes(name);
+  const passedOver = (replicas: number, members: ReturnType<typeof cp>): readonly string[] =>
+    planGroup({ prefix: "demo-cp", replicas, members, isTaken }).passedOver;
+  assert.deepEqual(passedOver(2, cp(0)), ["demo-cp-1"]);
+  assert.deepEqual(passedOver(1, cp(0)), []);
+});

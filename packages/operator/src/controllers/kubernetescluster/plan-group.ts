@@ -21,6 +21,8 @@ export interface GroupPlan {
   readonly wanted: readonly string[];
   /** Those that leave the cluster, highest index first; they are let go when it has released them. */
   readonly leaving: readonly string[];
+  /** Names that new ones were not given because they are taken, though no member has them: a list may have told too little. */
+  readonly passedOver: readonly string[];
 }
 
 /**
@@ -34,13 +36,15 @@ export function planGroup({ prefix, replicas, members, isTaken }: GroupWish): Gr
   const kept = staying.slice(0, replicas).map(({ name }) => name);
   const existing = new Set(members.map(({ name }) => name));
   const added: string[] = [];
+  const passedOver: string[] = [];
   for (let index = 0; kept.length + added.length < replicas; index += 1) {
     const name = `${prefix}-${index}`;
-    if (!existing.has(name) && !isTaken(name)) added.push(name);
+    if (existing.has(name)) continue;
+    (isTaken(name) ? passedOver : added).push(name);
   }
   const wanted = [...kept, ...added].map((name) => ({ name })).toSorted(byIndex);
   const leaving = [...staying.slice(replicas), ...members.filter(({ isGoing }) => isGoing)].toSorted((a, b) => byIndex(b, a));
-  return { wanted: wanted.map(({ name }) => name), leaving: leaving.map(({ name }) => name) };
+  return { wanted: wanted.map(({ name }) => name), leaving: leaving.map(({ name }) => name), passedOver };
 }
 
 /** By the number at the end, then by the whole name: 2 before 10. */

@@ -13,6 +13,8 @@ export interface Composition {
   readonly leaving: readonly LeavingMachine[];
   /** Names of wanted Machines that somebody else has, with whose they are. */
   readonly conflicts: ReadonlyMap<string, string>;
+  /** Names that no new Machine was given because a TalosMachine stands for them, and no list tells of their Machines. */
+  readonly passedOver: readonly string[];
 }
 
 /** A Machine that the cluster lets go. */
@@ -30,6 +32,7 @@ export function compose(seen: Seen, model: ClusterModel): Composition {
   const pools: PoolManifest[] = [];
   const leaving: LeavingMachine[] = [];
   const conflicts = new Map<string, string>();
+  const passedOver: string[] = [];
   for (const group of model.groups) {
     const pool = poolNameOf(model, group);
     const members = seen.machines.filter((machine) => isOf(machine, group));
@@ -41,6 +44,7 @@ export function compose(seen: Seen, model: ClusterModel): Composition {
       members: members.map(({ metadata }) => ({ name: metadata.name, isGoing: metadata.deletionTimestamp !== undefined })),
       isTaken: (name) => left.has(talosMachineName(pool, name)),
     });
+    passedOver.push(...plan.passedOver);
     const free = plan.wanted.filter((name) => {
       const holder = seen.holderOf(name);
       if (holder !== undefined) conflicts.set(name, holder);
@@ -57,7 +61,7 @@ export function compose(seen: Seen, model: ClusterModel): Composition {
     const group = groupOfMachine(machine);
     leaving.push(leaver(group?.role === "worker" ? workerPoolName(model, group) : model.name)(machine));
   }
-  return { machines, pools, leaving, conflicts };
+  return { machines, pools, leaving, conflicts, passedOver };
 }
 
 function leaver(pool: string): (machine: VitistackMachine) => LeavingMachine {
