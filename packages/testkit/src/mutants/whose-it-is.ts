@@ -132,6 +132,18 @@ export const whoseItIs: readonly Mutant[] = [
     ],
   },
   {
+    name: "told-late-forgotten",
+    about: "deletes TalosMachines of machines that run when they turn up after their record was made anew",
+    tests: [`${brain}/membership/told-machines.test.ts`],
+    edits: [
+      {
+        file: `${brain}/membership/plan-machines.ts`,
+        find: "}, withTold(seen, facts));",
+        replace: "}, withTold({ ...seen, machineObjects: [] }, facts));",
+      },
+    ],
+  },
+  {
     name: "untold-machines-stay",
     about: "leaves TalosMachines behind that no list tells of",
     tests: ["testkit/src/stories/deletion.test.ts"],

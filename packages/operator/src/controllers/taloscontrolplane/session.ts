@@ -57,8 +57,11 @@ const KEY_NEWS_MS = 1_000;
 /** A clock that goes back by less is being corrected, and nobody waits for that. */
 const SET_BACK_MS = 1_000;
 
-/** Machines turn up within moments of each other, each with a pass of its own: the keys read for the first serve the others. */
-const KEYS_IN_HAND_MS = 10_000;
+/**
+ * Machines turn up within moments of each other, each with a pass of its own: the keys read for the first serve the others. No longer, for nothing is sent with
+ * keys that somebody took away: what an effect asks before it sends comes on top.
+ */
+const KEYS_IN_HAND_MS = 3_000;
 
 interface Watched {
   readonly target: LookTarget;

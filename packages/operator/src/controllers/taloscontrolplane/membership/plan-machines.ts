@@ -9,7 +9,7 @@ import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts"
 import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
-import { isMadeAnew, isOnlyTold } from "./told-machines.ts";
+import { isMadeAnew, isOnlyTold, withTold } from "./told-machines.ts";
 import { wordFor } from "./identity.ts";
 import { NO_META, UNSURE_META, wantedMeta } from "../config-changes/meta-plan.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
@@ -91,27 +91,30 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
 
 /**
  * The facts with every machine that runs with this cluster's keys and that the record does not know, or knows from hearsay; the same object when there is none.
- * Those of pools that are deleted, and machines that nobody lists any more, count too: they are to be wiped.
+ * Those of pools that are deleted, and machines that nobody lists any more, count too: they are to be wiped. Beside them those that only a TalosMachine tells of.
  */
 export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped: ReadonlySet<MachineName> = new Set()): ClusterFacts {
-  return [...seen.machines, ...seen.former].reduce((next, { declared, look }) => {
-    const known = machineFact(facts, declared.name);
-    if (look.kind !== "running" || stopped.has(declared.name)) return next;
-    // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
-    if (
-      mayHoldConfig(known)
-        ? !(isMadeAnew(facts) && isOnlyTold(known)) || look.hardware === undefined
-        : known !== undefined && isOwnerGoing(seen, declared)
-    )
-      return next;
-    return withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
-      at: seen.now,
-      action: "Learn",
-      reason: "MetRunning",
-      machine: declared.name,
-      message: `Runs with this cluster's keys at ${declared.address}, and the record did not know it.`,
-    });
-  }, facts);
+  return [...seen.machines, ...seen.former].reduce(
+    (next, { declared, look }) => {
+      const known = machineFact(facts, declared.name);
+      if (look.kind !== "running" || stopped.has(declared.name)) return next;
+      // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
+      if (
+        mayHoldConfig(known)
+          ? !(isMadeAnew(facts) && isOnlyTold(known)) || look.hardware === undefined
+          : known !== undefined && isOwnerGoing(seen, declared)
+      )
+        return next;
+      return withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
+        at: seen.now,
+        action: "Learn",
+        reason: "MetRunning",
+        machine: declared.name,
+        message: `Runs with this cluster's keys at ${declared.address}, and the record did not know it.`,
+      });
+    },
+    withTold(seen, facts),
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { rfc3339 } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
 import { configured, controlPlane, facts, NOW, observed, running } from "../../../testing/builders.ts";
+import { decide } from "../decide.ts";
 import { identityWords, toldHardware } from "./identity-words.ts";
 import type { IdentityKind } from "./identity.ts";
 import { withUnknownRunning } from "./plan-machines.ts";
@@ -83,6 +84,18 @@ test("a record that is made anew knows the hardware that a TalosMachine named, a
   const [learned] = withUnknownRunning(observed({ controlPlane: controlPlane(1), facts: anew, looks }), anew).machines;
   assert.deepEqual(learned?.macs, ["mac-10.0.0.1"]);
   assert.equal(learned !== undefined && isOnlyTold(learned), false);
+});
+
+test("a TalosMachine that turns up after the record was made anew is no rest of a machine that was let go: its machine is written down", () => {
+  const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
+  const anew = facts({ machines: [configured(one)], bundle });
+  const late = observed({ controlPlane: controlPlane(1), facts: anew, looks: { [one]: running(undefined, { hardware: both(one) }) } });
+  const withLate = { ...late, machineObjects: [...late.machineObjects, telling(two)] };
+  const [write, ...others] = decide(withLate).actions;
+  assert.deepEqual(others, []);
+  assert.deepEqual(write?.kind === "WriteRecord" && write.facts.machines.map(({ name }) => name), ["demo-10.0.0.1", "demo-10.0.0.2"]);
+  const kept = facts({ machines: [configured(one)] });
+  assert.equal(withUnknownRunning({ ...withLate, machines: [] }, kept), kept, "one that was there all the time knows better");
 });
 
 test("a machine that was met running or configured here is not from hearsay", () => {

@@ -44,6 +44,17 @@ export function toldMachines(seen: Observed): readonly MachineFact[] {
   });
 }
 
+/**
+ * The facts with machines that TalosMachines tell of and that a record does not know which was made anew; the same object when there is none. The API server may
+ * have told of fewer when it was made, and one whose machine nobody knows would be deleted as if there were nothing behind it.
+ */
+export function withTold(seen: Observed, facts: ClusterFacts): ClusterFacts {
+  if (!isMadeAnew(facts)) return facts;
+  const untold = (name: string): boolean => facts.machines.every((machine) => machine.name !== name);
+  if (!seen.machineObjects.some((object) => untold(object.metadata.name) && saysConfigured(object))) return facts;
+  return { ...facts, machines: [...facts.machines, ...toldMachines(seen).filter(({ name }) => untold(name))] };
+}
+
 function toldFact(object: TalosMachine, now: number): MachineFact {
   return {
     ...placeOfTold(object),
