@@ -54,7 +54,8 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
   for (const [path, text] of from?.files ?? []) files.put(path, text);
   const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
   let mistaken: string | undefined;
-  let configured: readonly string[] = [];
+  /** In the order in which it was written down. */
+  const configured = new Set<string>();
 
   const provider = createProvidedMachines({
     client,
@@ -83,11 +84,10 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
     return [...new Set(names.flatMap((name) => provider.given.get(`${NAMESPACE}/${name}`) ?? []))];
   }
 
-  /** Names of machines that were written down; those of a record that is lost stay known to whoever provided them. */
+  /** Names of machines that were written down; those of a record that is lost stay known to whoever provided them, beside those of the one that is made anew. */
   function rememberConfigured(): void {
     const known = objects.get("clusterrecords", CLUSTER_NAME)?.spec as RecordSpec | undefined;
-    const names = [...(known?.knownControlPlanes ?? []), ...(known?.knownWorkers ?? [])].map(({ name }) => name);
-    if (names.length > 0) configured = names;
+    for (const { name } of [...(known?.knownControlPlanes ?? []), ...(known?.knownWorkers ?? [])]) configured.add(name);
   }
 
   function follow(): void {
@@ -128,8 +128,12 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
     for (const [key, address] of provider.given) counts.set(address, [...(counts.get(address) ?? []), key]);
     const twins = [...counts.values()].find((keys) => keys.length > 1);
     if (twins === undefined) return;
-    // Whoever was configured is what it says.
-    const wrong = twins.find((key) => !configured.some((name) => name.endsWith(key.slice(NAMESPACE.length + 1)))) ?? twins[0] ?? "";
+    // Whoever was configured is what it says, and of two the first.
+    const rank = (key: string): number => {
+      const index = [...configured].findIndex((name) => name.endsWith(key.slice(NAMESPACE.length + 1)));
+      return index < 0 ? Number.MAX_SAFE_INTEGER : index;
+    };
+    const [wrong = ""] = twins.toSorted((a, b) => rank(b) - rank(a));
     provider.correct(wrong);
     const name = wrong.slice(NAMESPACE.length + 1);
     const type = { group: "vitistack.io", version: "v1alpha1", plural: "machines", kind: "Machine", namespaced: true };

@@ -24,8 +24,11 @@ export interface PersonInput extends AdminInput {
   readonly trace: (line: string) => void;
 }
 
-/** What a condition asks for: the word that its message tells to write, or the member of etcd that is to be removed by hand. */
-type Ask = { readonly annotation: string; readonly word: string } | { readonly deadMember: string };
+/**
+ * What a condition asks for: the word that its message tells to write, with the address of the machine that is to be configured by it; or the member of etcd that
+ * is to be removed by hand.
+ */
+type Ask = { readonly annotation: string; readonly word: string; readonly configures?: string } | { readonly deadMember: string };
 
 /** A person who watches conditions and does what their messages say, where that is right. */
 export function watchOver(input: PersonInput): void {
@@ -39,6 +42,10 @@ export function watchOver(input: PersonInput): void {
     answers += 1;
     if ("deadMember" in ask) return removeMember(ask.deadMember);
     trace(`a person writes ${ask.annotation}: ${ask.word}`);
+    if (ask.configures !== undefined) {
+      stage.approved.add(ask.configures);
+      stage.mayRepeat += 1;
+    }
     if (ask.annotation === annotations.importApprove) for (const address of stage.reinstalled) stage.approved.add(address);
     const value = { metadata: { annotations: { [ask.annotation]: ask.word } } };
     await client.resource(talosControlPlaneResource).patch({ namespace: NAMESPACE, name: CLUSTER_NAME }, { type: "merge", value });
@@ -73,6 +80,14 @@ function askOf(objects: ObjectView, stage: Stage): Ask | undefined {
   // Nothing is wrong with the settings of these worlds: it was the machine that was in trouble.
   const machine = new RegExp(`annotate ${annotations.retryConfig}: (\\S+) to send them once more`).exec(messageOf("ConfigUpToDate"))?.[1];
   if (machine !== undefined) return { annotation: annotations.retryConfig, word: machine };
+  const blank = new RegExp(
+    `the machine at (\\S+) was configured and answers in maintenance mode .* Annotate ${annotations.approveReprovision}: (\\S+) on`,
+  ).exec(messageOf("Ready"));
+  const [, address = "", word = ""] = blank ?? [];
+  // Whoever made the record anew may have met another machine under this name: one that waits, and is wanted, may be configured.
+  const isWanted = [...(stage.desired?.controlPlanes ?? []), ...(stage.desired?.workers ?? [])].includes(address);
+  if (stage.isRecordLost && isWanted && !stage.routes.has(address))
+    return { annotation: annotations.approveReprovision, word, configures: address };
   const imported = messageOf("Imported");
   const deadMember = /etcd has the member (\S+), and no machine in the list shows it\./.exec(imported)?.[1];
   if (deadMember !== undefined && stage.reinstalled.size > 0) return { deadMember };

@@ -370,6 +370,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         stage.mayMakeKeys += 1;
         stage.mayConfigure += desired.controlPlanes.length + desired.workers.length;
         stage.wasReady = false;
+        // It makes keys of its own; those of the one before are nobody's any more.
+        stage.bundleGoneSince = undefined;
       }
       trace.add(`apply again ${JSON.stringify(change)}`);
       for (const { plural, body } of applied()) await createObject(truth, pathOf(plural), body);

@@ -56,7 +56,7 @@ export async function pauseCluster(input: TroubleInput, lastsMs: number): Promis
   // A KubernetesCluster hands the word on to its pools.
   if (isComposed(scenario)) while (now() < until && !(await isPoolPaused(input))) await timers.sleep(1_000);
   stage.pausedSince = now();
-  await timers.sleep(until - now());
+  await timers.sleep(Math.max(0, until - now()));
   // An edit that says what is to be done with the cluster, or a cluster that was made anew, has ended it.
   if (stage.pausedSince === undefined) return;
   stage.pausedSince = undefined;

@@ -7,9 +7,16 @@ import { hasWantedMembers, isNode, isSettled, sparesOf, wantedMachines } from ".
 const MINUTE = 60_000;
 const key = { namespace: NAMESPACE, name: CLUSTER_NAME } as const;
 
-/** A person lets a machine go that nobody can reach. */
+/** How often a person looks whether a record is there again. */
+const LOOKS_EVERY_MS = 5_000;
+
+/** A person lets a machine go that nobody can reach, once there is a record that says how it is called. */
 async function abandon(world: EditableWorld, address: string): Promise<void> {
-  const record = (await world.client.resource(clusterRecordResource).get(key)) as ClusterRecord;
+  const record = (await world.client.resource(clusterRecordResource).tryGet(key)) as ClusterRecord | undefined;
+  if (record === undefined) {
+    world.timers.schedule(LOOKS_EVERY_MS, () => void abandon(world, address));
+    return;
+  }
   world.stage.abandoned.add(address);
   const value = { metadata: { annotations: { [annotations.abandonMachine]: wordFor(record, address) } } };
   await world.client.resource(talosControlPlaneResource).patch(key, { type: "merge", value });
