@@ -138,8 +138,8 @@ export const whoseItIs: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/membership/plan-machines.ts`,
-        find: "}, withTold(seen, facts));",
-        replace: "}, withTold({ ...seen, machineObjects: [] }, facts));",
+        find: "    withTold(seen, facts),",
+        replace: "    withTold({ ...seen, machineObjects: [] }, facts),",
       },
     ],
   },
