@@ -2,7 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Look } from "../../../looking/look.ts";
 import type { ClusterFacts } from "../record/facts.ts";
-import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, observed, running } from "../../../testing/builders.ts";
+import {
+  configured,
+  controlPlane,
+  facts,
+  founded,
+  inMaintenance,
+  member,
+  NOW,
+  observed,
+  running,
+  worker,
+} from "../../../testing/builders.ts";
 import { joinHindrance } from "./joins.ts";
 
 const HOUR = 3_600_000;
@@ -66,3 +77,25 @@ test("a control plane that was wiped takes the place of the member at its addres
   assert.equal(hindranceAt("10.0.0.2"), undefined);
   assert.match(hindranceAt("10.0.0.4", { machines: [configured("10.0.0.1"), configured("10.0.0.3")] }) ?? "", /cp-2 is away/);
 });
+
+const noAnswer = silentSince(NOW - HOUR);
+const unproven: readonly { readonly title: string; readonly look: Look; readonly known?: ClusterFacts; readonly holds: boolean }[] = [
+  { title: "while no control plane has shown itself", look: noAnswer, holds: true },
+  { title: "when a control plane waits in maintenance mode", look: inMaintenance("10.0.0.1"), holds: false },
+  {
+    title: "when a control plane took its configuration, and is silent",
+    look: noAnswer,
+    known: facts({ machines: [configured("10.0.0.1")] }),
+    holds: false,
+  },
+  { title: "when the cluster was founded", look: noAnswer, known: facts({ bootstrapDone: founded }), holds: false },
+];
+
+for (const { title, look, known = facts(), holds } of unproven)
+  test(`a worker, which gets its certificate from a control plane, is ${holds ? "not " : ""}configured ${title}`, () => {
+    const looks = { "10.0.0.1": look, "10.0.1.1": inMaintenance("10.0.1.1") };
+    const seen = observed({ controlPlane: controlPlane(1), workers: [worker(1)], looks, facts: known });
+    const waiting = seen.machines.find(({ declared }) => declared.role === "worker");
+    assert.ok(waiting !== undefined);
+    assert.equal(joinHindrance(seen, known, waiting) !== undefined, holds);
+  });

@@ -2,7 +2,7 @@ import { silentForMs } from "../../../looking/look.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
-import type { Observed, SeenMachine } from "../model.ts";
+import type { MachineName, Observed, SeenMachine } from "../model.ts";
 import { hiddenFounder } from "./etcd-view.ts";
 import { etcdMembership, etcdQuorum } from "./quorum.ts";
 import { memberOf } from "./removal.ts";
@@ -13,13 +13,15 @@ import type { EtcdDoubt, EtcdQuorum } from "./quorum.ts";
 const JOIN_TAKES_MS = 10 * 60_000;
 
 /**
- * Why a control plane in maintenance mode must not begin to join etcd now, or `undefined`.
+ * Why a machine in maintenance mode must not be configured now, or `undefined`.
  *
- * Once etcd is founded control planes join one at a time: etcd takes one learner, and none while a voter is away. Whoever began goes on.
+ * Once etcd is founded control planes join one at a time: etcd takes one learner, and none while a voter is away. Before that workers wait until a control
+ * plane shows itself. Whoever began goes on.
  */
 export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: SeenMachine): string | undefined {
   const { name, role } = machine.declared;
-  if (role !== "controlplane" || hasBegun(facts, machine)) return undefined;
+  if (hasBegun(facts, machine)) return undefined;
+  if (role === "worker") return controlPlaneMissing(seen, facts, name);
   if (facts.bootstrapDone === undefined) return isMadeAnew(facts) ? founderHidden(seen, facts, machine) : undefined;
   const open = controlPlaneIntent(facts);
   if (open !== undefined) return `${name} joins after ${open.machine} is done (${open.what}).`;
@@ -33,6 +35,17 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own).map((voter) => voter.name);
   if (away.length === 0) return undefined;
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.join(", ")} is away. Bring it back, or take its machine out of the list.`;
+}
+
+/** Talos gives a worker its certificate through a control plane: configured before there is one it answers nobody, and could not even be wiped. */
+function controlPlaneMissing(seen: Observed, facts: ClusterFacts, name: MachineName): string | undefined {
+  if (facts.bootstrapDone !== undefined) return undefined;
+  const isThere = seen.machines.some(
+    ({ declared, look }) =>
+      declared.role === "controlplane" &&
+      (look.kind === "maintenance" || look.kind === "running" || mayHoldConfig(machineFact(facts, declared.name))),
+  );
+  return isThere ? undefined : `${name} is configured once a control plane answers, which gives workers their certificates.`;
 }
 
 function founderHidden(seen: Observed, facts: ClusterFacts, { declared }: SeenMachine): string | undefined {

@@ -21,7 +21,7 @@ export interface MachinePlan {
   readonly facts: ClusterFacts;
   /** Allowed once `facts` is stored. */
   readonly configure: readonly PlannedConfiguration[];
-  /** Why control planes that could be configured have to wait for their turn: sentences. */
+  /** Why machines that could be configured have to wait: sentences. */
   readonly held: readonly string[];
   /** Machines that are stopped, each with a reason and the remedy. */
   readonly stopped: readonly StoppedMachine[];

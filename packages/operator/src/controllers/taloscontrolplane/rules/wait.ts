@@ -39,11 +39,11 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   if (facts.bootstrapDone === undefined) {
     const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
     const intent = facts.bootstrapIntent;
-    if (missing.length > 0)
-      return {
-        reason: "WaitingForMachines",
-        message: `Control planes that do not run with their configuration yet: ${missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}. Boot them into maintenance mode.`,
-      };
+    if (missing.length > 0) {
+      const names = missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ");
+      const message = `Control planes that do not run with their configuration yet: ${names}. Boot them into maintenance mode.`;
+      return { reason: "WaitingForMachines", message: [message, ...plan.held].join(" ") };
+    }
     return {
       reason: "Bootstrapping",
       message:
