@@ -1,5 +1,5 @@
 import { controllerOf, finalizers, talosMachineResource } from "@talos-operator/api";
-import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { createController, hasFinalizer, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Brain } from "../taloscontrolplane/brain.ts";
@@ -11,6 +11,7 @@ import { annotationsChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
+import { againWhilePaused } from "./while-paused.ts";
 
 /** Reports follow looks after this pause, so that a machine that changes fast is written once. That it is a ready node is what everybody waits for. */
 export function reportAfterMs(look: Look): number {
@@ -39,11 +40,13 @@ export function createMachineController(options: MachineControllerOptions): Cont
     if (controlPlaneRef?.name !== undefined) return controlPlanes.store.get({ namespace, name: controlPlaneRef.name });
     return workerRef?.name === undefined ? undefined : workers.store.get({ namespace, name: workerRef.name });
   };
-  const isPaused = (pool: TalosControlPlane | TalosWorker | undefined, machine: TalosMachine): boolean =>
-    [machine.metadata, ...(pool === undefined ? [] : [pool.metadata])].some((metadata) => {
+  /** The words that pause it; `import` pauses until the cluster has a record. */
+  const pausedBy = (pool: TalosControlPlane | TalosWorker | undefined, machine: TalosMachine): readonly ReconcileMode[] =>
+    [machine.metadata, ...(pool === undefined ? [] : [pool.metadata])].flatMap((metadata) => {
       const mode = effectiveMode(metadata, options.talosClusters.store);
       // A cluster that was taken over has a record; before that its objects are left to whoever made them.
-      return mode !== "reconcile" && !(mode === "import" && options.brain.machine(machine.metadata)?.hasRecord === true);
+      const isOver = mode === "reconcile" || (mode === "import" && options.brain.machine(machine.metadata)?.hasRecord === true);
+      return isOver ? [] : [mode];
     });
 
   const clusterOf = (key: ObjectKey): string => {
@@ -70,7 +73,8 @@ export function createMachineController(options: MachineControllerOptions): Cont
         return undefined;
       }
       const pool = poolOf(machine);
-      if (isPaused(pool, machine)) return undefined;
+      const paused = pausedBy(pool, machine);
+      if (paused.length > 0) return againWhilePaused(paused);
       const isHeld = machine.metadata.deletionTimestamp !== undefined && hasFinalizer(machine, finalizers.talosMachine);
       if (isHeld && controllerOf(machine.metadata)?.uid !== pool?.metadata.uid && (await isLeftAlone(machine, options.client))) {
         await removeFinalizer(options.client.resource<TalosMachine>(talosMachineResource), machine, finalizers.talosMachine);
