@@ -47,6 +47,8 @@ export async function deafen(input: TroubleInput, lastsMs: number): Promise<void
 export async function rebootWaiting(input: TroubleInput, lastsMs: number): Promise<void> {
   await begin(input, lastsMs, 60_000);
   const machine = pick(machinesOf(input), input.random);
+  // Who edits a cluster that is Ready may want that nobody boots: of that one only machines lose their power that wait.
+  if (input.stage.wasReady && machine.state.config.active !== undefined) return;
   machine.powerCycle();
   await confirmMachine(input, machine);
 }
