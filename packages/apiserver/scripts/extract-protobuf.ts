@@ -13,8 +13,9 @@ interface Field {
   readonly repeated: boolean;
 }
 
-/** How Go prints a field into JSON: what is inline has no name, what is kept is printed even when it is zero. */
+/** How Go prints a field into JSON: under which name, what is inline has none, what is kept is printed even when it is zero. */
 interface GoFacts {
+  readonly names: ReadonlyMap<string, string>;
   readonly inline: ReadonlySet<string>;
   readonly kept: ReadonlySet<string>;
 }
@@ -50,15 +51,19 @@ function readProto(text: string): void {
 
 function readGo(home: string, text: string): void {
   for (const [, name = "", body = ""] of text.matchAll(/^type (\w+) struct \{\n([^]*?)^\}/gm)) {
+    const names = new Map<string, string>();
     const inline = new Set<string>();
     const kept = new Set<string>();
-    for (const [, type = "", json = "", field = ""] of body.matchAll(
-      /^\t(?:\w+\s+)?([*\w.[\]]+)\s+`json:"([^"]*)".*protobuf:"[^"]*name=(\w+)/gm,
+    for (const [, type = "", json = "", named] of body.matchAll(
+      /^\t(?:\w+\s+)?([*\w.[\]]+)\s+`json:"([^"]*)".*protobuf:"(?:[^"]*name=(\w+))?/gm,
     )) {
+      // What is embedded may have no name in protobuf either; the messages call it like its type.
+      const field = named ?? `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
+      names.set(field, /^[^,]*/.exec(json)?.[0] ?? "");
       if (json.startsWith(",inline") || json === "") inline.add(field);
       else if (type.startsWith("*") || !json.includes(",omit")) kept.add(field);
     }
-    goFacts.set(`${home}.${name}`, { inline, kept });
+    goFacts.set(`${home}.${name}`, { names, inline, kept });
   }
 }
 
@@ -103,7 +108,8 @@ function collect(name: string): void {
     const scalar = scalars[inner] ?? (isItems(inner) ? "texts" : undefined);
     if (scalar === undefined) collect(inner);
     const flags = `${isMap ? "%" : ""}${repeated ? "*" : ""}${facts?.inline.has(field) === true ? "~" : ""}${facts?.kept.has(field) === true ? "!" : ""}`;
-    return `${number} ${field} ${flags}${scalar ?? inner}`;
+    // Some messages call a field otherwise than JSON does: `uID` is `uid`.
+    return `${number} ${facts?.names.get(field) || field} ${flags}${scalar ?? inner}`;
   });
   wanted.set(name, line.join(";"));
 }

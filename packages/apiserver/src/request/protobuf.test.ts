@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { definitions } from "../builtin/gen/definitions.ts";
+import { messageFields } from "./gen/protobuf-messages.ts";
+import { objectAt } from "./json.ts";
 import { decodeKubernetesProtobuf } from "./protobuf.ts";
 
 interface Recorded {
@@ -30,6 +33,17 @@ describe("protobuf bodies", () => {
   const body = (apiVersion: string, kind: string, raw: Buffer): Buffer =>
     Buffer.concat([Buffer.from("k8s\0"), field(1, Buffer.concat([field(1, apiVersion), field(2, kind)])), field(2, raw)]);
   const podWith = (volume: Buffer): unknown => decodeKubernetesProtobuf(body("v1", "Pod", field(2, field(1, volume))));
+
+  it("name every field as JSON does", () => {
+    const renamed = Object.entries(messageFields).flatMap(([message, fields]) => {
+      const known = objectAt(definitions[message.replace(/^k8s\.io\./, "io.k8s.")], "properties");
+      const names = fields.split(";").map((line) => line.split(" "));
+      const own = names.flatMap(([, name = "", type = ""]) => (type.startsWith("~") ? [] : [name]));
+      return Object.keys(known).length === 0 ? [] : own.filter((name) => known[name] === undefined).map((name) => `${message}.${name}`);
+    });
+    assert.deepEqual(renamed, []);
+    assert.match(messageFields["k8s.io.api.authentication.v1.BoundObjectReference"] ?? "", / uid /);
+  });
 
   it("keep an empty struct that was given and drop one that was not", () => {
     const emptyDir = Buffer.concat([field(1, "v"), field(2, field(2, Buffer.alloc(0)))]);

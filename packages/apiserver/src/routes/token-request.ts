@@ -77,8 +77,8 @@ function findBound(context: ApiContext, call: ResourceCall, reference: JsonObjec
     throw new StatusError(
       409,
       "Conflict",
-      `Operation cannot be fulfilled on ${plural} "${name}": the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`,
-      { name, kind: plural },
+      `Operation cannot be fulfilled on ${kind} "${name}": the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`,
+      { name, kind },
     );
   }
   if (kind === "Pod" && stringAt(objectAt(entry.object, "spec"), "serviceAccountName") !== call.name) {
