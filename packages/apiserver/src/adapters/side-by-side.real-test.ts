@@ -4,6 +4,7 @@ import { startEmbedded, startGenuine } from "../testing/real-servers.ts";
 import type { Outcome, RealServer } from "../testing/real-servers.ts";
 import { kubectlCustomSessions } from "./kubectl-custom-sessions.ts";
 import { kubectlEverydaySessions } from "./kubectl-everyday-sessions.ts";
+import { kubectlRefusedSessions } from "./kubectl-refused-sessions.ts";
 import { kubectlSecuritySessions } from "./kubectl-security-sessions.ts";
 import { kubectlSessions } from "./kubectl-sessions.ts";
 
@@ -50,7 +51,7 @@ describe("genuine kubectl prints the same against the embedded API and the genui
   });
   after(() => Promise.all([ours.close(), genuine.close()]));
 
-  [...kubectlSessions, ...kubectlEverydaySessions, ...kubectlSecuritySessions, ...kubectlCustomSessions].forEach(
+  [...kubectlSessions, ...kubectlEverydaySessions, ...kubectlSecuritySessions, ...kubectlCustomSessions, ...kubectlRefusedSessions].forEach(
     ({ name, steps }, number) => {
       it(name, async (t) => {
         const namespace = `session-${number}`;

@@ -58,6 +58,20 @@ export function tryParseAddress(text: string): IpAddress | undefined {
   return new IpAddress(parsed.bits, parsed.value);
 }
 
+/** Why a text is no address, in the words of Go's `netip.ParseAddr` for what looks like none. */
+export function addressError(text: string): string {
+  const quoted = JSON.stringify(text);
+  return `IP Address ${quoted} parse error during conversion from string: ParseAddr(${quoted}): ${addressProblem(text)}`;
+}
+
+function addressProblem(text: string): string {
+  if (!/^[0-9]+(\.[0-9]+)*$/u.test(text) || !text.includes(".")) return "unable to parse IP";
+  const fields = text.split(".");
+  const bad = fields.find((field) => (field.length > 1 && field.startsWith("0")) || Number(field) > 255);
+  if (bad !== undefined) return bad.startsWith("0") ? "IPv4 field has octet with leading zero" : "IPv4 field has value >255";
+  return fields.length < 4 ? "IPv4 address too short" : "IPv4 address too long";
+}
+
 /** Parses `address/length`. */
 export function tryParseBlock(text: string): CidrBlock | undefined {
   const parts = /^(.+)\/(0|[1-9]\d{0,2})$/u.exec(text);

@@ -1,6 +1,8 @@
+import { refuseLabel, refuseSubdomain } from "../request/names.ts";
+import { problemsOfLabelValue, problemsOfQualifiedName } from "../request/qualified-name.ts";
 import { Environment, Optional } from "@marcbachmann/cel-js";
 import { formatError } from "../schema/formats.ts";
-import { blockError, CidrBlock, IpAddress, tryParseAddress, tryParseBlock } from "./addresses.ts";
+import { addressError, blockError, CidrBlock, IpAddress, tryParseAddress, tryParseBlock } from "./addresses.ts";
 import { sameCel } from "./equality.ts";
 import { registerLists } from "./lists.ts";
 import { registerMacros } from "./macros.ts";
@@ -61,7 +63,7 @@ function orFail<T>(value: T | undefined, message: string): T {
 
 function registerQuantities(environment: Environment): void {
   const parse = (text: string): Quantity =>
-    orFail(tryParseQuantity(text), "quantities must match the regular expression of resource quantities");
+    orFail(tryParseQuantity(text), "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
   environment.registerType("Quantity", { ctor: Quantity, fields: {} });
   const add = (signature: string, handler: (...args: never[]) => unknown): unknown => environment.registerFunction(signature, handler);
   add("isQuantity(string): bool", (text: string) => tryParseQuantity(text) !== undefined);
@@ -82,8 +84,7 @@ function registerQuantities(environment: Environment): void {
 }
 
 function registerAddresses(environment: Environment): void {
-  const parseAddress = (text: string): IpAddress =>
-    orFail(tryParseAddress(text), `IP Address ${JSON.stringify(text)} parse error during conversion from string`);
+  const parseAddress = (text: string): IpAddress => orFail(tryParseAddress(text), addressError(text));
   const parseBlock = (text: string): CidrBlock =>
     orFail(tryParseBlock(text), `network address parse error during conversion from string: ${blockError(text)}`);
   environment.registerType("net.IP", { ctor: IpAddress, fields: {} });
@@ -145,35 +146,42 @@ function registerUrls(environment: Environment): void {
   });
 }
 
+/** What is wrong with a text that shall be of a format, in kube-apiserver's words. */
+const namedFormats: Readonly<Record<string, (value: string) => readonly string[]>> = {
+  dns1123Label: refuseLabel,
+  dns1123LabelPrefix: (value) => refuseLabel(asPrefix(value)),
+  dns1123Subdomain: refuseSubdomain,
+  dns1123SubdomainPrefix: (value) => refuseSubdomain(asPrefix(value)),
+  dns1035Label: refuseOldLabel,
+  dns1035LabelPrefix: (value) => refuseOldLabel(asPrefix(value)),
+  qualifiedName: problemsOfQualifiedName,
+  labelValue: problemsOfLabelValue,
+  uri: (value) => (formatError("uri", value) ? [`parse ${JSON.stringify(value)}: invalid URI for request`] : []),
+  uuid: (value) => (formatError("uuid", value) ? ["does not match the UUID format"] : []),
+  byte: (value) => (formatError("byte", value) ? ["invalid base64"] : []),
+  date: (value) => (formatError("date", value) ? ["invalid date"] : []),
+  datetime: (value) => (formatError("date-time", value) ? ["invalid datetime"] : []),
+};
+
+/** What comes before something else may end in a dash. */
+function asPrefix(value: string): string {
+  return value.length > 1 && value.endsWith("-") ? `${value.slice(0, -2)}a` : value;
+}
+
+function refuseOldLabel(value: string): readonly string[] {
+  const why =
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+  return [
+    ...(value.length > 63 ? ["must be no more than 63 characters"] : []),
+    ...(/^[a-z]([-a-z0-9]*[a-z0-9])?$/u.test(value) ? [] : [why]),
+  ];
+}
+
 function registerFormats(environment: Environment): void {
   environment.registerType("Format", { ctor: NamedFormat, fields: {} });
   environment.registerType("FormatNamespace", { ctor: FormatNamespace, fields: {} });
   environment.registerConstant("format", "FormatNamespace", new FormatNamespace());
-  const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u;
-  const subdomain = (value: string): boolean => value.length <= 253 && value.split(".").every((part) => label.test(part));
-  const qualified = (value: string): boolean => {
-    const [prefix, name, ...more] = value.includes("/") ? value.split("/") : [undefined, value];
-    return (
-      more.length === 0 &&
-      (prefix === undefined || subdomain(prefix)) &&
-      /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/u.test(name ?? "")
-    );
-  };
-  const rules: Record<string, (value: string) => boolean> = {
-    dns1123Label: (value) => value.length <= 63 && label.test(value),
-    dns1123Subdomain: subdomain,
-    dns1035Label: (value) => value.length <= 63 && /^[a-z]([-a-z0-9]*[a-z0-9])?$/u.test(value),
-    qualifiedName: qualified,
-    labelValue: (value) => value.length <= 63 && /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/u.test(value),
-    uri: (value) => !formatError("uri", value),
-    uuid: (value) => !formatError("uuid", value),
-    byte: (value) => !formatError("byte", value),
-    date: (value) => !formatError("date", value),
-    datetime: (value) => !formatError("date-time", value),
-  };
-  const all = new Map(
-    Object.entries(rules).map(([name, check]) => [name, new NamedFormat((value) => (check(value) ? [] : [`must be a valid ${name}`]))]),
-  );
+  const all = new Map(Object.entries(namedFormats).map(([name, check]) => [name, new NamedFormat(check)]));
   for (const [name, format] of all) environment.registerFunction(`FormatNamespace.${name}(): Format`, () => format);
   environment.registerFunction("FormatNamespace.named(string): optional<Format>", (_: unknown, name: string) => {
     const format = all.get(name);
@@ -219,7 +227,7 @@ function registerNamespaces(environment: Environment): void {
   environment.registerType("IpNamespace", { ctor: IpNamespace, fields: {} });
   environment.registerConstant("ip", "IpNamespace", new IpNamespace());
   environment.registerFunction("IpNamespace.isCanonical(string): bool", (_: unknown, text: string) => {
-    const address = orFail(tryParseAddress(text), `IP Address ${JSON.stringify(text)} parse error during conversion from string`);
+    const address = orFail(tryParseAddress(text), addressError(text));
     return address.toString() === text;
   });
 }

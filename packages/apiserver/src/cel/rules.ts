@@ -135,7 +135,9 @@ function verdictOf(program: CompiledRule, scope: Record<string, unknown>, site: 
   const target = below === undefined ? field : path === "" ? below : `${path}.${below}`;
   const message = messageOf(program, scope, evaluation);
   if (evaluation.budget < 0) return fieldError("FieldValueInvalid", target, typeName(value), message ?? fallback);
-  return fieldError(rule.reason ?? "FieldValueInvalid", target, shownValue(value), message ?? fallback);
+  // A duplicate shows what there is twice and says nothing of it.
+  const detail = rule.reason === "FieldValueDuplicate" ? "" : (message ?? fallback);
+  return fieldError(rule.reason ?? "FieldValueInvalid", target, shownValue(value), detail);
 }
 
 function messageOf(program: CompiledRule, scope: Record<string, unknown>, evaluation: Evaluation): string | undefined {

@@ -79,6 +79,7 @@ export const values = customKind("valuekinds", "ValueKind", {
           properties: { closed: { type: "object", properties: { a: text } } },
         },
         free: { "x-kubernetes-preserve-unknown-fields": true },
+        anyValue: { type: "object", additionalProperties: true },
         template: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
         resource: {
           type: "object",
@@ -223,6 +224,14 @@ export const rules = customKind(
           "dash-ed": { type: "string", maxLength: 20 },
           namespace: { type: "string", maxLength: 20 },
           escaped: { type: "boolean" },
+          unique: {
+            type: "array",
+            maxItems: 10,
+            items: { type: "string", maxLength: 20 },
+            "x-kubernetes-validations": [
+              { rule: "self.all(a, self.exists_one(b, a == b))", message: "words are unique", reason: "FieldValueDuplicate" },
+            ],
+          },
           maybe: {
             type: "object",
             properties: { a: { type: "string", maxLength: 20 }, b: { type: "string", maxLength: 20 } },

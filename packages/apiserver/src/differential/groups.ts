@@ -7,6 +7,7 @@ import { crdCases } from "./crd-cases.ts";
 import { crdRefusalCases } from "./crd-refusal-cases.ts";
 import { decodingCases } from "./decoding-cases.ts";
 import { mergeCases } from "./merge-cases.ts";
+import { podRuleCases } from "./pod-rule-cases.ts";
 import { podSecurityCases } from "./pod-security-cases.ts";
 import { ruleCases } from "./rule-cases.ts";
 import type { DifferentialCase } from "./run-case.ts";
@@ -25,6 +26,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   decodings: prefixed("reading", decodingCases),
   bounds: prefixed("a", boundCases),
   classes: prefixed("a", classCases),
+  "pod-rules": prefixed("a", podRuleCases),
   "pod-security": prefixed("pod security of a", podSecurityCases),
 };
 

@@ -30,6 +30,7 @@ const samples: readonly [name: string, spec: unknown][] = [
   ["sorted words", { words: ["a", "b"] }],
   ["unsorted words", { words: ["b", "a"] }],
   ["bad words", { words: ["A"] }],
+  ["words that are there twice", { unique: ["a", "b", "a"] }],
   [
     "a sum",
     {

@@ -99,6 +99,7 @@ const samples: readonly [name: string, spec: unknown][] = [
     "unknown fields that are kept",
     { must: "x", anything: { a: { b: [1] } }, partlyOpen: { x: 1, closed: { a: "1", b: "gone" } }, free: [1, { a: 2 }] },
   ],
+  ["values of any type", { must: "x", anyValue: { text: "a", flag: true, list: [1, { gone: 1 }], object: { gone: { b: 1 } }, none: {} } }],
   ["a scalar in an open field", { must: "x", free: "text", anything: "text" }],
   [
     "an embedded resource",

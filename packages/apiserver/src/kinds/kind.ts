@@ -11,6 +11,8 @@ export interface WriteFacts {
   readonly user: ApiUser;
   /** Every stored object of a resource, named as the store does; with a namespace those in it. */
   readonly stored: (resource: string, namespace?: string) => readonly JsonObject[];
+  /** Nothing of the write will stay. */
+  readonly dryRun: boolean;
   /** Tells the writer something, whatever becomes of the write. */
   readonly warn: (text: string) => void;
 }

@@ -5,7 +5,7 @@ import { isIP } from "../net-address.ts";
 import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
 import { refuseLabel, refuseSubdomain } from "../request/names.ts";
-import { validatePortNumber } from "./pod-rules.ts";
+import { validatePortNumber } from "./port-rules.ts";
 import { forbiddenValue, invalidValue, required } from "./rule-errors.ts";
 
 const badPathParts = ["//", "/./", "/../", "%2f", "%2F"];

@@ -1,5 +1,6 @@
+import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
+import { metadataOf, objectAt, stringAt, stringsAt, without, withMetadata } from "../request/json.ts";
 import { fill } from "./defaults/fill.ts";
 import { pending } from "./defaults/workloads.ts";
 import type { WriteFacts } from "./kind.ts";
@@ -13,10 +14,30 @@ const defaultMark = "storageclass.kubernetes.io/is-default-class";
 const defaultMarkOnce = "storageclass.beta.kubernetes.io/is-default-class";
 const classNote = "volume.beta.kubernetes.io/storage-class";
 
-/** What the server gives a new claim: the default class, protection, a phase. */
+/** What the server gives a new claim: the default class, protection, a phase; and any claim both names of its source. */
 export function beginClaim(claim: JsonObject, old: JsonObject | undefined, { stored }: WriteFacts): JsonObject {
-  if (old !== undefined) return claim;
-  return protectedBy(pending(withClass(claim, stored("storage.k8s.io/storageclasses"))), claimFinalizer);
+  const sourced = withBothSources(claim, old);
+  if (old !== undefined) return sourced;
+  return protectedBy(pending(withClass(sourced, stored("storage.k8s.io/storageclasses"))), claimFinalizer);
+}
+
+/** `dataSource` is the older name of `dataSourceRef`; of a new claim it may name nothing but claims and snapshots, and is ignored otherwise. */
+function withBothSources(claim: JsonObject, old: JsonObject | undefined): JsonObject {
+  const spec = objectAt(claim, "spec");
+  const before = objectAt(old, "spec");
+  const hadSource = before["dataSource"] !== undefined || before["dataSourceRef"] !== undefined;
+  const { dataSource, dataSourceRef } = spec;
+  if (isObject(dataSourceRef)) {
+    // Sources in other namespaces are off unless somebody turns them on.
+    if (stringAt(dataSourceRef, "namespace")) return { ...claim, spec: without(spec, "dataSourceRef") };
+    return { ...claim, spec: fill(spec, { dataSource: dataSourceRef }) };
+  }
+  if (!isObject(dataSource)) return claim;
+  const isKnown = ["/PersistentVolumeClaim", "snapshot.storage.k8s.io/VolumeSnapshot"].includes(
+    `${stringAt(dataSource, "apiGroup") ?? ""}/${stringAt(dataSource, "kind") ?? ""}`,
+  );
+  if (!isKnown && !hadSource) return { ...claim, spec: without(spec, "dataSource") };
+  return { ...claim, spec: { ...spec, dataSourceRef: dataSource } };
 }
 
 /** What the server gives a new volume: protection, a phase and since when it has been in it. */

@@ -6,7 +6,8 @@ import { problemsOfQualifiedName } from "../request/qualified-name.ts";
 import type { FieldError } from "../schema/index.ts";
 import { refuseLabel, refuseSubdomain } from "../request/names.ts";
 import { address, between, largestInt32, notNegative } from "./number-rules.ts";
-import { duplicate, forbiddenValue, invalidValue, required } from "./rule-errors.ts";
+import { validateContainerResourceName } from "./resource-names.ts";
+import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
 
 /*
  * Rules about the parts of a pod, one function for each.
@@ -27,8 +28,40 @@ export function validateEnvironment(container: JsonObject, at: string): readonly
     }
     if (isObject(variable["valueFrom"]) && (stringAt(variable, "value") ?? "") !== "")
       errors.push(invalidValue(`${here}.valueFrom`, "", "may not be specified when `value` is not empty"));
+    const reference = objectAt(variable, "valueFrom")["fieldRef"];
+    if (isObject(reference))
+      errors.push(...validateFieldPath(stringAt(reference, "fieldPath") ?? "", `${here}.valueFrom.fieldRef.fieldPath`));
     return errors;
   });
+}
+
+/** What a variable can hold of its pod, and what only a file can or nothing. */
+const variableFields = [
+  "metadata.name",
+  "metadata.namespace",
+  "metadata.uid",
+  "spec.nodeName",
+  "spec.serviceAccountName",
+  "status.hostIP",
+  "status.hostIPs",
+  "status.podIP",
+  "status.podIPs",
+];
+const otherFields = ["metadata.annotations", "metadata.labels", "spec.restartPolicy", "spec.schedulerName", "status.phase"];
+
+function validateFieldPath(path: string, at: string): readonly FieldError[] {
+  if (path === "") return [required(at)];
+  const [, field = path, key] = /^(.+)\['(.*)'\]$/.exec(path) ?? [];
+  if (key !== undefined) {
+    if (field !== "metadata.annotations" && field !== "metadata.labels")
+      return [invalidValue(at, path, `error converting fieldPath: field label does not support subscript: ${path}`)];
+    const name = field === "metadata.annotations" ? key.toLowerCase() : key;
+    return problemsOfQualifiedName(name).map((why) => invalidValue(at.replace(/\.fieldPath$/, ""), key, why));
+  }
+  if (variableFields.includes(path)) return [];
+  return otherFields.includes(path)
+    ? [unsupported(at, path, variableFields)]
+    : [invalidValue(at, path, `error converting fieldPath: field label not supported: ${path}`)];
 }
 
 /** What a container asks for is at most what it may have; devices come whole. */
@@ -39,7 +72,8 @@ export function validateResources(container: JsonObject, at: string): readonly F
     Object.entries(amounts).flatMap(([name, amount]) => {
       const quantity = tryParseQuantity(String(amount));
       const here = `${at}.resources.${kind}[${name}]`;
-      if (quantity === undefined) return [];
+      const misnamed = validateContainerResourceName(name, here);
+      if (quantity === undefined || misnamed.length > 0) return misnamed;
       if (quantity.mantissa < 0n) return [invalidValue(here, amount, "must be greater than or equal to 0")];
       const isDevice = name.includes("/") && !name.split("/")[0]?.endsWith("kubernetes.io");
       return isDevice && quantity.toInteger() === undefined ? [invalidValue(here, amount, "must be an integer")] : [];
@@ -114,6 +148,8 @@ export function validateVolumes(spec: JsonObject, at: string): readonly FieldErr
     const field = namedBy[source];
     if (field !== undefined && (stringAt(objectAt(volume, source), field) ?? "") === "")
       errors.push(required(`${here}.${source}.${field}`));
+    const path = source === "hostPath" ? (stringAt(objectAt(volume, source), "path") ?? "") : "";
+    if (path.split("/").includes("..")) errors.push(invalidValue(`${here}.hostPath.path`, path, "must not contain '..'"));
     if (name === "") errors.push(required(`${here}.name`));
     else if (seen.has(name)) errors.push(duplicate(`${here}.name`, name));
     else errors.push(...refuseLabel(name).map((why) => invalidValue(`${here}.name`, name, why)));
@@ -162,11 +198,36 @@ export function validateIds(holder: JsonObject, at: string): readonly FieldError
   );
 }
 
+const sysctl = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
+
+/** The system that a pod is made for, and what it sets of it. */
+export function validateKernel(spec: JsonObject, at: string): readonly FieldError[] {
+  const os = spec["os"];
+  const systems = ["linux", "windows"];
+  const system = stringAt(objectAt(spec, "os"), "name") ?? "";
+  const unknown = system === "" ? [required(`${at}.os.name`)] : systems.includes(system) ? [] : [unsupported(`${at}.os`, system, systems)];
+  const settings = objectsAt(objectAt(spec, "securityContext"), "sysctls").map((setting) => stringAt(setting, "name") ?? "");
+  return [
+    ...(isObject(os) ? unknown : []),
+    ...settings.flatMap((name, index) => {
+      const here = `${at}.securityContext.sysctls[${index}].name`;
+      if (name === "") return [required(here)];
+      const why =
+        "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+      if (name.length > 253 || !sysctl.test(name)) return [invalidValue(here, name, why)];
+      return settings.indexOf(name) < index ? [duplicate(here, name)] : [];
+    }),
+  ];
+}
+
 function validateTolerations(spec: JsonObject, at: string): readonly FieldError[] {
   return objectsAt(spec, "tolerations").flatMap((toleration, index) => {
     const [key, value] = [stringAt(toleration, "key") ?? "", stringAt(toleration, "value") ?? ""];
     const operator = stringAt(toleration, "operator") ?? "Equal";
     const here = `${at}.tolerations[${index}].operator`;
+    const effect = stringAt(toleration, "effect") ?? "";
+    if (toleration["tolerationSeconds"] !== undefined && effect !== "NoExecute")
+      return [invalidValue(`${at}.tolerations[${index}].effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")];
     if (operator === "Exists" && value !== "") return [invalidValue(here, value, "value must be empty when `operator` is 'Exists'")];
     const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
     return key === "" && operator !== "Exists" ? [invalidValue(here, operator, why)] : [];
@@ -176,6 +237,8 @@ function validateTolerations(spec: JsonObject, at: string): readonly FieldError[
 function validateNodeTerms(spec: JsonObject, at: string): readonly FieldError[] {
   const wanted = objectAt(objectAt(objectAt(spec, "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution");
   const list = `${at}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
+  const terms = wanted["nodeSelectorTerms"];
+  if (Array.isArray(terms) && terms.length === 0) return [required(list, "must have at least one node selector term")];
   return objectsAt(wanted, "nodeSelectorTerms").flatMap((term, index) =>
     objectsAt(term, "matchExpressions").flatMap((expression, position) => {
       const here = `${list}[${index}].matchExpressions[${position}].values`;

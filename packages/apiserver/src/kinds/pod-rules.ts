@@ -6,6 +6,7 @@ import { between, largestInt32 } from "./number-rules.ts";
 import {
   validateEnvironment,
   validateIds,
+  validateKernel,
   validateNaming,
   validatePlacement,
   validateProbes,
@@ -13,6 +14,7 @@ import {
   validateVolumes,
 } from "./pod-part-rules.ts";
 import { validatePodUpdate } from "./pod-update-rules.ts";
+import { problemsOfPortName, validatePortNumber } from "./port-rules.ts";
 import { duplicate, invalidValue, required, unsupported } from "./rule-errors.ts";
 
 /** What a pod spec may not say, of a pod as of a template. */
@@ -32,7 +34,7 @@ export function validatePodSpec(spec: JsonObject, at: string): readonly FieldErr
   if (!policies.includes(policy)) errors.push(unsupported(`${at}.restartPolicy`, policy, policies));
   if (spec["hostNetwork"] === true) errors.push(...validateHostPorts(containers, `${at}.containers`));
   errors.push(...between(spec["activeDeadlineSeconds"], `${at}.activeDeadlineSeconds`, 1, largestInt32));
-  return [...errors, ...validateIds(spec, at), ...validateNaming(spec, at), ...validatePlacement(spec, at)];
+  return [...errors, ...validateIds(spec, at), ...validateKernel(spec, at), ...validateNaming(spec, at), ...validatePlacement(spec, at)];
 }
 
 /** On the node's network a port is the same inside and outside. */
@@ -60,8 +62,11 @@ function validateContainer(container: JsonObject, at: string, volumes: ReadonlyS
   else if (refusals.length > 0) errors.push(...refusals.map((why) => invalidValue(`${at}.name`, name, why)));
   else if (seen.has(name)) errors.push(duplicate(`${at}.name`, name));
   seen.add(name);
-  if ((stringAt(container, "image") ?? "") === "") errors.push(required(`${at}.image`));
-  objectsAt(container, "ports").forEach((port, index) => errors.push(...validateContainerPort(port, `${at}.ports[${index}]`)));
+  const image = stringAt(container, "image") ?? "";
+  if (image === "") errors.push(required(`${at}.image`));
+  else if (image.trim() !== image) errors.push(invalidValue(`${at}.image`, image, "must not have leading or trailing whitespace"));
+  const portNames = new Set<string>();
+  objectsAt(container, "ports").forEach((port, index) => errors.push(...validateContainerPort(port, `${at}.ports[${index}]`, portNames)));
   errors.push(...validateEnvironment(container, at));
   objectsAt(container, "volumeMounts").forEach((mount, index) => {
     const volume = stringAt(mount, "name") ?? "";
@@ -81,8 +86,15 @@ function validateContainer(container: JsonObject, at: string, volumes: ReadonlyS
   return [...errors, ...validateProbes(container, at), ...validateResources(container, at), ...validateIds(container, at)];
 }
 
-function validateContainerPort(port: JsonObject, at: string): readonly FieldError[] {
+function validateContainerPort(port: JsonObject, at: string, names: Set<string>): readonly FieldError[] {
   const errors: FieldError[] = [];
+  const name = stringAt(port, "name") ?? "";
+  const refusals = name === "" ? [] : problemsOfPortName(name);
+  if (refusals.length > 0) errors.push(...refusals.map((why) => invalidValue(`${at}.name`, name, why)));
+  else if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
+  else if (name !== "") names.add(name);
+  const onNode = port["hostPort"];
+  if (onNode !== undefined && onNode !== 0) errors.push(...validatePortNumber(onNode, `${at}.hostPort`));
   const number = port["containerPort"];
   if (number === undefined || number === 0) errors.push(required(`${at}.containerPort`));
   else errors.push(...validatePortNumber(number, `${at}.containerPort`));
@@ -90,13 +102,6 @@ function validateContainerPort(port: JsonObject, at: string): readonly FieldErro
   const protocol = stringAt(port, "protocol") ?? "";
   if (!protocols.includes(protocol)) errors.push(unsupported(`${at}.protocol`, protocol, protocols));
   return errors;
-}
-
-/** A port number lies between 1 and 65535. */
-export function validatePortNumber(number: unknown, at: string): readonly FieldError[] {
-  return typeof number === "number" && number >= 1 && number <= 65_535
-    ? []
-    : [invalidValue(at, number, "must be between 1 and 65535, inclusive")];
 }
 
 /** What a pod may not say, and what of it may not change. */

@@ -1,12 +1,14 @@
 import type { JsonObject } from "../json.ts";
 import { isIP } from "../net-address.ts";
 import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
+import { refuseLabel } from "../request/names.ts";
+import { problemsOfLabelValue, problemsOfQualifiedName } from "../request/qualified-name.ts";
 import type { FieldError } from "../schema/index.ts";
 import { addressesDisagree } from "./defaults/service.ts";
 import type { WriteFacts } from "./kind.ts";
 import { isNetwork } from "./node-rules.ts";
 import { address } from "./number-rules.ts";
-import { validatePortNumber } from "./pod-rules.ts";
+import { problemsOfPortName, validatePortNumber } from "./port-rules.ts";
 import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
 
 const serviceTypes = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -24,10 +26,17 @@ export function validateService(service: JsonObject, old: JsonObject | undefined
   if (!serviceTypes.includes(type)) errors.push(unsupported("spec.type", type, serviceTypes));
   if (type === "ExternalName" && (stringAt(spec, "externalName") ?? "") === "") errors.push(required("spec.externalName"));
   stringsAt(spec, "externalIPs").forEach((given, index) => errors.push(...address(given, `spec.externalIPs[${index}]`)));
+  for (const [key, value] of Object.entries(objectAt(spec, "selector"))) {
+    errors.push(...problemsOfQualifiedName(key).map((why) => invalidValue("spec.selector", key, why)));
+    if (typeof value === "string") errors.push(...problemsOfLabelValue(value).map((why) => invalidValue("spec.selector", value, why)));
+  }
   const traffic = stringAt(spec, "externalTrafficPolicy") ?? "";
   if (traffic !== "" && !external.includes(type) && stringsAt(spec, "externalIPs").length === 0)
     errors.push(invalidValue("spec.externalTrafficPolicy", traffic, "may only be set for externally-accessible services"));
-  stringsAt(spec, "loadBalancerSourceRanges").forEach((given, index) => {
+  const sources = stringsAt(spec, "loadBalancerSourceRanges");
+  if (sources.length > 0 && type !== "LoadBalancer")
+    errors.push(forbiddenValue("spec.LoadBalancerSourceRanges", "may only be used when `type` is 'LoadBalancer'"));
+  sources.forEach((given, index) => {
     const why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
     if (!isNetwork(given)) errors.push(invalidValue(`spec.LoadBalancerSourceRanges[${index}]`, given, why));
   });
@@ -68,6 +77,7 @@ function validatePorts(ports: readonly JsonObject[], type: string): readonly Fie
     const name = stringAt(port, "name") ?? "";
     if (ports.length > 1 && name === "") errors.push(required(`${at}.name`));
     if (name !== "" && names.has(name)) errors.push(duplicate(`${at}.name`, name));
+    if (name !== "") errors.push(...refuseLabel(name).map((why) => invalidValue(`${at}.name`, name, why)));
     names.add(name);
     errors.push(...validatePortNumber(port["port"], `${at}.port`));
     const target = port["targetPort"];
@@ -90,17 +100,6 @@ function validatePorts(ports: readonly JsonObject[], type: string): readonly Fie
     numbers.add(key);
   });
   return errors;
-}
-
-/** What is wrong with the name of a container's port, in kube-apiserver's words. */
-function problemsOfPortName(name: string): readonly string[] {
-  return [
-    ...(name.length > 15 ? ["must be no more than 15 characters"] : []),
-    ...(/^[-a-z0-9]+$/.test(name) ? [] : ["must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"]),
-    ...(/[a-z]/.test(name) ? [] : ["must contain at least one letter (a-z)"]),
-    ...(name.includes("--") ? ["must not contain consecutive hyphens"] : []),
-    ...(/^-|-$/.test(name) ? ["must not begin or end with a hyphen"] : []),
-  ];
 }
 
 /** There is one range of addresses, and it is IPv4. */
@@ -147,7 +146,7 @@ export function validateServiceStatus(service: JsonObject): readonly FieldError[
   return ingress.flatMap(({ ip }, index) => (ip === undefined || ip === "" ? [] : address(ip, `${at}[${index}].ip`)));
 }
 
-function validateAddress(spec: JsonObject, old: JsonObject | undefined, { stored }: WriteFacts): readonly FieldError[] {
+function validateAddress(spec: JsonObject, old: JsonObject | undefined, { stored, dryRun }: WriteFacts): readonly FieldError[] {
   const given = spec["clusterIP"];
   const before = stringAt(objectAt(old, "spec"), "clusterIP") ?? "";
   if (before !== "" && spec["type"] !== "ExternalName" && given !== before)
@@ -156,7 +155,9 @@ function validateAddress(spec: JsonObject, old: JsonObject | undefined, { stored
   if (!isIP(given)) return address(given, "spec.clusterIPs[0]");
   const isTaken = stored("/services").some((other) => objectAt(other, "spec")["clusterIP"] === given);
   const why = !given.startsWith("10.96.")
-    ? `the provided IP (${given}) is not in the valid range. The range of valid IPs is 10.96.0.0/16`
+    ? dryRun
+      ? `the provided IP (${given}) is not in the valid range. The range of valid IPs is 10.96.0.0/16`
+      : "the provided network does not match the current range"
     : isTaken
       ? "provided IP is already allocated"
       : undefined;
@@ -165,9 +166,25 @@ function validateAddress(spec: JsonObject, old: JsonObject | undefined, { stored
 
 /** What Endpoints may not say. */
 export function validateEndpoints(endpoints: JsonObject): readonly FieldError[] {
-  return objectsAt(endpoints, "subsets").flatMap((subset, index) =>
-    ["addresses", "notReadyAddresses"].flatMap((list) =>
-      objectsAt(subset, list).flatMap((entry, position) => address(entry["ip"], `subsets[${index}].${list}[${position}].ip`)),
-    ),
-  );
+  return objectsAt(endpoints, "subsets").flatMap((subset, index) => {
+    const at = `subsets[${index}]`;
+    const ports = objectsAt(subset, "ports");
+    return [
+      ...["addresses", "notReadyAddresses"].flatMap((list) =>
+        objectsAt(subset, list).flatMap((entry, position) => validateEndpoint(entry["ip"], `${at}.${list}[${position}].ip`)),
+      ),
+      ...ports.flatMap((port, position) => [
+        ...(ports.length > 1 && (stringAt(port, "name") ?? "") === "" ? [required(`${at}.ports[${position}].name`)] : []),
+        ...validatePortNumber(port["port"] ?? 0, `${at}.ports[${position}].port`),
+      ]),
+    ];
+  });
+}
+
+/** An address that other machines can reach. */
+function validateEndpoint(ip: unknown, at: string): readonly FieldError[] {
+  const errors = address(ip, at);
+  if (errors.length > 0 || typeof ip !== "string") return errors;
+  const isLoopback = ip.startsWith("127.") || ip === "::1";
+  return isLoopback ? [invalidValue(at, ip, "may not be in the loopback range (127.0.0.0/8, ::1/128)")] : [];
 }

@@ -11,10 +11,10 @@ import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, withMetadata } fr
 import { forbidden } from "../request/status.ts";
 import { prepareCrd, validateCrd } from "./custom.ts";
 import { defaultAutoscaler } from "./defaults/autoscaler.ts";
-import { fill } from "./defaults/fill.ts";
+import { fill, inside } from "./defaults/fill.ts";
 import { confineAsAnnotated } from "./app-armor.ts";
 import { beginIngress, runAsClassed, validateIngressClass, validateRuntimeClass, validateStorageClass } from "./classes.ts";
-import { admitNewPod, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
+import { admitNewPod, bePatient, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
 import { addressService, defaultService } from "./defaults/service.ts";
 import {
   defaultClaim,
@@ -55,6 +55,7 @@ import {
   validateSigningStatus,
 } from "./signing-request.ts";
 import { beginClaim, beginVolume } from "./new-volumes.ts";
+import { refuseSecondDefault } from "./priorities.ts";
 import {
   validateAutoscaler,
   validateBudget,
@@ -161,7 +162,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
       "status.nominatedNodeName",
     ],
     prepare: defaultPod,
-    begin: (pod, old, facts) => (old === undefined ? beginPod(pod, facts) : pod),
+    begin: (pod, old, facts) => (old === undefined ? beginPod(pod, facts) : inside(pod, "spec", bePatient)),
     validate: validatePod,
     parts: {
       ephemeralcontainers: { restrict: restrictToDebugContainers, validate: validateDebugContainers },
@@ -217,6 +218,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     ...workload,
     keepsGeneration: true,
     prepare: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }),
+    begin: (priority, _old, { stored }) => refuseSecondDefault(priority, stored("scheduling.k8s.io/priorityclasses")),
     validate: validatePriorityClass,
   },
   "autoscaling/horizontalpodautoscalers": {

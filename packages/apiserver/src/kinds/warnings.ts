@@ -2,6 +2,7 @@ import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, stringAt, stringsAt } from "../request/json.ts";
 import { quantityOf } from "./amounts.ts";
 import { refuseLabel } from "../request/names.ts";
+import { keyPairWarnings } from "./key-pair-warnings.ts";
 import { podWarnings } from "./pod-warnings.ts";
 
 type Warn = (object: JsonObject, live: JsonObject | undefined) => readonly string[];
@@ -39,6 +40,7 @@ const both =
 const byResource: Readonly<Record<string, Warn>> = {
   // Pods change often, and no person does it.
   "/pods": both(hostname("the Pod's hostname"), (pod, live) => (live === undefined ? podWarnings(pod, "") : [])),
+  "/secrets": keyPairWarnings,
   "/services": serviceWarnings,
   "/persistentvolumeclaims": claimWarnings,
   "/replicationcontrollers": ofTemplate("spec.template"),

@@ -15,7 +15,8 @@ import { isObject } from "../json.ts";
 export function validateWorkload(object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const spec = objectAt(object, "spec");
   const errors: FieldError[] = [
-    ...notNegative(spec, "spec", ["replicas", "minReadySeconds", "revisionHistoryLimit"]),
+    ...notNegative(spec, "spec", ["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"]),
+    ...validateDeadline(spec),
     ...validateRollout(objectAt(spec, "strategy"), "spec.strategy"),
   ];
   const selector = objectAt(spec, "selector");
@@ -101,6 +102,14 @@ export function validateWorkloadStatus(object: JsonObject): readonly FieldError[
           ...atMost("availableReplicas", "readyReplicas", "readyReplicas"),
         ]),
   ];
+}
+
+/** A Deployment that waits longer for a pod than for itself would never be through. */
+function validateDeadline({ progressDeadlineSeconds, minReadySeconds }: JsonObject): readonly FieldError[] {
+  const least = typeof minReadySeconds === "number" ? minReadySeconds : 0;
+  return typeof progressDeadlineSeconds === "number" && progressDeadlineSeconds <= least
+    ? [invalidValue("spec.progressDeadlineSeconds", progressDeadlineSeconds, "must be greater than minReadySeconds")]
+    : [];
 }
 
 /** How many pods may be missing or too many while a Deployment rolls. */
@@ -245,6 +254,8 @@ export function validateAutoscaler(autoscaler: JsonObject): readonly FieldError[
   return [
     ...(most < 1 ? [required("spec.maxReplicas", "must be set and greater than 0")] : []),
     ...(most < least ? [invalidValue("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")] : []),
+    ...(least < 1 ? [invalidValue("spec.minReplicas", least, "must be greater than or equal to 1")] : []),
+    ...["kind", "name"].filter((field) => (stringAt(target, field) ?? "") === "").map((field) => required(`spec.scaleTargetRef.${field}`)),
     ...(isCore ? [invalidValue("spec.scaleTargetRef.apiVersion", "", "apiVersion must specify API group")] : []),
   ];
 }
@@ -294,6 +305,16 @@ export function validateVolume(volume: JsonObject, old: JsonObject | undefined):
   return [
     ...(isMoved ? [forbiddenValue(place, `${place} is immutable after creation`)] : []),
     ...(stringsAt(spec, "accessModes").length === 0 ? [required("spec.accessModes")] : []),
+    ...(Object.keys(objectAt(spec, "capacity")).length > 0
+      ? []
+      : [
+          required("spec.capacity"),
+          {
+            reason: "FieldValueNotSupported" as const,
+            field: "spec.capacity",
+            message: `Unsupported value: ${JSON.stringify(spec["capacity"] ?? null)}: supported values: "storage"`,
+          },
+        ]),
     ...(hasSource ? [] : [required("spec", "must specify a volume type")]),
   ];
 }
@@ -301,16 +322,29 @@ export function validateVolume(volume: JsonObject, old: JsonObject | undefined):
 /** What a PersistentVolumeClaim may not say. */
 export function validateClaim(claim: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
   const spec = objectAt(claim, "spec");
+  const modes = stringsAt(spec, "accessModes");
   const asked = objectAt(objectAt(spec, "resources"), "requests")["storage"];
   const why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
   return [
     ...(old === undefined || isSameClaim(old, spec) ? [] : [forbiddenValue("spec", why)]),
-    ...(stringsAt(spec, "accessModes").length === 0 ? [required("spec.accessModes", "at least 1 access mode is required")] : []),
+    ...(modes.length === 0 ? [required("spec.accessModes", "at least 1 access mode is required")] : []),
+    ...(modes.includes(alone) && modes.length > 1
+      ? [forbiddenValue("spec.accessModes", `may not use ${alone} with other access modes`)]
+      : []),
+    // What Go would print of the two is nothing.
+    ...(isSameSource(spec) ? [] : [invalidValue("spec", {}, "must match dataSourceRef")]),
     ...(asked === undefined ? [required("spec.resources[storage]")] : []),
     ...((tryParseQuantity(String(asked))?.mantissa ?? 1n) <= 0n
       ? [invalidValue("spec.resources[storage]", asked, "must be greater than zero")]
       : []),
   ];
+}
+
+const alone = "ReadWriteOncePod";
+
+function isSameSource({ dataSource, dataSourceRef }: JsonObject): boolean {
+  if (!isObject(dataSource) || !isObject(dataSourceRef)) return true;
+  return ["apiGroup", "kind", "name"].every((field) => (dataSource[field] ?? "") === (dataSourceRef[field] ?? ""));
 }
 
 function isSameClaim(old: JsonObject, spec: JsonObject): boolean {

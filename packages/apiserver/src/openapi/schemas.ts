@@ -1,5 +1,5 @@
 import { definitionNameOf, definitionOf } from "../builtin/index.ts";
-import { objectAt } from "../request/json.ts";
+import { objectAt, stringsAt } from "../request/json.ts";
 import { isObject, setOwn, type JsonObject } from "../json.ts";
 import type { CompiledVersion } from "../schema/index.ts";
 import { addPublished, publishedSchema } from "./published.ts";
@@ -25,7 +25,8 @@ export function collectDescribedSchemas(kinds: readonly CompiledVersion[], prefi
     const schema = own[name];
     if (isObject(schema)) {
       const described = Object.fromEntries(["apiVersion", "kind", "metadata"].map((field) => [field, common[field]]));
-      own[name] = { ...schema, properties: { ...objectAt(schema, "properties"), ...described } };
+      const embedding = describeEmbedded(schema, { metadata: described["metadata"], ...embeddedTypes });
+      own[name] = { ...embedding, properties: { ...objectAt(embedding, "properties"), ...described } };
     } else {
       addPublished(own, name);
       if (!addPublished(own, `${name}List`)) own[`${name}List`] = listSchema(kind, prefix + name, prefix);
@@ -33,6 +34,35 @@ export function collectDescribedSchemas(kinds: readonly CompiledVersion[], prefi
   }
   for (const name of [objectMetaName, listMetaName]) addPublished(own, name);
   return own;
+}
+
+const conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+const embeddedTypes = {
+  apiVersion: {
+    type: "string",
+    description: `apiVersion defines the versioned schema of this representation of an object. More info: ${conventions}#resources`,
+  },
+  kind: {
+    type: "string",
+    description: `kind is a string value representing the type of this object. In CamelCase. More info: ${conventions}#types-kinds`,
+  },
+};
+
+/** The same schema, in which every embedded object has what every object has. */
+function describeEmbedded(schema: JsonObject, described: JsonObject): JsonObject {
+  const inside = (value: unknown): unknown => (isObject(value) ? describeEmbedded(value, described) : value);
+  const { properties, items, additionalProperties } = schema;
+  const result: JsonObject = {
+    ...schema,
+    ...(isObject(properties)
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, inside(value)])) }
+      : {}),
+    ...(items === undefined ? {} : { items: inside(items) }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: inside(additionalProperties) }),
+  };
+  if (schema["x-kubernetes-embedded-resource"] !== true) return result;
+  const required = [...new Set([...stringsAt(schema, "required"), "kind", "apiVersion"])];
+  return { ...result, properties: { ...objectAt(result, "properties"), ...described }, required };
 }
 
 /** Schemas of the kinds, their lists and everything they refer to, without descriptions of built-in kinds. `prefix` is put before referenced names. */

@@ -95,7 +95,8 @@ export function applyConflict(causes: readonly StatusCause[], message: string): 
 
 /** 422 for field errors. `kind` is the Kind, as kube-apiserver puts it into `details.kind` here. */
 export function invalid(group: string, kind: string, name: string, causes: readonly StatusCause[]): StatusError {
-  const described = causes.map((cause) => `${cause.field ?? "<nil>"}: ${cause.message}`);
+  // The message says the same thing once; the causes are as many as there are.
+  const described = [...new Set(causes.map((cause) => `${cause.field ?? "<nil>"}: ${cause.message}`))];
   const text = described.length === 1 ? described[0] : `[${described.join(", ")}]`;
   const qualified = group === "" ? kind : `${kind}.${group}`;
   return new StatusError(422, "Invalid", `${qualified} ${quoteGo(name)} is invalid: ${text}`, {

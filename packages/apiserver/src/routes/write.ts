@@ -64,7 +64,7 @@ export function finishCreate(
   }
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.
   version.applyDefaults(object, { keepNulls: ownership === "done" });
-  const facts = factsOf(context, call, now);
+  const facts = factsOf(context, call, now, options.dryRun);
   object = shape(call, object, undefined, facts);
   if (ownership === "track") {
     object = trackUpdate({
@@ -121,7 +121,7 @@ export function finishUpdate(
   const { kind, version, subresource } = call;
   const now = timestampOf(context.clock.now());
   refuseStale(call, live, next);
-  const facts = factsOf(context, call, now);
+  const facts = factsOf(context, call, now, options.dryRun);
   let object = restrictToSubresource(call, live, keepServerMetadata(live, next), facts);
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.
   version.applyDefaults(object, { keepNulls: ownership === "done" });
@@ -293,10 +293,10 @@ function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonO
   return { ...without(next, "status"), ...(live["status"] === undefined ? {} : { status: cloneJson(live["status"]) }) };
 }
 
-function factsOf(context: ApiContext, call: ResourceCall, now: string): WriteFacts {
+function factsOf(context: ApiContext, call: ResourceCall, now: string, dryRun: boolean): WriteFacts {
   const stored: WriteFacts["stored"] = (resource, namespace) =>
     context.state.list(resource, namespace === undefined ? "" : `${namespace}/`).map((entry) => entry.object);
-  return { now, user: call.request.user, stored, warn: (text) => call.warnings.push(text) };
+  return { now, user: call.request.user, stored, dryRun, warn: (text) => call.warnings.push(text) };
 }
 
 function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, facts: WriteFacts): JsonObject {

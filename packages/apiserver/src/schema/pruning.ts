@@ -41,10 +41,21 @@ function pruneInto(value: unknown, node: SchemaNode, path: string, unknown: stri
     const child = node.properties.get(key);
     if (child !== undefined) pruneInto(value[key], child, childPath, unknown);
     else if (node.additional !== undefined) {
-      if (node.additional !== true) pruneInto(value[key], node.additional, childPath, unknown);
+      if (node.additional === true) emptyInto(value[key], childPath, unknown);
+      else pruneInto(value[key], node.additional, childPath, unknown);
     } else if (!isOpen) {
       delete value[key];
       unknown.push(childPath);
     }
+  }
+}
+
+/** Removes the fields of every object: `additionalProperties: true` takes values of any type and declares no field of theirs. */
+function emptyInto(value: unknown, path: string, unknown: string[]): void {
+  if (Array.isArray(value)) value.forEach((item, index) => emptyInto(item, `${path}[${index}]`, unknown));
+  if (!isObject(value)) return;
+  for (const key of Object.keys(value)) {
+    delete value[key];
+    unknown.push(`${path}.${key}`);
   }
 }

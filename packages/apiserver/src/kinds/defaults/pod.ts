@@ -62,7 +62,7 @@ function defaultContainer(container: JsonObject): JsonObject {
     terminationMessagePolicy: "File",
   });
   filled = each(filled, "ports", (port) => fill(port, { protocol: "TCP" }));
-  filled = each(filled, "env", (variable) => inside(variable, "valueFrom", (source) => inside(source, "fieldRef", namedField)));
+  filled = each(filled, "env", (variable) => inside(variable, "valueFrom", defaultReferences));
   for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"]) filled = inside(filled, probe, defaultProbe);
   return inside(filled, "lifecycle", (lifecycle) => inside(inside(lifecycle, "postStart", defaultHandler), "preStop", defaultHandler));
 }
@@ -73,7 +73,13 @@ function pullPolicyOf(image: string): "Always" | "IfNotPresent" {
   return tag === undefined || tag === "latest" ? "Always" : "IfNotPresent";
 }
 
-const namedField = (reference: JsonObject): JsonObject => fill(reference, { apiVersion: "v1" });
+/** What a variable or a file takes from the pod itself. */
+const defaultReferences = (source: JsonObject): JsonObject =>
+  inside(
+    inside(source, "fieldRef", (reference) => fill(reference, { apiVersion: "v1" })),
+    "resourceFieldRef",
+    (reference) => fill(reference, { divisor: "0" }),
+  );
 
 const defaultHandler = (handler: JsonObject): JsonObject => inside(handler, "httpGet", (get) => fill(get, { path: "/", scheme: "HTTP" }));
 
@@ -101,7 +107,7 @@ function defaultVolume(volume: JsonObject): JsonObject {
   );
 }
 
-const defaultItems = (holder: JsonObject): JsonObject => each(holder, "items", (item) => inside(item, "fieldRef", namedField));
+const defaultItems = (holder: JsonObject): JsonObject => each(holder, "items", defaultReferences);
 
 const compute = ["cpu", "memory"];
 
@@ -125,22 +131,26 @@ export function qosClassOf(pod: JsonObject): "BestEffort" | "Burstable" | "Guara
 
 const tolerated = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-/** What admission adds to a new pod: its priority, and five minutes of patience with nodes that fail. */
+/** Gives the spec of a pod five minutes of patience with nodes that fail, unless it has its own. */
+export function bePatient(spec: JsonObject): JsonObject {
+  const tolerations = objectsAt(spec, "tolerations");
+  const added = tolerated
+    .filter(
+      (key) =>
+        !tolerations.some(
+          (given) => (given["key"] === key || !stringAt(given, "key")) && (given["effect"] === "NoExecute" || !stringAt(given, "effect")),
+        ),
+    )
+    .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
+  return added.length === 0 ? spec : { ...spec, tolerations: [...tolerations, ...added] };
+}
+
+/** What admission adds to a new pod: its priority, and patience. */
 export function admitNewPod(pod: JsonObject, priorityClass: JsonObject | undefined): JsonObject {
   return inside(pod, "spec", (spec) => {
-    const tolerations = objectsAt(spec, "tolerations");
-    const added = tolerated
-      .filter(
-        (key) =>
-          !tolerations.some(
-            (given) => (given["key"] === key || !stringAt(given, "key")) && (given["effect"] === "NoExecute" || !stringAt(given, "effect")),
-          ),
-      )
-      .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
     return fill(
       {
-        ...spec,
-        ...(added.length === 0 ? {} : { tolerations: [...tolerations, ...added] }),
+        ...bePatient(spec),
         ...(isObject(priorityClass) ? { priorityClassName: objectAt(priorityClass, "metadata")["name"] } : {}),
       },
       { priority: priorityClass?.["value"] ?? 0, preemptionPolicy: priorityClass?.["preemptionPolicy"] ?? "PreemptLowerPriority" },
