@@ -78,6 +78,20 @@ test("a control plane that was wiped takes the place of the member at its addres
   assert.match(hindranceAt("10.0.0.4", { machines: [configured("10.0.0.1"), configured("10.0.0.3")] }) ?? "", /cp-2 is away/);
 });
 
+test("a member that is away and that no machine is known to have is named with the ways out", () => {
+  const looks = { "10.0.0.1": running(member(0, 3)), "10.0.0.3": running(member(2, 3)), "10.0.0.4": inMaintenance("10.0.0.4") };
+  const hindrance = (machines: ClusterFacts["machines"]): string => {
+    const known = facts({ bootstrapDone: founded, machines });
+    const seen = observed({ controlPlane: controlPlane(4), looks: { ...looks, "10.0.0.2": silentSince(NOW - HOUR) }, facts: known });
+    const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.4");
+    assert.ok(next !== undefined);
+    return joinHindrance(seen, known, next) ?? "";
+  };
+  const others = [configured("10.0.0.1"), configured("10.0.0.3")];
+  assert.match(hindrance(others), /No machine that is known has the member cp-2: .*talosctl etcd remove-member 0000000000000002/);
+  assert.doesNotMatch(hindrance([...others, { ...configured("10.0.0.2"), configuredAt: NOW - HOUR }]), /No machine that is known/);
+});
+
 const noAnswer = silentSince(NOW - HOUR);
 const unproven: readonly { readonly title: string; readonly look: Look; readonly known?: ClusterFacts; readonly holds: boolean }[] = [
   { title: "while no control plane has shown itself", look: noAnswer, holds: true },

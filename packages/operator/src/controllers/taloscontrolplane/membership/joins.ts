@@ -32,9 +32,16 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   if (view.kind === "unsafe") return `${name} joins once etcd is settled: ${view.message}.`;
   // A machine that was wiped replaces its own dead member by itself; which one that is a record that was made anew may not say.
   const own = memberOf(seen, view.members, facts, machineFact(facts, name) ?? machine.declared)?.id;
-  const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own).map((voter) => voter.name);
+  const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own);
   if (away.length === 0) return undefined;
-  return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.join(", ")} is away. Bring it back, or take its machine out of the list.`;
+  const unknown = away.filter(
+    ({ id, machine: shownBy }) => shownBy === undefined && facts.machines.every(({ memberId }) => memberId !== id),
+  );
+  const waysOut = unknown.map(
+    (voter) =>
+      ` No machine that is known has the member ${voter.name}: list its machine again, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
+  );
+  return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map((voter) => voter.name).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
 }
 
 /** Talos gives a worker its certificate through a control plane: configured before there is one it answers nobody, and could not even be wiped. */
