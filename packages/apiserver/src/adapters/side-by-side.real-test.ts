@@ -30,7 +30,9 @@ const different: readonly (readonly [RegExp, string])[] = [
 function common({ code, stdout, stderr }: Outcome): string {
   const text = different.reduce((current, [pattern, replacement]) => current.replaceAll(pattern, replacement), `${stdout}\n${stderr}`);
   const lines = text.split("\n").map((line) => line.trimEnd());
-  return `exit ${code}\n${sortWalked(lines.filter((line) => line !== "")).join("\n")}`;
+  // kubectl logs it when a watch ends at the very moment in which it gives up by itself.
+  const isSaid = (line: string): boolean => line !== "" && !/^I\d{4} \S+ +\d+ reflector\.go:/.test(line);
+  return `exit ${code}\n${sortWalked(lines.filter(isSaid)).join("\n")}`;
 }
 
 /**
