@@ -90,10 +90,25 @@ test("a TalosMachine that turns up after the record was made anew is no rest of 
   const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
   const anew = facts({ machines: [configured(one)], bundle });
   const late = observed({ controlPlane: controlPlane(1), facts: anew, looks: { [one]: running(undefined, { hardware: both(one) }) } });
-  const withLate = { ...late, machineObjects: [...late.machineObjects, telling(two)] };
+  const twin = telling(two);
+  const pinned = {
+    type: "MaintenanceIdentityPinned",
+    status: "True",
+    reason: "Pinned",
+    message: "",
+    lastTransitionTime: rfc3339(NOW),
+  } as const;
+  const known = { ...twin, status: { ...twin.status, conditions: [...(twin.status?.conditions ?? []), pinned] } };
+  const withLate = { ...late, machineObjects: [...late.machineObjects, known] };
   const [write, ...others] = decide(withLate).actions;
   assert.deepEqual(others, []);
   assert.deepEqual(write?.kind === "WriteRecord" && write.facts.machines.map(({ name }) => name), ["demo-10.0.0.1", "demo-10.0.0.2"]);
+  const withTwin = { ...withLate, machineObjects: [...late.machineObjects, twin] };
+  assert.equal(
+    withUnknownRunning({ ...withTwin, machines: [] }, anew),
+    anew,
+    "one that no record knew may be a second entry for another machine",
+  );
   const kept = facts({ machines: [configured(one)] });
   assert.equal(withUnknownRunning({ ...withLate, machines: [] }, kept), kept, "one that was there all the time knows better");
 });
