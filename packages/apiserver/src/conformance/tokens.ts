@@ -138,7 +138,9 @@ export const tokenCases: readonly ConformanceCase[] = [
       await makeAccount(w);
       const containers = [{ name: "c", image: "i:1" }];
       const pod = metaOf(await w.create(w.core("pods"), { metadata: { name: "mine" }, spec: { serviceAccountName: "robot", containers } }));
-      await w.create(w.core("pods"), { metadata: { name: "other" }, spec: { containers } });
+      // Not the account "default", which a controller makes at some later moment.
+      await w.create(w.core("serviceaccounts"), { metadata: { name: "stranger" } });
+      await w.create(w.core("pods"), { metadata: { name: "other" }, spec: { serviceAccountName: "stranger", containers } });
       const user = objectAt(
         await review(w, tokenOf(await ask(w, "robot", { boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "mine" } }))),
         "user",
