@@ -1,4 +1,4 @@
-import { refuseLabel, refuseSubdomain } from "../request/names.ts";
+import { refuseLabel, refuseOldLabel, refuseSubdomain } from "../request/names.ts";
 import { problemsOfLabelValue, problemsOfQualifiedName } from "../request/qualified-name.ts";
 import { Environment, Optional } from "@marcbachmann/cel-js";
 import { formatError } from "../schema/formats.ts";
@@ -166,15 +166,6 @@ const namedFormats: Readonly<Record<string, (value: string) => readonly string[]
 /** What comes before something else may end in a dash. */
 function asPrefix(value: string): string {
   return value.length > 1 && value.endsWith("-") ? `${value.slice(0, -2)}a` : value;
-}
-
-function refuseOldLabel(value: string): readonly string[] {
-  const why =
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-  return [
-    ...(value.length > 63 ? ["must be no more than 63 characters"] : []),
-    ...(/^[a-z]([-a-z0-9]*[a-z0-9])?$/u.test(value) ? [] : [why]),
-  ];
 }
 
 function registerFormats(environment: Environment): void {

@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import type { KubeTransport } from "@talos-operator/ports";
-import { conformanceCases, createWorld, installConformanceKinds } from "./index.ts";
+import { conformanceCases, createWorld, installConformanceKinds, type World } from "./index.ts";
 
 const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
 const hack = join(import.meta.dirname, "../../../../hack/tools");
@@ -16,7 +16,7 @@ const controllers = "garbage-collector-controller,namespace-controller,serviceac
 const hasControllers = existsSync(join(tools, "kube-controller-manager"));
 
 /** A world whose namespace has the account that pods get: a controller makes it a moment after the namespace, later when it is busy. */
-async function worldWithAccount(transport: KubeTransport): Promise<Awaited<ReturnType<typeof createWorld>>> {
+async function worldWithAccount(transport: KubeTransport): Promise<World> {
   const world = await createWorld(transport);
   if (!hasControllers) return world;
   const account = world.core("serviceaccounts", "default");

@@ -25,6 +25,17 @@ export function refuseLabel(name: string): readonly string[] {
   ];
 }
 
+const oldLabel = /^[a-z]([-a-z0-9]*[a-z0-9])?$/u;
+
+/** The rule of labels of RFC 1035, which begin with a letter, in kube-apiserver's words. */
+export const oldLabelRule =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+/** Rule of labels of RFC 1035. */
+export function refuseOldLabel(name: string): readonly string[] {
+  return [...(name.length > 63 ? ["must be no more than 63 characters"] : []), ...(oldLabel.test(name) ? [] : [oldLabelRule])];
+}
+
 /** Rule of RBAC names: any path segment. */
 export function refusePathSegment(name: string): readonly string[] {
   if (name === "." || name === "..") return [`may not be '${name}'`];

@@ -1,6 +1,7 @@
 import { checkRulesOfDefaults } from "../cel/check-defaults.ts";
 import { checkRulesOfSchema, type CostLimits } from "../cel/check-schema.ts";
 import { getOwn, isObject, type JsonObject } from "../json.ts";
+import { oldLabelRule } from "../request/names.ts";
 import { fieldError, notSupported } from "./field-error.ts";
 import { checkStructural } from "./structural.ts";
 import type { CompiledCrd, CompiledVersion, FieldError, JsonSchema, KindNames, PrinterColumn, Subresources } from "./types.ts";
@@ -99,8 +100,6 @@ function texts(object: JsonObject, key: string): string[] {
 const label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/u;
 const dnsSubdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const dnsLabelText =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
 function isSubdomain(value: string): boolean {
   return value.length <= 253 && value.split(".").every((part) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u.test(part));
@@ -133,16 +132,16 @@ function readNames(names: JsonObject, errors: FieldError[]): KindNames {
               "FieldValueInvalid",
               `spec.names.${field}`,
               result[field],
-              `may have mixed case, but should otherwise match: ${dnsLabelText}`,
+              `may have mixed case, but should otherwise match: ${oldLabelRule}`,
             )
-          : fieldError("FieldValueInvalid", `spec.names.${field}`, value, dnsLabelText),
+          : fieldError("FieldValueInvalid", `spec.names.${field}`, value, oldLabelRule),
       );
   }
   result.shortNames.forEach((short, index) => {
-    if (!label.test(short)) errors.push(fieldError("FieldValueInvalid", `spec.names.shortNames[${index}]`, short, dnsLabelText));
+    if (!label.test(short)) errors.push(fieldError("FieldValueInvalid", `spec.names.shortNames[${index}]`, short, oldLabelRule));
   });
   result.categories.forEach((category, index) => {
-    if (!label.test(category)) errors.push(fieldError("FieldValueInvalid", `spec.names.categories[${index}]`, category, dnsLabelText));
+    if (!label.test(category)) errors.push(fieldError("FieldValueInvalid", `spec.names.categories[${index}]`, category, oldLabelRule));
   });
   if (kind !== "" && kind === result.listKind)
     errors.push(fieldError("FieldValueInvalid", "spec.names.listKind", kind, "kind and listKind may not be the same"));
@@ -196,8 +195,8 @@ function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): v
   versions.forEach((version, index) => {
     const name = text(version, "name");
     if (!label.test(name)) {
-      errors.push(fieldError("FieldValueInvalid", `spec.versions[${index}].name`, name, dnsLabelText));
-      if (index === 0) errors.push(fieldError("FieldValueInvalid", "spec.version", name, dnsLabelText));
+      errors.push(fieldError("FieldValueInvalid", `spec.versions[${index}].name`, name, oldLabelRule));
+      if (index === 0) errors.push(fieldError("FieldValueInvalid", "spec.version", name, oldLabelRule));
     }
     for (const why of problemsOfWarning(version))
       errors.push(

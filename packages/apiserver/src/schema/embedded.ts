@@ -1,11 +1,11 @@
 import { getOwn, isObject } from "../json.ts";
+import { oldLabelRule } from "../request/names.ts";
 import { fieldError } from "./field-error.ts";
 import type { ValidationNode } from "./node.ts";
 import { validateEmbeddedMetadata } from "./object-meta-rules.ts";
 import type { FieldError } from "./types.ts";
 
-const kindText =
-  "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const kindText = `may have mixed case, but should otherwise match: ${oldLabelRule}`;
 
 /** Checks apiVersion, kind and metadata of embedded resources, everywhere below `value`; that they are there is a matter of the schema. */
 export function checkEmbedded(value: unknown, node: ValidationNode, path: string, errors: FieldError[]): void {

@@ -36,6 +36,6 @@ export function toldHardware({ status }: TalosMachine): ToldHardware {
   const message = findCondition(status?.conditions, "IdentityUnique")?.message;
   if (message === undefined) return NOTHING;
   const uuid = / UUID (\S+) /.exec(message)?.[1] ?? "";
-  const cards = /them apart: (.+)\.$|it apart: (.+)\.$/.exec(message);
-  return { uuid, macs: (cards?.[1] ?? cards?.[2])?.split(", ") ?? [] };
+  const cards = / (?:them|it) apart: (.+)\.$/.exec(message)?.[1];
+  return { uuid, macs: cards?.split(", ") ?? [] };
 }
