@@ -149,6 +149,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       events,
       references,
       configs,
+      brain,
       planOf: (controlPlane, worker) => brain.poolPlan(controlPlane, worker),
     });
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });

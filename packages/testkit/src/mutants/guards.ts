@@ -7,6 +7,7 @@ const tests = {
   decide: "operator/src/controllers/taloscontrolplane/decide.test.ts",
   deletionTable: "operator/src/controllers/taloscontrolplane/rules/deletion.test.ts",
   workerTable: "operator/src/controllers/talosworker/decide.test.ts",
+  heldMachines: "operator/src/controllers/talosworker/held-machines.test.ts",
   guard: "operator/src/controllers/taloscontrolplane/effects/guard.test.ts",
   deletion: "testkit/src/stories/deletion.test.ts",
   impostors: "testkit/src/stories/impostors.test.ts",
@@ -243,6 +244,32 @@ export const guards: readonly Mutant[] = [
         file: "operator/src/controllers/talosworker/decide.ts",
         find: "machines.length === 0 && seen.held.length === 0",
         replace: "machines.length === 0",
+      },
+    ],
+  },
+  {
+    name: "lost-record-frees-a-pool",
+    about: "T9: lets a pool go whose TalosMachines are gone while the record of its founded cluster is away",
+    stands: ["guard T9"],
+    tests: [tests.heldMachines],
+    edits: [
+      {
+        file: "operator/src/controllers/talosworker/held-machines.ts",
+        find: "signOfEarlierLife({ controlPlane }) === undefined",
+        replace: "controlPlane.kind !== undefined",
+      },
+    ],
+  },
+  {
+    name: "anew-record-knows-all",
+    about: "T9: lets a pool go whose TalosMachines are gone while a record that was made anew has not met its machines",
+    stands: ["guard T9"],
+    tests: [tests.heldMachines],
+    edits: [
+      {
+        file: "operator/src/controllers/talosworker/held-machines.ts",
+        find: "if (!isMadeAnew(facts)) return known;",
+        replace: "if (facts.machines !== undefined) return known;",
       },
     ],
   },

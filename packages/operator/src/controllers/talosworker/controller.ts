@@ -19,6 +19,7 @@ import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
+import type { Look } from "../../looking/look.ts";
 import type { References } from "../../references/references.ts";
 import { machinesOf } from "../taloscontrolplane/spec/declared.ts";
 import { followEndpoint } from "../taloscontrolplane/effects/follow-endpoint.ts";
@@ -27,6 +28,7 @@ import { talosMachineFor } from "../taloscontrolplane/execute.ts";
 import { inertFieldsOf } from "../taloscontrolplane/spec/inert-fields.ts";
 import { addressesOf } from "../taloscontrolplane/spec/places.ts";
 import { workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
+import type { Brain } from "../taloscontrolplane/brain.ts";
 import { dryRunCondition } from "../taloscontrolplane/planning/dry-run-condition.ts";
 import type { Plan } from "../taloscontrolplane/planning/plan.ts";
 import { decideWorker } from "./decide.ts";
@@ -49,6 +51,7 @@ export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
   readonly latest: Pick<LatestWords, "talosCluster">;
   /** What would be done with the machines of a pool that is only tried. */
   readonly planOf: (controlPlane: ObjectKey, worker: string) => Plan | undefined;
+  readonly brain: Pick<Brain, "machine">;
 }
 
 /** Makes the TalosMachines of worker pools and sums up how they are; the brain of the cluster does the rest. */
@@ -98,7 +101,8 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const own = machines.store.byIndex("worker", keyText(key)).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
     const isEnding = worker.metadata.deletionTimestamp !== undefined && hasFinalizer(worker, finalizers.talosWorker) && own.length === 0;
     const listed = declared.map((machine) => machine.name);
-    const held = isEnding ? await heldMachines(worker, listed, client) : [];
+    const look = (machine: string): Look | undefined => options.brain.machine({ namespace: key.namespace, name: machine })?.look;
+    const held = isEnding ? await heldMachines(worker, listed, client, look) : [];
     const decision = decideWorker(
       { worker, controlPlane, problems, inertFields: inertFieldsOf(worker), declared, machines: own, held },
       finalizers.talosWorker,

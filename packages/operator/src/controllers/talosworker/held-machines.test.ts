@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
-import { configured, controlPlane, facts, NOW, worker } from "../../testing/builders.ts";
-import type { MachineFact } from "../taloscontrolplane/record/facts.ts";
+import { annotations, type ObjectMeta, type TalosControlPlane } from "@talos-operator/api";
+import type { Look } from "../../looking/look.ts";
+import { configured, controlPlane, facts, inMaintenance, NOW, running, silent, worker } from "../../testing/builders.ts";
+import type { ClusterFacts, MachineFact } from "../taloscontrolplane/record/facts.ts";
 import { printRecord } from "../taloscontrolplane/record/facts-codec.ts";
 import { heldMachines } from "./held-machines.ts";
 
@@ -11,10 +13,14 @@ const name = "demo-workers-10.0.1.1";
 const one = configured("10.0.1.1", "worker", "demo-workers");
 
 /** An API with this control plane and a record of these machines. */
-function world(machines: readonly MachineFact[], hasControlPlane = true): ReturnType<typeof createFakeApi> {
+function world(
+  machines: readonly MachineFact[],
+  hasControlPlane = true,
+  more: Partial<ClusterFacts> = {},
+): ReturnType<typeof createFakeApi> {
   const api = createFakeApi();
   if (hasControlPlane) api.put("/apis/talos.alperen.cloud/v1alpha1/taloscontrolplanes", controlPlane());
-  const record = printRecord({ namespace: "default", name: "demo" }, facts({ machines }), undefined, {
+  const record = printRecord({ namespace: "default", name: "demo" }, facts({ machines, ...more }), undefined, {
     identity: "a",
     fencingToken: "0/1",
   });
@@ -22,10 +28,23 @@ function world(machines: readonly MachineFact[], hasControlPlane = true): Return
   return api;
 }
 
-const held = (api: ReturnType<typeof createFakeApi>, listed: readonly string[] = [], policy?: "preserve"): Promise<unknown> => {
+/** An API with a control plane that was founded and has lost its record. */
+function withoutRecord(metadata: Partial<ObjectMeta> = {}): ReturnType<typeof createFakeApi> {
+  const api = createFakeApi();
+  const founded: TalosControlPlane = { ...controlPlane(1, {}, metadata), status: { state: "Bootstrapped" } };
+  api.put("/apis/talos.alperen.cloud/v1alpha1/taloscontrolplanes", founded);
+  return api;
+}
+
+const held = (
+  api: ReturnType<typeof createFakeApi>,
+  listed: readonly string[] = [],
+  policy?: "preserve",
+  look?: Look,
+): Promise<unknown> => {
   const pool = worker(1);
   const asked = policy === undefined ? pool : { ...pool, spec: { ...pool.spec, deletionPolicy: policy } };
-  return heldMachines(asked as typeof pool, listed, createKubeClient(api.transport()));
+  return heldMachines(asked as typeof pool, listed, createKubeClient(api.transport()), () => look);
 };
 
 describe("machines of a pool that no TalosMachine stands for", () => {
@@ -51,5 +70,23 @@ describe("machines of a pool that no TalosMachine stands for", () => {
     assert.deepEqual(await held(world([one]), [name], "preserve"), []);
     assert.deepEqual(await held(world([one], false), [name]), []);
     assert.deepEqual(await held(createFakeApi(), [name]), []);
+  });
+
+  it("are held while the record of a founded cluster is away, until they wait in maintenance mode or are given up", async () => {
+    assert.deepEqual(await held(withoutRecord(), [name]), [name]);
+    assert.deepEqual(await held(withoutRecord(), [name], undefined, silent), [name]);
+    assert.deepEqual(await held(withoutRecord(), [name], undefined, inMaintenance("10.0.1.1")), []);
+    assert.deepEqual(await held(withoutRecord({ annotations: { [annotations.abandonMachine]: name } }), [name]), []);
+    assert.deepEqual(await held(withoutRecord(), [name], "preserve"), []);
+  });
+
+  it("are held by a record that was made anew and does not know them, until they had time to show themselves", async () => {
+    const anew = world([], true, { bundle: { ...facts().bundle, wasFound: true } });
+    assert.deepEqual(await held(anew, [name]), [name]);
+    assert.deepEqual(await held(anew, [name], undefined, running()), [name]);
+    assert.deepEqual(await held(anew, [name], undefined, silent), [name]);
+    assert.deepEqual(await held(anew, [name], undefined, { kind: "silent", at: NOW, since: NOW - 11 * 60_000, detail: "off" }), []);
+    assert.deepEqual(await held(anew, [name], undefined, inMaintenance("10.0.1.1")), []);
+    assert.deepEqual(await held(world([]), [name], undefined, running()), []);
   });
 });

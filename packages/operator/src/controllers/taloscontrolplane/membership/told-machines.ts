@@ -6,6 +6,9 @@ import type { DeclaredMachine, Observed } from "../model.ts";
 import { toldHardware } from "./identity-words.ts";
 import { provenLook } from "./proven-look.ts";
 
+/** A machine that took its configuration installs and boots meanwhile; one that is silent for longer took none that anybody remembers. */
+export const COMES_BACK_MS = 10 * 60_000;
+
 /** A TalosMachine says that a configuration of its cluster was sent to the machine; it goes on saying so while the record is away. */
 export function saysConfigured({ status }: TalosMachine): boolean {
   const reason = findCondition(status?.conditions, "ConfigApplied")?.reason;

@@ -20,7 +20,7 @@ import { stateOf } from "../conditions/machine-state.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { firstFacts } from "../membership/first-facts.ts";
 import { withUnknownRunning } from "../membership/plan-machines.ts";
-import { isMadeAnew, saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
+import { COMES_BACK_MS, isMadeAnew, saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
 
@@ -29,9 +29,6 @@ const RESEND_AFTER_MS = 60_000;
 
 /** Between its reset and its answer in maintenance mode a machine is silent; only after this it is missed. */
 const WIPE_TAKES_MS = 10 * 60_000;
-
-/** A machine that took its configuration installs and boots meanwhile; one that is silent for longer took none that anybody remembers. */
-const COMES_BACK_MS = 10 * 60_000;
 
 /** After an unknown outcome the machine gets a short while to show what happened. */
 const LOOK_AGAIN_MS = 2_000;
