@@ -162,6 +162,19 @@ export const guards: readonly Mutant[] = [
     ],
   },
   {
+    name: "wipes-for-a-stranger",
+    about: "T9: an object that never took over the cluster of its name wipes it when it is deleted",
+    stands: ["guard T9"],
+    tests: [tests.deletionTable, tests.deletion],
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: "if (isOfAnother(seen)) return leaveToAnother(seen);",
+        replace: "if (isOfAnother(seen) && seen.now < 0) return leaveToAnother(seen);",
+      },
+    ],
+  },
+  {
     name: "keys-go-first",
     about: "deletes keys and record while machines still hold their configuration (S8, S23)",
     stands: ["INC12"],

@@ -192,9 +192,9 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.decide],
     edits: [
       {
-        file: keys,
-        find: "if (facts.controlPlaneUid === controlPlane.metadata.uid) return undefined;",
-        replace: "if (facts.controlPlaneUid !== '') return undefined;",
+        file: `${brain}/rules/adoption.ts`,
+        find: "return facts !== undefined && facts.controlPlaneUid !== seen.controlPlane.metadata.uid;",
+        replace: "return facts !== undefined && facts.controlPlaneUid === '';",
       },
     ],
   },

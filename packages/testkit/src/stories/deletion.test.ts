@@ -89,6 +89,23 @@ test("preserve leaves the machines running and keeps record and keys", () =>
     assert.notEqual(await world.get(kinds.record), undefined);
   }));
 
+test("an object that never took over the preserved cluster of its name wipes nothing when it goes, nor does a pool of it", () =>
+  tell({}, async (world) => {
+    await ready(world, { deletionPolicy: "preserve" }, { deletionPolicy: "preserve" });
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.until("gone", isGone(world), 600);
+    const record = await world.get(kinds.record);
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(cps, workers));
+    await world.until("asked", async () => (await world.condition(kinds.controlPlane, "AdoptionRequired"))?.status === "True");
+    await world.client.resource(kinds.worker).delete({ namespace: "default", name: "demo" });
+    await world.time.advance(120_000);
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+    await world.time.advance(600_000);
+    assert.deepEqual(resets(world), []);
+    assert.deepEqual((await world.get(kinds.record))?.spec, record?.spec);
+    assert.notEqual(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+  }));
+
 test("an unreachable machine is waited for, and let go when a person names it", () =>
   tell({}, async (world) => {
     await ready(world);

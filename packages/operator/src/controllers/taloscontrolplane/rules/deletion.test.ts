@@ -26,6 +26,7 @@ const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const machines = cps.map((address) => configured(address));
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
 const known = facts({ machines, bootstrapDone: founded });
+const ofAnother = { ...known, controlPlaneUid: "other" };
 const withPool = facts({ machines: [...machines, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded });
 const madeAnew = facts({ bundle: { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true } });
 const ours: Observed["bundle"] = {
@@ -334,6 +335,84 @@ const cases: readonly {
     },
     actions: ["DeleteBundle", "DeleteRecord", "RemoveFinalizer"],
     reason: "WaitingForChildren",
+  },
+  {
+    name: "wipes nothing of a cluster whose record belongs to another object, and says what would release it",
+    world: { controlPlane: controlPlane(3, {}, going), facts: ofAnother, looks: healthy, namespaceIsTerminating: false },
+    actions: [],
+    reason: "Blocked",
+    says: /adopt: cluster-id if this is the same cluster.*TalosControlPlane demo\. Set deletionPolicy to preserve/,
+  },
+  {
+    name: "closes no effect of such a cluster",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: { ...ofAnother, intents: [{ ...reset("demo-10.0.0.1", "controlplane"), what: "ApplyConfig" }] },
+      looks: healthy,
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "Blocked",
+  },
+  {
+    name: "takes such a cluster over first when a person says that it is this one",
+    world: {
+      controlPlane: controlPlane(3, {}, { ...going, annotations: { "talos-operator.dev/adopt": "cluster-id" } }),
+      facts: ofAnother,
+      looks: healthy,
+      namespaceIsTerminating: false,
+    },
+    actions: ["WriteRecord"],
+    reason: undefined,
+    opens: [],
+  },
+  {
+    name: "lets an object go that is to leave everything as it is, and nothing of such a cluster",
+    world: {
+      controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going),
+      facts: ofAnother,
+      looks: healthy,
+      namespaceIsTerminating: false,
+      hasObjects: false,
+    },
+    actions: ["RemoveFinalizer"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "removes only the objects of machines of such a cluster",
+    world: {
+      controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going),
+      facts: ofAnother,
+      looks: healthy,
+      namespaceIsTerminating: false,
+    },
+    actions: ["DeleteMachine", "DeleteMachine", "DeleteMachine"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "wipes no pool of such a cluster",
+    world: {
+      workers: [worker(1, going)],
+      facts: { ...withPool, controlPlaneUid: "other" },
+      looks: { ...healthy, "10.0.1.1": running() },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: undefined,
+  },
+  {
+    name: "lets pools go before the control plane there, too",
+    world: {
+      controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going),
+      workers: [worker(1, going)],
+      facts: { ...withPool, controlPlaneUid: "other" },
+      looks: { ...healthy, "10.0.1.1": running() },
+      namespaceIsTerminating: false,
+      hasObjects: false,
+    },
+    actions: [],
+    reason: "WaitingForWorkers",
+    says: /demo-workers\. A cluster with this name .* as its machines would be wiped: TalosWorker demo-workers\./,
   },
   {
     name: "waits for a silent machine and names what would release it",

@@ -23,6 +23,7 @@ import { withUnknownRunning } from "../membership/plan-machines.ts";
 import { COMES_BACK_MS, isMadeAnew, saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
+import { adopt, isOfAnother } from "./adoption.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. */
 const RESEND_AFTER_MS = 60_000;
@@ -47,6 +48,7 @@ export const finishDeletion: Rule = {
       seen.workers.filter((worker) => worker.metadata.deletionTimestamp !== undefined).map((worker) => worker.metadata.name),
     );
     if (!isClusterGoing && goingWorkers.size === 0) return undefined;
+    if (isOfAnother(seen)) return leaveToAnother(seen);
     const first = writtenDownFirst(seen, isClusterGoing);
     if (first !== undefined) return first.kind === "verdict" ? first.verdict : undefined;
 
@@ -74,6 +76,38 @@ export const finishDeletion: Rule = {
     return dissolve(seen);
   },
 };
+
+/**
+ * Lets objects go that never had a machine: the cluster that the record tells of is another object's, and it stays as it is, record and keys with it. What would
+ * be wiped waits until a person says whose it is.
+ */
+function leaveToAnother(seen: Observed): Verdict | undefined {
+  const asks = adopt(seen);
+  if (asks === undefined || asks.actions.length > 0) return asks;
+  const { metadata } = seen.controlPlane;
+  const isDone = (machine: SeenMachine): boolean => isPoolGoing(seen, machine) && isPreserved(seen, machine);
+  const names = new Set([...seen.machines, ...seen.former].filter(isDone).map(({ declared }) => declared.name));
+  const actions = seen.machineObjects
+    .filter((object) => names.has(object.metadata.name))
+    .map((object): Action => ({ kind: "DeleteMachine", name: object.metadata.name }));
+  if (actions.length > 0) return { ...waits("WaitingForChildren", seen, "TalosMachines are being removed."), actions };
+  if (metadata.deletionTimestamp === undefined) return undefined;
+  const pools = seen.workers.filter((worker) => holdsMachines(seen, worker.metadata.name)).map((worker) => worker.metadata.name);
+  if (pools.length === 0 && policyOf(seen) === "preserve") return dissolve(seen);
+  const why = asks.waiting?.message ?? "";
+  const said =
+    pools.length > 0
+      ? waits("WaitingForWorkers", seen, `Worker pools go before the control plane: ${pools.join(", ")}. ${why}`)
+      : waits("Blocked", seen, why);
+  return { ...said, conditions: [...(asks.conditions ?? []), ...(said.conditions ?? [])] };
+}
+
+/** The pool of the machine is deleted or not there, or its control plane is deleted. */
+function isPoolGoing(seen: Observed, { declared: { owner } }: SeenMachine): boolean {
+  if (owner.kind === "TalosControlPlane") return seen.controlPlane.metadata.deletionTimestamp !== undefined;
+  const pool = seen.workers.find(({ metadata }) => metadata.name === owner.name);
+  return pool === undefined || pool.metadata.deletionTimestamp !== undefined;
+}
 
 /**
  * What comes before anything is let go: a record that knows the machines that run with this cluster's keys. `undefined` = there is nothing to write down.

@@ -1,9 +1,9 @@
 import { annotations, bundleSecretName, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { stateOf } from "../conditions/machine-state.ts";
-import { withDecisions } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Observed, Rule, Verdict, Waiting } from "../model.ts";
+import { adopt } from "./adoption.ts";
 import { controlPlanesOf, foundedBy } from "../membership/etcd-view.ts";
 import { firstFacts } from "../membership/first-facts.ts";
 import { saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
@@ -102,7 +102,7 @@ export const keepKeys: Rule = {
 };
 
 function checkKeys(seen: Observed, facts: ClusterFacts): Verdict | undefined {
-  const { bundle, controlPlane } = seen;
+  const { bundle } = seen;
   const name = facts.bundle.secretName;
   if (bundle.kind === "unknown") return unread(`The bundle Secret ${name} cannot be read: ${bundle.detail}. Nothing is sent until it can.`);
   if (bundle.kind === "absent")
@@ -117,31 +117,7 @@ function checkKeys(seen: Observed, facts: ClusterFacts): Verdict | undefined {
       "BundleChanged",
       `The Secret ${name} does not hold the keys that the ClusterRecord names. Restore its original content.`,
     );
-  if (facts.controlPlaneUid === controlPlane.metadata.uid) return undefined;
-
-  const adopted = controlPlane.metadata.annotations?.[annotations.adopt];
-  if (adopted === facts.clusterId && seen.record.kind === "present") {
-    const uid = controlPlane.metadata.uid ?? "";
-    return {
-      actions: [
-        {
-          kind: "WriteRecord",
-          ifResourceVersion: seen.record.value.resourceVersion,
-          facts: withDecisions(
-            { ...facts, controlPlaneUid: uid },
-            { at: seen.now, action: "Adopt", reason: "AnnotationAdopt", message: `Taken over by the object with UID ${uid}.` },
-          ),
-          why: "Adopted",
-        },
-      ],
-    };
-  }
-  const message = `A cluster with this name and cluster.id ${facts.clusterId} exists, and its record belongs to another object. Annotate ${annotations.adopt}: ${facts.clusterId} if this is the same cluster, or use another name.`;
-  return {
-    actions: [],
-    waiting: { reason: "AdoptionRequired", message },
-    conditions: [conditionFor("AdoptionRequired", "ControlPlaneReplaced", message, controlPlane.metadata.generation)],
-  };
+  return adopt(seen);
 }
 
 /** The endpoint is chosen once: where it is to be the first control plane's address, that must be known. */

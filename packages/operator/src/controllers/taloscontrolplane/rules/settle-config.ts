@@ -16,6 +16,7 @@ import type { Ending } from "../config-changes/config-intents.ts";
 import { notSent, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
 import type { Before } from "../config-changes/config-probe.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
+import { isOfAnother } from "./adoption.ts";
 import { metaSettings } from "../config-changes/meta-plan.ts";
 import { GOING_STAGES } from "../membership/quorum.ts";
 import type { Action, Observed, Rule, SeenMachine } from "../model.ts";
@@ -60,7 +61,7 @@ export const settleConfig: Rule = {
 export const releaseConfig: Rule = {
   name: "releaseConfig",
   decide(seen) {
-    if (seen.record.kind !== "present") return undefined;
+    if (seen.record.kind !== "present" || isOfAnother(seen)) return undefined;
     const { facts, resourceVersion } = seen.record.value;
     const leaving = configIntents(facts).filter((intent) => isLeaving(seen, intent) && mayBeForgotten(seen, intent));
     if (leaving.length === 0) return undefined;
