@@ -123,6 +123,42 @@ test("the Node of a silent machine turns Unknown after the grace period, and Rea
   assert.ok(name !== "");
 });
 
+test("the Node of a machine that fell silent while the API was away turns Unknown when the API is back", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  const worker = world.datacenter.machine("10.5.0.4");
+  for (const n of [1, 2]) world.datacenter.machine(`10.5.0.${n}`).setConnected(false);
+  worker.powerOff();
+  await world.time.advance(60_000);
+  for (const n of [1, 2]) world.datacenter.machine(`10.5.0.${n}`).setConnected(true);
+  await world.time.advance(30_000);
+  assert.deepEqual([...new Set([...fake.nodes.values()].map(readiness))], ["True"], "every kubelet gets a whole grace period");
+  await world.time.advance(15_000);
+  const workerName = [...fake.nodes.values()].find((node) => node.spec.taints.length === 0)?.metadata.name;
+  assert.deepEqual(
+    [...fake.nodes.values()].filter((node) => readiness(node) !== "True").map(({ metadata }) => metadata.name),
+    [workerName],
+  );
+});
+
+test("the Node of a machine that was installed anew within the grace period turns Unknown beside its new one", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  const worker = world.datacenter.machine("10.5.0.4");
+  const former = [...fake.nodes.values()].find((node) => node.spec.taints.length === 0)?.metadata.name ?? "";
+  worker.powerOff();
+  worker.replaceDisk();
+  worker.powerOn();
+  await world.time.advance(1_000);
+  await world.apply("10.5.0.4", "worker");
+  await world.time.advance(45_000);
+  assert.equal(fake.nodes.size, 5);
+  assert.deepEqual(
+    [...fake.nodes.values()].filter((node) => readiness(node) !== "True").map(({ metadata }) => metadata.name),
+    [former],
+  );
+});
+
 test("Nodes register again when a restored datacenter finds an empty API", async () => {
   const first = fakeApi();
   const world = await cluster(first.api);

@@ -36,6 +36,8 @@ export class WorkloadClusters {
   /** Machines as they were when their Node last turned Ready: a machine that is off no longer says which cluster it belongs to. */
   readonly #lastSeen = new Map<Cell, Machine>();
   readonly #graceTimers = new Set<ScheduledTimer>();
+  /** Kubelets whose silence nobody could write down, because their API was away when the grace period ended. */
+  readonly #unjudged = new Map<Machine, Cell>();
 
   constructor(world: World, api: WorkloadApi | undefined) {
     this.#world = world;
@@ -80,15 +82,29 @@ export class WorkloadClusters {
 
   /** The kubelet is silent: shown after the grace period of the node controller, unless it is back by then. */
   nodeLost(cell: Cell): void {
-    const machine = this.#lastSeen.get(cell) ?? withPersistedConfig(cell.state);
+    this.#judgeAfterGrace(cell, this.#lastSeen.get(cell) ?? withPersistedConfig(cell.state));
+  }
+
+  #judgeAfterGrace(cell: Cell, machine: Machine): void {
     const timer = this.#world.timers.schedule(this.#world.timings.nodeLostMs, () => {
       this.#graceTimers.delete(timer);
-      // A machine that was wiped is up as well, and its kubelet is gone for good.
-      const isBack = cell.state.power === "on" && cell.state.isConnected && cell.state.kubernetes.isNodeReady;
+      // A machine that was wiped is up as well, and its kubelet is gone for good: one that was installed anew has another Node.
+      const isUp = cell.state.power === "on" && cell.state.isConnected && cell.state.kubernetes.isNodeReady;
+      const isBack = isUp && nodenameOf(cell.state) === nodenameOf(machine);
       if (this.#world.isClosed || isBack) return;
-      this.#writeReady(machine, "Unknown");
+      if (this.#entryFor(machine) === undefined) this.#unjudged.set(machine, cell);
+      else this.#writeReady(machine, "Unknown");
     });
     this.#graceTimers.add(timer);
+  }
+
+  /** A node controller that can work again waits a whole grace period for every kubelet. */
+  #judgeAgain(entry: Entry): void {
+    for (const [machine, cell] of this.#unjudged) {
+      if (this.#entryFor(machine) !== entry) continue;
+      this.#unjudged.delete(machine);
+      this.#judgeAfterGrace(cell, machine);
+    }
   }
 
   async close(): Promise<void> {
@@ -154,6 +170,7 @@ export class WorkloadClusters {
     entry.isOpen = servers.length > 0;
     this.#serve(entry, servers);
     if (!wasOpen && entry.isOpen) {
+      this.#judgeAgain(entry);
       for (const cell of this.#world.cells()) {
         const facts = activeFacts(cell.state);
         if (facts?.clusterId === cluster.clusterId && secretFingerprint(facts.clusterSecret) === cluster.secretFingerprint) {

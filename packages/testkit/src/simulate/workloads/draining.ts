@@ -25,11 +25,16 @@ type Node = KubeObject & {
 /** How often the scheduler of a simulated cluster looks. */
 const SCHEDULE_EVERY_MS = 3_000;
 
-/** A Node that is not ready, of a machine that has another one: it was installed anew, and got another name. */
+/** A Node whose kubelet is silent, of a machine that has a newer one: it was installed anew, and got another name. */
 function isLeftBehind(node: Node, nodes: readonly Node[]): boolean {
-  const isReady = ({ status }: Node): boolean => status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") === true;
+  const readinessOf = ({ status }: Node): string | undefined => status?.conditions?.find(({ type }) => type === "Ready")?.status;
   const addressOf = ({ status }: Node): string | undefined => status?.addresses?.find(({ type }) => type === "InternalIP")?.address;
-  return !isReady(node) && nodes.some((other) => isReady(other) && addressOf(other) === addressOf(node));
+  const madeAt = ({ metadata }: Node): number => Date.parse(metadata?.creationTimestamp ?? "");
+  // The newer one is not ready at first, while the older one still seems to be.
+  return (
+    readinessOf(node) === "Unknown" &&
+    nodes.some((other) => readinessOf(other) === "True" && addressOf(other) === addressOf(node) && madeAt(other) > madeAt(node))
+  );
 }
 
 /** Pods that are kept running. */
