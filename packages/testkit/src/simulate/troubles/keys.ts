@@ -84,8 +84,11 @@ async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
   await takeAway(input, "Secret");
   await takeAway(input, "ClusterRecord");
   await timers.sleep(lastsMs);
-  // Whoever lost everything else as well imports the cluster: a record of an object that is gone would only be in the way.
-  if (!stage.isManagementLost && (await client.resource<Secret>(secretType).tryGet(bundleKey)) === undefined) {
+  // Whoever lost everything else as well imports the cluster, and one whose machines were wiped by hand is gone for good: a record of an object that is gone
+  // would only be in the way.
+  const isGone = stage.desired === undefined && (await client.resource(talosControlPlaneResource).tryGet(ofCluster)) === undefined;
+  const isWiped = isGone && stage.deletionPolicy === "reset";
+  if (!stage.isManagementLost && !isWiped && (await client.resource<Secret>(secretType).tryGet(bundleKey)) === undefined) {
     await putBack(input, record);
     await putBack(input, bundle);
   }
