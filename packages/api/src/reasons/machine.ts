@@ -44,8 +44,8 @@ export const configApplied = {
     Applied: { status: "True", when: "The machine answers as a member of the cluster with its configuration.", next: "-" },
     WaitingForMachine: {
       status: "False",
-      when: "The machine does not answer in maintenance mode yet.",
-      next: "Boot it into maintenance mode.",
+      when: "The machine does not answer in maintenance mode yet; or what answers runs with the cluster's keys, and the record does not know it by this name.",
+      next: "Boot it into maintenance mode. One that runs is written down, or the TalosControlPlane says which other entry leads to it.",
     },
     WaitingForControlPlane: { status: "False", when: "The control plane must be there first.", next: "See the TalosControlPlane." },
     OutcomeUnknown: {

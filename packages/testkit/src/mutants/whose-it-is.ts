@@ -144,6 +144,30 @@ export const whoseItIs: readonly Mutant[] = [
     ],
   },
   {
+    name: "told-twin-learned",
+    about: "writes a machine down a second time, for another entry that leads to it, while only its UUID is known",
+    tests: [`${brain}/membership/told-machines.test.ts`],
+    edits: [
+      {
+        file: `${brain}/membership/plan-machines.ts`,
+        find: "(isSameHardware(look, other) || isTold(facts, other, look.uuid))",
+        replace: "isSameHardware(look, other)",
+      },
+    ],
+  },
+  {
+    name: "second-entry-configured",
+    about: "says of a second entry for a machine that its configuration is there, which is taken for the truth once the record is lost",
+    tests: ["operator/src/controllers/talosmachine/decide.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/talosmachine/decide.ts",
+        find: 'if (look.kind === "running" && fact === undefined && hasRecord)',
+        replace: 'if (look.kind === "running" && fact === undefined && !hasRecord)',
+      },
+    ],
+  },
+  {
     name: "untold-machines-stay",
     about: "leaves TalosMachines behind that no list tells of",
     tests: ["testkit/src/stories/deletion.test.ts"],

@@ -97,6 +97,11 @@ const cases: readonly {
     want: ["Available", "v1.13.9", "AllReady", "Answers", "TrustedOnFirstUse", "Applied"],
   },
   {
+    name: "does not say of what the record does not know, as a second entry for another machine, that its configuration is there",
+    look: running(),
+    want: ["Available", "v1.13.9", "AllReady", "Answers", "NotSeenInMaintenance", "WaitingForMachine"],
+  },
+  {
     name: "reports an orphan",
     look: running(),
     fact: known,

@@ -44,7 +44,7 @@ export function decideMachine(seen: MachineSeen): MachineReport {
   const ready = readyOf(seen);
   const reachable = reachableOf(look);
   const pinned = pinnedOf(fact);
-  const config = configOf(look, fact, seen.sent);
+  const config = configOf(seen);
   const state = stateOf(look, fact);
   return {
     state: hasOwner ? (hasRecord ? state : laterOf(machine.status?.state, state)) : "Orphaned",
@@ -176,7 +176,13 @@ function pinnedOf(fact: MachineFact | undefined): Finding<ReasonOf<"MaintenanceI
   };
 }
 
-function configOf(look: Look, fact: MachineFact | undefined, sent: SentEffect | undefined): Finding<ReasonOf<"ConfigApplied">> {
+function configOf({ look, fact, sent, hasRecord }: MachineSeen): Finding<ReasonOf<"ConfigApplied">> {
+  // A second entry for a machine that is known by another name: what is said here may one day be all that is left of the record.
+  if (look.kind === "running" && fact === undefined && hasRecord)
+    return {
+      reason: "WaitingForMachine",
+      message: "What answers runs with this cluster's keys, and the record does not know it by this name.",
+    };
   if (look.kind === "running") return { reason: "Applied", message: "The machine runs with the configuration made for it." };
   if (!mayHoldConfig(fact)) return { reason: "WaitingForMachine", message: "No configuration was sent." };
   if (look.kind === "maintenance" && fact.spki !== look.spki)

@@ -10,7 +10,7 @@ import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../recor
 import { asMade } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
 import { isMadeAnew, isOnlyTold, withTold } from "./told-machines.ts";
-import { wordFor } from "./identity.ts";
+import { identityOf, wordFor } from "./identity.ts";
 import { NO_META, UNSURE_META, wantedMeta } from "../config-changes/meta-plan.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
@@ -253,6 +253,7 @@ function isSameHardware(a: Hardware, b: { readonly uuid: string | undefined; rea
   return a.uuid !== undefined && a.uuid === b.uuid && a.macs.some((mac) => b.macs.includes(mac));
 }
 
+/** The other entry whose machine this is, as far as the record knows it. Of one that only its TalosMachine told of that may be the UUID alone. */
 function knownTwinOf(
   seen: Observed,
   facts: ClusterFacts,
@@ -263,9 +264,14 @@ function knownTwinOf(
     (other) =>
       other.name !== declared.name &&
       other.releasedAt === undefined &&
-      isSameHardware(look, other) &&
+      (isSameHardware(look, other) || isTold(facts, other, look.uuid)) &&
       seen.machines.some((machine) => machine.declared.name === other.name),
   )?.name;
+}
+
+/** Nothing but its UUID is known of the machine, which nobody else had, and this is it. */
+function isTold(facts: ClusterFacts, fact: MachineFact, uuid: string | undefined): boolean {
+  return isOnlyTold(fact) && fact.macs.length === 0 && fact.uuid === uuid && identityOf(facts, fact) === "own";
 }
 
 function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): ReturnType<typeof chooseInstallDisk> {

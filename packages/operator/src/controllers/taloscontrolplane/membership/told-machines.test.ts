@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rfc3339 } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
-import { configured, controlPlane, facts, NOW, observed, running } from "../../../testing/builders.ts";
+import { configured, controlPlane, facts, founded, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
 import { identityWords, toldHardware } from "./identity-words.ts";
 import type { IdentityKind } from "./identity.ts";
-import { withUnknownRunning } from "./plan-machines.ts";
+import { planMachines, withUnknownRunning } from "./plan-machines.ts";
 import { isOnlyTold, toldLook, toldMachines } from "./told-machines.ts";
 
 /** A TalosMachine whose machine was configured, and that says who it is. */
@@ -90,27 +90,47 @@ test("a TalosMachine that turns up after the record was made anew is no rest of 
   const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
   const anew = facts({ machines: [configured(one)], bundle });
   const late = observed({ controlPlane: controlPlane(1), facts: anew, looks: { [one]: running(undefined, { hardware: both(one) }) } });
-  const twin = telling(two);
-  const pinned = {
-    type: "MaintenanceIdentityPinned",
-    status: "True",
-    reason: "Pinned",
-    message: "",
-    lastTransitionTime: rfc3339(NOW),
-  } as const;
-  const known = { ...twin, status: { ...twin.status, conditions: [...(twin.status?.conditions ?? []), pinned] } };
-  const withLate = { ...late, machineObjects: [...late.machineObjects, known] };
+  const withLate = { ...late, machineObjects: [...late.machineObjects, telling(two)] };
   const [write, ...others] = decide(withLate).actions;
   assert.deepEqual(others, []);
   assert.deepEqual(write?.kind === "WriteRecord" && write.facts.machines.map(({ name }) => name), ["demo-10.0.0.1", "demo-10.0.0.2"]);
-  const withTwin = { ...withLate, machineObjects: [...late.machineObjects, twin] };
-  assert.equal(
-    withUnknownRunning({ ...withTwin, machines: [] }, anew),
-    anew,
-    "one that no record knew may be a second entry for another machine",
-  );
   const kept = facts({ machines: [configured(one)] });
   assert.equal(withUnknownRunning({ ...withLate, machines: [] }, kept), kept, "one that was there all the time knows better");
+});
+
+test("a machine that answers at the address of another entry is not written down for it, though only its UUID was told", () => {
+  const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
+  const anew = facts({ machines: toldMachines({ ...seen, machineObjects: [telling(one)] }), bundle, bootstrapDone: founded });
+  const other = { uuid: `uuid-${two}`, macs: [`mac-${two}`] };
+  const swapped = observed({
+    controlPlane: controlPlane(2),
+    facts: anew,
+    looks: { [one]: silent, [two]: running(undefined, { hardware: both(one) }) },
+  });
+  const plan = planMachines(swapped, anew);
+  assert.deepEqual(
+    plan.stopped.map(({ name, reason }) => `${name} ${reason}`),
+    ["demo-10.0.0.2 MachineInUse"],
+  );
+  assert.equal(plan.facts, anew);
+  const back = { ...swapped, machines: swapped.machines.map((machine) => ({ ...machine, look: running(undefined, { hardware: other }) })) };
+  const [, second] = back.machines;
+  assert.ok(second !== undefined);
+  assert.deepEqual(
+    planMachines({ ...back, machines: [second] }, anew).facts.machines.map(({ uuid }) => uuid),
+    ["uuid-10.0.0.1", "uuid-10.0.0.2"],
+  );
+});
+
+test("clones of which only the UUID was told are not taken for each other", () => {
+  const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
+  const clones = toldMachines({ ...seen, machineObjects: [telling(one, "own", "clone"), telling(two, "own", "clone")] });
+  const anew = facts({ machines: clones, bundle, bootstrapDone: founded });
+  const looks = {
+    [one]: running(undefined, { hardware: { uuid: "clone", macs: [`mac-${one}`] } }),
+    [two]: running(undefined, { hardware: { uuid: "clone", macs: [`mac-${two}`] } }),
+  };
+  assert.deepEqual(planMachines(observed({ controlPlane: controlPlane(2), facts: anew, looks }), anew).stopped, []);
 });
 
 test("a machine that was met running or configured here is not from hearsay", () => {

@@ -49,24 +49,13 @@ export function toldMachines(seen: Observed): readonly MachineFact[] {
 
 /**
  * The facts with machines that TalosMachines tell of and that a record does not know which was made anew; the same object when there is none. The API server may
- * have told of fewer when it was made, and one whose machine nobody knows would be deleted as if there were nothing behind it. Only one that a record knew
- * counts: a second entry that leads to a machine of the cluster says that it is configured, too.
+ * have told of fewer when it was made, and one whose machine nobody knows would be deleted as if there were nothing behind it.
  */
 export function withTold(seen: Observed, facts: ClusterFacts): ClusterFacts {
   if (!isMadeAnew(facts)) return facts;
-  const untold = new Set(
-    seen.machineObjects
-      .filter(
-        (object) => saysConfigured(object) && wasWrittenDown(object) && facts.machines.every(({ name }) => name !== object.metadata.name),
-      )
-      .map(({ metadata }) => metadata.name),
-  );
-  if (untold.size === 0) return facts;
-  return { ...facts, machines: [...facts.machines, ...toldMachines(seen).filter(({ name }) => untold.has(name))] };
-}
-
-function wasWrittenDown({ status }: TalosMachine): boolean {
-  return isConditionTrue(status?.conditions, "MaintenanceIdentityPinned");
+  const untold = (name: string): boolean => facts.machines.every((machine) => machine.name !== name);
+  if (!seen.machineObjects.some((object) => untold(object.metadata.name) && saysConfigured(object))) return facts;
+  return { ...facts, machines: [...facts.machines, ...toldMachines(seen).filter(({ name }) => untold(name))] };
 }
 
 function toldFact(object: TalosMachine, now: number): MachineFact {
