@@ -114,8 +114,8 @@ export const whoseItIs: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/membership/drain.ts`,
-        find: "const hidden = isMadeAnew(facts) ? hiddenFounder(seen, facts) : undefined;",
-        replace: 'const hidden = isMadeAnew(facts) && name === "" ? hiddenFounder(seen, facts) : undefined;',
+        find: "const awaited = onceFounderShows(seen, facts);",
+        replace: 'const awaited = name === "" ? onceFounderShows(seen, facts) : undefined;',
       },
     ],
   },

@@ -36,7 +36,8 @@ async function written(type: string, message: string): Promise<readonly string[]
   const time = createVirtualTime();
   const datacenter = { machines: () => [], etcdClusters: () => [] } as unknown as Datacenter;
   const keys = createValueKeys(createSeededRandom(1));
-  watchOver({ objects, client, datacenter, keys, now: () => time.now(), timers: time.timers, stage, trace: () => undefined });
+  const input = { objects, client, datacenter, keys, now: () => time.now(), timers: time.timers, stage };
+  watchOver({ ...input, apply: async () => undefined, trace: () => undefined });
   for (const heard of listeners) heard();
   await time.advance(2 * MINUTE);
   assert.deepEqual(found, [], "nobody answers at once");

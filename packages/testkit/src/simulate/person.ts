@@ -1,11 +1,11 @@
 import { annotations, talosControlPlaneResource } from "@talos-operator/api";
-import type { Timers } from "@talos-operator/ports";
 import { asAdmin, type AdminInput } from "./as-admin.ts";
 import { livingEtcd } from "./living-etcd.ts";
 import type { SimulatedMachine } from "@talos-operator/simulator";
 import type { ObjectView } from "./object-view.ts";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
+import { holderOf, listForAWhile, type ListingInput } from "./unknown-member.ts";
 
 /** Somebody looks at a cluster that asks for help so long after it began to ask. */
 const ANSWERED_AFTER_MS = 3 * 60_000;
@@ -17,18 +17,18 @@ const MOST_ANSWERS = 5;
 export const GIVEN_KEYS = "kept-keys";
 
 /** What a person sees of a world, and may do to it. */
-export interface PersonInput extends AdminInput {
+export interface PersonInput extends AdminInput, ListingInput {
   readonly objects: ObjectView;
-  readonly timers: Timers;
-  readonly stage: Stage;
-  readonly trace: (line: string) => void;
 }
 
 /**
  * What a condition asks for: the word that its message tells to write, with the address of the machine that is to be configured by it; or the member of etcd that
- * is to be removed by hand.
+ * is to be removed by hand; or the machine that nobody remembers, and that is to be listed again.
  */
-type Ask = { readonly annotation: string; readonly word: string; readonly configures?: string } | { readonly deadMember: string };
+type Ask =
+  | { readonly annotation: string; readonly word: string; readonly configures?: string }
+  | { readonly deadMember: string }
+  | { readonly forgotten: SimulatedMachine; readonly inPlaceOf: string };
 
 /** A person who watches conditions and does what their messages say, where that is right. */
 export function watchOver(input: PersonInput): void {
@@ -36,11 +36,12 @@ export function watchOver(input: PersonInput): void {
   let isOnTheWay = false;
   let answers = 0;
   const answer = async (): Promise<void> => {
-    const ask = askOf(objects, stage);
+    const ask = askOf(input);
     isOnTheWay = false;
     if (ask === undefined) return;
     answers += 1;
     if ("deadMember" in ask) return removeMember(ask.deadMember);
+    if ("forgotten" in ask) return listForAWhile(input, ask.forgotten, ask.inPlaceOf);
     trace(`a person writes ${ask.annotation}: ${ask.word}`);
     if (ask.configures !== undefined) {
       stage.approved.add(ask.configures);
@@ -66,7 +67,7 @@ export function watchOver(input: PersonInput): void {
     });
   };
   const look = (): void => {
-    if (isOnTheWay || answers >= MOST_ANSWERS || askOf(objects, stage) === undefined) return;
+    if (isOnTheWay || answers >= MOST_ANSWERS || askOf(input) === undefined) return;
     isOnTheWay = true;
     timers.schedule(ANSWERED_AFTER_MS, () => void answer().then(look));
   };
@@ -74,7 +75,7 @@ export function watchOver(input: PersonInput): void {
   look();
 }
 
-function askOf(objects: ObjectView, stage: Stage): Ask | undefined {
+function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
   const conditions = objects.get("taloscontrolplanes", CLUSTER_NAME)?.status?.conditions ?? [];
   const messageOf = (wanted: string): string => conditions.find(({ type, status }) => type === wanted && status === "False")?.message ?? "";
   // Nothing is wrong with the settings of these worlds: it was the machine that was in trouble.
@@ -88,6 +89,13 @@ function askOf(objects: ObjectView, stage: Stage): Ask | undefined {
   const isWanted = [...(stage.desired?.controlPlanes ?? []), ...(stage.desired?.workers ?? [])].includes(address);
   if (stage.isRecordLost && isWanted && !stage.routes.has(address))
     return { annotation: annotations.approveReprovision, word, configures: address };
+  // Whoever deleted what told of a machine after the record was lost knows which one it was.
+  const unknown =
+    /list its machine again, in the place of (\S+) until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member (\w+)\./;
+  const [, waiting = "", memberId = ""] = unknown.exec(messageOf("Ready")) ?? [];
+  const forgotten = holderOf({ datacenter, stage }, memberId);
+  const inPlaceOf = objects.get("talosmachines", waiting)?.spec?.["endpoint"];
+  if (stage.isRecordLost && forgotten !== undefined && typeof inPlaceOf === "string") return { forgotten, inPlaceOf };
   const imported = messageOf("Imported");
   const deadMember = /etcd has the member (\S+), and no machine in the list shows it\./.exec(imported)?.[1];
   if (deadMember !== undefined && stage.reinstalled.size > 0) return { deadMember };

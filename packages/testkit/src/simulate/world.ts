@@ -291,6 +291,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         now: () => clock.now(),
         timers: time.timers,
         stage,
+        apply: async (desired) => {
+          for (const { plural, name, body } of manifestOf(scenario, desired)) await send("PATCH", pathOf(plural, name), body);
+        },
         trace: (line) => trace.add(line),
       });
       for (const [index, kind] of options.troubles.entries())

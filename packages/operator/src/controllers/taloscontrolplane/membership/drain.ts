@@ -2,16 +2,14 @@ import { annotations } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
 import { silentForMs } from "../../../looking/look.ts";
-import { stateOf } from "../conditions/machine-state.ts";
 import type { DrainState, SeenDrain } from "../../../workload/seen-drain.ts";
 import { drainPolicyOf } from "./drain-policy.ts";
 import type { DrainPolicy } from "./drain-policy.ts";
 import { factsOf, intentOn, machineFact } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
-import { hiddenFounder } from "./etcd-view.ts";
+import { onceFounderShows } from "./hidden-founder.ts";
 import { wordFor } from "./identity.ts";
 import { idleCordons } from "./node-owners.ts";
-import { isMadeAnew } from "./told-machines.ts";
 import type { Action, MachineName, Observed, SeenMachine } from "../model.ts";
 
 /** Whether a machine may be disturbed now, as far as the pods on its Node are concerned. */
@@ -51,10 +49,8 @@ export function readyToDisturb(seen: Observed, name: MachineName): DrainAnswer {
   const policy = drainPolicyOf(seen, machine);
   if (policy.kind === "Skip" || isWaived(seen, facts, name)) return ready;
   if (facts.bootstrapDone === undefined) {
-    const hidden = isMadeAnew(facts) ? hiddenFounder(seen, facts) : undefined;
-    if (hidden === undefined) return ready;
-    const whom = `${hidden.declared.name} (${stateOf(hidden)})`;
-    return { kind: "wait", message: `${name} is drained once ${whom} shows whether it founded etcd: the record that knew was lost.` };
+    const awaited = onceFounderShows(seen, facts);
+    return awaited === undefined ? ready : { kind: "wait", message: `${name} is drained ${awaited}` };
   }
 
   const drain = seen.drains.get(name);

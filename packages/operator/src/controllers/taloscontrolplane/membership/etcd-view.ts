@@ -1,4 +1,4 @@
-import { machineFact, mayHoldConfig, withDecisions } from "../record/facts.ts";
+import { machineFact, withDecisions } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { MachineName, Observed, ProbeTarget, SeenMachine } from "../model.ts";
 import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
@@ -38,21 +38,6 @@ export function probeTargets(seen: Observed, facts: ClusterFacts): readonly Prob
 /** etcd waits to be founded or joined, and the machine says that it has no member. */
 export function waitsForEtcd(etcd: SeenEtcd | undefined): boolean {
   return etcd?.service === "Preparing" && etcd.localMember === "none";
-}
-
-/**
- * Where the record was lost etcd may be founded though it does not say so: by a control plane that was configured before, and does not show it now.
- *
- * @param except a machine that is not asked about
- */
-export function hiddenFounder(seen: Observed, facts: ClusterFacts, except?: MachineName): SeenMachine | undefined {
-  return controlPlanesOf(seen).find(
-    ({ declared, look }) =>
-      declared.name !== except &&
-      mayHoldConfig(machineFact(facts, declared.name)) &&
-      look.kind !== "maintenance" &&
-      !(look.kind === "running" && waitsForEtcd(look.etcd)),
-  );
 }
 
 /** A control plane whose own member list contains itself: proof that etcd was founded, and with which members. */

@@ -3,10 +3,9 @@ import { stateOf } from "../conditions/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { MachineName, Observed, SeenMachine } from "../model.ts";
-import { hiddenFounder } from "./etcd-view.ts";
+import { onceFounderShows } from "./hidden-founder.ts";
 import { etcdMembership, etcdQuorum } from "./quorum.ts";
 import { memberOf } from "./removal.ts";
-import { isMadeAnew } from "./told-machines.ts";
 import type { EtcdDoubt, EtcdQuorum } from "./quorum.ts";
 
 /** A control plane that took its configuration installs and reboots meanwhile; one that is silent for longer holds up nobody. Milliseconds. */
@@ -22,7 +21,10 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   const { name, role } = machine.declared;
   if (hasBegun(facts, machine)) return undefined;
   if (role === "worker") return controlPlaneMissing(seen, facts, name);
-  if (facts.bootstrapDone === undefined) return isMadeAnew(facts) ? founderHidden(seen, facts, machine) : undefined;
+  if (facts.bootstrapDone === undefined) {
+    const awaited = onceFounderShows(seen, facts, name);
+    return awaited === undefined ? undefined : `${name} joins ${awaited}`;
+  }
   const open = controlPlaneIntent(facts);
   if (open !== undefined) return `${name} joins after ${open.machine} is done (${open.what}).`;
   const all = etcdMembership(seen);
@@ -39,7 +41,7 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   );
   const waysOut = unknown.map(
     (voter) =>
-      ` No machine that is known has the member ${voter.name}: list its machine again, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
+      ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
   );
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map((voter) => voter.name).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
 }
@@ -53,12 +55,6 @@ function controlPlaneMissing(seen: Observed, facts: ClusterFacts, name: MachineN
       (look.kind === "maintenance" || look.kind === "running" || mayHoldConfig(machineFact(facts, declared.name))),
   );
   return isThere ? undefined : `${name} is configured once a control plane answers, which gives workers their certificates.`;
-}
-
-function founderHidden(seen: Observed, facts: ClusterFacts, { declared }: SeenMachine): string | undefined {
-  const hidden = hiddenFounder(seen, facts, declared.name);
-  if (hidden === undefined) return undefined;
-  return `${declared.name} joins once ${hidden.declared.name} (${stateOf(hidden)}) shows whether it founded etcd: the record that knew was lost.`;
 }
 
 /** Its configuration may have been sent: it is sent again, whatever the others do. */
