@@ -6,7 +6,7 @@ export type EffectErrorCode =
   | "RECORD_CHANGED"
   /** A live look on the connection of the effect shows something else than the decision assumed. */
   | "PRECONDITION_GONE"
-  /** The annotation `reconcile-mode` says something else than when the effect was decided on. */
+  /** The annotation `reconcile-mode` says something else than when the effect was decided on, or another object has the name of the one that said it. */
   | "MODE_CHANGED"
   /** The bundle Secret is absent, unreadable or not the recorded one. */
   | "KEYS_UNUSABLE"

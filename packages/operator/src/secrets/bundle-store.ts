@@ -27,8 +27,8 @@ export interface BundleStore {
   read(key: ObjectKey): Promise<StoredBundle | undefined>;
   /** Create-only. A Secret that is there already is left as it is. */
   create(key: ObjectKey, cluster: string, bundle: SecretsBundle): Promise<"created" | "existed">;
-  /** Takes the finalizer off and deletes. */
-  delete(key: ObjectKey): Promise<void>;
+  /** Takes the finalizer off and deletes, if these keys are in it: another Secret of the name is left as it is. */
+  delete(key: ObjectKey, ifFingerprint: string): Promise<void>;
 }
 
 export function createBundleStore(client: KubeClient): BundleStore {
@@ -60,9 +60,9 @@ export function createBundleStore(client: KubeClient): BundleStore {
         throw thrown;
       }
     },
-    async delete(key) {
+    async delete(key, ifFingerprint) {
       const secret = await secrets.tryGet(key);
-      if (secret === undefined) return;
+      if (secret === undefined || readBundle(secret).fingerprint !== ifFingerprint) return;
       // Written as a whole: the right to patch Secrets would be one more to give.
       await secrets.update({
         ...secret,

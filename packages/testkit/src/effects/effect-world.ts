@@ -1,5 +1,7 @@
 import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { createKubeClient } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import { decidedPass, machinesOf, observed, printRecord, readRecord, running } from "@talos-operator/operator/testing";
 import type { Action, ClusterFacts, DecidedPass, Leading, Observed } from "@talos-operator/operator/testing";
@@ -33,6 +35,8 @@ export interface Meanwhile {
   readonly key?: string;
   readonly leading?: Leading;
   readonly prepare?: (pass: DecidedPass) => void;
+  /** What the API server tells of an object by then. */
+  readonly stored?: (object: KubeObject) => KubeObject;
   /** The record stays as it is by then: what it says cannot be taken back. */
   readonly isForGood?: boolean;
   /** Told of each mutating call. */
@@ -87,6 +91,19 @@ function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], 
   }));
 }
 
+/** A client that is told of objects as `stored` makes them. */
+function telling(client: KubeClient, stored: Meanwhile["stored"]): KubeClient {
+  if (stored === undefined) return client;
+  const { transport } = client;
+  return createKubeClient({
+    ...transport,
+    async send(request, options) {
+      const response = await transport.send(request, options);
+      return request.method === "GET" && response.status < 400 ? { ...response, body: stored(response.body as KubeObject) } : response;
+    },
+  });
+}
+
 /**
  * Lets an operator make a cluster of three control planes at 10.0.0.1 to 3 and a worker at 10.0.1.1, then stops it.
  *
@@ -135,7 +152,8 @@ export async function createEffectWorld(until: "configured" | "founded" | "ready
       const { clock, timers } = story.time;
       const dialer = guarded(rerouted(story.datacenter.dialer(clock), routes), changing, sent, meanwhile);
       await write(before(known));
-      const place = { client: story.client, dialer, keys: story.keys, clock, timers, random: createSeededRandom(5) };
+      const client = telling(story.client, meanwhile.stored);
+      const place = { client, dialer, keys: story.keys, clock, timers, random: createSeededRandom(5) };
       const pass = await decidedPass(place, seen, meanwhile.leading === undefined ? {} : { leading: meanwhile.leading });
       try {
         if (meanwhile.record !== undefined) await write(meanwhile.record(await facts()));

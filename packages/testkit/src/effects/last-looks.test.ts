@@ -202,11 +202,35 @@ play("a wipe", {
   },
 });
 
-play("a wipe of a worker whose cluster goes", {
+/** The worker pool, as it is stored by then. */
+const pool =
+  (over: (pool: TalosWorker) => object): NonNullable<Meanwhile["stored"]> =>
+  (object) =>
+    object.kind === "TalosWorker" ? { ...object, ...over(object as TalosWorker) } : object;
+const goingPool = (over: Partial<TalosWorker["metadata"]> = {}): NonNullable<Meanwhile["stored"]> =>
+  pool(({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z", ...over } }));
+
+play("a wipe of a worker whose pool goes", {
   action: () => ({ kind: "ResetMachine", ...target("10.0.1.1") }),
   before: () => withOnly(open("Reset", "10.0.1.1")),
+  always: () => ({ stored: goingPool() }),
   sends: "Reset 10.0.1.1",
   heldBackBy: {
+    "a pool that stays": () => ({ stored: pool(() => ({})) }),
+    "a pool that was made anew": () => ({ stored: goingPool({ uid: "another" }) }),
+    "a pool that is to leave its machines as they are by now": () => ({
+      stored: pool(({ metadata, spec }) => ({
+        metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+        spec: { ...spec, deletionPolicy: "preserve" },
+      })),
+    }),
+    "a pool that is paused by now": () => ({ stored: goingPool({ annotations: { "talos.alperen.cloud/reconcile-mode": "disable" } }) }),
+    "a control plane that was made anew": () => ({
+      stored: (object) => {
+        const going = goingPool()(object);
+        return going.kind === "TalosControlPlane" ? { ...going, metadata: { ...going.metadata, uid: "another" } } : going;
+      },
+    }),
     "another machine at the address": () => ({ moved: ["10.0.1.1", "10.0.0.2"] }),
     "a clone at the address": () => ({ before: (facts) => cloned("10.0.1.1")(withOnly(open("Reset", "10.0.1.1"))(facts)) }),
   },

@@ -319,3 +319,76 @@ describe("writing objects", () => {
       assert.equal((await story.get(kinds.controlPlane))?.metadata?.annotations?.["example.org/word"], undefined);
     }));
 });
+
+describe("the end of a cluster", () => {
+  const secretName = "demo-bundle-1";
+  const deleteBundle = (bundle: SecretsBundle): Action => ({
+    kind: "DeleteBundle",
+    secret: secretName,
+    ifFingerprint: fingerprintSecretsBundle(bundle),
+  });
+  /** Nobody says any more that the object is another one: the process stood still after it was asked. */
+  const unasked = async (pass: DecidedPass): Promise<DecidedPass> => {
+    Object.assign(pass.effects, { demandReconciled: async () => Promise.resolve() });
+    return Promise.resolve(pass);
+  };
+
+  test("takes its keys and its record along", () =>
+    within(async ({ story, pass, secret, bundle, putBundle, record }) => {
+      const keys = await bundle(1);
+      await putBundle(secretName, keys);
+      const { metadata } = await record(factsOf(keys));
+      const actions: readonly Action[] = [deleteBundle(keys), { kind: "DeleteRecord", ifUid: metadata.uid }];
+      assert.equal(await (await pass()).carryOut(actions), undefined);
+      assert.equal(await secret(secretName), undefined);
+      assert.equal(await story.get(kinds.record), undefined);
+    }));
+
+  test("leaves keys and record of a cluster that has its name by now", () =>
+    within(async ({ story, carryOut, secret, bundle, putBundle, record }) => {
+      const keys = await bundle(2);
+      await putBundle(secretName, keys);
+      await record(factsOf(keys));
+      assert.equal(await carryOut(deleteBundle(await bundle(1))), undefined);
+      assert.equal(await carryOut({ kind: "DeleteRecord", ifUid: "the-one-before" }), undefined);
+      assert.ok((await secret(secretName)) !== undefined);
+      assert.ok((await story.get(kinds.record)) !== undefined);
+    }));
+
+  test("takes nothing along without the lease", () =>
+    within(async ({ story, carryOut, secret, bundle, putBundle, record }) => {
+      const keys = await bundle(1);
+      await putBundle(secretName, keys);
+      const { metadata } = await record(factsOf(keys));
+      assert.equal(codeOf(await carryOut(deleteBundle(keys), { leading: follower })), "NOT_LEADING");
+      assert.equal(codeOf(await carryOut({ kind: "DeleteRecord", ifUid: metadata.uid }, { leading: follower })), "NOT_LEADING");
+      assert.ok((await secret(secretName)) !== undefined);
+      assert.ok((await story.get(kinds.record)) !== undefined);
+    }));
+
+  test("takes no finalizer off a control plane that has its name by now", () =>
+    within(async ({ story, seen, pass }) => {
+      const before = {
+        ...seen,
+        controlPlane: { ...seen.controlPlane, metadata: { ...seen.controlPlane.metadata, uid: "the-one-before" } },
+      };
+      const action: Action = { kind: "RemoveFinalizer", object: { kind: "TalosControlPlane", name: "demo" } };
+      assert.equal(await (await unasked(await pass({}, before))).carryOut([action]), undefined);
+      assert.equal((await story.get(kinds.controlPlane))?.metadata?.finalizers?.length, 1);
+    }));
+
+  test("takes no TalosMachine along that has the name of one of its own by now", () =>
+    within(async ({ story, seen, carryOut }) => {
+      const made = await story.client.resource<TalosMachine>(kinds.machine).create({
+        apiVersion: "talos.alperen.cloud/v1alpha1",
+        kind: "TalosMachine",
+        metadata: { namespace: "default", name: "demo-10.0.0.1" },
+        spec: { endpoint: "10.0.0.1", version: "v1.13.9" },
+      });
+      const before = { ...made, metadata: { ...made.metadata, uid: "the-one-before" } };
+      assert.equal(await carryOut({ kind: "DeleteMachine", name: "demo-10.0.0.1" }, {}, { ...seen, machineObjects: [before] }), undefined);
+      assert.ok((await story.get(kinds.machine, "demo-10.0.0.1")) !== undefined);
+      assert.equal(await carryOut({ kind: "DeleteMachine", name: "demo-10.0.0.1" }, {}, { ...seen, machineObjects: [made] }), undefined);
+      assert.equal(await story.get(kinds.machine, "demo-10.0.0.1"), undefined);
+    }));
+});

@@ -25,6 +25,7 @@ const first = effect("configure-machine");
 const founding = effect("bootstrap-etcd");
 const quorum = effect("demand-quorum");
 const unlisted = effect("demand-unlisted");
+const deleted = effect("demand-deleted");
 const identity = effect("demand-machine");
 const guard = `${brain}/effects/guard.ts`;
 const dialer = "operator/src/looking/checked-dialer.ts";
@@ -193,6 +194,27 @@ export const effectGuards: readonly Mutant[] = [
     wipe,
     "        await demandUnlisted(action.machine, effects);\n",
     "",
+  ]),
+  without("a-deletion-that-stands", "the pool of the machine is not being deleted", ["T9"], "last", [
+    deleted,
+    "if (live.metadata.deletionTimestamp === undefined)",
+  ]),
+  without("the-deleted-pool", "another pool of the same name is there", ["T9"], "last", [
+    deleted,
+    "if (live === undefined || live.metadata.uid !== pool?.metadata.uid)",
+    "if (live === undefined)",
+  ]),
+  without("a-policy-that-stands", "the machines of the pool are to be left as they are by now", ["T9"], "last", [
+    deleted,
+    'if (live.spec?.deletionPolicy === "preserve")',
+  ]),
+  without("a-pause-of-the-pool", "the pool that is deleted was paused", ["T9"], "last", [
+    deleted,
+    'if (mode === "disable" || mode === "dryrun")',
+  ]),
+  without("the-same-control-plane", "another object has the name of the control plane", everything, "mode", [
+    effect("demand-reconciled"),
+    "if (controlPlane !== undefined && controlPlane.metadata.uid !== metadata.uid)",
   ]),
   without("a-wipe-that-is-meant", "the intent is of another kind", ["T9"], "last", [wipe, 'intent.what === "Reset" &&', ""]),
   without("the-machine-of-a-wipe", "the intent is on another machine", ["T9"], "last", [wipe, "intent.machine === action.machine &&", ""]),

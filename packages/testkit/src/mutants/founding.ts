@@ -338,8 +338,8 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/execute.ts`,
-        find: 'if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");',
-        replace: "if (!(await leading.confirm())) return;",
+        find: "await demandLease(effects);\n  const contract",
+        replace: "if (!(await effects.leading.confirm())) return;\n  const contract",
       },
     ],
   },

@@ -33,16 +33,49 @@ export const writeGuards: readonly Mutant[] = [
   ]),
   without("the-lease-for-keys", "another process leads while keys are made", ["K1"], "writes", [
     execute,
-    'if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");',
-    "",
+    "await demandLease(effects);\n  const contract",
+    "const contract",
   ]),
   without("create-only-keys", "keys are there already", ["K1"], "writes", [
     bundles,
     'if (isAlreadyExists(thrown)) return "existed";',
     `if (isAlreadyExists(thrown)) {
-          await this.delete(key);
+          const there = await secrets.tryGet(key);
+          if (there !== undefined) await this.delete(key, readBundle(there).fingerprint);
           return this.create(key, cluster, bundle);
         }`,
+  ]),
+  without("the-keys-that-were-seen", "other keys are in the Secret that is to go", ["K1"], "writes", [
+    bundles,
+    "if (secret === undefined || readBundle(secret).fingerprint !== ifFingerprint) return;",
+    "if (secret === undefined || ifFingerprint === '') return;",
+  ]),
+  without("the-lease-at-the-end-of-keys", "another process leads while keys are deleted", ["K1"], "writes", [
+    execute,
+    `await demandLease(effects);
+      await effects.bundles.delete(`,
+    "await effects.bundles.delete(",
+  ]),
+  without("the-record-that-was-seen", "another record of the name is there", ["K2"], "writes", [
+    execute,
+    "if (record === undefined || record.metadata.uid !== action.ifUid) return;",
+    "if (record === undefined) return;",
+  ]),
+  without("the-lease-at-the-end-of-a-record", "another process leads while the record is deleted", ["K2"], "writes", [
+    execute,
+    `await demandLease(effects);
+      const records`,
+    "const records",
+  ]),
+  without("the-control-plane-that-was-seen", "another control plane of the name is there", ["K5"], "writes", [
+    execute,
+    "if (object === undefined || !isSeen(action.object.kind, object, seen)) return;",
+    "if (object === undefined) return;",
+  ]),
+  without("the-machine-object-that-was-seen", "another object of the machine's name is there", ["K5"], "writes", [
+    execute,
+    'if (machine === undefined || !isSeen("TalosMachine", machine, effects.seen)) return;',
+    "if (machine === undefined) return;",
   ]),
   without("the-named-keys", "the Secret holds other keys than the record names", ["K1"], "writes", [
     bundles,

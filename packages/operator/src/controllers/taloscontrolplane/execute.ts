@@ -108,7 +108,8 @@ async function execute(action: Action, effects: Effects): Promise<void> {
     case "RemoveFinalizer": {
       const resource = client.resource(action.object.kind === "TalosWorker" ? talosWorkerResource : talosControlPlaneResource);
       const object = await resource.tryGet({ namespace, name: action.object.name });
-      if (object === undefined) return;
+      // Another object of this name was not let go of.
+      if (object === undefined || !isSeen(action.object.kind, object, seen)) return;
       if (action.object.kind === "TalosControlPlane") await deleteUntold(effects);
       await removeFinalizer(
         resource,
@@ -176,14 +177,16 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return effects.caughtUp("TalosControlPlane", updated.metadata.resourceVersion);
     }
     case "DeleteBundle":
-      await effects.bundles.delete({ namespace, name: action.secret });
+      await demandLease(effects);
+      await effects.bundles.delete({ namespace, name: action.secret }, action.ifFingerprint);
       session.bundle = undefined;
       return;
     case "DeleteRecord": {
+      await demandLease(effects);
       const records = client.resource<ClusterRecord>(clusterRecordResource);
       const record = await records.tryGet({ namespace, name: seen.controlPlane.metadata.name });
       session.record = undefined;
-      if (record === undefined) return;
+      if (record === undefined || record.metadata.uid !== action.ifUid) return;
       await removeFinalizer(records, record, finalizers.clusterRecord, { signal });
       await deleteExactly(records, record);
       return;
@@ -293,9 +296,20 @@ async function deleteMachine(name: string, effects: Effects): Promise<void> {
   const machines = effects.client.resource<TalosMachine>(talosMachineResource);
   const key = { namespace: effects.seen.controlPlane.metadata.namespace ?? "", name };
   const machine = await machines.tryGet(key);
-  if (machine === undefined) return;
+  if (machine === undefined || !isSeen("TalosMachine", machine, effects.seen)) return;
   await removeFinalizer(machines, machine, finalizers.talosMachine);
   await deleteExactly(machines, machine);
+}
+
+/** The object is the one that the decision was made on; one that was not seen at all is what was decided about by its name. */
+function isSeen(kind: ObjectName["kind"], { metadata }: KubeObject, seen: Observed): boolean {
+  const known: readonly KubeObject[] = {
+    TalosControlPlane: [seen.controlPlane],
+    TalosWorker: seen.workers,
+    TalosMachine: seen.machineObjects,
+  }[kind];
+  const before = known.find((one) => one.metadata?.name === metadata?.name);
+  return before === undefined || before.metadata?.uid === metadata?.uid;
 }
 
 /** The objects of its own machines that no list told of: they would keep their finalizer, and nobody would be left to take it off. */
@@ -311,7 +325,7 @@ async function deleteUntold(effects: Effects): Promise<void> {
 
 /** Makes the keys of a new cluster. Reads live first: a Secret that is there, whoever made it, is never replaced. */
 async function createBundle(secret: string, effects: Effects): Promise<void> {
-  const { seen, session, keys, clock, random, bundles, leading, log } = effects;
+  const { seen, session, keys, clock, random, bundles, log } = effects;
   const { namespace = "", name } = seen.controlPlane.metadata;
   const written = writtenBundle(seen);
   const serviceAccountKey =
@@ -325,7 +339,7 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   const record = await effects.client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name });
   session.record = { at: clock.now(), value: record ?? "absent" };
   if (record !== undefined) return;
-  if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
+  await demandLease(effects);
   const contract = contractFor(seen.controlPlane.spec?.version ?? "");
   // Machines whose clock is behind ours must not wait for the authorities to begin.
   const backdated = { now: () => clock.now() - BACKDATE_MS };
@@ -345,6 +359,11 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   };
   await equip(session, bundle, fingerprint, effects);
   effects.event(seen.controlPlane, "Normal", "Created", "CreateBundle", `Made the cluster's keys: Secret ${secret}.`);
+}
+
+/** @throws EffectError `NOT_LEADING` */
+async function demandLease({ leading }: Effects): Promise<void> {
+  if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
 }
 
 /** The secrets that somebody gave for the keys, read anew; `undefined` = none are given. @throws EffectError `PRECONDITION_GONE` */

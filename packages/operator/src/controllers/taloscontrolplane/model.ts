@@ -269,8 +269,10 @@ export type Action =
   | { readonly kind: "DeleteNode"; readonly machine: MachineName; readonly node: string }
   /** A person's word acts once: it is taken off and answered by an event. */
   | { readonly kind: "AnswerAnnotation"; readonly annotation: string; readonly value: string; readonly answer: string }
-  | { readonly kind: "DeleteRecord" }
-  | { readonly kind: "DeleteBundle"; readonly secret: string };
+  /** Only the very record that was seen: one of its name may be a new cluster's by now. */
+  | { readonly kind: "DeleteRecord"; readonly ifUid: string | undefined }
+  /** Only the keys that were seen there. */
+  | { readonly kind: "DeleteBundle"; readonly secret: string; readonly ifFingerprint: string };
 
 /** A control plane that must show no etcd before a bootstrap is sent. */
 export interface ProbeTarget {

@@ -19,14 +19,18 @@ const composed: TalosControlPlane = { ...plain, metadata: { ...plain.metadata, o
 
 /** What is read on the way out, after a decision on `seen`. */
 async function asked(
-  words: { readonly own?: string; readonly cluster?: string; readonly isGone?: boolean },
+  words: { readonly own?: string; readonly cluster?: string; readonly isGone?: boolean; readonly isReplaced?: boolean },
   seen: Observed = observed({ controlPlane: composed, facts: facts() }),
 ): Promise<unknown> {
   const api = createFakeApi();
   const saying = (word: string | undefined): object => (word === undefined ? {} : { annotations: { [mode]: word } });
-  const { metadata } = seen.controlPlane;
-  if (words.isGone !== true)
-    api.put(`${group}/taloscontrolplanes`, { ...seen.controlPlane, metadata: { ...metadata, ...saying(words.own) } });
+  const { controlPlane: before } = seen;
+  const stored =
+    words.isGone === true
+      ? before
+      : api.put(`${group}/taloscontrolplanes`, { ...before, metadata: { ...before.metadata, ...saying(words.own) } });
+  const uid = words.isReplaced === true ? "another" : (stored.metadata?.uid ?? "");
+  const decidedOn: Observed = { ...seen, controlPlane: { ...before, metadata: { ...before.metadata, uid } } };
   api.put(`${group}/talosclusters`, {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosCluster",
@@ -35,7 +39,7 @@ async function asked(
   try {
     const client = createKubeClient(api.transport());
     const talosCluster = createReading<TalosCluster>(talosClusterResource, client);
-    await demandReconciled({ talosCluster, controlPlane: createReading(talosControlPlaneResource, client) }, seen);
+    await demandReconciled({ talosCluster, controlPlane: createReading(talosControlPlaneResource, client) }, decidedOn);
     return undefined;
   } catch (thrown) {
     return isEffectError(thrown) ? thrown.code : thrown;
@@ -66,6 +70,7 @@ for (const [what, words, code, seen] of [
     { ...unrecorded, adoption: { isAsked: true, places: [], readings: new Map() } },
   ],
   ["nothing any more", { isGone: true }, undefined],
+  ["nothing, and is another object by now", { isReplaced: true }, "MODE_CHANGED"],
 ] as const satisfies readonly (readonly [string, Parameters<typeof asked>[0], string | undefined, Observed?])[])
   test(`an effect on a control plane that says ${what} ${code === undefined ? "goes on" : "is held back"}`, async () => {
     assert.equal(await asked(words, seen), code);

@@ -6,9 +6,9 @@ import type { Observed } from "../model.ts";
 
 /**
  * Asks whether people still want this cluster to be reconciled: its own annotation, else that of the TalosCluster that made it. Whoever pauses a cluster
- * relies on the word from then on. Objects that are not there say nothing.
+ * relies on the word from then on. Objects that are not there say nothing; another object of the same name is another cluster, and nobody decided about it.
  *
- * @throws EffectError `MODE_CHANGED` when the word is another one than the decision was made under
+ * @throws EffectError `MODE_CHANGED` when the word is another one than the decision was made under, or the object is
  */
 export async function demandReconciled(latest: LatestWords, seen: Observed): Promise<void> {
   const { metadata } = seen.controlPlane;
@@ -18,6 +18,8 @@ export async function demandReconciled(latest: LatestWords, seen: Observed): Pro
     latest.controlPlane({ namespace, name }),
     owner?.kind === "TalosCluster" ? latest.talosCluster({ namespace, name: owner.name }) : undefined,
   ]);
+  if (controlPlane !== undefined && controlPlane.metadata.uid !== metadata.uid)
+    throw new EffectError("MODE_CHANGED", `TalosControlPlane ${name} is another object by now`);
   const live = { ...metadata, annotations: controlPlane?.metadata.annotations ?? {} };
   const clusters = { get: () => cluster };
   const mode = effectiveMode(live, clusters);

@@ -6,6 +6,7 @@ import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { attempt, noteNotSent } from "./attempt.ts";
+import { demandDeleted } from "./demand-deleted.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandNoVoter, demandQuorum } from "./demand-quorum.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
@@ -26,7 +27,8 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
       asAdmin(action.address, effects, async (client) => {
         await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
         if (action.leavesEtcd === true) await demandLeave(action, effects);
-        if (action.ifUnlisted !== undefined) {
+        if (action.ifUnlisted === undefined) await demandDeleted(action.machine, effects);
+        else {
           if (action.ifUnlisted === "no-voter") await demandNoVoter(action.machine, effects);
           if (action.ifUnlisted === "no-etcd") await demandNoEtcdOn(client, action.machine, signal);
           await demandUnlisted(action.machine, effects);

@@ -371,9 +371,11 @@ function leavesGracefully(seen: Observed, { declared, look }: SeenMachine): bool
 function dissolve(seen: Observed): Verdict {
   const actions: Action[] = [];
   if (policyOf(seen) === "reset" && seen.record.kind === "present") {
-    const { secretName } = seen.record.value.facts.bundle;
-    if (seen.bundle.kind !== "absent") actions.push({ kind: "DeleteBundle", secret: secretName });
-    actions.push({ kind: "DeleteRecord" });
+    const { facts, metadata } = seen.record.value;
+    const { secretName: secret, fingerprint } = facts.bundle;
+    const ifFingerprint = seen.bundle.kind === "present" ? seen.bundle.value.fingerprint : fingerprint;
+    if (seen.bundle.kind !== "absent") actions.push({ kind: "DeleteBundle", secret, ifFingerprint });
+    actions.push({ kind: "DeleteRecord", ifUid: metadata.uid });
   }
   actions.push({ kind: "RemoveFinalizer", object: { kind: "TalosControlPlane", name: seen.controlPlane.metadata.name } });
   return { ...waits("WaitingForChildren", seen, "Everything made for this cluster is gone."), actions };
