@@ -127,7 +127,7 @@ async function readMaintenance(client: TalosClient, question: LookQuestion): Pro
   });
   // What it did not tell now it may tell the next time.
   if (waiting.version === undefined || waiting.disks === undefined) question.connections.waiting.forget();
-  const look: InMaintenance = { kind: "maintenance", at: question.now(), spki, ...waiting };
+  const look: InMaintenance = { kind: "maintenance", at: question.now(), since: question.now(), spki, ...waiting };
   return look;
 }
 

@@ -43,6 +43,8 @@ export interface NotTalos {
 export interface InMaintenance {
   readonly kind: "maintenance";
   readonly at: number;
+  /** First of the looks in a row that showed this key; later by as much as the clock was set forward since. */
+  readonly since: number;
   /** base64(SHA-256(SubjectPublicKeyInfo)) of the self-signed certificate; new at each boot. */
   readonly spki: string;
   /** For example `v1.13.9`; `undefined` when the machine does not tell. */
@@ -147,6 +149,27 @@ export function isSameLook(a: Look, b: Look): boolean {
 /** True when two looks differ at most in what keeps a machine that comes up from being ready: it is on the way to the same. */
 export function isSameStep(a: Look, b: Look): boolean {
   return a.kind === "running" && b.kind === "running" && isSameLook({ ...a, unmet: [] }, { ...b, unmet: [] });
+}
+
+/** True for a machine that shows nothing that has to change: it runs, and so does its etcd, if it should have one. */
+export function isWell(look: Look): boolean {
+  if (look.kind !== "running" || look.stage !== "running" || !look.ready || look.unmet.length > 0) return false;
+  const { etcd } = look;
+  return etcd === undefined || (etcd.isHealthy && etcd.alarms === undefined && etcd.members !== undefined && hasLeader(etcd));
+}
+
+function hasLeader({ leader }: SeenEtcd): boolean {
+  return leader !== undefined && leader !== "0";
+}
+
+/** True when two looks at a control plane say the same of etcd as a whole: who its members are, and who leads. */
+export function isSameMembership(a: Look, b: Look): boolean {
+  return membershipOf(a) === membershipOf(b);
+}
+
+function membershipOf(look: Look): string | undefined {
+  if (look.kind !== "running" || look.etcd === undefined) return undefined;
+  return JSON.stringify([look.etcd.leader, look.etcd.members]);
 }
 
 /** Each look is compared with the one before and the one after it. */

@@ -97,3 +97,81 @@ for (const [what, change] of [
 ] as const)
   test(`a machine that ${what} is asked again at once, and often`, async () =>
     assert.ok((await looksAfter({ unmet: [], ...change })) >= 4));
+
+const wellMachine = {
+  kind: "running",
+  version: "v1.13.9",
+  platform: "metal",
+  stage: "running",
+  ready: true,
+  unmet: [],
+  etcd: undefined,
+} as const;
+
+/** A watcher that is told the pace, and when it looked; milliseconds from the beginning. */
+function watched(told: () => Partial<Running>): {
+  readonly watcher: Watcher;
+  readonly looks: number[];
+  readonly advance: (ms: number) => Promise<void>;
+} {
+  const time = createVirtualTime();
+  const looks: number[] = [];
+  const begunAt = time.now();
+  const watcher = new Watcher({
+    look: () => {
+      looks.push(time.now() - begunAt);
+      return Promise.resolve({ ...wellMachine, at: time.clock.now(), ...told() });
+    },
+    onChange: () => undefined,
+    now: () => time.clock.now(),
+    timers: time.timers,
+    random: createSeededRandom(1),
+    isCrowded: () => false,
+  });
+  return { watcher, looks, advance: (ms) => time.advance(ms) };
+}
+
+test("a machine that is well is looked at seldom while something is expected of another, and at once when that one may have changed it", async () => {
+  const { watcher, looks, advance } = watched(() => ({}));
+  watcher.nudge();
+  watcher.setPace("settled");
+  await advance(30_000);
+  looks.length = 0;
+  watcher.setPace("beside");
+  await advance(60_000);
+  assert.ok(looks.length >= 8 && looks.length <= 12, `${looks.length} looks in a minute`);
+  looks.length = 0;
+  watcher.glance();
+  await advance(1_000);
+  assert.equal(looks.length, 1);
+  watcher.close();
+});
+
+for (const [what, told] of [
+  ["is not ready", { ready: false }],
+  ["knows no leader of etcd", { etcd: { service: "Running", isHealthy: true, localMember: "1", members: [], leader: "0" } }],
+] as const)
+  test(`a machine that ${what} is looked at every two seconds, whoever is expected to change`, async () => {
+    const { watcher, looks, advance } = watched(() => told);
+    watcher.nudge();
+    watcher.setPace("beside");
+    await advance(30_000);
+    looks.length = 0;
+    await advance(20_000);
+    assert.ok(looks.length >= 9, `${looks.length} looks in 20 s`);
+    watcher.close();
+  });
+
+test("a machine of which something is expected is looked at every two seconds, though it is well", async () => {
+  const { watcher, looks, advance } = watched(() => ({}));
+  watcher.setPace("beside");
+  watcher.nudge();
+  await advance(60_000);
+  watcher.setPace("eager");
+  looks.length = 0;
+  await advance(1_000);
+  assert.ok(looks.length >= 5, `${looks.length} looks in the first second`);
+  await advance(20_000);
+  assert.ok(looks.length >= 14, `${looks.length} looks`);
+  watcher.close();
+});

@@ -1,9 +1,12 @@
 import type { RandomSource, ScheduledTimer, Timers } from "@talos-operator/ports";
-import { isSameLook, isSameStep } from "./look.ts";
+import { isSameLook, isSameStep, isWell } from "./look.ts";
 import type { Look } from "./look.ts";
 
-/** How often a machine is looked at: `eager` while something is expected of it, `settled` when it is as it should be. */
-export type Pace = "eager" | "settled";
+/**
+ * How often a machine is looked at: `eager` while something is expected of it, `beside` while something is expected of another machine of its cluster,
+ * `settled` when all are as they should be.
+ */
+export type Pace = "eager" | "beside" | "settled";
 
 /** First and longest pause between looks while something is expected. */
 const EAGER_FIRST_MS = 50;
@@ -15,6 +18,9 @@ const GOES_ON_MS = 500;
 
 /** With very many machines nobody notices a quarter of a second, and each look that shows nothing new costs all the others. */
 const CROWDED_LEAST_MS = 250;
+
+/** Longest pause between looks at a machine that is well while another is waited for: what that one does to it is told by {@link Watcher.glance}. */
+const BESIDE_LONGEST_MS = 8_000;
 
 /** A machine in maintenance mode waits for us, not we for it: this is the longest pause between looks at it. */
 const WAITING_LONGEST_MS = 10_000;
@@ -37,7 +43,7 @@ export interface WatcherOptions {
   /** One look; must end by itself and never throw. */
   readonly look: () => Promise<Look>;
   /** Called when a look says something else than the one before. */
-  readonly onChange: (look: Look) => void;
+  readonly onChange: (look: Look, before: Look) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly timers: Timers;
@@ -49,7 +55,8 @@ export interface WatcherOptions {
 /**
  * Looks at one machine again and again, so that a pass never waits for the network: it takes what is known.
  *
- * While something is expected the pause grows from 50 ms to 2 s (to 10 s in maintenance mode) and starts anew with each change; with very many machines it is 250 ms at least.
+ * While something is expected the pause grows from 50 ms to 2 s (to 10 s in maintenance mode, to 8 s for a machine that is well beside one of which something
+ * is expected) and starts anew with each change; with very many machines it is 250 ms at least.
  */
 export class Watcher {
   readonly #options: WatcherOptions;
@@ -81,15 +88,29 @@ export class Watcher {
   }
 
   setPace(pace: Pace): void {
-    if (pace === this.#pace) return;
+    const before = this.#pace;
+    if (pace === before) return;
     this.#pace = pace;
     if (pace === "eager") this.nudge();
+    if (pace === "beside" && before === "settled") {
+      this.#pauseMs = EAGER_LONGEST_MS;
+      this.#lookNow();
+    }
   }
 
   /** Something just happened to the machine: look now, and often for a while. Also the start. */
   nudge(): void {
-    if (this.#isClosed) return;
     this.#pauseMs = EAGER_FIRST_MS;
+    this.#lookNow();
+  }
+
+  /** Something happened to another machine that this one may show too: one that is looked at seldom is looked at now, and no oftener than before. */
+  glance(): void {
+    if (this.#pauseMs > EAGER_LONGEST_MS) this.#lookNow();
+  }
+
+  #lookNow(): void {
+    if (this.#isClosed) return;
     if (this.#isLooking) {
       this.#isLookWanted = true;
       return;
@@ -134,21 +155,32 @@ export class Watcher {
       return;
     }
     this.#isForgiven = false;
-    // A clock that was set back meanwhile begins to count anew: a time still to come would be no beginning.
-    const goesOn = look.kind === "silent" && before.kind === "silent" && before.since <= look.at;
-    this.#last = goesOn ? { ...look, since: Math.min(look.at, before.since + this.#leapMs) } : look;
+    this.#last = this.#continued(look, before);
     if (isSameLook(before, this.#last)) return;
     this.#pauseMs = isSameStep(before, this.#last) ? Math.min(this.#pauseMs, GOES_ON_MS) : EAGER_FIRST_MS;
-    this.#options.onChange(this.#last);
+    this.#options.onChange(this.#last, before);
+  }
+
+  /** The look with the beginning of what it shows, if the look before showed it, too. */
+  #continued(look: Look, before: Look): Look {
+    const isSilence = look.kind === "silent" && before.kind === "silent";
+    const isWaiting = look.kind === "maintenance" && before.kind === "maintenance" && look.spki === before.spki;
+    // A clock that was set back meanwhile begins to count anew: a time still to come would be no beginning.
+    if (!(isSilence || isWaiting) || before.since > look.at) return look;
+    return { ...look, since: Math.min(look.at, before.since + this.#leapMs) };
   }
 
   #nextPause(): number {
     if (this.#isForgiven) return SECOND_CHANCE_MS;
     if (this.#pace === "settled") return SETTLED_MS * (1 + this.#options.random.fraction());
     const pause = this.#options.isCrowded() ? Math.max(this.#pauseMs, CROWDED_LEAST_MS) : this.#pauseMs;
-    const longest = this.#last.kind === "maintenance" ? WAITING_LONGEST_MS : EAGER_LONGEST_MS;
-    this.#pauseMs = Math.min(longest, pause * EAGER_GROWTH);
+    this.#pauseMs = Math.min(this.#longestPause(), pause * EAGER_GROWTH);
     return pause;
+  }
+
+  #longestPause(): number {
+    if (this.#last.kind === "maintenance") return WAITING_LONGEST_MS;
+    return this.#pace === "beside" && isWell(this.#last) ? BESIDE_LONGEST_MS : EAGER_LONGEST_MS;
   }
 }
 

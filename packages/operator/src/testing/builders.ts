@@ -66,6 +66,7 @@ export function inMaintenance(address: string, over: Partial<InMaintenance> = {}
   return {
     kind: "maintenance",
     at: NOW,
+    since: NOW,
     spki: `spki-${address}`,
     version: "v1.13.9",
     platform: "metal",

@@ -88,7 +88,7 @@ export function createBrain(options: BrainOptions): Brain {
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
-    session.setPace(isSettled ? "settled" : "eager");
+    session.setPace(isSettled ? "settled" : "eager", new Set(cluster.facts?.intents.map(({ machine }) => machine)));
     if (!decision.actions.some(({ kind }) => kind === "AddFinalizer" || kind === "CreateBundle")) session.watchPutOff();
 
     context.note("execute");

@@ -10,11 +10,11 @@ import type { ReaderCredentials } from "../../looking/connections.ts";
 import { lookAt, lookThrough } from "../../looking/look-at.ts";
 import type { LookQuestion } from "../../looking/look-at.ts";
 import type { LookGate } from "../../looking/look-gate.ts";
+import { isSameMembership } from "../../looking/look.ts";
 import type { Look } from "../../looking/look.ts";
 import type { Turnstile } from "../../looking/turnstile.ts";
 import { Watcher } from "../../looking/watcher.ts";
 import { ClusterWorkload } from "../../workload/cluster-workload.ts";
-import type { Pace } from "../../looking/watcher.ts";
 import { AdoptionReadings } from "../../importing/adoption.ts";
 import type { HeldBundle } from "../../importing/adoption.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
@@ -89,7 +89,7 @@ export class ClusterSession {
   #serviceAccount: { readonly key: string | undefined; readonly isBeingMade: boolean } = { key: undefined, isBeingMade: false };
   #keysInHand: { readonly fingerprint: string; readonly bundle: Promise<SecretsBundle>; readonly letGo: ScheduledTimer } | undefined;
   #keyMadeAt = Number.NEGATIVE_INFINITY;
-  #pace: Pace = "eager";
+  #pace: "eager" | "settled" = "eager";
   #isClosed = false;
 
   /** The record as last read or written; `undefined` = read it. */
@@ -198,18 +198,19 @@ export class ClusterSession {
     return this.#watched.get(name)?.watcher.last() ?? { kind: "not-asked" };
   }
 
-  pace(): Pace {
+  pace(): "eager" | "settled" {
     return this.#pace;
   }
 
-  setPace(pace: Pace): void {
+  /** @param expected machines of which something is expected by themselves: the others are looked at as they are beside them */
+  setPace(pace: "eager" | "settled", expected: ReadonlySet<MachineName>): void {
     const isNew = pace !== this.#pace;
     this.#pace = pace;
     if (pace === "eager") {
       this.#shared?.close();
       this.#shared = undefined;
     }
-    for (const { watcher } of this.#watched.values()) watcher.setPace(pace);
+    for (const [name, { watcher }] of this.#watched) watcher.setPace(pace === "settled" || expected.has(name) ? pace : "beside");
     if (isNew && pace === "settled") this.#hangUp();
   }
 
@@ -362,12 +363,20 @@ export class ClusterSession {
     return running.map(({ target }) => target).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** etcd changed: the other control planes may show it already. */
+  #glanceAtOthers(name: MachineName): void {
+    for (const { target, watcher } of this.#watched.values()) if (target.role === "controlplane" && target.name !== name) watcher.glance();
+  }
+
   #begin(target: LookTarget): Watched {
     const connections = new MachineConnections(this.#ports.dialer, target.address);
     const watcher = new Watcher({
       timers: this.#ports.timers,
       random: this.#ports.random,
-      onChange: (look) => this.#onLook(target.name, look),
+      onChange: (look, before) => {
+        if (target.role === "controlplane" && !isSameMembership(before, look)) this.#glanceAtOthers(target.name);
+        this.#onLook(target.name, look);
+      },
       now: () => this.#ports.clock.now(),
       isCrowded: () => this.#ports.gate.isCrowded(),
       look: () =>

@@ -212,7 +212,17 @@ const cases: readonly Case[] = [
   { title: "does not take a clock that was set back for death", look: silentSince(NOW + MINUTE), expect: "act" },
   {
     title: "drains nothing on a machine that was wiped",
-    look: { kind: "maintenance", at: NOW, spki: "", version: undefined, platform: undefined, uuid: undefined, macs: [], disks: undefined },
+    look: {
+      kind: "maintenance",
+      at: NOW,
+      since: NOW,
+      spki: "",
+      version: undefined,
+      platform: undefined,
+      uuid: undefined,
+      macs: [],
+      disks: undefined,
+    },
     expect: "ready",
   },
 ];

@@ -1,5 +1,6 @@
 import { stateOf } from "../conditions/machine-state.ts";
 import type { Action, Observed, SeenMachine } from "../model.ts";
+import type { Look } from "../../../looking/look.ts";
 import { machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { readyToDisturb } from "./drain.ts";
@@ -79,7 +80,7 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
   const leaver = { machine, fact };
   const busy = (message: string): RemovalStep => ({ facts, actions: [], removals: [waits(fact, "Resetting", message)] });
   if (isWiped(leaver)) {
-    const isListed = memberListed(seen, facts, fact);
+    const isListed = isToldSince(seen, machine.look) ? memberListed(seen, facts, fact) : undefined;
     if (isListed === undefined)
       return {
         facts,
@@ -133,6 +134,12 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
     return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), facts: renewed, actions };
   }
   return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), actions };
+}
+
+/** Every list of members was told since the machine was met wiped: one that is older may still have its member, which left before the wipe. */
+function isToldSince(seen: Observed, wiped: Look): boolean {
+  if (wiped.kind !== "maintenance") return true;
+  return seen.machines.every(({ look }) => look.kind !== "running" || look.etcd?.members === undefined || look.at >= wiped.since);
 }
 
 /**

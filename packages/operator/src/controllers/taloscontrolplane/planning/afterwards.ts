@@ -106,6 +106,7 @@ export function asIfBooted(seen: Observed, machine: SeenMachine): Observed {
   const look: InMaintenance = {
     kind: "maintenance",
     at: seen.now,
+    since: seen.now,
     spki: `(the key that ${machine.declared.name} shows then)`,
     version: machine.declared.version,
     platform: "metal",
@@ -146,6 +147,7 @@ function wipedLook(seen: Observed, name: MachineName): Look {
   return {
     kind: "maintenance",
     at: seen.now,
+    since: seen.now,
     spki: `(the key that ${name} shows then)`,
     version: undefined,
     platform: fact?.platform,

@@ -322,6 +322,7 @@ describe("a trial", () => {
       look: {
         kind: "maintenance",
         at: AT,
+        since: AT,
         spki: "x",
         version: undefined,
         platform: undefined,
