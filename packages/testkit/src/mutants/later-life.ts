@@ -115,6 +115,18 @@ export const laterLife: readonly Mutant[] = [
     ],
   },
   {
+    name: "members-of-before-the-wipe",
+    about: "judges whether a wiped machine left etcd by lists that are older than the wipe",
+    tests: ["testkit/src/stories/late-reset.test.ts"],
+    edits: [
+      {
+        file: reset,
+        find: "isToldSince(seen, machine.look) ? memberListed(seen, facts, fact) : undefined",
+        replace: "memberListed(seen, facts, fact)",
+      },
+    ],
+  },
+  {
     name: "removed-while-it-answers",
     about: "removes the member of a machine that answers (INC2, S12)",
     stands: ["INC2", "guard T8"],
