@@ -175,6 +175,19 @@ export const guards: readonly Mutant[] = [
     ],
   },
   {
+    name: "takes-orphans-back",
+    about: "K5: a TalosCluster that was deleted with --cascade=orphan is made the owner of its control plane again, which is wiped with it",
+    stands: ["guard K5"],
+    tests: [tests.deletion],
+    edits: [
+      {
+        file: "operator/src/controllers/taloscluster/controller.ts",
+        find: "if (live === undefined || live.uid !== metadata.uid || live.deletionTimestamp !== undefined) return false;",
+        replace: "if (live === undefined) return true;",
+      },
+    ],
+  },
+  {
     name: "keys-go-first",
     about: "deletes keys and record while machines still hold their configuration (S8, S23)",
     stands: ["INC12"],

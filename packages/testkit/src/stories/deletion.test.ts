@@ -79,6 +79,41 @@ test("a cluster that is deleted with --cascade=orphan leaves its pools and machi
     }
   }));
 
+test("an operator whose lists are behind takes nothing back that was orphaned, and wipes nothing later", () => {
+  const before = new Map<string, object | undefined>();
+  async function* asBefore(events: AsyncIterable<KubeWatchEvent>, plural: string): AsyncIterable<KubeWatchEvent> {
+    for await (const event of events) {
+      const object = before.get(plural);
+      yield event.type === "ADDED" && object !== undefined ? { ...event, object } : event;
+    }
+  }
+  const kube = (real: KubeTransport): KubeTransport => ({
+    ...real,
+    async watch(request, options) {
+      const answer = await real.watch(request, options);
+      return { ...answer, events: asBefore(answer.events, request.path.split("/").at(-1) ?? "") };
+    },
+  });
+  return tell({ kube }, async (world) => {
+    await ready(world);
+    await world.kill();
+    for (const type of [kinds.cluster, kinds.controlPlane, kinds.worker]) before.set(type.plural, await world.get(type));
+    const owners = async (): Promise<unknown> => (await world.get(kinds.controlPlane))?.metadata?.ownerReferences ?? [];
+    await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" }, { propagationPolicy: "Orphan" });
+    await world.until("orphaned", async () => JSON.stringify(await owners()) === "[]", 120);
+    await world.start();
+    await world.time.advance(30_000);
+    assert.deepEqual(await owners(), []);
+    before.clear();
+    await world.kill();
+    await world.start();
+    await world.until("gone", isGone(world), 300);
+    await world.time.advance(120_000);
+    assert.deepEqual(resets(world), []);
+    assert.equal((await world.get(kinds.controlPlane))?.metadata?.deletionTimestamp, undefined);
+  });
+});
+
 test("preserve leaves the machines running and keeps record and keys", () =>
   tell({}, async (world) => {
     await ready(world, { deletionPolicy: "preserve" }, { deletionPolicy: "preserve" });

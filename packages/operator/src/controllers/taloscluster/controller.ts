@@ -51,6 +51,13 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     return live === undefined || reconcileModeOf(live.metadata) === reconcileModeOf(metadata);
   };
 
+  /** The same of one that is not being deleted: what was orphaned and taken for its own again would go, and be wiped, with it. */
+  const isStillThere = async ({ metadata }: TalosCluster): Promise<boolean> => {
+    const live = (await options.latest.talosCluster(metadata))?.metadata;
+    if (live === undefined || live.uid !== metadata.uid || live.deletionTimestamp !== undefined) return false;
+    return reconcileModeOf(live) === reconcileModeOf(metadata);
+  };
+
   const applyChild = async (
     cluster: TalosCluster,
     child: TalosControlPlane | TalosWorker,
@@ -62,7 +69,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       .digest("hex");
     const last = applied.get(key);
     if (existing !== undefined && last?.wish === wish && last.generation === existing.metadata.generation) return;
-    if (!(await isStillWanted(cluster))) return;
+    if (!(await isStillThere(cluster))) return;
     const stored =
       child.kind === "TalosControlPlane"
         ? await client.resource<TalosControlPlane>(talosControlPlaneResource).apply(child, { fieldManager: FIELD_MANAGER, force: true })
