@@ -70,11 +70,16 @@ export const effectGuards: readonly Mutant[] = [
     "if (isAdopted) await",
   ]),
 
-  without("a-uuid", "another machine answers", ["T4", "T9", "T11"], "machine", [identity, "if (shown.uuid !== uuid)"]),
+  without("a-uuid", "another machine answers", ["T4", "T9", "T11"], "machine", [identity, 'if (uuid !== "" && shown.uuid !== uuid)']),
   without("a-network-card", "a clone of the machine answers", ["T4", "T9", "T11"], "machine", [
     identity,
-    'if (fact === undefined || identityOf(facts, fact) === "own" || compareIdentity(facts, fact, shown) === "same") return;',
+    'if (fact === undefined || identityOf(facts, fact) === "own") return;',
     "if (fact === undefined || fact.name !== '') return;",
+  ]),
+  without("a-network-card-alone", "another machine answers for one that has no UUID", ["T4", "T9", "T11"], "machine", [
+    identity,
+    'if (uuid === "" && (fact?.macs ?? []).length === 0) return;',
+    'if (uuid === "") return;',
   ]),
 
   without("a-pinned-connection", "the connection of a configuration takes any key", ["T1", "T2"], "first", [

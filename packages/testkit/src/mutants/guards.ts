@@ -115,7 +115,13 @@ export const guards: readonly Mutant[] = [
     about: "T4, T9, T11: takes whatever machine has the address for the one that was written down (INC3, W4)",
     stands: ["guard T4", "guard T9", "guard T11", "INC3", "INC14", "W2", "W4"],
     tests: [tests.deletion, tests.identity],
-    edits: [{ file: `${brain}/effects/demand-machine.ts`, find: 'if (uuid === "") return;', replace: 'if (uuid !== "nobody") return;' }],
+    edits: [
+      {
+        file: `${brain}/effects/demand-machine.ts`,
+        find: 'if (uuid === "" && (fact?.macs ?? []).length === 0) return;',
+        replace: 'if (uuid !== "nobody") return;',
+      },
+    ],
   },
   {
     name: "all-control-planes-wiped-at-once",

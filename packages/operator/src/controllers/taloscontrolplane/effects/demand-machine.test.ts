@@ -7,7 +7,7 @@ import { configured, facts } from "../../../testing/builders.ts";
 import { demandMachine } from "./demand-machine.ts";
 
 /** A machine that answers with this hardware, on the connection of an effect. */
-function showing(uuid: string, mac: string): TalosClient {
+function showing(uuid: string | undefined, mac: string): TalosClient {
   const resources = {
     get: async (kind: unknown) => (kind === resourceKinds.systemInformation ? { spec: { uuid } } : undefined),
     list: async () => [{ spec: { type: "ether", kind: "", permanentAddress: mac, hardwareAddress: mac } }],
@@ -35,5 +35,17 @@ describe("the machine on the connection of an effect", () => {
     await demandMachine(showing(one.uuid, "mac-10.0.0.1"), one.name, one.uuid, signal, cloned);
     const call = demandMachine(showing(one.uuid, "mac-10.0.0.2"), one.name, one.uuid, signal, cloned);
     await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
+  });
+
+  test("is told by its hardware addresses where it has no UUID", async () => {
+    const bare = facts({ machines: [{ ...one, uuid: "" }, two] });
+    await demandMachine(showing(undefined, "mac-10.0.0.1"), one.name, "", signal, bare);
+    const call = demandMachine(showing(two.uuid, "mac-10.0.0.2"), one.name, "", signal, bare);
+    await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
+  });
+
+  test("is taken for what it was where neither was written down", async () => {
+    const unknown = facts({ machines: [{ ...one, uuid: "", macs: [] }, two] });
+    await demandMachine(showing(two.uuid, "mac-10.0.0.2"), one.name, "", signal, unknown);
   });
 });

@@ -10,7 +10,7 @@ import { compareIdentity } from "../membership/proven-look.ts";
  * Fails unless the machine on this connection is the one that was written down. A certificate of the cluster proves only that it is one of ours:
  * addresses can change hands. Where several machines show one UUID, as clones do, a hardware address has to agree too.
  *
- * @param uuid SMBIOS UUID that was written down; empty, as in containers, demands nothing
+ * @param uuid SMBIOS UUID that was written down; where it is empty, as in containers and on small boards, hardware addresses decide that were written down
  * @param facts the record, for telling whether the UUID is the machine's own
  * @throws EffectError `PRECONDITION_GONE`
  */
@@ -21,17 +21,21 @@ export async function demandMachine(
   signal: AbortSignal,
   facts: ClusterFacts,
 ): Promise<void> {
-  if (uuid === "") return;
+  const fact = machineFact(facts, name);
+  if (uuid === "" && (fact?.macs ?? []).length === 0) return;
   const shown = await hardwareOf(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
-  if (shown.uuid !== uuid)
+  if (uuid !== "" && shown.uuid !== uuid)
     throw new EffectError(
       "PRECONDITION_GONE",
       `what answers at the address of ${name} has the UUID ${shown.uuid ?? "of nobody"}, and ${uuid} was written down`,
     );
-  const fact = machineFact(facts, name);
-  if (fact === undefined || identityOf(facts, fact) === "own" || compareIdentity(facts, fact, shown) === "same") return;
+  if (fact === undefined || identityOf(facts, fact) === "own") return;
+  const verdict = compareIdentity(facts, fact, shown);
+  if (verdict === "same" || (uuid === "" && verdict === "unclear")) return;
   throw new EffectError(
     "PRECONDITION_GONE",
-    `what answers at the address of ${name} shows a UUID that others show too, and none of the hardware addresses that were written down`,
+    uuid === ""
+      ? `what answers at the address of ${name} shows none of the hardware addresses that were written down`
+      : `what answers at the address of ${name} shows a UUID that others show too, and none of the hardware addresses that were written down`,
   );
 }
