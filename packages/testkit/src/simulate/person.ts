@@ -5,7 +5,8 @@ import type { SimulatedMachine } from "@talos-operator/simulator";
 import type { ObjectView } from "./object-view.ts";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
-import { holderOf, listForAWhile, type ListingInput } from "./unknown-member.ts";
+import { bundleKey } from "./troubles/input.ts";
+import { holderOf, isDead, listForAWhile, type ListingInput } from "./unknown-member.ts";
 
 /** Somebody looks at a cluster that asks for help so long after it began to ask. */
 const ANSWERED_AFTER_MS = 3 * 60_000;
@@ -27,7 +28,7 @@ export interface PersonInput extends AdminInput, ListingInput {
  */
 type Ask =
   | { readonly annotation: string; readonly word: string; readonly configures?: string }
-  | { readonly deadMember: string }
+  | { readonly deadMember: string; readonly keys: string }
   | { readonly forgotten: SimulatedMachine; readonly inPlaceOf: string };
 
 /** A person who watches conditions and does what their messages say, where that is right. */
@@ -40,7 +41,7 @@ export function watchOver(input: PersonInput): void {
     isOnTheWay = false;
     if (ask === undefined) return;
     answers += 1;
-    if ("deadMember" in ask) return removeMember(ask.deadMember);
+    if ("deadMember" in ask) return removeMember(ask.deadMember, ask.keys);
     if ("forgotten" in ask) return listForAWhile(input, ask.forgotten, ask.inPlaceOf);
     trace(`a person writes ${ask.annotation}: ${ask.word}`);
     if (ask.configures !== undefined) {
@@ -52,17 +53,15 @@ export function watchOver(input: PersonInput): void {
     await client.resource(talosControlPlaneResource).patch({ namespace: NAMESPACE, name: CLUSTER_NAME }, { type: "merge", value });
   };
   /** `talosctl etcd remove-member` on a control plane whose etcd runs. */
-  const removeMember = async (name: string): Promise<void> => {
+  const removeMember = async (name: string, keys: string): Promise<void> => {
     const member = livingEtcd(datacenter)
       .flatMap(({ members }) => members)
       .find((one) => one.name === name);
     const isServing = ({ state }: SimulatedMachine): boolean => state.services["etcd"]?.state === "Running" && state.isConnected;
     const other = datacenter.machines().find((machine) => isServing(machine) && machine.state.etcd.data?.memberId !== member?.id);
-    // Only one whose machine holds its data no more is dead.
-    if (member === undefined || other === undefined || datacenter.machines().some(({ state }) => state.etcd.data?.memberId === member.id))
-      return;
+    if (member === undefined || other === undefined || !isDead(datacenter, member.id)) return;
     trace(`a person removes the member ${name}`);
-    await asAdmin(input, GIVEN_KEYS, other.address, async (talos) => {
+    await asAdmin(input, keys, other.address, async (talos) => {
       await talos.etcdRemoveMemberById(member.id, { timeoutMs: 5_000 });
     });
   };
@@ -89,16 +88,17 @@ function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
   const isWanted = [...(stage.desired?.controlPlanes ?? []), ...(stage.desired?.workers ?? [])].includes(address);
   if (stage.isRecordLost && isWanted && !stage.routes.has(address))
     return { annotation: annotations.approveReprovision, word, configures: address };
-  // Whoever deleted what told of a machine after the record was lost knows which one it was.
+  // Whoever deleted what told of a machine after the record was lost knows which one it was, and whether it will ever come back.
   const unknown =
-    /list its machine again, in the place of (\S+) until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member (\w+)\./;
-  const [, waiting = "", memberId = ""] = unknown.exec(messageOf("Ready")) ?? [];
+    /has the member (\S+): list its machine again, in the place of (\S+) until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member (\w+)\./;
+  const [, member = "", waiting = "", memberId = ""] = unknown.exec(messageOf("Ready")) ?? [];
+  if (stage.isRecordLost && member !== "" && isDead(datacenter, memberId)) return { deadMember: member, keys: bundleKey.name };
   const forgotten = holderOf({ datacenter, stage }, memberId);
   const inPlaceOf = objects.get("talosmachines", waiting)?.spec?.["endpoint"];
   if (stage.isRecordLost && forgotten !== undefined && typeof inPlaceOf === "string") return { forgotten, inPlaceOf };
   const imported = messageOf("Imported");
   const deadMember = /etcd has the member (\S+), and no machine in the list shows it\./.exec(imported)?.[1];
-  if (deadMember !== undefined && stage.reinstalled.size > 0) return { deadMember };
+  if (deadMember !== undefined && stage.reinstalled.size > 0) return { deadMember, keys: GIVEN_KEYS };
   const plan = new RegExp(`Annotate ${annotations.importApprove}: (\\S+) to take it over`).exec(imported)?.[1];
   if (plan === undefined || !differencesOf(imported).every((line) => isAboutDisk(line, stage))) return undefined;
   return { annotation: annotations.importApprove, word: plan };

@@ -5,9 +5,9 @@ import { createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { Datacenter, SimulatedMachine } from "@talos-operator/simulator";
 import type { Desired } from "./scenario.ts";
 import { createStage } from "./stage.ts";
-import { holderOf, listForAWhile } from "./unknown-member.ts";
+import { holderOf, isDead, listForAWhile } from "./unknown-member.ts";
 
-const forgotten = { address: "10.5.0.1", state: { etcd: { data: { memberId: "ab12" } } } } as unknown as SimulatedMachine;
+const forgotten = { address: "10.5.0.1", state: { power: "on", etcd: { data: { memberId: "ab12" } } } } as unknown as SimulatedMachine;
 const desired: Desired = {
   controlPlanes: ["10.5.0.2", "10.5.0.3", "10.5.0.4"],
   workers: [],
@@ -51,4 +51,12 @@ test("only a machine that was of the cluster, and that stands where it stood, is
   const moved = staged();
   moved.routes.set(forgotten.address, "10.5.0.2");
   assert.equal(holderOf({ datacenter, stage: moved }, "ab12"), undefined);
+});
+
+test("a member is dead when its machine is, or holds its data no more", () => {
+  const off = { ...forgotten, state: { ...forgotten.state, power: "off" } } as unknown as SimulatedMachine;
+  const among = (...machines: readonly SimulatedMachine[]): Datacenter => ({ machines: () => machines }) as unknown as Datacenter;
+  assert.equal(isDead(among(forgotten), "ab12"), false);
+  assert.equal(isDead(among(off), "ab12"), true);
+  assert.equal(isDead(among(forgotten), "cd34"), true);
 });

@@ -28,6 +28,11 @@ export function holderOf(
   return holder !== undefined && stage.everControlPlanes.has(holder.address) && !stage.routes.has(holder.address) ? holder : undefined;
 }
 
+/** No machine holds the data of this member any more, or it lies without power. */
+export function isDead(datacenter: Datacenter, memberId: string): boolean {
+  return datacenter.machines().every(({ state }) => state.etcd.data?.memberId !== memberId || state.power === "off");
+}
+
 /** Lists a machine again that was taken out of the list and that nobody remembers, in the place of one that waits, until it is known. */
 export async function listForAWhile(input: ListingInput, { address }: SimulatedMachine, inPlaceOf: string): Promise<void> {
   const { client, timers, stage, apply, trace } = input;
