@@ -469,6 +469,8 @@ export const kubectlEverydaySessions: readonly KubectlSession[] = [
         eventTime: "2026-01-01T00:00:00.000000Z",
       }),
       "get events --sort-by=.metadata.name -o custom-columns=N:.metadata.name,R:.reason,M:.message,C:.count",
+      "get events --sort-by=.lastTimestamp -o custom-columns=N:.metadata.name,T:.lastTimestamp",
+      "get events --sort-by=.lastTimestamp --field-selector=type=Warning -o name",
       "get events --field-selector=type=Warning -o name",
       "get events --field-selector=involvedObject.name=p -o name",
       "get events.v1.events.k8s.io e1 -o jsonpath={.note}{.deprecatedCount}{.regarding.name}",

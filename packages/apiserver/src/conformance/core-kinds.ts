@@ -161,6 +161,18 @@ export const coreKindCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "an Event that tells no time of its own shows that it has none",
+    run: async (w) => {
+      const named = { metadata: { name: "timeless" }, involvedObject: { kind: "Pod", name: "p", namespace: w.namespace } };
+      const event = await w.create(w.core("events"), { ...named, reason: "Started", type: "Normal" });
+      const times = ["eventTime", "firstTimestamp", "lastTimestamp"] as const;
+      assert.deepEqual(
+        times.map((time) => event[time]),
+        [null, null, null],
+      );
+    },
+  },
+  {
     name: "events are selected by what they are about",
     run: async (w) => {
       for (const name of ["a", "b"]) {

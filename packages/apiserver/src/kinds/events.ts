@@ -14,9 +14,14 @@ const renamed: readonly (readonly [string, string])[] = [
   ["count", "deprecatedCount"],
 ];
 
+/** A stored Event as `v1` shows it: with the times that Go prints even when there are none, which `kubectl get events --sort-by` looks for. */
+export function eventToServed(event: JsonObject): JsonObject {
+  return { eventTime: null, firstTimestamp: null, lastTimestamp: null, ...event };
+}
+
 /** A stored (`v1`) Event as `events.k8s.io/v1` shows it. */
 export function eventToNewApi(event: JsonObject): JsonObject {
-  // Times that Go prints even when there are none.
+  // The same times under their other names.
   return { deprecatedFirstTimestamp: null, deprecatedLastTimestamp: null, ...rename(event, renamed, "events.k8s.io/v1") };
 }
 

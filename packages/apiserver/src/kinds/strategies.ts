@@ -32,7 +32,7 @@ import {
   defaultVolume,
   selectJob,
 } from "./defaults/workloads.ts";
-import { eventToCoreApi, eventToNewApi, validateEvent } from "./events.ts";
+import { eventToCoreApi, eventToNewApi, eventToServed, validateEvent } from "./events.ts";
 import { storedVerbs } from "./kind.ts";
 import type { Strategy, WriteFacts } from "./kind.ts";
 import { restrictToDebugContainers, validateDebugContainers } from "./debug-containers.ts";
@@ -131,6 +131,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     begin: (event) => fill(event, { reportingComponent: "", reportingInstance: "" }),
     validate: validateEvent,
     selectableFields: [...objectFields("involvedObject"), "reason", "reportingComponent", "source", "type"],
+    toServed: eventToServed,
   },
   "events.k8s.io/events": {
     ...ordinary,
