@@ -142,6 +142,27 @@ test("a dry run of a replaced control plane tells who joins and who leaves, with
     assert.deepEqual(world.sent.slice(calls), []);
   }));
 
+test("a dry run of a cluster whose workers cannot be foresees nothing for its control planes either: none of it would be done", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.annotate(kinds.cluster, mode, "dryrun");
+    await world.until("settled", async () => (await world.condition(kinds.cluster, "DryRun"))?.reason === "NothingToDo");
+    const { spec } = demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.6"], workers);
+    const machineSpec = { ...spec?.worker?.metalSpec?.machineSpec, configPatches: [{ machine: { sysctlz: { a: "1" } } }] };
+    const worker = { ...spec?.worker, metalSpec: { ...spec?.worker?.metalSpec, machineSpec } };
+    const patch = { type: "merge", value: { spec: { ...spec, worker } } } as const;
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, patch);
+    await world.until("told", async () => /InvalidConfig: .*sysctlz/.test(await planned(world)));
+    await world.time.advance(60_000);
+    assert.match(await planned(world), /^Nothing would be done\.\nInvalidConfig: [^\n]*sysctlz[^\n]*$/);
+    const before = world.writes.length;
+    const calls = world.sent.length;
+    await world.annotate(kinds.cluster, mode, undefined);
+    await world.time.advance(60_000);
+    assert.deepEqual(world.sent.slice(calls), []);
+    assert.deepEqual(touched(world, before), []);
+  }));
+
 test("a dry run of a changed setting tells the paths with their effect classes, machine by machine", () =>
   tell({}, async (world) => {
     await ready(world);

@@ -4,7 +4,7 @@ import type { Decision } from "../taloscontrolplane/model.ts";
 import { hashOfSteps } from "../taloscontrolplane/planning/plan.ts";
 import type { Plan, PlanStep } from "../taloscontrolplane/planning/plan.ts";
 import { dryRunCondition, notLookedYet } from "../taloscontrolplane/planning/dry-run-condition.ts";
-import { decideCluster } from "./decide.ts";
+import { childrenOf, decideCluster } from "./decide.ts";
 import type { ClusterSeen } from "./decide.ts";
 
 /** What the brain found for the children that a cluster would have. */
@@ -24,15 +24,26 @@ export function foreseenBy(decision: Decision | undefined): ForeseenCluster | un
 
 /** The plan of a TalosCluster that is only tried: what becomes of its children, then what the brain would do with them. */
 export function describeDryRun(seen: ClusterSeen, foreseen: ForeseenCluster | undefined): ConditionInput {
-  const own = ownSteps(seen);
-  if (seen.cluster.spec?.controlPlane !== undefined && seen.problems.length === 0 && foreseen?.hasLooked !== true) return notLookedYet;
-  const children = seen.cluster.spec?.controlPlane === undefined ? undefined : foreseen?.plan;
   const isGoing = seen.cluster.metadata.deletionTimestamp !== undefined;
+  const stopped = isGoing ? undefined : blockedBy(seen);
+  // What the brain would do with children that are not made, or not brought to this spec, is not going to happen.
+  if (stopped !== undefined) return dryRunCondition(nothing, `\n${stopped.reason}: ${stopped.message}`);
+  const own = ownSteps(seen);
+  if (seen.cluster.spec?.controlPlane !== undefined && foreseen?.hasLooked !== true) return notLookedYet;
+  const children = seen.cluster.spec?.controlPlane === undefined ? undefined : foreseen?.plan;
   const steps = isGoing ? [...(children?.steps ?? []), ...own] : [...own, ...(children?.steps ?? [])];
   const plan: Plan = { steps, waiting: children?.waiting, isWhole: children?.isWhole ?? true, hash: hashOfSteps(steps) };
-  const stopped = decideCluster(withFinalizer(seen), finalizers.talosCluster).conditions.find(({ type }) => type === "Ready");
-  const why = seen.problems.length > 0 && stopped !== undefined ? `\n${stopped.reason}: ${stopped.message}` : "";
-  return dryRunCondition(plan, why);
+  return dryRunCondition(plan);
+}
+
+const nothing: Plan = { steps: [], waiting: undefined, isWhole: true, hash: hashOfSteps([]) };
+
+/** Why the cluster's own controller would touch none of its children: a spec that cannot be, or a name that is taken. */
+function blockedBy(seen: ClusterSeen): ConditionInput | undefined {
+  const { controlPlane, worker } = childrenOf(seen.cluster);
+  const { apply, conditions } = decideCluster(withFinalizer(seen), finalizers.talosCluster);
+  const isBlocked = apply.length === 0 && (controlPlane ?? worker) !== undefined;
+  return isBlocked ? conditions.find(({ type }) => type === "Ready") : undefined;
 }
 
 /** What the cluster's own controller would store. */
