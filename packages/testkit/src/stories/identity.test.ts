@@ -248,9 +248,17 @@ test("an object that was made anew under the same name touches nothing until a p
     await world.time.advance(60_000);
     assert.equal(world.effects.length, effects);
     const clusterId = (await world.get(kinds.record))?.spec?.["clusterId"] as string;
+    assert.match(
+      (await world.condition(kinds.controlPlane, "Ready"))?.message ?? "",
+      /Annotate the TalosControlPlane with talos-operator\.dev\/adopt/,
+    );
     await world.annotate(kinds.controlPlane, "talos-operator.dev/adopt", clusterId);
     await world.untilReady();
     assert.equal(world.effects.length, effects);
+    const words = async (): Promise<string> => JSON.stringify((await world.get(kinds.controlPlane))?.metadata?.annotations ?? {});
+    await world.until("answered", async () => !(await words()).includes("talos-operator.dev/adopt"));
+    const events = (await world.client.resource(kinds.event).list()).items.map((event) => JSON.stringify(event));
+    assert.equal(events.filter((event) => event.includes("belongs to this object")).length, 1);
   }));
 
 test("a machine whose plug is pulled is missed by name, and welcomed back", () =>

@@ -27,7 +27,7 @@ export function adopt(seen: Observed): Verdict | undefined {
         },
       ],
     };
-  const message = `A cluster with this name and cluster.id ${facts.clusterId} exists, and its record belongs to another object. Annotate ${annotations.adopt}: ${facts.clusterId} if this is the same cluster, or use another name.${deletionWords(seen)}`;
+  const message = `A cluster with this name and cluster.id ${facts.clusterId} exists, and its record belongs to another object. Annotate the TalosControlPlane with ${annotations.adopt}: ${facts.clusterId} if this is the same cluster, or use another name.${deletionWords(seen)}`;
   return {
     actions: [],
     waiting: { reason: "AdoptionRequired", message },

@@ -6,15 +6,25 @@ import type { Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 /**
  * Takes a person's word off once it has acted, so that it never acts a second time on something that happens later.
  *
- * `approve-reprovision` has acted when the machine it names is written down with the key it shows, or runs; `accept-identity` when a machine is
- * written down with the key it names; `proceed-without-drain` when the effect on the machine it names stands in the record.
+ * `adopt` has acted when the record belongs to the object; `approve-reprovision` when the machine it names is written down with the key it shows, or runs;
+ * `accept-identity` when a machine is written down with the key it names; `proceed-without-drain` when the effect on the machine it names stands in the
+ * record.
  */
 export const answerAnnotations: Rule = {
   name: "answerAnnotations",
   decide(seen) {
-    return vouched(seen) ?? reprovisioned(seen) ?? undrained(seen);
+    return adopted(seen) ?? vouched(seen) ?? reprovisioned(seen) ?? undrained(seen);
   },
 };
+
+function adopted({ controlPlane, record }: Observed): Verdict | undefined {
+  const value = controlPlane.metadata.annotations?.[annotations.adopt];
+  if (value === undefined || record.kind !== "present") return undefined;
+  const { clusterId, controlPlaneUid } = record.value.facts;
+  if (value !== clusterId || controlPlaneUid !== controlPlane.metadata.uid) return undefined;
+  const answer = `The cluster ${clusterId} belongs to this object, as ${annotations.adopt} said; the annotation acts once and is removed.`;
+  return { actions: [{ kind: "AnswerAnnotation", annotation: annotations.adopt, value, answer }] };
+}
 
 function vouched(seen: Observed): Verdict | undefined {
   const value = seen.controlPlane.metadata.annotations?.[annotations.acceptIdentity];
