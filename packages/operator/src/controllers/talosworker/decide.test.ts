@@ -135,3 +135,26 @@ test("worker: without its control plane it says which one it waits for", () => {
   assert.equal(ready?.reason, "ControlPlaneNotFound");
   assert.match(ready.message, /TalosControlPlane demo/);
 });
+
+test("worker: what keeps a machine that left the list is said with the word of the control plane", () => {
+  const pool = worker(1, { finalizers: [FINALIZER], uid: "pool" });
+  const owner = {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosWorker",
+    name: pool.metadata.name,
+    uid: "pool",
+    controller: true,
+  };
+  const left = machine(2, "MachineUnreachable", "Installing");
+  const machines = [machine(1, "AllReady"), { ...left, metadata: { ...left.metadata, ownerReferences: [owner] } }];
+  const said = (message: string): string | undefined => {
+    const removing = { ...conditionFor("Removing", "MachineUnreachable", message), lastTransitionTime: rfc3339(NOW) };
+    const { conditions } = decideWorker(
+      seen({ worker: pool, machines, controlPlane: { ...controlPlane(), status: { conditions: [removing] } } }),
+      FINALIZER,
+    );
+    return conditions.find(({ type }) => type === "Removing")?.reason;
+  };
+  assert.equal(said("demo-workers-10.0.1.2 left the list, must be wiped, and does not answer."), "MachineUnreachable");
+  assert.equal(said("demo-workers-10.0.1.23 left the list, must be wiped, and does not answer."), "Resetting");
+});

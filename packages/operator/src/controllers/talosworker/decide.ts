@@ -1,5 +1,5 @@
 import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
-import type { ConditionInput, Finding, TalosControlPlane, TalosMachine, TalosWorker, WorkerState } from "@talos-operator/api";
+import type { ConditionInput, Finding, ReasonOf, TalosControlPlane, TalosMachine, TalosWorker, WorkerState } from "@talos-operator/api";
 import { addressConditions } from "../shared/address-conditions.ts";
 import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
 import { needsFollowing } from "../taloscontrolplane/rules/compose-machines.ts";
@@ -110,14 +110,18 @@ function leftWords({ machines, held }: WorkerSeen): string {
 }
 
 /** Machines that the pool made and lists no more: the brain of the cluster takes them out, and says where each stands. */
-function removing({ worker, declared, machines }: WorkerSeen): readonly ConditionInput[] {
+function removing({ worker, controlPlane, declared, machines }: WorkerSeen): readonly ConditionInput[] {
   const listed = new Set(declared.map(({ name }) => name));
   const leaving = machines.filter(
     ({ metadata }) => !listed.has(metadata.name) && metadata.ownerReferences?.some((owner) => owner.uid === worker.metadata.uid) === true,
   );
   if (leaving.length === 0) return [];
   const message = `Not listed any more and on their way out: ${leaving.map(({ metadata }) => metadata.name).join(", ")}. The condition Removing of the TalosControlPlane says what is waited for.`;
-  return [conditionFor("Removing", "Resetting", message, worker.metadata.generation)];
+  // The brain's word, where it speaks of one of these: a machine that nobody reaches does not go on by itself.
+  const told = findCondition(controlPlane?.status?.conditions, "Removing");
+  const isOfPool = leaving.some(({ metadata }) => told?.message.includes(`${metadata.name} `) === true);
+  const reason = isOfPool ? (told?.reason as ReasonOf<"Removing">) : "Resetting";
+  return [conditionFor("Removing", reason, message, worker.metadata.generation)];
 }
 
 function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {
