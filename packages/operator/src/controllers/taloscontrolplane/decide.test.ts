@@ -168,6 +168,11 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "keepKeys", actions: ["WriteRecord"], ready: "WaitingForMachines" },
   },
   {
+    name: "answers that word once the record is this object's",
+    world: { facts: facts(), controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/adopt": "cluster-id" } }) },
+    want: { rule: "answerAnnotations", actions: ["AnswerAnnotation"], ready: "WaitingForMachines" },
+  },
+  {
     name: "makes one TalosMachine for each machine",
     world: { facts: facts(), hasObjects: false },
     want: { rule: "composeMachines", actions: ["CreateMachine", "CreateMachine", "CreateMachine"], ready: "WaitingForMachines" },
@@ -508,6 +513,19 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       looks: { ...healthy, "10.0.1.1": running(undefined, { stage: "booting", ready: false }) },
     },
     want: { rule: "waitOrSettle", ready: "NodesNotReady", conditions: { NodesReady: "AllNodesReady" } },
+  },
+  {
+    name: "tells a worker that answers nothing from one whose node is not ready",
+    world: {
+      workers: [worker(1)],
+      facts: facts({ machines: [...allConfigured, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded }),
+      looks: { ...healthy, "10.0.1.1": silent },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "MachineUnreachable",
+      conditions: { NodesReady: "AllNodesReady", Progressing: "WaitingForNodes" },
+    },
   },
   {
     name: "does not call etcd healthy while a member is a learner",

@@ -156,6 +156,7 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
     case "EtcdUnhealthy":
       return "Joining";
     case "NodesNotReady":
+    case "MachineUnreachable":
       return "WaitingForNodes";
     case "Deleting":
       return "Deleting";

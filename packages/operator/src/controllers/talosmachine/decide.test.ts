@@ -171,6 +171,14 @@ test("machine: says what the machine answered to a configuration that it refused
   assert.match(applied.message, /no such disk/);
 });
 
+test("machine: of one that ran and is silent it is not said that its configuration may have been sent", () => {
+  const said = (fact: typeof known): string | undefined =>
+    decideMachine({ machine, look: silent, fact, hasOwner: true, hasRecord: true }).conditions.find(({ type }) => type === "ConfigApplied")
+      ?.message;
+  assert.match(said({ ...known, appliedHash: "read" }) ?? "", /^It ran with its configuration/);
+  assert.match(said(known) ?? "", /may have been sent/);
+});
+
 test("machine: an orphan whose owner is back is none any more (W35)", () => {
   const orphan: TalosMachine = { ...machine, status: { state: "Orphaned" } };
   assert.equal(decideMachine({ machine: orphan, look: running(), fact: known, hasOwner: true, hasRecord: true }).state, "Available");

@@ -191,6 +191,9 @@ function configOf({ look, fact, sent, hasRecord }: MachineSeen): Finding<ReasonO
     return { reason: "Blocked", message: "What answers is not the machine that was configured." };
   if (look.kind === "maintenance" && sent?.outcome === "refused")
     return { reason: "Rejected", message: `The machine refused its configuration: ${sent.detail}. Correct the patches or settings.` };
+  // What was read from it once was there: only whether it is there still, nobody can say.
+  if (look.kind === "silent" && fact?.appliedHash !== undefined)
+    return { reason: "OutcomeUnknown", message: "It ran with its configuration when that was last read, and does not answer now." };
   return { reason: "OutcomeUnknown", message: "The configuration may have been sent; what the machine shows decides." };
 }
 

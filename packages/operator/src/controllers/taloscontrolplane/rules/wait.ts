@@ -1,9 +1,11 @@
-import type { Rule, Waiting, Observed } from "../model.ts";
+import type { Rule, Waiting, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
 import { nodesState } from "../conditions/describe.ts";
 import { etcdHealth } from "../conditions/etcd-health.ts";
 import { isReadyNode, stateOf } from "../conditions/machine-state.ts";
 import { planMachines } from "../membership/plan-machines.ts";
+import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
 
 /** The last rule: nothing to do now. Says what the cluster waits for, the gravest first, or that it is as asked for. */
 export const waitOrSettle: Rule = {
@@ -59,8 +61,11 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   const leaving = removalsOf(seen).filter(({ reason }) => reason !== "MachineUnreachable");
   if (leaving.length > 0) return { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
   const access = [seen.kubeconfig, seen.talosconfig];
-  if (seen.machines.some((machine) => !isReadyNode(machine)))
-    return { reason: "NodesNotReady", message: nodesState(seen, seen.machines).message };
+  const unready = seen.machines.filter((machine) => !isReadyNode(machine));
+  if (unready.length > 0) {
+    const reason = unready.every((machine) => isLost(machine, facts)) ? "MachineUnreachable" : "NodesNotReady";
+    return { reason, message: nodesState(seen, seen.machines).message };
+  }
   if (access.some((one) => one.kind === "present" && !one.value.isOurs))
     return {
       reason: "NameConflict",
@@ -68,6 +73,11 @@ export function waitingOf(seen: Observed): Waiting | undefined {
     };
   if (access.some((one) => one.kind !== "present")) return { reason: "Unobserved", message: "The access Secrets are being written." };
   return undefined;
+}
+
+/** It is part of the cluster, and answers nothing, though nobody asked it to boot: that is about power and network, not about its node. */
+function isLost({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
+  return look.kind === "silent" && mayHoldConfig(machineFact(facts, declared.name)) && intentOn(facts, declared.name) === undefined;
 }
 
 /** Control planes first: without them there is no cluster. */
