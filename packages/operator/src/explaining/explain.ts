@@ -82,7 +82,8 @@ export function explain({ object, related, record }: ExplainInput): Explanation 
     object: nameOf(object),
     namespace: object.metadata.namespace ?? "",
     ...(object.status?.state === undefined ? {} : { state: object.status.state }),
-    isSettled: own.length === 0,
+    // What a parent consists of is waited for by itself too; what an object belongs to, or has beside it, is not.
+    isSettled: own.length === 0 && !(object.kind === "TalosCluster" && others.some(({ reason }) => !WORTH_KNOWING.has(reason))),
     waitingFor: [...own, ...remarksOn(object), ...others],
     nextLook: nextLookOf(object),
     openIntents: [...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]), ...(spec?.openWorkerIntents ?? [])],

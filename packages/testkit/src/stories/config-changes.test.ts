@@ -68,6 +68,24 @@ describe("a change of settings that is in force at once", () => {
       await assertQuiet(world);
     }));
 
+  test("says of settings that are changed back while a machine tries them until when it tries them", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      await edit(world, patched("worker", label("r1")));
+      await world.until("tried", async () => /tries it/.test((await upToDate(world))?.message ?? ""));
+      await edit(world, patched("worker"));
+      await world.until("told", async () => /asked for no more/.test((await upToDate(world))?.message ?? ""), 20);
+      const { message } = (await upToDate(world)) ?? { message: "" };
+      const until = /comes after (\S+Z)\)/.exec(message)?.[1] ?? "";
+      assert.ok(Date.parse(until) > world.time.now(), message);
+      const untilTold = (reason: string): Promise<void> =>
+        world.until(reason, async () => (await world.condition(kinds.cluster, "Progressing"))?.reason === reason, 30);
+      await untilTold("ChangingConfiguration");
+      await untilUpToDate(world);
+      assert.ok(world.time.now() >= Date.parse(until), `${message}, and it is ${new Date(world.time.now()).toISOString()}`);
+      await untilTold("Settled");
+    }));
+
   test("reaches control planes one by one, before the workers", () =>
     tell({}, async (world) => {
       await settled(world);

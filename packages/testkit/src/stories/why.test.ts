@@ -40,6 +40,22 @@ test("why names the machine that is missing, since when, and what releases it; a
     assert.match(printExplanation(settled, world.time.now()), /nothing is waited for/);
   }));
 
+test("why says of a cluster that is ready and gets new settings what it says of its control plane: that it is not as asked for", () =>
+  tell({}, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.3"]));
+    await world.start();
+    await world.untilReady();
+    const configPatches = [{ machine: { sysctls: { "net.core.somaxconn": "4096" } } }];
+    const value = { spec: { controlPlane: { metalSpec: { machineSpec: { configPatches } } } } };
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+    await world.until("tried", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.reason === "RollingOut");
+    for (const type of [kinds.cluster, kinds.controlPlane]) {
+      const told = await why(world, type);
+      assert.equal(told.isSettled, false);
+      assert.doesNotMatch(printExplanation(told, world.time.now()), /It is as asked for/);
+    }
+  }));
+
 test("every entry of the journal says what, why, which rule, and what releases it, and there are never more than fifty", () =>
   tell({}, async (world) => {
     await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.3"]));

@@ -155,6 +155,33 @@ describe("a cluster that runs while its spec cannot be", () => {
   });
 });
 
+test("cluster: a word that only its control plane hears is told to be in the wrong place", () => {
+  const annotated = cluster(inline, {
+    annotations: { "talos-operator.dev/adopt": "id", "talos.alperen.cloud/reconcile-mode": "reconcile" },
+  });
+  const { conditions } = decideCluster({ ...none, cluster: annotated }, FINALIZER);
+  const told = conditions.find(({ type }) => type === "FieldNotSupported")?.message ?? "";
+  assert.match(told, /: the annotation talos-operator\.dev\/adopt \(it acts on TalosControlPlane demo: set it there\)\.$/);
+});
+
+test("cluster: it is not settled while settings of its machines are being changed", () => {
+  const said = [
+    conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", 1),
+    conditionFor("ConfigUpToDate", "RollingOut", "demo-10.0.0.1 (tries it).", 1),
+  ].map((condition) => ({ ...condition, lastTransitionTime: rfc3339(NOW) }));
+  const ready = ownControlPlane("AllReady");
+  const changing = { ...ready, status: { conditions: [...(ready.status?.conditions ?? []), ...said] } };
+  const { conditions } = decideCluster(
+    { ...none, cluster: cluster(inline), controlPlane: changing, worker: ownWorker("AllReady") },
+    FINALIZER,
+  );
+  const progress = conditions.find(({ type }) => type === "Progressing");
+  assert.deepEqual(
+    [progress?.status, progress?.reason, progress?.message],
+    ["True", "ChangingConfiguration", "TalosControlPlane demo: demo-10.0.0.1 (tries it)."],
+  );
+});
+
 for (const { name, seen, want } of cases) {
   test(`cluster: ${name}`, () => {
     const decision = decideCluster(seen, FINALIZER);

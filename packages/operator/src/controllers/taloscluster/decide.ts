@@ -162,7 +162,11 @@ function takeDown({ cluster, controlPlane, worker }: ClusterSeen, hasFinalizer: 
     removeFinalizer: hasFinalizer && next === undefined,
     apply: [],
     remove: next === undefined || next.metadata.deletionTimestamp !== undefined ? [] : [{ kind: next.kind, name: next.metadata.name }],
-    conditions: [conditionFor("Ready", "Deleting", message, generation), conditionFor("Deleting", reason, message, generation)],
+    conditions: [
+      conditionFor("Ready", "Deleting", message, generation),
+      conditionFor("Deleting", reason, message, generation),
+      ...inertOf(cluster),
+    ],
   };
 }
 
@@ -191,7 +195,7 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
   if (isControlPlaneReady && isWorkerReady)
     return [
       ready("AllReady", "The control plane and the workers are ready."),
-      conditionFor("Progressing", "Settled", "Nothing is left to do.", generation),
+      changingOf(controlPlane, generation) ?? conditionFor("Progressing", "Settled", "Nothing is left to do.", generation),
       ...mirrored(controlPlane, generation),
     ];
   const cause = isControlPlaneReady ? worker : controlPlane;
@@ -214,6 +218,19 @@ function progressOf(child: TalosControlPlane | TalosWorker | undefined, message:
     message: progress.message,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
+}
+
+/** What is still being changed of a cluster that is ready: its settings. */
+function changingOf(controlPlane: TalosControlPlane | undefined, generation: number | undefined): ConditionInput | undefined {
+  const conditions = controlPlane?.status?.conditions;
+  if (findCondition(conditions, "Progressing")?.reason !== "ChangingConfiguration") return undefined;
+  const told = findCondition(conditions, "ConfigUpToDate")?.message ?? "See its condition ConfigUpToDate.";
+  return conditionFor(
+    "Progressing",
+    "ChangingConfiguration",
+    `TalosControlPlane ${controlPlane?.metadata.name ?? ""}: ${told}`,
+    generation,
+  );
 }
 
 /** `Bootstrapped` and `EtcdHealthy` as the control plane says them. */
@@ -242,7 +259,11 @@ function isPartOf(controlPlane: TalosControlPlane, cluster: TalosCluster): boole
 }
 
 function inertOf(cluster: TalosCluster): readonly ConditionInput[] {
-  const inert = [...unknownModeField(cluster.metadata), ...(cluster.spec?.pxeServerSpec === undefined ? [] : ["spec.pxeServerSpec"])];
+  const inert = [
+    ...unknownModeField(cluster.metadata),
+    ...(cluster.spec?.pxeServerSpec === undefined ? [] : ["spec.pxeServerSpec"]),
+    ...misplacedWords(cluster),
+  ];
   if (inert.length === 0) return [];
   return [
     conditionFor(
@@ -252,4 +273,24 @@ function inertOf(cluster: TalosCluster): readonly ConditionInput[] {
       cluster.metadata.generation,
     ),
   ];
+}
+
+/** Words of a person that are read from the control plane alone. */
+const OF_CONTROL_PLANE: readonly string[] = [
+  annotations.abandonMachine,
+  annotations.acceptIdentity,
+  annotations.adopt,
+  annotations.approveReprovision,
+  annotations.confirmReset,
+  annotations.importApprove,
+  annotations.proceedWithoutDrain,
+  annotations.retryConfig,
+];
+
+/** They would be waited for in vain. */
+function misplacedWords(cluster: TalosCluster): readonly string[] {
+  const name = cluster.spec?.controlPlane === undefined ? (cluster.spec?.controlPlaneRef?.name ?? "") : cluster.metadata.name;
+  return OF_CONTROL_PLANE.filter((word) => cluster.metadata.annotations?.[word] !== undefined).map(
+    (word) => `the annotation ${word} (it acts on TalosControlPlane ${name}: set it there)`,
+  );
 }

@@ -1,4 +1,4 @@
-import { annotations, conditionFor } from "@talos-operator/api";
+import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { adoptingPatch } from "../config-changes/adopting-patch.ts";
 import { configIntents } from "../config-changes/config-intents.ts";
@@ -43,7 +43,7 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   if (intents.length > 0)
     return {
       reason: "RollingOut",
-      message: `${named(intents.map((intent) => `${intent.machine} (${wordFor(intent)})`))}.${left(plans)}`,
+      message: `${named(intents.map((intent) => `${intent.machine} (${wordFor(intent, plans)})`))}.${left(plans)}`,
     };
   const never = plans.flatMap(({ machine, state }) =>
     state.kind === "never" ? [{ name: machine.declared.name, changes: state.config.changes }] : [],
@@ -130,10 +130,15 @@ function renderedOtherwise(plans: readonly ConfigPlan[], facts: ClusterFacts): W
   };
 }
 
-function wordFor(intent: ReturnType<typeof configIntents>[number]): string {
+function wordFor(intent: ReturnType<typeof configIntents>[number], plans: readonly ConfigPlan[]): string {
   if (intent.what === "Reboot") return "boots";
   if (intent.what === "WriteMeta") return "gets its static network settings";
-  return intent.applyMode === "try" ? "tries it" : "takes it to its disk";
+  if (intent.applyMode !== "try") return "takes it to its disk";
+  const wanted = plans.find(({ machine }) => machine.declared.name === intent.machine)?.settings;
+  // Nobody can break off a trial without a second one: what was asked for since comes after it.
+  return wanted === undefined || wanted === intent.configHash
+    ? "tries it"
+    : `tries settings that are asked for no more, and takes them back by itself; what is asked for now comes after ${rfc3339(intent.deadline)}`;
 }
 
 function left(plans: readonly ConfigPlan[]): string {
