@@ -12,6 +12,7 @@ import { createEventRecorder, createInformerRegistry, createKubeClient, createMa
 import type { Informer, KubeObject, Leadership, ManagerHealth, ObjectKey, Term } from "@talos-operator/kube-runtime";
 import { createCompositionController } from "./controllers/kubernetescluster/controller.ts";
 import { clusterDefaults } from "./controllers/kubernetescluster/defaults.ts";
+import { installedOn } from "./controllers/kubernetescluster/installed-on.ts";
 import { childIndexers, clusterIndexers } from "./controllers/kubernetescluster/observe.ts";
 import { createMachineIdentityController } from "./controllers/machine/controller.ts";
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
@@ -137,6 +138,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       leading,
       requireFingerprint: options.requireMaintenanceFingerprint === true,
       neighbours: createNeighbours(client, clock, leading.identity),
+      installedOn: (controlPlane) => installedOn(controlPlane, vitistackMachines.store),
       concurrency: options.concurrency ?? 16,
       onLook: (machine, look) => reporter.enqueue(machine, reportAfterMs(look)),
       onPlan: (cluster) => composer.enqueue(cluster),
@@ -156,6 +158,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     const composed = { ...shared, clusters, vitistackMachines, defaults };
     const compositions = createCompositionController({
       ...composed,
+      brain,
       events,
       leading,
       concurrency: options.maxConcurrentReconciles ?? 1,

@@ -72,6 +72,7 @@ const knownMachine = object(
       { description: "Settings that this machine refused or took back: they are not sent again until they change." },
     ),
     releasedAt: time("When the machine was proved wiped, or given up by a person. It no longer counts as configured."),
+    pool: string({ description: "Name of the TalosWorker that a worker belongs to, or belonged to.", maxLength: 253 }),
     memberId: string({ description: "The etcd member that the machine last showed as its own, 16 hex digits.", maxLength: 32 }),
     metaHash: string({
       description: "Hash of the static network settings that were last written to its META partition; none = none were.",

@@ -7,6 +7,7 @@ import { networksOf } from "../controllers/taloscontrolplane/spec/fixed-properti
 import { stateOf } from "../controllers/taloscontrolplane/conditions/machine-state.ts";
 import { wantedMeta } from "../controllers/taloscontrolplane/config-changes/meta-plan.ts";
 import type { Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
+import { poolFact } from "../controllers/taloscontrolplane/membership/plan-machines.ts";
 import { hostOf } from "../controllers/taloscontrolplane/membership/removal.ts";
 import { etcdQuorum } from "../controllers/taloscontrolplane/membership/quorum.ts";
 import type { SeenAdoption } from "./adoption.ts";
@@ -274,6 +275,7 @@ function machineFactOf(seen: Observed, facts: ClusterFacts, { machine: { declare
   return {
     name: declared.name,
     role: declared.role,
+    ...poolFact(declared),
     address: declared.address,
     uuid: reading.uuid,
     macs: look.kind === "running" ? (look.hardware?.macs ?? []) : [],

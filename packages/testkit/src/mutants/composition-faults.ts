@@ -1,7 +1,8 @@
-import type { Mutant } from "./mutant.ts";
+import { brain, type Mutant } from "./mutant.ts";
 
 const composition = "operator/src/controllers/kubernetescluster";
 const machine = "operator/src/controllers/machine";
+const membership = `${brain}/membership`;
 
 /** Faults of composing clusters from Machines. */
 export const compositionFaults: readonly Mutant[] = [
@@ -37,6 +38,78 @@ export const compositionFaults: readonly Mutant[] = [
     tests: [`${composition}/ask-by-name.test.ts`],
     edits: [
       { file: `${composition}/decide.ts`, find: "if (seen.isAsked !== true)", replace: "if (seen.isAsked === undefined && seen.now < 0)" },
+    ],
+  },
+  {
+    name: "lost-record-frees-machines",
+    about: "lets a Machine go whose TalosMachine is gone while the record of its founded cluster is away",
+    tests: [`${composition}/read-holding.test.ts`],
+    edits: [
+      {
+        file: `${composition}/read-holding.ts`,
+        find: "signOfEarlierLife({ controlPlane }) !== undefined",
+        replace: "controlPlane.kind === undefined",
+      },
+    ],
+  },
+  {
+    name: "anew-record-frees-machines",
+    about: "lets a Machine go that was installed while a record that was made anew has not met its machine",
+    tests: [`${composition}/read-holding.test.ts`],
+    edits: [
+      {
+        file: `${composition}/read-holding.ts`,
+        find: "isMadeAnew(facts) ? onlyInstalled",
+        replace: "facts.machines.length < 0 ? onlyInstalled",
+      },
+    ],
+  },
+  {
+    name: "installed-and-forgotten",
+    about: "writes no Machine down that was installed and that nothing else tells of, when the record is made anew",
+    tests: [`${membership}/told-machines.test.ts`],
+    edits: [
+      {
+        file: `${membership}/told-machines.ts`,
+        find: "machines: [...facts.machines, ...told, ...installed] };",
+        replace: "machines: [...facts.machines, ...told] };",
+      },
+    ],
+  },
+  {
+    name: "second-machine-believed",
+    about: "takes a second Machine for a machine of the cluster for one that a lost record knew, and wipes it",
+    tests: [`${membership}/told-machines.test.ts`, `${composition}/read-holding.test.ts`],
+    edits: [
+      {
+        file: `${membership}/told-machines.ts`,
+        find: "other.releasedAt !== undefined || other.address !== address",
+        replace: "other.releasedAt !== undefined || other.address !== name",
+      },
+    ],
+  },
+  {
+    name: "given-up-while-it-answers",
+    about: "gives a machine up whose TalosMachine is gone, because its provider says that it is destroyed, though it answers",
+    tests: [`${composition}/decide.test.ts`],
+    edits: [
+      {
+        file: `${composition}/decide.ts`,
+        find: "return seen.silent?.has(talosMachine) === true;",
+        replace: "return seen.holding?.has(talosMachine) === true;",
+      },
+    ],
+  },
+  {
+    name: "untold-means-wiped",
+    about: "says that nothing is installed on a Machine whose TalosMachine a list lacks",
+    tests: [`${machine}/decide.test.ts`],
+    edits: [
+      {
+        file: `${machine}/decide.ts`,
+        find: 'return talosMachine?.status?.state === "Pending";',
+        replace: 'return (talosMachine?.status?.state ?? "Pending") === "Pending";',
+      },
     ],
   },
   {

@@ -89,8 +89,8 @@ export const whoseItIs: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/membership/told-machines.ts`,
-        find: "    ...toldHardware(object),\n",
-        replace: "    uuid: toldHardware(object).uuid.slice(0, 0),\n    macs: [],\n",
+        find: "toldBy(placeOfTold(object), toldHardware(object), now)",
+        replace: "toldBy(placeOfTold(object), NOTHING_TOLD, now)",
       },
     ],
   },

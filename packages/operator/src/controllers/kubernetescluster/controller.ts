@@ -1,5 +1,4 @@
 import {
-  clusterRecordResource,
   conditionFor,
   kubernetesClusterResource,
   reconcileModeOf,
@@ -8,7 +7,6 @@ import {
 } from "@talos-operator/api";
 import type {
   ClusterDefaults,
-  ClusterRecord,
   ConditionInput,
   KubernetesCluster,
   ReconcileMode,
@@ -25,7 +23,7 @@ import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { pausedCondition } from "../shared/mode.ts";
-import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
+import type { Brain } from "../taloscontrolplane/brain.ts";
 import { askByName } from "./ask-by-name.ts";
 import { createPoolApplier } from "./apply-pools.ts";
 import { decideComposition } from "./decide.ts";
@@ -39,9 +37,9 @@ import { createFileKeeper } from "./keep-files.ts";
 import { abandon, release } from "./let-go.ts";
 import { createMachineMaker } from "./make-machines.ts";
 import { createPoolPauser } from "./pause-pools.ts";
+import { readHolding } from "./read-holding.ts";
 import { createSharedEndpoints } from "./shared-endpoint.ts";
 import { createClusterStatusWriter } from "./write-status.ts";
-import { mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
 
 /** The network is asked this often for the address of a cluster. Milliseconds. */
 const ENDPOINT_AGAIN_MS = 5_000;
@@ -52,6 +50,8 @@ export interface CompositionControllerOptions extends ControllerPorts, Compositi
   readonly leading: Leading;
   /** Without it no files are written, and the condition FilesGenerated says so. */
   readonly results?: Results;
+  /** Looks at the machines. */
+  readonly brain: Pick<Brain, "machine">;
   /** What clusters get that do not say otherwise. */
   readonly defaults: ClusterDefaults;
   /** Clusters that are composed at once. */
@@ -94,7 +94,8 @@ export function createCompositionController(options: CompositionControllerOption
     seen = await withEndpoint(seen);
     let decision = decideComposition(seen);
     if (decision.needsRecord) {
-      seen = { ...seen, holding: await readHolding(seen) };
+      const holding = await readHolding(seen, client);
+      seen = { ...seen, holding, silent: silentOf(holding, key) };
       decision = decideComposition(seen);
     }
     if (decision.needsAsking) {
@@ -161,17 +162,8 @@ export function createCompositionController(options: CompositionControllerOption
     return { ...seen, model: { ...model, endpoint: found.endpoint } };
   };
 
-  /** Names of TalosMachines that may hold a configuration, as the record says it now. */
-  const readHolding = async ({ cluster, model }: Seen): Promise<ReadonlySet<string> | undefined> => {
-    if (model === undefined) return undefined;
-    const record = await client
-      .resource<ClusterRecord>(clusterRecordResource)
-      .tryGet({ namespace: cluster.metadata.namespace, name: model.name });
-    if (record === undefined) return new Set();
-    const facts = readRecord(record)?.facts;
-    if (facts === undefined) return undefined;
-    return new Set(facts.machines.filter(mayHoldConfig).map(({ name }) => name));
-  };
+  const silentOf = (holding: ReadonlySet<string> | undefined, { namespace }: ObjectKey): ReadonlySet<string> =>
+    new Set([...(holding ?? [])].filter((name) => options.brain.machine({ namespace, name })?.look.kind === "silent"));
 
   const shapePools = async (decision: Decision, seen: Seen, context: ReconcileContext): Promise<void> => {
     for (const wanted of decision.applyPools) {

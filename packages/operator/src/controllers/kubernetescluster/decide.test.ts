@@ -255,6 +255,35 @@ test("status: ready are the nodes that are Ready, not those that exist, and the 
   );
 });
 
+test("composition: a destroyed machine whose TalosMachine is gone is given up once it does not answer", () => {
+  const world = settled(cluster());
+  const going = world.machines.map((machine) =>
+    machine.metadata.name === "demo-a-0"
+      ? {
+          ...machine,
+          metadata: { ...machine.metadata, deletionTimestamp: "2026-01-01T00:09:00Z" },
+          status: { phase: "Terminated" as const },
+        }
+      : machine,
+  );
+  const { pools } = compose({ ...world, machines: going }, world.model ?? assert.fail());
+  const workers = pools.flatMap((pool) =>
+    pool.kind === "TalosWorker" ? [{ ...pool, metadata: { ...pool.metadata, generation: 1 }, status: world.workers[0]?.status ?? {} }] : [],
+  );
+  const name = "demo-a-demo-a-0";
+  const of = (silent: readonly string[], phase: "Terminated" | "Stopped" = "Terminated"): Decision =>
+    decideComposition({
+      ...world,
+      machines: going.map((machine) => (machine.status === undefined ? machine : { ...machine, status: { phase } })),
+      workers,
+      holding: new Set([name]),
+      silent: new Set(silent),
+    });
+  assert.deepEqual([of([]).needsRecord, of([]).abandon, of([]).release], [true, [], []], "it answers, or was not asked");
+  assert.deepEqual(of([name]).abandon, [name]);
+  assert.deepEqual(of([name], "Stopped").abandon, [], "its provider does not say that it is destroyed");
+});
+
 test("manifest: what a template says survives, whatever is in it, beside labels that tools select by (A031, A036, A037)", () => {
   const object = cluster({
     workers: [{ name: "a", replicas: 1, machineTemplate: { spec: { memory: 1024, machineClass: "large", tags: { x: "y" } } } }],

@@ -107,6 +107,8 @@ function hasLeft(seen: Seen, { pool, machine, talosMachine }: LeavingMachine): b
 function isDestroyed(seen: Seen, { machine, talosMachine }: LeavingMachine): boolean {
   if (machine.metadata.deletionTimestamp === undefined || machine.status?.phase !== "Terminated") return false;
   const object = seen.talosMachines.find(({ metadata }) => metadata.name === talosMachine);
+  // Somebody deleted its TalosMachine: the brain, which looks at it, says whether it answers.
+  if (object === undefined) return seen.silent?.has(talosMachine) === true;
   return findCondition(object?.status?.conditions, "Reachable")?.status === "False";
 }
 

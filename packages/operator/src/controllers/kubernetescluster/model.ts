@@ -35,6 +35,8 @@ export interface Seen {
   readonly talosMachines: readonly TalosMachine[];
   /** Names of TalosMachines that hold this cluster's configuration, as its record says; `undefined` = not read, or not readable. */
   readonly holding: ReadonlySet<string> | undefined;
+  /** Those of them that were asked and do not answer; absent = not known yet. */
+  readonly silent?: ReadonlySet<string>;
   /** What a cluster that goes may have and no cache tells of was asked for by name. */
   readonly isAsked?: true;
   /** What the endpoint waits for, in words; `undefined` = it is known, or the address of the first control plane. */

@@ -19,7 +19,7 @@ for (const [what, has, seen, want] of [
   ["that answers and did not take its configuration (V8)", {}, talosMachine("Available", "True", "False"), undefined],
   ["that ran and is silent now", installed, talosMachine("Available", "False", "True"), undefined],
   ["that was wiped", installed, talosMachine("Pending", "True", "False"), null],
-  ["that nothing stands for any more", installed, undefined, null],
+  ["that nothing stands for right now", installed, undefined, undefined],
 ] as const)
   test(`machine: Talos counts as ${want === "true" ? "" : "not newly "}installed on one ${what}`, () => {
     assert.equal(decideMachineAnnotations(machine(has), seen)[machineAnnotations.osInstalled], want);

@@ -27,7 +27,7 @@ function isInstalled(talosMachine: TalosMachine | undefined): boolean {
   return state === "Available" && isConditionTrue(conditions, "Reachable") && findCondition(conditions, "ConfigApplied")?.status === "True";
 }
 
-/** Nothing of the cluster is on it, or is known to be. */
+/** Nothing of the cluster is on it. A TalosMachine that is not there says nothing: somebody deleted it, or a list lacks it. */
 function isWiped(talosMachine: TalosMachine | undefined): boolean {
-  return talosMachine === undefined || talosMachine.status?.state === "Pending";
+  return talosMachine?.status?.state === "Pending";
 }

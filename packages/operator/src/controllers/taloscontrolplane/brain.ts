@@ -1,4 +1,4 @@
-import type { HostOptions } from "@talos-operator/api";
+import type { HostOptions, TalosControlPlane } from "@talos-operator/api";
 import type { Controller, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Keys, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import type { Leading } from "../../leading.ts";
@@ -9,6 +9,7 @@ import type { Neighbours } from "../../neighbours/neighbours.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
 import type { MachineFact } from "./record/facts.ts";
+import type { MachinePlace } from "./membership/told-machines.ts";
 import type { IdentityKind } from "./membership/identity.ts";
 import type { DeclaredMachine, Decision, Rule, SentEffect } from "./model.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -30,6 +31,8 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly configs: ConfigReferences;
   readonly requireFingerprint: boolean;
   readonly neighbours: Neighbours;
+  /** Machines of the KubernetesCluster that made this control plane which say that its cluster was installed on them. */
+  readonly installedOn: (controlPlane: TalosControlPlane) => readonly MachinePlace[];
   readonly rules?: readonly Rule[];
   /** Clusters that are worked on at once. */
   readonly concurrency: number;

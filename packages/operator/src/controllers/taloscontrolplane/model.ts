@@ -16,6 +16,7 @@ import type { SeenDrain } from "../../workload/seen-drain.ts";
 import type { SeenNodes } from "../../workload/cluster-workload.ts";
 import type { SeenGiven } from "../../secrets/given-secrets.ts";
 import type { SeenAdoption } from "../../importing/adoption.ts";
+import type { MachinePlace } from "./membership/told-machines.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import type { SeenConfig } from "./config-changes/seen-config.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -99,6 +100,8 @@ export interface Observed {
   readonly workers: readonly TalosWorker[];
   /** TalosMachine objects of this cluster by name. */
   readonly machineObjects: readonly TalosMachine[];
+  /** Machines of a KubernetesCluster that this cluster was installed on, as their annotations say; absent = there are none. */
+  readonly installed?: readonly MachinePlace[];
   /** In the order of declaration, control planes first. */
   readonly machines: readonly SeenMachine[];
   /** Machines that the record knows, that were not let go, and that no spec declares any more. */

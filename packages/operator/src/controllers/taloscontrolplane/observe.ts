@@ -1,4 +1,4 @@
-import { bundleSecretName, findingsMessage, machineNameFor, validateAddresses } from "@talos-operator/api";
+import { bundleSecretName, findingsMessage, validateAddresses } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
 import type { Finding, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
@@ -11,11 +11,13 @@ import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-copies.ts";
 import { whoElseHasKeys } from "./record/who-has-keys.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
-import { placeOfTold, saysConfigured, toldLook } from "./membership/told-machines.ts";
+import { formerMachines } from "./membership/former-machines.ts";
+import { isMadeAnew, toldLook } from "./membership/told-machines.ts";
+import type { MachinePlace } from "./membership/told-machines.ts";
 import { untoldWorkers } from "./membership/untold.ts";
 import type { DeclaredMachine, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
 import { intentOn, machineFact, mayHoldConfig } from "./record/facts.ts";
-import type { ClusterFacts, MachineFact } from "./record/facts.ts";
+import type { ClusterFacts } from "./record/facts.ts";
 import type { ClusterSession } from "./session.ts";
 import { checkWritten } from "./spec/check-written.ts";
 import { machinesOf } from "./spec/declared.ts";
@@ -53,6 +55,8 @@ export interface Cached {
   readonly isParentGoing: boolean;
   readonly workers: readonly TalosWorker[];
   readonly machineObjects: readonly TalosMachine[];
+  /** Machines of a KubernetesCluster that this cluster was installed on, as their annotations say; asked where the record may not know them. */
+  readonly installed: () => readonly MachinePlace[];
   /** Pools of other clusters, in any namespace, that list one of our addresses or references and were there first: a machine belongs to one cluster. */
   readonly otherPools: readonly (TalosControlPlane | TalosWorker)[];
   /** The machine of another, older cluster that is at this address, as `TalosMachine namespace/name`; for addresses that references give. */
@@ -121,7 +125,8 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     session,
     ports,
   );
-  const former = formerMachines(declared, seenRecord, cached);
+  const installed = facts === undefined || isMadeAnew(facts) ? cached.installed() : [];
+  const former = formerMachines(declared, seenRecord, { ...cached, installed });
   // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
   const watched = session.isMakingKey() ? [] : [...declared, ...former];
   const targets = watched
@@ -158,6 +163,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     ...(cached.unknownMode === undefined ? {} : { unknownMode: cached.unknownMode }),
     workers,
     machineObjects,
+    ...(installed.length === 0 ? {} : { installed }),
     machines: declared.map(see),
     former: former.map(see),
     ...(controlPlane.metadata.deletionTimestamp !== undefined
@@ -252,36 +258,6 @@ function workloadOf(
   for (const name of workload.drains().keys())
     if (mode !== "reconcile" || machineFact(facts, name) === undefined || intentOn(facts, name) !== undefined) workload.forget(name);
   return { drains: workload.drains(), nodes: workload.nodes() };
-}
-
-/**
- * Machines that the record knows, that were not let go, and that nobody declares any more. Without a record those whose TalosMachines say that they were
- * configured: they may be the only ones that show that the cluster exists.
- */
-function formerMachines(declared: readonly DeclaredMachine[], record: SeenRecord | undefined, cached: Cached): readonly DeclaredMachine[] {
-  const names = new Set(declared.map((machine) => machine.name));
-  const known = record?.facts.machines.filter(mayHoldConfig) ?? cached.machineObjects.filter(saysConfigured).map(placeOfTold);
-  return known
-    .filter((fact) => !names.has(fact.name))
-    .map((fact) => ({
-      name: fact.name,
-      role: fact.role,
-      address: fact.address,
-      owner:
-        fact.role === "controlplane"
-          ? ({ kind: "TalosControlPlane", name: cached.controlPlane.metadata.name } as const)
-          : ({ kind: "TalosWorker", name: poolNameOf(fact, cached) } as const),
-      field: `ClusterRecord ${fact.name}`,
-      version: record?.facts.talosVersion ?? "",
-      machineSpec: {},
-    }));
-}
-
-/** The pool that a former worker belonged to, as its TalosMachine or its name tells; empty when neither does. */
-function poolNameOf({ name, address }: Pick<MachineFact, "name" | "address">, { workers, machineObjects }: Cached): string {
-  const told = machineObjects.find((object) => object.metadata.name === name)?.spec?.workerRef?.name;
-  if (told !== undefined) return told;
-  return workers.find((worker) => machineNameFor(worker.metadata.name, { kind: "address", address }) === name)?.metadata.name ?? "";
 }
 
 /** Addresses that a worker pool must not share: other pools of the cluster, and other clusters. */

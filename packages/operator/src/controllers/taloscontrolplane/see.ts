@@ -70,6 +70,7 @@ export async function see(
     isParentGoing: surroundings.isParentGoing(key, controlPlane),
     workers,
     machineObjects,
+    installed: () => options.installedOn(controlPlane),
     otherPools: surroundings.otherPools(controlPlane, pools),
     machineElsewhere: (address: string) => surroundings.machineElsewhere(controlPlane, address),
     // A cluster that is taken over runs already.

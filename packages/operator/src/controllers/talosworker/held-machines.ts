@@ -5,6 +5,7 @@ import { silentForMs } from "../../looking/look.ts";
 import type { Look } from "../../looking/look.ts";
 import { COMES_BACK_MS, isMadeAnew, signOfEarlierLife } from "../taloscontrolplane/membership/told-machines.ts";
 import { machineFact, mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
+import type { MachineFact } from "../taloscontrolplane/record/facts.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
 
 /**
@@ -41,13 +42,18 @@ export async function heldMachines(
   if (facts === undefined) return "unknown";
   const known = facts.machines
     .filter((fact) => fact.role === "worker" && mayHoldConfig(fact))
-    .filter((fact) => listed.includes(fact.name) || machineNameFor(metadata.name, { kind: "address", address: fact.address }) === fact.name)
+    .filter((fact) => listed.includes(fact.name) || fact.pool === metadata.name || isNamedBy(metadata.name, fact))
     .map((fact) => fact.name);
   if (!isMadeAnew(facts)) return known;
   const untold = listed.filter(
     (machine) => machineFact(facts, machine) === undefined && machine !== abandoned && mayShowConfig(look(machine)),
   );
   return [...known, ...untold];
+}
+
+/** Its name is that of a machine of this pool; a record of before the field may not name the pool. */
+function isNamedBy(pool: string, { name, address }: MachineFact): boolean {
+  return machineNameFor(pool, { kind: "address", address }) === name;
 }
 
 /** A machine that the record does not know runs with the cluster's keys, or may come back with them. */

@@ -6,7 +6,8 @@ import type { IdentityKind } from "./identity.ts";
 /** What tells one machine from all others, as far as it is known. */
 export type ToldHardware = Pick<MachineFact, "uuid" | "macs">;
 
-const NOTHING: ToldHardware = { uuid: "", macs: [] };
+/** Of a machine that nobody tells who it is. */
+export const NOTHING_TOLD: ToldHardware = { uuid: "", macs: [] };
 const APART = "Hardware addresses tell";
 
 /**
@@ -34,7 +35,7 @@ export function identityWords(
 /** The hardware that a TalosMachine names; nothing where it names none. */
 export function toldHardware({ status }: TalosMachine): ToldHardware {
   const message = findCondition(status?.conditions, "IdentityUnique")?.message;
-  if (message === undefined) return NOTHING;
+  if (message === undefined) return NOTHING_TOLD;
   const uuid = / UUID (\S+) /.exec(message)?.[1] ?? "";
   const cards = / (?:them|it) apart: (.+)\.$/.exec(message)?.[1];
   return { uuid, macs: cards?.split(", ") ?? [] };

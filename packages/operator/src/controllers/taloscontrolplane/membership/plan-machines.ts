@@ -297,6 +297,7 @@ function factOf(
   return {
     name: declared.name,
     role: declared.role,
+    ...poolFact(declared),
     address: declared.address,
     uuid: look.uuid ?? "",
     macs: look.macs,
@@ -323,6 +324,11 @@ function isVouchedFor({ controlPlane }: Observed, { spki }: InMaintenance): bool
   return controlPlane.metadata.annotations?.[annotations.acceptIdentity] === spki;
 }
 
+/** The pool that is written down with a worker; that of one that is only known from elsewhere may not be told. */
+export function poolFact({ role, owner }: Pick<DeclaredMachine, "role" | "owner">): Pick<MachineFact, "pool"> {
+  return role === "worker" && owner.name !== "" ? { pool: owner.name } : {};
+}
+
 /** A machine that proved by its certificate that it is ours; its maintenance key is not known, so it is never configured again without a word. */
 function metRunning(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, { platform, hardware }: Running): MachineFact {
   const { now } = seen;
@@ -330,6 +336,7 @@ function metRunning(seen: Observed, facts: ClusterFacts, declared: DeclaredMachi
   return {
     name,
     role,
+    ...poolFact(declared),
     address,
     uuid: hardware?.uuid ?? "",
     macs: hardware?.macs ?? [],

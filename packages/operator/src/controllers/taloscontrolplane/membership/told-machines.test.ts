@@ -8,6 +8,7 @@ import { identityWords, toldHardware } from "./identity-words.ts";
 import type { IdentityKind } from "./identity.ts";
 import { planMachines, withUnknownRunning } from "./plan-machines.ts";
 import { isOnlyTold, toldLook, toldMachines } from "./told-machines.ts";
+import type { MachinePlace } from "./told-machines.ts";
 
 /** A TalosMachine whose machine was configured, and that says who it is. */
 function telling(address: string, identity: IdentityKind = "own", uuid = `uuid-${address}`): TalosMachine {
@@ -131,6 +132,24 @@ test("clones of which only the UUID was told are not taken for each other", () =
     [two]: running(undefined, { hardware: { uuid: "clone", macs: [`mac-${two}`] } }),
   };
   assert.deepEqual(planMachines(observed({ controlPlane: controlPlane(2), facts: anew, looks }), anew).stopped, []);
+});
+
+test("a Machine that was installed, and that nothing else tells of, is written down in a record that was made anew", () => {
+  const blue = { name: "demo-workers-blue", role: "worker" as const, pool: "demo-workers", address: "10.0.1.1" } satisfies MachinePlace;
+  const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
+  const anew = facts({ machines: [configured(one)], bundle });
+  const world = (known: typeof anew, installed: readonly MachinePlace[] = [blue]) => ({
+    ...observed({ controlPlane: controlPlane(1), facts: known }),
+    installed,
+  });
+  const [, told] = withUnknownRunning(world(anew), anew).machines;
+  assert.deepEqual([told?.name, told?.pool, told !== undefined && isOnlyTold(told)], ["demo-workers-blue", "demo-workers", true]);
+  const [write] = decide(world(anew)).actions;
+  assert.deepEqual(write?.kind === "WriteRecord" && write.facts.machines.map(({ name }) => name), ["demo-10.0.0.1", "demo-workers-blue"]);
+  const twin = [{ ...blue, address: one }];
+  assert.equal(withUnknownRunning(world(anew, twin), anew), anew, "a second Machine for a machine that is known tells of that one");
+  const kept = facts({ machines: [configured(one)] });
+  assert.equal(withUnknownRunning(world(kept), kept), kept, "a record that was there all the time knows better");
 });
 
 test("a machine that was met running or configured here is not from hearsay", () => {

@@ -3,7 +3,8 @@ import type { TalosMachine } from "@talos-operator/api";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { Look } from "../../../looking/look.ts";
 import type { DeclaredMachine, Observed } from "../model.ts";
-import { toldHardware } from "./identity-words.ts";
+import { NOTHING_TOLD, toldHardware } from "./identity-words.ts";
+import type { ToldHardware } from "./identity-words.ts";
 import { provenLook } from "./proven-look.ts";
 
 /** A machine that took its configuration installs and boots meanwhile; one that is silent for longer took none that anybody remembers. */
@@ -22,11 +23,16 @@ export function signOfEarlierLife({ controlPlane: { status } }: Pick<Observed, "
   return undefined;
 }
 
+/** Where a machine is that may be configured, and what for. */
+export type MachinePlace = Pick<MachineFact, "name" | "role" | "pool" | "address">;
+
 /** Where a machine is that its TalosMachine tells of, and what for. */
-export function placeOfTold({ metadata, spec }: TalosMachine): Pick<MachineFact, "name" | "role" | "address"> {
+export function placeOfTold({ metadata, spec }: TalosMachine): MachinePlace {
+  const pool = spec?.workerRef?.name;
   return {
     name: metadata.name,
     role: spec?.workerRef === undefined ? "controlplane" : "worker",
+    ...(pool === undefined ? {} : { pool }),
     address: canonicalAddress(spec?.endpoint ?? ""),
   };
 }
@@ -38,13 +44,14 @@ export function placeOfTold({ metadata, spec }: TalosMachine): Pick<MachineFact,
  * shows the key that its TalosMachine names; with any other it was wiped, or is another machine, and a person says what may become of it.
  */
 export function toldMachines(seen: Observed): readonly MachineFact[] {
-  return seen.machineObjects.filter(saysConfigured).map((object): MachineFact => {
+  const told = seen.machineObjects.filter(saysConfigured).map((object): MachineFact => {
     const look = seen.machines.find(({ declared }) => declared.name === object.metadata.name)?.look;
     const named = findCondition(object.status?.conditions, "MaintenanceIdentityPinned")?.message ?? "";
     const same = look?.kind === "maintenance" && named.includes(look.spki) ? look : undefined;
-    const told = toldFact(object, seen.now);
-    return same === undefined ? told : { ...told, uuid: same.uuid ?? "", macs: same.macs, spki: same.spki, platform: same.platform };
+    const fact = toldFact(object, seen.now);
+    return same === undefined ? fact : { ...fact, uuid: same.uuid ?? "", macs: same.macs, spki: same.spki, platform: same.platform };
   });
+  return [...told, ...installedMachines(seen, told)];
 }
 
 /**
@@ -53,15 +60,46 @@ export function toldMachines(seen: Observed): readonly MachineFact[] {
  */
 export function withTold(seen: Observed, facts: ClusterFacts): ClusterFacts {
   if (!isMadeAnew(facts)) return facts;
-  const untold = (name: string): boolean => facts.machines.every((machine) => machine.name !== name);
-  if (!seen.machineObjects.some((object) => untold(object.metadata.name) && saysConfigured(object))) return facts;
-  return { ...facts, machines: [...facts.machines, ...toldMachines(seen).filter(({ name }) => untold(name))] };
+  const isUntold = (name: string): boolean => facts.machines.every((machine) => machine.name !== name);
+  const isTold = seen.machineObjects.some((object) => isUntold(object.metadata.name) && saysConfigured(object));
+  const told = isTold ? toldMachines({ ...seen, installed: [] }).filter(({ name }) => isUntold(name)) : [];
+  const installed = installedMachines(seen, [...facts.machines, ...told]);
+  return told.length + installed.length === 0 ? facts : { ...facts, machines: [...facts.machines, ...told, ...installed] };
+}
+
+/**
+ * Machines that a KubernetesCluster still holds, that nobody lists any more, and that nothing else tells of: their TalosMachines went while there was no record. Whoever
+ * has let them go would leave them with their configuration.
+ */
+function installedMachines({ installed = [], machines, now }: Observed, known: readonly MachineFact[]): readonly MachineFact[] {
+  const declared = machines.map((machine) => machine.declared);
+  return onlyInstalled(installed, [...declared, ...known]).map((place) => toldBy(place, NOTHING_TOLD, now));
+}
+
+/**
+ * Those of the places that none of the others is: neither by its name, nor by its address, where a second Machine for the same machine says of itself what is
+ * true of the first.
+ */
+export function onlyInstalled(
+  installed: readonly MachinePlace[],
+  others: readonly (Pick<MachinePlace, "name" | "address"> & Partial<Pick<MachineFact, "releasedAt">>)[],
+): readonly MachinePlace[] {
+  return installed.filter(
+    ({ name, address }, index) =>
+      address !== "" &&
+      installed.findIndex((other) => other.address === address) === index &&
+      others.every((other) => other.name !== name && (other.releasedAt !== undefined || other.address !== address)),
+  );
 }
 
 function toldFact(object: TalosMachine, now: number): MachineFact {
+  return toldBy(placeOfTold(object), toldHardware(object), now);
+}
+
+function toldBy(place: MachinePlace, hardware: ToldHardware, now: number): MachineFact {
   return {
-    ...placeOfTold(object),
-    ...toldHardware(object),
+    ...place,
+    ...hardware,
     spki: undefined,
     platform: undefined,
     installDisk: undefined,

@@ -37,7 +37,7 @@ const ofConfig = {
 
 const machine = (role: MachineFact["role"]): fc.Arbitrary<MachineFact> =>
   fc.record(
-    { name: word, role: fc.constant(role), ...known, ...ofConfig },
+    { name: word, role: fc.constant(role), pool: word, ...known, ...ofConfig },
     { requiredKeys: ["name", "role", ...(Object.keys(known) as (keyof typeof known)[])] },
   );
 

@@ -132,6 +132,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
   return {
     name: machine.name,
     role,
+    ...(machine.pool === undefined ? {} : { pool: machine.pool }),
     address: machine.address,
     uuid: machine.uuid,
     macs: machine.macs ?? [],
@@ -170,6 +171,7 @@ function printMachine(machine: MachineFact): KnownMachine {
     ...(machine.vouchedAt === undefined ? {} : { vouchedAt: time(machine.vouchedAt) }),
     ...(machine.configuredAt === undefined ? {} : { configuredAt: time(machine.configuredAt) }),
     ...(machine.releasedAt === undefined ? {} : { releasedAt: time(machine.releasedAt) }),
+    ...(machine.pool === undefined ? {} : { pool: machine.pool }),
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
     ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
   };

@@ -44,6 +44,8 @@ export interface BundleFact {
 export interface MachineFact {
   readonly name: MachineName;
   readonly role: MachineRole;
+  /** Name of a worker's TalosWorker, which its own name does not always tell; absent for control planes and in records of before this field. */
+  readonly pool?: string;
   readonly address: string;
   /** SMBIOS UUID; empty where the machine has none. */
   readonly uuid: string;
