@@ -149,8 +149,8 @@ export const guards: readonly Mutant[] = [
       },
       {
         file: `${brain}/rules/deletion.ts`,
-        find: `!isOtherMachine(fact?.uuid ?? "", look.uuid)`,
-        replace: `!isOtherMachine(fact?.uuid ?? "", look.kind === "maintenance" ? look.uuid : undefined)`,
+        find: `compareIdentity(facts, fact, look) === "other"`,
+        replace: `compareIdentity(facts, fact, look.kind === "maintenance" ? look : undefined) === "other"`,
       },
     ],
   },

@@ -70,7 +70,8 @@ function planControlPlane(seen: Observed, facts: ClusterFacts): RemovalStep {
 /** Nothing is under way: who leaves next, and what keeps the others. */
 function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[]): RemovalStep {
   const wiped = leavers.find(
-    (leaver) => isWiped(leaver) && memberListed(seen, facts, leaver.fact) === false && configMayArriveUntil(seen, leaver) === undefined,
+    (leaver) =>
+      isWiped(facts, leaver) && memberListed(seen, facts, leaver.fact) === false && configMayArriveUntil(seen, leaver) === undefined,
   );
   if (wiped !== undefined)
     return {

@@ -79,7 +79,7 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
     return closed(seen, facts, intent, "Gone", `${intent.machine} is not looked at any more.`);
   const leaver = { machine, fact };
   const busy = (message: string): RemovalStep => ({ facts, actions: [], removals: [waits(fact, "Resetting", message)] });
-  if (isWiped(leaver)) {
+  if (isWiped(facts, leaver)) {
     const isListed = isToldSince(seen, machine.look) ? memberListed(seen, facts, fact) : undefined;
     if (isListed === undefined)
       return {

@@ -52,7 +52,7 @@ function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, engaged: R
     actions: [],
     removals: [],
   });
-  if (isWiped(leaver)) return letGo("AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
+  if (isWiped(facts, leaver)) return letGo("AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
   const pool = poolOf(seen, machine);
   const forbidden = wipeForbidden(seen, leaver);
   if (forbidden !== undefined) return say("ConfirmationRequired", forbidden);
@@ -133,7 +133,7 @@ function withdrawn(seen: Observed, facts: ClusterFacts): ClusterFacts {
     const machine = seen.machines.find(({ declared }) => declared.name === intent.machine);
     if (machine === undefined || poolOf(seen, machine)?.metadata.deletionTimestamp !== undefined) return known;
     const fact = machineFact(known, intent.machine);
-    if (fact !== undefined && isWiped({ machine, fact }))
+    if (fact !== undefined && isWiped(known, { machine, fact }))
       return released(seen, known, fact, "AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
     const isAtWork = machine.look.kind !== "running" || machine.look.stage === "resetting";
     return isAtWork || seen.now < intent.deadline + LATE_MS ? known : closed(seen, known, intent, "ListedAgain");

@@ -5,7 +5,8 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { stateOf } from "../conditions/machine-state.ts";
-import { isOtherMachine, wordFor } from "./identity.ts";
+import { wordFor } from "./identity.ts";
+import { compareIdentity } from "./proven-look.ts";
 import type { Action, MachineName, MachineRole, Observed, SeenMachine } from "../model.ts";
 import { etcdMembership } from "./quorum.ts";
 import type { EtcdQuorum } from "./quorum.ts";
@@ -62,8 +63,8 @@ export function poolOf(seen: Observed, { declared }: SeenMachine): TalosWorker |
 }
 
 /** The machine answers in maintenance mode: nothing is left on it. Another machine at its address proves nothing about it. */
-export function isWiped({ machine: { look }, fact }: Leaver): boolean {
-  return look.kind === "maintenance" && !isOtherMachine(fact.uuid, look.uuid);
+export function isWiped(facts: ClusterFacts, { machine: { look }, fact }: Leaver): boolean {
+  return look.kind === "maintenance" && compareIdentity(facts, fact, look) !== "other";
 }
 
 /**

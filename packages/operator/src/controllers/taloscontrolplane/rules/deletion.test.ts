@@ -415,6 +415,19 @@ const cases: readonly {
     says: /demo-workers\. A cluster with this name .* as its machines would be wiped: TalosWorker demo-workers\./,
   },
   {
+    name: "takes no clone that waits at its address for the proof that a machine was wiped",
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      facts: facts({
+        machines: [configured("10.0.0.1"), configured("10.0.0.2", "controlplane", "demo", { uuid: "uuid-10.0.0.1" })],
+      }),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1", { spki: "new", macs: ["mac-of-a-third"] }) },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "MachineUnreachable",
+  },
+  {
     name: "waits for a silent machine and names what would release it",
     world: {
       controlPlane: controlPlane(1, {}, going),

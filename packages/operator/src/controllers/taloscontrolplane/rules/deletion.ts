@@ -11,7 +11,7 @@ import {
   withMachine,
   withoutIntent,
 } from "../record/facts.ts";
-import { isOtherMachine, wordFor } from "../membership/identity.ts";
+import { wordFor } from "../membership/identity.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
@@ -22,6 +22,7 @@ import { firstFacts } from "../membership/first-facts.ts";
 import { withUnknownRunning } from "../membership/plan-machines.ts";
 import { COMES_BACK_MS, isMadeAnew, saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
+import { compareIdentity } from "../membership/proven-look.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
 import { adopt, isOfAnother } from "./adoption.ts";
 
@@ -236,7 +237,9 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       continue;
     }
     // Another machine at its address proves nothing about it.
-    const isWiped = look.kind === "maintenance" && !isOtherMachine(fact?.uuid ?? "", look.uuid);
+    const isOther =
+      look.kind === "maintenance" && facts !== undefined && fact !== undefined && compareIdentity(facts, fact, look) === "other";
+    const isWiped = look.kind === "maintenance" && !isOther;
     const until = fact === undefined ? undefined : configMayArriveUntil(seen, { machine, fact });
     if (isWiped && until !== undefined && !isAbandoned(seen, machine, facts)) {
       waiting.push({
