@@ -24,10 +24,10 @@
 - apiGroups: ['']
   resources: [configmaps]
   verbs: [get]
-# KubernetesClusters are people's, and only finalizers are written
+# KubernetesClusters are people's, and only finalizers are written; read before anything is made for one
 - apiGroups: [vitistack.io]
   resources: [kubernetesclusters]
-  verbs: [list, patch, watch]
+  verbs: [get, list, patch, watch]
 # Machines are made from a KubernetesCluster, read for their addresses, and go with it
 - apiGroups: [vitistack.io]
   resources: [machines]

@@ -113,6 +113,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
   };
   const latest = { talosCluster: createLatest(talosClusters, client, clock), controlPlane: createLatest(controlPlanes, client, clock) };
+  const latestCluster = createLatest(clusters, client, clock);
   const watched = { talosClusters, controlPlanes, workers, machines, latest };
   const traced = tracer === undefined ? {} : { tracer };
   const shared = { client, clock, timers, random, log, ...watched, hosts, ...measured, ...traced };
@@ -155,7 +156,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       planOf: (controlPlane, worker) => brain.poolPlan(controlPlane, worker),
     });
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
-    const composed = { ...shared, clusters, vitistackMachines, defaults };
+    const composed = { ...shared, clusters, vitistackMachines, defaults, latestCluster };
     const compositions = createCompositionController({
       ...composed,
       brain,

@@ -71,10 +71,10 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "compositions",
-    why: "KubernetesClusters are people's, and only finalizers are written",
+    why: "KubernetesClusters are people's, and only finalizers are written; read before anything is made for one",
     group: vitistack,
     resources: ["kubernetesclusters"],
-    verbs: ["list", "patch", "watch"],
+    verbs: ["get", "list", "patch", "watch"],
   },
   {
     feature: "compositions",

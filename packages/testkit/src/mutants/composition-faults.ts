@@ -32,6 +32,19 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "takes-orphaned-pools-back",
+    about: "K5: a KubernetesCluster that was deleted with --cascade=orphan owns its pools and Machines again, which are wiped and deleted with it",
+    stands: ["guard K5"],
+    tests: ["testkit/src/stories/composition-orphaned.test.ts"],
+    edits: [
+      {
+        file: `${composition}/owner-there.ts`,
+        find: "return live !== undefined && live.uid === metadata.uid && live.deletionTimestamp === undefined;",
+        replace: "return live?.uid !== metadata.name;",
+      },
+    ],
+  },
+  {
     name: "no-list-tells-no-pool",
     about: "lets Machines and a cluster go whose control plane is there and no list tells of",
     stands: ["V7"],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import type { KubeRequest, KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
+import { createOldLists } from "./old-lists.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -80,31 +81,19 @@ test("a cluster that is deleted with --cascade=orphan leaves its pools and machi
   }));
 
 test("an operator whose lists are behind takes nothing back that was orphaned, and wipes nothing later", () => {
-  const before = new Map<string, object | undefined>();
-  async function* asBefore(events: AsyncIterable<KubeWatchEvent>, plural: string): AsyncIterable<KubeWatchEvent> {
-    for await (const event of events) {
-      const object = before.get(plural);
-      yield event.type === "ADDED" && object !== undefined ? { ...event, object } : event;
-    }
-  }
-  const kube = (real: KubeTransport): KubeTransport => ({
-    ...real,
-    async watch(request, options) {
-      const answer = await real.watch(request, options);
-      return { ...answer, events: asBefore(answer.events, request.path.split("/").at(-1) ?? "") };
-    },
-  });
-  return tell({ kube }, async (world) => {
+  const lists = createOldLists();
+  return tell({ kube: (real) => lists.kube(real) }, async (world) => {
     await ready(world);
     await world.kill();
-    for (const type of [kinds.cluster, kinds.controlPlane, kinds.worker]) before.set(type.plural, await world.get(type));
+    for (const type of [kinds.cluster, kinds.controlPlane, kinds.worker])
+      lists.keep(type.plural, (await world.client.resource(type).list()).items);
     const owners = async (): Promise<unknown> => (await world.get(kinds.controlPlane))?.metadata?.ownerReferences ?? [];
     await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" }, { propagationPolicy: "Orphan" });
     await world.until("orphaned", async () => JSON.stringify(await owners()) === "[]", 120);
     await world.start();
     await world.time.advance(30_000);
     assert.deepEqual(await owners(), []);
-    before.clear();
+    lists.catchUp();
     await world.kill();
     await world.start();
     await world.until("gone", isGone(world), 300);

@@ -13,6 +13,8 @@ const wanted: VitistackMachine = {
   spec: { provider: "p" },
 };
 
+const isThere = async (): Promise<boolean> => true;
+
 /** An API server that stores what `stored` makes of an apply. */
 function applierOn(stored: (machine: VitistackMachine) => VitistackMachine, there?: VitistackMachine) {
   let applies = 0;
@@ -40,7 +42,7 @@ describe("a Machine that is applied", () => {
       const { applier, applies } = applierOn((machine) => withOwners(machine, owners));
       for (let pass = 1; pass <= 2; pass += 1) {
         await assert.rejects(
-          applier.apply(wanted, undefined),
+          applier.apply(wanted, undefined, isThere),
           (thrown) => thrown instanceof CompositionError && thrown.kind === "OwnerReferenceError",
         );
         assert.equal(applies(), pass);
@@ -50,15 +52,15 @@ describe("a Machine that is applied", () => {
   it("and is being deleted though no list told of it is an error: no pool gets it back", async () => {
     const there = { ...wanted, metadata: { ...wanted.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
     const { applier, applies } = applierOn((machine) => machine, there);
-    await assert.rejects(applier.apply(wanted, undefined), /is being deleted, and the list of Machines did not tell of it/);
-    assert.equal(await applier.apply(wanted, there), undefined);
+    await assert.rejects(applier.apply(wanted, undefined, isThere), /is being deleted, and the list of Machines did not tell of it/);
+    assert.equal(await applier.apply(wanted, there, isThere), undefined);
     assert.equal(applies(), 0);
   });
 
   it("is not applied again once it is there", async () => {
     const { applier, applies } = applierOn((machine) => machine);
-    const stored = await applier.apply(wanted, undefined);
-    assert.equal(await applier.apply(wanted, stored), undefined);
+    const stored = await applier.apply(wanted, undefined, isThere);
+    assert.equal(await applier.apply(wanted, stored, isThere), undefined);
     assert.equal(applies(), 1);
   });
 });

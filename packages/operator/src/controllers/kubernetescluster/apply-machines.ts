@@ -6,6 +6,7 @@ import type { KubeClient } from "@talos-operator/kube-runtime";
 import { CompositionError } from "./errors.ts";
 import type { MachineManifest } from "./model.ts";
 import { holderOf } from "./observe.ts";
+import type { OwnerQuestion } from "./owner-there.ts";
 import { isUndeclaredField } from "./undeclared.ts";
 
 /** Owner of the fields that a cluster sets on its Machines and pools. */
@@ -15,10 +16,15 @@ export const FIELD_MANAGER = "talos-operator/kubernetescluster";
 export interface MachineApplier {
   /**
    * @param stored as the cache has it; `undefined` = it is to be made
-   * @returns the Machine as it was stored, `undefined` when there was nothing to do
+   * @param isOwnerThere asked before anything is written
+   * @returns the Machine as it was stored, `undefined` when there was nothing to do, or nobody to do it for
    * @throws CompositionError
    */
-  apply(manifest: MachineManifest, stored: VitistackMachine | undefined): Promise<VitistackMachine | undefined>;
+  apply(
+    manifest: MachineManifest,
+    stored: VitistackMachine | undefined,
+    isOwnerThere: OwnerQuestion,
+  ): Promise<VitistackMachine | undefined>;
   /** True when this API's Machine drops `spec.talosConfig`: a CRD that is not ours. */
   dropsTalosConfig(): boolean;
   forget(key: string): void;
@@ -56,12 +62,13 @@ export function createMachineApplier(client: KubeClient): MachineApplier {
   };
 
   return {
-    async apply(manifest, stored) {
+    async apply(manifest, stored, isOwnerThere) {
       const { namespace, name } = manifest.metadata;
       const wish = hashOf(manifest);
       if (stored !== undefined && isThere(manifest, stored, wish)) return undefined;
       const owner = controllerOf(manifest.metadata)?.uid ?? "";
       try {
+        if (!(await isOwnerThere())) return undefined;
         // An apply would take over a Machine that somebody made a moment ago: look once more before one is made.
         const there = stored ?? (await machines.tryGet({ namespace, name }));
         const holder = holderOf(there, owner);

@@ -5,17 +5,21 @@ import { keyText } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { FIELD_MANAGER } from "./apply-machines.ts";
 import type { PoolManifest } from "./model.ts";
+import type { OwnerQuestion } from "./owner-there.ts";
 
 /** Brings pools to their manifests by server-side apply; an equal wish for an untouched pool costs no request. */
 export interface PoolApplier {
-  /** @returns the pool as it was stored, `undefined` when there was nothing to do */
-  apply(wanted: PoolManifest, stored: PoolManifest | undefined): Promise<PoolManifest | undefined>;
+  /**
+   * @param isOwnerThere asked before anything is written
+   * @returns the pool as it was stored, `undefined` when there was nothing to do, or nobody to do it for
+   */
+  apply(wanted: PoolManifest, stored: PoolManifest | undefined, isOwnerThere: OwnerQuestion): Promise<PoolManifest | undefined>;
 }
 
 export function createPoolApplier(client: KubeClient): PoolApplier {
   const applied = new Map<string, { readonly wish: string; readonly uid: string | undefined; readonly generation: number | undefined }>();
   return {
-    async apply(wanted, stored) {
+    async apply(wanted, stored, isOwnerThere) {
       const key = `${wanted.kind}/${keyText(wanted.metadata)}`;
       const wish = createHash("sha256")
         .update(JSON.stringify([wanted.metadata, wanted.spec]))
@@ -25,6 +29,7 @@ export function createPoolApplier(client: KubeClient): PoolApplier {
         return undefined;
       // One that goes is made anew when it is gone.
       if (stored?.metadata.deletionTimestamp !== undefined) return undefined;
+      if (!(await isOwnerThere())) return undefined;
       const options = { fieldManager: FIELD_MANAGER, force: true };
       const result: PoolManifest =
         wanted.kind === "TalosControlPlane"

@@ -21,6 +21,7 @@ import type { Results } from "../../results/results.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
+import type { Latest } from "../shared/latest.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import type { Brain } from "../taloscontrolplane/brain.ts";
@@ -38,6 +39,8 @@ import { abandon, release } from "./let-go.ts";
 import { createMachineMaker } from "./make-machines.ts";
 import { createPoolPauser } from "./pause-pools.ts";
 import { readHolding } from "./read-holding.ts";
+import { ownerQuestion } from "./owner-there.ts";
+import type { OwnerQuestion } from "./owner-there.ts";
 import { createSharedEndpoints } from "./shared-endpoint.ts";
 import { createClusterStatusWriter } from "./write-status.ts";
 
@@ -50,6 +53,8 @@ export interface CompositionControllerOptions extends ControllerPorts, Compositi
   readonly leading: Leading;
   /** Without it no files are written, and the condition FilesGenerated says so. */
   readonly results?: Results;
+  /** The clusters as they are now. */
+  readonly latestCluster: Latest<KubernetesCluster>;
   /** Looks at the machines. */
   readonly brain: Pick<Brain, "machine">;
   /** What clusters get that do not say otherwise. */
@@ -112,13 +117,14 @@ export function createCompositionController(options: CompositionControllerOption
     context.note("files");
     const told = await files.keep(decision, seen);
     context.note("machines");
-    const made = await maker.make(decision, seen, context);
+    const isOwnerThere = ownerQuestion(cluster, options.latestCluster);
+    const made = await maker.make(decision, seen, isOwnerThere, context);
     const failures: unknown[] = made.failure === undefined ? [] : [made.failure];
     if (made.failure === undefined) {
       context.note("pools");
       try {
         if (decision.applyPools.length > 0) await keepGivenSecrets(client, seen);
-        await shapePools(decision, seen, context);
+        await shapePools(decision, seen, isOwnerThere, context);
         for (const machine of decision.release) await release(machine, cluster.metadata.uid ?? "", options, context);
         for (const name of decision.abandon.slice(0, 1)) await abandon(name, seen, options, context);
         if (decision.removeFiles) await files.remove(seen);
@@ -165,13 +171,13 @@ export function createCompositionController(options: CompositionControllerOption
   const silentOf = (holding: ReadonlySet<string> | undefined, { namespace }: ObjectKey): ReadonlySet<string> =>
     new Set([...(holding ?? [])].filter((name) => options.brain.machine({ namespace, name })?.look.kind === "silent"));
 
-  const shapePools = async (decision: Decision, seen: Seen, context: ReconcileContext): Promise<void> => {
+  const shapePools = async (decision: Decision, seen: Seen, isOwnerThere: OwnerQuestion, context: ReconcileContext): Promise<void> => {
     for (const wanted of decision.applyPools) {
       const stored =
         wanted.kind === "TalosControlPlane"
           ? seen.controlPlane
           : seen.workers.find(({ metadata }) => metadata.name === wanted.metadata.name);
-      const result = await pools.apply(wanted, stored);
+      const result = await pools.apply(wanted, stored, isOwnerThere);
       if (result !== undefined) context.wrote(wanted.kind === "TalosControlPlane" ? controlPlanes : workers, result);
     }
     for (const { kind, name } of decision.deletePools) {

@@ -8,6 +8,7 @@ import { CompositionError } from "./errors.ts";
 import { clusterAnnotations, machineLabels } from "./keys.ts";
 import type { Decision, MachineManifest, Seen } from "./model.ts";
 import type { CompositionCaches } from "./observe.ts";
+import type { OwnerQuestion } from "./owner-there.ts";
 
 /** Machines that are applied at once. */
 const APPLIES_AT_ONCE = 8;
@@ -20,7 +21,7 @@ export interface MadeMachines {
 
 /** Makes the Machines that a decision asks for, and says what became of it. */
 export interface MachineMaker {
-  make(decision: Decision, seen: Seen, context: ReconcileContext): Promise<MadeMachines>;
+  make(decision: Decision, seen: Seen, isOwnerThere: OwnerQuestion, context: ReconcileContext): Promise<MadeMachines>;
   /** The cluster is gone. @param cluster `namespace/name` */
   forget(cluster: string): void;
 }
@@ -44,7 +45,7 @@ export function createMachineMaker({
   };
 
   return {
-    async make(decision, { cluster, model, machines, isPausedAfterFiles }, context) {
+    async make(decision, { cluster, model, machines, isPausedAfterFiles }, isOwnerThere, context) {
       const generation = cluster.metadata.generation;
       if (decision.files === undefined) return { conditions: [] };
       if (isPausedAfterFiles)
@@ -62,7 +63,7 @@ export function createMachineMaker({
       const one = async (manifest: MachineManifest): Promise<CompositionError | undefined> => {
         try {
           const there = stored.get(manifest.metadata.name);
-          const result = await applier.apply(manifest, there);
+          const result = await applier.apply(manifest, there, isOwnerThere);
           if (result !== undefined && there === undefined)
             figures?.machineGenerated(model?.name ?? cluster.metadata.name, manifest.metadata.labels?.[machineLabels.role] ?? "");
           if (result !== undefined) context.wrote(vitistackMachines, result);
