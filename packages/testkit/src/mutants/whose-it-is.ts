@@ -5,6 +5,31 @@ const shared = "operator/src/controllers/shared";
 /** Faults about whose an object, a machine or a word is, and from when. */
 export const whoseItIs: readonly Mutant[] = [
   {
+    name: "moved-worker-taken-for-found",
+    about: "writes a worker that moves to another pool down as found running there, and wipes it all the same",
+    tests: ["testkit/src/stories/membership.test.ts"],
+    edits: [
+      {
+        file: `${brain}/membership/plan-machines.ts`,
+        find: 'return role === "worker" && former.some(',
+        replace: 'return role !== "worker" && former.some(',
+      },
+    ],
+  },
+  {
+    name: "pool-of-an-edited-object",
+    about: "T9: wipes a worker that the pool lists which it was written down with, since its TalosMachine names another",
+    stands: ["guard T9"],
+    tests: [`${brain}/effects/demand-unlisted.test.ts`],
+    edits: [
+      {
+        file: `${brain}/effects/demand-unlisted.ts`,
+        find: "recorded === poolName ? undefined : pool(recorded)",
+        replace: "recorded !== poolName ? undefined : pool(recorded)",
+      },
+    ],
+  },
+  {
     name: "keys-of-another-cluster",
     about: "takes the keys of another cluster that lie under the name of its own",
     tests: ["testkit/src/stories/namesakes.test.ts"],

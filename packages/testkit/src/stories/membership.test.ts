@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Condition, TalosCluster } from "@talos-operator/api";
+import type { Condition, TalosCluster, TalosWorker } from "@talos-operator/api";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { TalosDialer } from "@talos-operator/ports";
 import { realisticTimings } from "@talos-operator/simulator";
 import { withUnary } from "../world/with-calls.ts";
@@ -396,6 +397,33 @@ for (const call of ["Reset", "EtcdRemoveMemberByID", "EtcdForfeitLeadership"])
         guard.end();
       });
     });
+
+for (const first of ["taken off the one", "listed in the other"] as const)
+  test(`a worker that moves to another pool is wiped and installed anew there, when it is first ${first}`, () =>
+    tell(options, async (world) => {
+      await ready(world, at(1), at(4, 5));
+      const entries = (addresses: readonly string[]): object => ({ metalSpec: { machines: addresses.map((address) => ({ address })) } });
+      const [pool] = (await world.client.resource<TalosWorker>(kinds.worker).list()).items;
+      assert.ok(pool !== undefined);
+      const other = { ...pool, metadata: { namespace: "default", name: "other" }, spec: { ...pool.spec, ...entries(at(6)) } };
+      await world.client.resource<KubeObject>(kinds.worker).create(other as KubeObject);
+      const isReady = async (name: string): Promise<boolean> => (await world.condition(kinds.machine, "Ready", name))?.status === "True";
+      await world.until("the other pool is there", () => isReady("other-10.5.0.6"));
+      const edits = [
+        () => list(world, "worker", at(4)),
+        () =>
+          world.client
+            .resource(kinds.worker)
+            .patch({ namespace: "default", name: "other" }, { type: "merge", value: { spec: entries(at(6, 5)) } }),
+      ];
+      for (const edit of first === "taken off the one" ? edits : edits.toReversed()) {
+        await edit();
+        await world.time.advance(1_000);
+      }
+      await world.until("moved", () => isReady("other-10.5.0.5"), 300);
+      assert.deepEqual(resets(world), at(5));
+      assert.deepEqual(await objects(world), ["demo-10.5.0.1", "demo-10.5.0.4", "other-10.5.0.5", "other-10.5.0.6"]);
+    }));
 
 /** Ends every call of this name for good, before the machine hears of it or after it acted, as the death of the operator does. */
 function crashingAt(

@@ -4,7 +4,7 @@ import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operat
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { isEffectError } from "../../../errors.ts";
-import { controlPlane, observed, running, worker } from "../../../testing/builders.ts";
+import { configured, controlPlane, facts, observed, running, worker } from "../../../testing/builders.ts";
 import type { Effects } from "../execute.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
 
@@ -16,6 +16,8 @@ interface Stored {
   readonly controlPlane?: TalosControlPlane | undefined;
   readonly worker?: TalosWorker | undefined;
   readonly machine?: Pick<TalosMachine, "metadata">;
+  /** Another pool, which the record names for the worker. */
+  readonly recorded?: TalosWorker;
   /** UID that was seen; default the one that is stored. */
   readonly seenUid?: string;
 }
@@ -26,18 +28,23 @@ async function demand(name: string, stored: Stored = {}): Promise<void> {
   const now = { controlPlane: controlPlane(2), worker: worker(1), ...stored };
   const put = now.controlPlane === undefined ? undefined : api.put(`${group}/taloscontrolplanes`, now.controlPlane);
   if (now.worker !== undefined) api.put(`${group}/talosworkers`, now.worker);
+  if (now.recorded !== undefined) api.put(`${group}/talosworkers`, now.recorded);
   if (now.machine !== undefined)
     api.put(`${group}/talosmachines`, { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosMachine", ...now.machine });
   const declared = { name, address: "10.0.0.3", field: "record", version: "v1.13.9", machineSpec: {} };
   const owner =
-    name === workerName ? ({ kind: "TalosWorker", name: "demo-workers" } as const) : { kind: "TalosControlPlane" as const, name: "demo" };
+    name === workerName
+      ? ({ kind: "TalosWorker", name: now.worker?.metadata.name ?? "demo-workers" } as const)
+      : { kind: "TalosControlPlane" as const, name: "demo" };
   const role = name === workerName ? ("worker" as const) : ("controlplane" as const);
   const uid = stored.seenUid ?? put?.metadata?.uid ?? "gone";
   const seen = observed({
     controlPlane: controlPlane(2, {}, { uid }),
     former: [{ declared: { ...declared, role, owner }, look: running() }],
   });
-  await demandUnlisted(name, { client: createKubeClient(api.transport()), seen } as Effects);
+  const pool = now.recorded === undefined ? {} : { pool: now.recorded.metadata.name };
+  const known = facts({ machines: [configured("10.0.0.3", role, "demo", { name, ...pool })] });
+  await demandUnlisted(name, { client: createKubeClient(api.transport()), seen, facts: () => known } as Effects);
 }
 
 const handMade = { metadata: { namespace: "default", name: leaver } };
@@ -46,6 +53,12 @@ const mode = (word: string): object => ({ annotations: { "talos.alperen.cloud/re
 const others = (name: string): TalosWorker => {
   const pool = worker(1);
   return { ...pool, spec: { ...pool.spec, controlPlaneRef: { name } } } as TalosWorker;
+};
+
+/** A pool that a person wrote into its TalosMachine. */
+const other = (count: number): TalosWorker => {
+  const pool = worker(count);
+  return { ...pool, metadata: { ...pool.metadata, name: "other" } };
 };
 
 describe("a machine that no spec lists", () => {
@@ -75,6 +88,7 @@ describe("a machine that no spec lists", () => {
     ["its pool is only tried", workerName, { worker: worker(1, mode("dryrun")) }, "is not reconciled"],
     ["its control plane lists it again", leaver, { controlPlane: controlPlane(3) }, "lists it"],
     ["its pool lists it again", workerName, { worker: worker(2) }, "lists it"],
+    ["the pool that it was written down with lists it again", workerName, { worker: other(1), recorded: worker(2) }, "lists it"],
     ["its pool belongs to another control plane", workerName, { worker: others("another") }, "belongs to another control plane"],
     ["its object was made by hand", leaver, { machine: handMade }, "made by hand"],
   ] as const satisfies readonly (readonly [string, string, Stored, string])[])

@@ -3,6 +3,7 @@ import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operat
 import { EffectError } from "../../../errors.ts";
 import type { Effects } from "../execute.ts";
 import type { MachineName } from "../model.ts";
+import { machineFact } from "../record/facts.ts";
 
 /**
  * Reads the specs live and fails unless a person's wish stands that this machine leaves: its pool is there, is not being deleted, is reconciled, and does not
@@ -13,11 +14,16 @@ import type { MachineName } from "../model.ts";
 export async function demandUnlisted(machine: MachineName, effects: Effects): Promise<void> {
   const { client, seen } = effects;
   const { namespace = "", name, uid } = seen.controlPlane.metadata;
-  const former = seen.former.find(({ declared }) => declared.name === machine)?.declared;
-  const poolName = former?.owner.kind === "TalosWorker" ? former.owner.name : undefined;
-  const [controlPlane, worker, object] = await Promise.all([
+  const leaver = seen.former.find(({ declared }) => declared.name === machine)?.declared;
+  const poolName = leaver?.owner.kind === "TalosWorker" ? leaver.owner.name : undefined;
+  // Whose a worker is stands in its TalosMachine, which people can edit; the record knows whose it was.
+  const recorded = machineFact(effects.facts(), machine)?.pool;
+  const pool = async (of: string | undefined): Promise<TalosWorker | undefined> =>
+    of === undefined ? undefined : client.resource<TalosWorker>(talosWorkerResource).tryGet({ namespace, name: of });
+  const [controlPlane, worker, poolBefore, object] = await Promise.all([
     client.resource<TalosControlPlane>(talosControlPlaneResource).tryGet({ namespace, name }),
-    poolName === undefined ? undefined : client.resource<TalosWorker>(talosWorkerResource).tryGet({ namespace, name: poolName }),
+    pool(poolName),
+    recorded === poolName ? undefined : pool(recorded),
     client.resource<TalosMachine>(talosMachineResource).tryGet({ namespace, name: machine }),
   ]);
   const gone = (why: string): EffectError => new EffectError("PRECONDITION_GONE", `${machine} is left alone: ${why}`);
@@ -28,6 +34,7 @@ export async function demandUnlisted(machine: MachineName, effects: Effects): Pr
     if (reconcileModeOf(pool.metadata) !== "reconcile") throw gone(`${pool.kind} ${pool.metadata.name} is not reconciled`);
     if (namesIn(pool).includes(machine)) throw gone(`${pool.kind} ${pool.metadata.name} lists it`);
   }
+  if (poolBefore !== undefined && namesIn(poolBefore).includes(machine)) throw gone(`TalosWorker ${poolBefore.metadata.name} lists it`);
   if (worker !== undefined && worker.spec?.controlPlaneRef?.name !== name) throw gone("its TalosWorker belongs to another control plane");
   const isHandMade = object !== undefined && !(object.metadata.ownerReferences ?? []).some((reference) => reference.controller === true);
   if (isHandMade && object.metadata.deletionTimestamp === undefined) throw gone("its TalosMachine was made by hand and is there");

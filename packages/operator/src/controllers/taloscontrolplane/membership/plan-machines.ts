@@ -150,7 +150,7 @@ function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMac
       return look.stopped === undefined ? undefined : stop(look.stopped.reason, `${name}: ${look.stopped.message}`);
     case "running": {
       const twin = runningTwinOf(seen, facts, declared, look);
-      return twin === undefined ? undefined : stop("MachineInUse", sameMachine(declared, twin));
+      return twin === undefined ? undefined : stop("MachineInUse", sameMachine(seen, declared, twin));
     }
     case "not-talos":
       return stop(
@@ -199,7 +199,7 @@ function stopInMaintenance(
         `Annotate ${annotations.approveReprovision}: ${wordFor(facts, name, look.uuid)} on the TalosControlPlane if it may be configured again.`,
     );
   const twin = twinOf(seen, facts, declared, look);
-  if (twin !== undefined) return stop("MachineInUse", sameMachine(declared, twin));
+  if (twin !== undefined) return stop("MachineInUse", sameMachine(seen, declared, twin));
   const disk = diskOf(facts, declared, look);
   if (disk.kind === "refused") return stop("InstallDiskUnclear", `${disk.message}.`);
   return undefined;
@@ -221,7 +221,10 @@ function isReprovisionApproved(seen: Observed, declared: DeclaredMachine, look: 
   return facts.bootstrapDone !== undefined || facts.bootstrapIntent?.machine !== declared.name;
 }
 
-function sameMachine({ name, address }: DeclaredMachine, twin: MachineName): string {
+function sameMachine(seen: Observed, declared: DeclaredMachine, twin: MachineName): string {
+  const { name, address } = declared;
+  if (isLeaving(seen, declared, twin))
+    return `${name}: the machine at ${address} is ${twin}, which left its list and is wiped first. It is configured under its new name then.`;
   return `${name}: the machine at ${address} is the same as ${twin} (same key, hardware identity or etcd member). Remove one of the two entries.`;
 }
 
@@ -265,8 +268,16 @@ function knownTwinOf(
       other.name !== declared.name &&
       other.releasedAt === undefined &&
       (isSameHardware(look, other) || isTold(facts, other, look.uuid)) &&
-      seen.machines.some((machine) => machine.declared.name === other.name),
+      (seen.machines.some((machine) => machine.declared.name === other.name) || isLeaving(seen, declared, other.name)),
   )?.name;
+}
+
+/**
+ * A worker that left the list under this name, as one does that moves to another pool, is being wiped: what is taken for running under its new name meanwhile
+ * would then be found wiped, and wait for a person. Control planes are told apart by their member of etcd.
+ */
+function isLeaving({ former }: Observed, { role }: DeclaredMachine, name: MachineName): boolean {
+  return role === "worker" && former.some(({ declared }) => declared.name === name && declared.role === "worker");
 }
 
 /** Nothing but its UUID is known of the machine, which nobody else had, and this is it. */
