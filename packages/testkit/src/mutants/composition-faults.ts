@@ -33,7 +33,8 @@ export const compositionFaults: readonly Mutant[] = [
   },
   {
     name: "takes-orphaned-pools-back",
-    about: "K5: a KubernetesCluster that was deleted with --cascade=orphan owns its pools and Machines again, which are wiped and deleted with it",
+    about:
+      "K5: a KubernetesCluster that was deleted with --cascade=orphan owns its pools and Machines again, which are wiped and deleted with it",
     stands: ["guard K5"],
     tests: ["testkit/src/stories/composition-orphaned.test.ts"],
     edits: [

@@ -14,9 +14,9 @@ async function composed(world: CompositionStory): Promise<void> {
   await world.untilComposed();
 }
 
-async function orphan({ client, until }: CompositionStory): Promise<void> {
-  await client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "demo" }, { propagationPolicy: "Orphan" });
-  await until("orphaned", async () => (await owners(client)).length === 0, 120);
+async function orphan(world: CompositionStory): Promise<void> {
+  await world.client.resource(kinds.kubernetesCluster).delete({ namespace: "default", name: "demo" }, { propagationPolicy: "Orphan" });
+  await world.until("orphaned", async () => (await owners(world.client)).length === 0, 120);
 }
 
 /** References to a KubernetesCluster in all that it made. */

@@ -406,7 +406,7 @@ for (const first of ["taken off the one", "listed in the other"] as const)
       const [pool] = (await world.client.resource<TalosWorker>(kinds.worker).list()).items;
       assert.ok(pool !== undefined);
       const other = { ...pool, metadata: { namespace: "default", name: "other" }, spec: { ...pool.spec, ...entries(at(6)) } };
-      await world.client.resource<KubeObject>(kinds.worker).create(other as KubeObject);
+      await world.client.resource(kinds.worker).create(other);
       const isReady = async (name: string): Promise<boolean> => (await world.condition(kinds.machine, "Ready", name))?.status === "True";
       await world.until("the other pool is there", () => isReady("other-10.5.0.6"));
       const edits = [
@@ -424,6 +424,33 @@ for (const first of ["taken off the one", "listed in the other"] as const)
       assert.deepEqual(resets(world), at(5));
       assert.deepEqual(await objects(world), ["demo-10.5.0.1", "demo-10.5.0.4", "other-10.5.0.5", "other-10.5.0.6"]);
     }));
+
+test("a machine that left a pool does not come back with a list that cannot be: nothing is written down, nobody is told that it is being configured", () =>
+  tell(options, async (world) => {
+    const { spec } = demoCluster(at(1), at(4, 5));
+    const metadata = { namespace: "default", name: "demo" };
+    const apiVersion = "talos.alperen.cloud/v1alpha1";
+    await world.client
+      .resource<KubeObject & { spec: unknown }>(kinds.controlPlane)
+      .create({ apiVersion, kind: "TalosControlPlane", metadata, spec: spec?.controlPlane });
+    const worker = { ...spec?.worker, controlPlaneRef: { name: "demo" } };
+    await world.client
+      .resource<KubeObject & { spec: unknown }>(kinds.worker)
+      .create({ apiVersion, kind: "TalosWorker", metadata, spec: worker });
+    const patch = (metalSpec: object): Promise<unknown> =>
+      world.client.resource(kinds.worker).patch(metadata, { type: "merge", value: { spec: { metalSpec } } });
+    const count = (machine: string): number => world.effects.filter((effect) => effect.endsWith(machine)).length;
+    await world.start();
+    await world.until("joined", async () => (await world.condition(kinds.worker, "Ready"))?.status === "True", 600);
+    await patch({ machines: at(4).map((address) => ({ address })) });
+    await world.until("left", async () => (await objects(world)).length === 2 && (await removing(world)) === undefined, 600);
+    const effects = count("10.5.0.5");
+    await patch({ machines: at(4, 5).map((address) => ({ address })), machineSpec: { configPatches: [{ machine: { sysctlz: {} } }] } });
+    await world.until("refused", async () => (await world.condition(kinds.worker, "Ready"))?.reason === "InvalidConfig");
+    await world.time.advance(60_000);
+    assert.equal(count("10.5.0.5"), effects);
+    assert.doesNotMatch((await world.condition(kinds.controlPlane, "Ready"))?.message ?? "", /being configured/);
+  }));
 
 /** Ends every call of this name for good, before the machine hears of it or after it acted, as the death of the operator does. */
 function crashingAt(

@@ -108,7 +108,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     machinesOf(pool, knowledge).filter(
       (machine) =>
         isUsable(machine, ports.hosts) &&
-        (problems.length === 0 || machineFact(facts, machine.name) !== undefined || pool.metadata.deletionTimestamp !== undefined),
+        (problems.length === 0 || mayHoldConfig(machineFact(facts, machine.name)) || pool.metadata.deletionTimestamp !== undefined),
     );
   const composed = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
   const listed = [
