@@ -5,7 +5,8 @@ import type { ClusterRecord, Condition, ConditionEntry, ObjectMeta, OpenIntent, 
 export interface Explained {
   readonly kind: string;
   readonly metadata: ObjectMeta;
-  readonly status?: { readonly state?: string; readonly conditions?: readonly Condition[] };
+  /** `state` is no word in a KubernetesCluster, which has a `phase`. */
+  readonly status?: { readonly state?: unknown; readonly phase?: string; readonly conditions?: readonly Condition[] };
 }
 
 /** What an explanation is made from. */
@@ -70,6 +71,9 @@ const STANDING: readonly string[] = [
 /** Types of which `False` is what is waited for, and `True` is fine. */
 const WAITED_WHEN_FALSE: ReadonlySet<string> = new Set(["Imported", "ConfigUpToDate"]);
 
+/** Kinds that are made of others: they wait for what those wait for. */
+const PARENTS: ReadonlySet<string> = new Set(["TalosCluster", "KubernetesCluster"]);
+
 /** What nobody waits for and people may want to know all the same: a configuration would be written otherwise than it is, or a machine installed otherwise. */
 const WORTH_KNOWING: ReadonlySet<string> = new Set(["RenderedOtherwise", "InstalledOtherwise"]);
 
@@ -81,14 +85,19 @@ export function explain({ object, related, record }: ExplainInput): Explanation 
   return {
     object: nameOf(object),
     namespace: object.metadata.namespace ?? "",
-    ...(object.status?.state === undefined ? {} : { state: object.status.state }),
+    ...stateOf(object),
     // What a parent consists of is waited for by itself too; what an object belongs to, or has beside it, is not.
-    isSettled: own.length === 0 && !(object.kind === "TalosCluster" && others.some(({ reason }) => !WORTH_KNOWING.has(reason))),
+    isSettled: own.length === 0 && !(PARENTS.has(object.kind) && others.some(({ reason }) => !WORTH_KNOWING.has(reason))),
     waitingFor: [...own, ...remarksOn(object), ...others],
     nextLook: nextLookOf(object),
     openIntents: [...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]), ...(spec?.openWorkerIntents ?? [])],
     decisions: (spec?.decisions ?? []).toReversed(),
   };
+}
+
+function stateOf({ status }: Explained): Pick<Explanation, "state"> {
+  const word = typeof status?.state === "string" ? status.state : status?.phase;
+  return word === undefined ? {} : { state: word };
 }
 
 function waitsOf(object: Explained): readonly WaitedFor[] {

@@ -1,6 +1,7 @@
 import {
   clusterRecordResource,
   controllerOf,
+  kubernetesClusterResource,
   talosClusterResource,
   talosControlPlaneResource,
   talosMachineResource,
@@ -11,7 +12,13 @@ import { isForbidden } from "@talos-operator/kube-runtime";
 import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
 import type { ExplainInput, Explained } from "./explain.ts";
 
-const resources = [talosClusterResource, talosControlPlaneResource, talosWorkerResource, talosMachineResource] as const;
+const resources = [
+  talosClusterResource,
+  talosControlPlaneResource,
+  talosWorkerResource,
+  talosMachineResource,
+  kubernetesClusterResource,
+] as const;
 
 /** The resource that a word means as kubectl takes words: kind, plural, singular or short name, in any letter case. */
 export function resourceOfWord(word: string): ResourceType | undefined {
@@ -52,6 +59,12 @@ export async function readSubject(
         await one<TalosControlPlane>(client, talosControlPlaneResource, namespace, controlPlane),
         await one<TalosWorker>(client, talosWorkerResource, namespace, worker),
       ]);
+    }
+    case "KubernetesCluster": {
+      const isOwn = ({ metadata }: Explained): boolean => controllerOf(metadata)?.uid === object.metadata.uid;
+      const controlPlanes = (await listed<TalosControlPlane>(talosControlPlaneResource)).filter(isOwn);
+      const workers = (await listed<TalosWorker>(talosWorkerResource)).filter(isOwn);
+      return found(controlPlanes[0]?.metadata.name, [...controlPlanes, ...workers]);
     }
     case "TalosControlPlane": {
       const workers = (await listed<TalosWorker>(talosWorkerResource)).filter(({ spec }) => spec?.controlPlaneRef?.name === name);

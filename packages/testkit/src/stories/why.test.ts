@@ -4,10 +4,11 @@ import type { TalosCluster } from "@talos-operator/api";
 import { explain, printExplanation, readSubject } from "@talos-operator/operator";
 import type { Explanation } from "@talos-operator/operator";
 import type { ResourceType } from "@talos-operator/kube-runtime";
+import { flatCluster, tellComposition } from "./composition.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
-async function why(world: Story, type: ResourceType, name = "demo"): Promise<Explanation> {
+async function why(world: Pick<Story, "client">, type: ResourceType, name = "demo"): Promise<Explanation> {
   const subject = await readSubject(world.client, type, "default", name);
   assert.ok(subject !== undefined);
   return explain(subject);
@@ -54,6 +55,21 @@ test("why says of a cluster that is ready and gets new settings what it says of 
       assert.equal(told.isSettled, false);
       assert.doesNotMatch(printExplanation(told, world.time.now()), /It is as asked for/);
     }
+  }));
+
+test("why names what a KubernetesCluster waits for, in it and in its pools; afterwards that nothing is waited for", () =>
+  tellComposition({}, async (world) => {
+    world.provider.hold(true);
+    await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1, { workers: 1 }));
+    await world.start();
+    await world.time.advance(60_000);
+    const waiting = await why(world, kinds.kubernetesCluster);
+    assert.equal(waiting.isSettled, false);
+    assert.match(printExplanation(waiting, world.time.now()), /^KubernetesCluster\/demo in namespace default: [A-Z]\w+\n[^]*demo-cp-0/);
+    world.provider.hold(false);
+    await world.untilComposed();
+    const settled = await why(world, kinds.kubernetesCluster);
+    assert.match(printExplanation(settled, world.time.now()), /nothing is waited for[^]*Last decisions/);
   }));
 
 test("every entry of the journal says what, why, which rule, and what releases it, and there are never more than fifty", () =>
