@@ -44,6 +44,29 @@ describe("a TalosMachine that a person made", () => {
       assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
     }));
 
+  test("does not join as a control plane while that makes an even number, and says so; two of them join", () =>
+    tell({}, async (world) => {
+      await founded(world);
+      const reference = { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosControlPlane", name: "demo" };
+      const controlPlane = (name: string, endpoint: string): object => ({
+        ...machine({ endpoint, workerRef: undefined, controlPlaneRef: reference }),
+        metadata: { namespace: "default", name },
+      });
+      await apply(world, kinds.machine, controlPlane("second", "10.5.0.2"));
+      await world.time.advance(120_000);
+      assert.ok(!world.effects.includes("ApplyConfiguration 10.5.0.2"));
+      assert.match(
+        (await world.condition(kinds.controlPlane, "Ready"))?.message ?? "",
+        /second joins once the control planes are an odd number/,
+      );
+      await apply(world, kinds.machine, controlPlane("third", "10.5.0.3"));
+      await world.until(
+        "three voters",
+        async () => world.datacenter.etcdClusters()[0]?.members.filter(({ isLearner }) => !isLearner).length === 3,
+        600,
+      );
+    }));
+
   test("B029: has the host name that it was given", () =>
     tell({}, async (world) => {
       await founded(world);

@@ -116,3 +116,19 @@ for (const { title, look, known = facts(), holds } of unproven)
     assert.ok(waiting !== undefined);
     assert.equal(joinHindrance(seen, known, waiting) !== undefined, holds);
   });
+
+for (const [count, isHeld] of [
+  [2, true],
+  [3, false],
+  [4, true],
+] as const)
+  test(`a control plane that a person made ${isHeld ? "is held while it makes" : "joins when it makes"} ${count}`, () => {
+    const known = facts({ bootstrapDone: founded, machines: [configured("10.0.0.1")] });
+    const looks = { "10.0.0.1": running(member(0, 1)) };
+    const seen = observed({ controlPlane: controlPlane(count), looks, facts: known });
+    const last = seen.machines.at(-1);
+    assert.ok(last !== undefined);
+    const byHand = { look: inMaintenance(last.declared.address), declared: { ...last.declared, isHandMade: true } } as const;
+    const hindrance = joinHindrance({ ...seen, machines: [...seen.machines.slice(0, -1), byHand] }, known, byHand);
+    assert.equal(hindrance?.includes("an odd number") ?? false, isHeld, hindrance);
+  });

@@ -21,6 +21,8 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   const { name, role } = machine.declared;
   if (hasBegun(facts, machine)) return undefined;
   if (role === "worker") return controlPlaneMissing(seen, facts, name);
+  const even = evenByHand(seen, machine);
+  if (even !== undefined) return even;
   if (facts.bootstrapDone === undefined) {
     const awaited = onceFounderShows(seen, facts, name);
     return awaited === undefined ? undefined : `${name} joins ${awaited}`;
@@ -44,6 +46,15 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
       ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
   );
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map((voter) => voter.name).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
+}
+
+/** Pools list odd numbers only; a TalosMachine that a person makes beside them could make one even. */
+function evenByHand({ machines }: Observed, { declared: { name, isHandMade } }: SeenMachine): string | undefined {
+  if (isHandMade !== true) return undefined;
+  const count = machines.filter(({ declared }) => declared.role === "controlplane").length;
+  if (count % 2 === 1) return undefined;
+  const lost = count === 2 ? "with one of two lost, etcd stops" : `etcd survives no more losses with ${count} than with ${count - 1}`;
+  return `${name} joins once the control planes are an odd number: ${lost}. Make another TalosMachine of a control plane, or delete this one.`;
 }
 
 /** Talos gives a worker its certificate through a control plane: configured before there is one it answers nobody, and could not even be wiped. */
