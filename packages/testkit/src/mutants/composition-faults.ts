@@ -32,6 +32,16 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "labels-tell-the-pool",
+    about: "lets a Machine go that runs, as somebody edited a label of it and nothing holds a machine under the name that this makes",
+    stands: ["V7"],
+    tests: [`${composition}/decide.test.ts`],
+    edits: [
+      { file: `${composition}/pool-of-machine.ts`, find: "if (listed !== undefined)", replace: "if (listed === null)" },
+      { file: `${composition}/pool-of-machine.ts`, find: "if (stands !== undefined)", replace: "if (stands === null)" },
+    ],
+  },
+  {
     name: "takes-orphaned-pools-back",
     about:
       "K5: a KubernetesCluster that was deleted with --cascade=orphan owns its pools and Machines again, which are wiped and deleted with it",

@@ -437,6 +437,21 @@ describe("machines that a provider gives", () => {
       await assertQuiet(world, 3);
     }));
 
+  test("keep their place whatever people write on them: labels are put back, and nothing is drained, wiped or made", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(1, { workers: 2 }));
+      const machines = world.client.resource<Conditioned & KubeObject>(kinds.vitistackMachine);
+      const roleOf = async (name: string) => (await machineOf(world, name)).metadata?.labels?.["cluster.vitistack.io/role"];
+      const value = { metadata: { labels: { "cluster.vitistack.io/role": "infra" } } };
+      await machines.patch({ namespace: "default", name: "demo-workers-0" }, { type: "merge", value });
+      await world.until("put back", async () => (await roleOf("demo-workers-0")) === "worker", 60);
+      await world.time.advance(120_000);
+      await world.untilComposed();
+      assert.deepEqual(await world.machineNames(), ["demo-cp-0", "demo-workers-0", "demo-workers-1"]);
+      assert.deepEqual(resets(world), []);
+      await assertQuiet(world, 3);
+    }));
+
   test("and take away with their power: the member leaves etcd, a replacement joins, and the rest goes when the provider says that it is destroyed", () =>
     tellComposition({}, async (world) => {
       await ready(world, flatCluster(3));

@@ -5,7 +5,7 @@ import { normaliseCluster } from "@talos-operator/api";
 import type { KubernetesCluster, TalosControlPlane, TalosMachine, TalosWorker, VitistackMachine } from "@talos-operator/api";
 import { decideComposition } from "./decide.ts";
 import { clusterDefaults } from "./defaults.ts";
-import { machineAnnotations } from "./keys.ts";
+import { machineAnnotations, machineLabels } from "./keys.ts";
 import { machineManifest } from "./machine-manifest.ts";
 import type { Decision, Seen } from "./model.ts";
 import { compose } from "./plan.ts";
@@ -177,6 +177,55 @@ test("composition: a Machine is let go only when its pool has seen the list, not
     [],
     "its pool has not seen the list",
   );
+});
+
+test("composition: a Machine stays what its cluster has it as, and gets its labels back, whatever people write on it", () => {
+  const world = settled(cluster());
+  const edits: readonly (readonly [string, Record<string, string>, Record<string, string>])[] = [
+    ["another role", { [machineLabels.role]: "infra" }, {}],
+    ["the role of control planes", { [machineLabels.role]: "controlplane", [machineLabels.nodeRole]: "control-plane" }, {}],
+    ["another group", { [machineLabels.workerGroup]: "b" }, { [machineAnnotations.nodePool]: "b" }],
+    ["no labels", { [machineLabels.role]: "", [machineLabels.nodeRole]: "" }, {}],
+  ];
+  const names = (list: readonly { readonly metadata: { readonly name: string } }[]): readonly string[] =>
+    list.map(({ metadata }) => metadata.name);
+  for (const [what, labels, annotations] of edits)
+    for (const edited of ["demo-a-0", "demo-cp-0"]) {
+      const machines = world.machines.map((machine) =>
+        machine.metadata.name === edited
+          ? {
+              ...machine,
+              metadata: {
+                ...machine.metadata,
+                labels: { ...machine.metadata.labels, ...labels },
+                annotations: { ...machine.metadata.annotations, ...annotations },
+              },
+            }
+          : machine,
+      );
+      const talosMachines = ["demo-demo-cp-0", "demo-a-demo-a-0"].map(
+        (name) => ({ metadata: { namespace: "default", name } }) as TalosMachine,
+      );
+      const holding = new Set(names(talosMachines));
+      for (const over of [
+        { talosMachines, holding },
+        { talosMachines: [], holding },
+      ]) {
+        const decision = decideComposition({ ...world, machines, ...over });
+        assert.deepEqual(names(decision.release), [], `${edited}: ${what}`);
+        assert.deepEqual(decision.apply, decideComposition(world).apply, `${edited}: ${what}`);
+        assert.deepEqual(decision.applyPools, decideComposition(world).applyPools, `${edited}: ${what}`);
+      }
+      // Its pool lists it no more, and it holds the configuration still.
+      const [pool] = world.workers;
+      assert.ok(pool !== undefined);
+      const workers = [{ ...pool, spec: { ...pool.spec, metalSpec: { machines: [] } } }] as unknown as Seen["workers"];
+      assert.deepEqual(
+        names(decideComposition({ ...world, machines, workers, talosMachines: [], holding }).release),
+        [],
+        `${edited}: ${what}`,
+      );
+    }
 });
 
 test("composition: a pool of the name needed that is somebody else's is not touched", () => {

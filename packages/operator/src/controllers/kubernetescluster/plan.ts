@@ -1,8 +1,9 @@
-import type { ClusterGroup, ClusterModel, VitistackMachine } from "@talos-operator/api";
-import { machineManifest, groupOfMachine } from "./machine-manifest.ts";
+import type { ClusterModel, VitistackMachine } from "@talos-operator/api";
+import { machineManifest } from "./machine-manifest.ts";
 import type { MachineManifest, PoolManifest, Seen } from "./model.ts";
 import { planGroup } from "./plan-group.ts";
-import { controlPlanePool, talosMachineName, workerPool, workerPoolName } from "./pools.ts";
+import { poolNameOf, poolOfMachine } from "./pool-of-machine.ts";
+import { controlPlanePool, talosMachineName, workerPool } from "./pools.ts";
 
 /** What a cluster consists of when everything is as its spec says. */
 export interface Composition {
@@ -27,6 +28,7 @@ export interface LeavingMachine {
 /** Makes the plan of a cluster. Pure, and the same again once it is carried out. */
 export function compose(seen: Seen, model: ClusterModel): Composition {
   const left = new Set([...seen.talosMachines.map(({ metadata }) => metadata.name), ...(seen.holding ?? [])]);
+  const poolOf = new Map(seen.machines.map((machine) => [machine, poolOfMachine(seen, model, machine)]));
   const placed = new Set<VitistackMachine>();
   const machines: MachineManifest[] = [];
   const pools: PoolManifest[] = [];
@@ -35,7 +37,7 @@ export function compose(seen: Seen, model: ClusterModel): Composition {
   const passedOver: string[] = [];
   for (const group of model.groups) {
     const pool = poolNameOf(model, group);
-    const members = seen.machines.filter((machine) => isOf(machine, group));
+    const members = seen.machines.filter((machine) => poolOf.get(machine) === pool);
     for (const member of members) placed.add(member);
     const shape = { cluster: seen.cluster, model, group };
     const plan = planGroup({
@@ -57,22 +59,10 @@ export function compose(seen: Seen, model: ClusterModel): Composition {
     leaving.push(...plan.leaving.flatMap((name) => members.filter(({ metadata }) => metadata.name === name).map(leaver(pool))));
   }
   // Machines of groups that the spec no longer has.
-  for (const machine of seen.machines.filter((one) => !placed.has(one))) {
-    const group = groupOfMachine(machine);
-    leaving.push(leaver(group?.role === "worker" ? workerPoolName(model, group) : model.name)(machine));
-  }
+  for (const machine of seen.machines.filter((one) => !placed.has(one))) leaving.push(leaver(poolOf.get(machine) ?? model.name)(machine));
   return { machines, pools, leaving, conflicts, passedOver };
 }
 
 function leaver(pool: string): (machine: VitistackMachine) => LeavingMachine {
   return (machine) => ({ machine, pool, talosMachine: talosMachineName(pool, machine.metadata.name) });
-}
-
-function isOf(machine: VitistackMachine, group: ClusterGroup): boolean {
-  const own = groupOfMachine(machine);
-  return own?.role === group.role && (own.role === "controlplane" || own.name === group.name);
-}
-
-function poolNameOf(model: ClusterModel, group: ClusterGroup): string {
-  return group.role === "controlplane" ? model.name : workerPoolName(model, group);
 }
