@@ -36,6 +36,15 @@ describe("an access Secret", () => {
     assert.deepEqual(dataOf(api), { kubeconfig: Buffer.from(text).toString("base64") });
   });
 
+  it("tells when its certificate begins and ends", async () => {
+    const keys = createX509Keys();
+    const authority = await keys.createAuthority({ kind: "p256", notBefore: 0 });
+    const { certificate } = await keys.signCertificate(authority, { usage: "client", notBefore: 60_000, lifetimeMs: 3_600_000 });
+    const user = { "client-certificate-data": Buffer.from(certificate).toString("base64") };
+    const stored = await world().store.writeKubeconfig("default", "demo-kubeconfig", owner, JSON.stringify({ users: [{ user }] }));
+    assert.deepEqual(stored, { expiresAt: 3_660_000, validFrom: 60_000, isOurs: true });
+  });
+
   it("keeps what people added to it", async () => {
     const { api, store } = world();
     await store.writeKubeconfig("default", "demo-kubeconfig", owner, "first");

@@ -28,6 +28,8 @@ function talosconfigOf(owner: TalosControlPlane): Content {
 export interface StoredAccess {
   /** End of the client certificate in it; `undefined` when it holds none that can be read. */
   readonly expiresAt: number | undefined;
+  /** Its begin; absent when it holds none that can be read. */
+  readonly validFrom?: number;
   /** False when the Secret is another object's, or somebody's. */
   readonly isOurs: boolean;
 }
@@ -49,7 +51,7 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
   const describe = (secret: Secret, { secretKind, key, certificate }: Content, owner: TalosControlPlane): StoredAccess => {
     const controller = secret.metadata.ownerReferences?.find((reference) => reference.controller === true);
     return {
-      expiresAt: expiryOf(secretText(secret, key), certificate, keys),
+      ...lifeOf(secretText(secret, key), certificate, keys),
       // Without a controller the marks of this very cluster; a mark alone, or that of another cluster, is anybody's.
       isOurs:
         controller === undefined
@@ -113,14 +115,16 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
   };
 }
 
-function expiryOf(text: string | undefined, certificate: (text: string) => string | undefined, keys: Keys): number | undefined {
-  if (text === undefined) return undefined;
+function lifeOf(text: string | undefined, certificate: (text: string) => string | undefined, keys: Keys): Omit<StoredAccess, "isOurs"> {
+  if (text === undefined) return { expiresAt: undefined };
   try {
     const pem = certificate(text);
-    return pem === undefined ? undefined : keys.describeCertificate(pem).notAfter;
+    if (pem === undefined) return { expiresAt: undefined };
+    const { notBefore, notAfter } = keys.describeCertificate(pem);
+    return { expiresAt: notAfter, validFrom: notBefore };
   } catch {
     // Unreadable content counts as missing: it is then written anew.
-    return undefined;
+    return { expiresAt: undefined };
   }
 }
 

@@ -290,7 +290,7 @@ export const founding: readonly Mutant[] = [
     about: "writes the kubeconfig over somebody else's Secret (S7)",
     trouble: "names-taken",
     edits: [
-      { file: `${brain}/rules/access.ts`, find: "return access.value.isOurs && (", replace: "return (" },
+      { file: `${brain}/rules/access.ts`, find: "if (!isOurs) return false;", replace: "" },
       { file: "operator/src/secrets/access-store.ts", find: "if (!seen.isOurs) return seen;", replace: "" },
     ],
   },

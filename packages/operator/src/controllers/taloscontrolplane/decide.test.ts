@@ -463,6 +463,44 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "keepAccess", actions: ["WriteKubeconfig"], ready: "AllReady", state: "Ready" },
   },
   {
+    name: "leaves a kubeconfig alone that was asked to live for a day, while a third of that is left",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: healthy,
+      kubeconfig: { kind: "present", value: { validFrom: NOW - 10 * 3_600_000, expiresAt: NOW + 14 * 3_600_000, isOurs: true } },
+    },
+    want: { rule: "waitOrSettle", ready: "AllReady", state: "Ready" },
+  },
+  {
+    name: "renews a kubeconfig that lives for a day when less than a third of that is left",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: healthy,
+      kubeconfig: { kind: "present", value: { validFrom: NOW - 17 * 3_600_000, expiresAt: NOW + 7 * 3_600_000, isOurs: true } },
+    },
+    want: { rule: "keepAccess", actions: ["WriteKubeconfig"], ready: "AllReady", state: "Ready" },
+  },
+  {
+    name: "does not ask for another kubeconfig at once when the one that it was given cannot be read",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: healthy,
+      kubeconfig: { kind: "present", value: { expiresAt: undefined, isOurs: true } },
+      sent: new Map([["WriteKubeconfig", { at: NOW - 10_000, outcome: "answered", detail: "" }]]),
+    },
+    want: { rule: "waitOrSettle", ready: "AllReady", state: "Ready" },
+  },
+  {
+    name: "makes a kubeconfig again at once that somebody deleted",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: healthy,
+      kubeconfig: { kind: "absent" },
+      sent: new Map([["WriteKubeconfig", { at: NOW - 100, outcome: "answered", detail: "" }]]),
+    },
+    want: { rule: "keepAccess", actions: ["WriteKubeconfig"], ready: "Unobserved", state: "Bootstrapped" },
+  },
+  {
     name: "leaves an access Secret of somebody else alone",
     world: {
       facts: facts({ machines: allConfigured, bootstrapDone: founded }),

@@ -83,6 +83,8 @@ export interface SeenBundle {
 export interface SeenAccess {
   /** End of the client certificate in it; `undefined` when it holds none that can be read. */
   readonly expiresAt: number | undefined;
+  /** Its begin; absent when it holds none that can be read. */
+  readonly validFrom?: number;
   /** False when the certificate was not signed by this cluster's authority, or the Secret belongs to someone else. */
   readonly isOurs: boolean;
 }

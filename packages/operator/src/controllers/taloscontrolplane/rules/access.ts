@@ -2,8 +2,11 @@ import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api
 import { elapsedMs } from "../../../elapsed.ts";
 import type { Action, Observed, Rule, Seen, SeenAccess } from "../model.ts";
 
-/** Credentials are renewed when less than this is left of their year. */
+/** Credentials are renewed when less than this is left of their year, and of a shorter life, as `adminKubeconfig.certLifetime` may ask for, when a third is. */
 const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
+
+/** After a renewal: what a machine gives may be no better than what it replaces. */
+const RENEW_AGAIN_MS = 60_000;
 
 /** Writes kubeconfig and talosconfig once etcd is founded: when missing, or close to their end. A Secret of someone else is left alone. */
 export const keepAccess: Rule = {
@@ -15,13 +18,14 @@ export const keepAccess: Rule = {
     const via = seen.machines.find(
       (machine) => machine.declared.role === "controlplane" && machine.look.kind === "running" && machine.look.etcd?.members !== undefined,
     );
-    if (via !== undefined && isDue(seen.kubeconfig, seen.now) && !wasJustTried(seen, "WriteKubeconfig"))
+    if (via !== undefined && isDue(seen.kubeconfig, seen.now) && !wasJustTried(seen, "WriteKubeconfig", seen.kubeconfig))
       actions.push({ kind: "WriteKubeconfig", secret: kubeconfigSecretName(owner), via: via.declared.address });
-    if (isDue(seen.talosconfig, seen.now) && !wasJustTried(seen, "WriteTalosconfig")) {
-      const endpoints = seen.machines
-        .filter((machine) => machine.declared.role === "controlplane")
-        .map((machine) => machine.declared.address);
-      actions.push({ kind: "WriteTalosconfig", secret: talosconfigSecretName(owner), endpoints });
+    if (isDue(seen.talosconfig, seen.now) && !wasJustTried(seen, "WriteTalosconfig", seen.talosconfig)) {
+      // One that a reference has not given yet leads nowhere, for as long as the talosconfig lives.
+      const endpoints = seen.machines.flatMap(({ declared }) =>
+        declared.role === "controlplane" && declared.address !== "" ? [declared.address] : [],
+      );
+      if (endpoints.length > 0) actions.push({ kind: "WriteTalosconfig", secret: talosconfigSecretName(owner), endpoints });
     }
     return actions.length === 0 ? undefined : { actions };
   },
@@ -35,10 +39,17 @@ export function accessOwner(seen: Pick<Observed, "controlPlane">): string {
 function isDue(access: Seen<SeenAccess>, now: number): boolean {
   if (access.kind === "unknown") return false;
   if (access.kind === "absent") return true;
-  return access.value.isOurs && (access.value.expiresAt === undefined || access.value.expiresAt - now < RENEW_BEFORE_MS);
+  const { isOurs, expiresAt, validFrom } = access.value;
+  if (!isOurs) return false;
+  if (expiresAt === undefined) return true;
+  const third = validFrom === undefined ? RENEW_BEFORE_MS : (expiresAt - validFrom) / 3;
+  return expiresAt - now < Math.min(RENEW_BEFORE_MS, third);
 }
 
-function wasJustTried(seen: Observed, effect: string): boolean {
+function wasJustTried(seen: Observed, effect: string, { kind }: Seen<SeenAccess>): boolean {
   const sent = seen.sent.get(effect);
-  return sent !== undefined && sent.outcome !== "answered" && elapsedMs(sent.at, seen.now) < 2_000;
+  if (sent === undefined) return false;
+  // One that was written and is gone was deleted by somebody: it is made again at once.
+  const pauseMs = sent.outcome !== "answered" ? 2_000 : kind === "present" ? RENEW_AGAIN_MS : 0;
+  return elapsedMs(sent.at, seen.now) < pauseMs;
 }
