@@ -42,6 +42,12 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "ownerless-machines-replaced",
+    about: "drains and wipes machines, and makes others in their place, as somebody took the owner off their Machines",
+    tests: [`${composition}/decide.test.ts`],
+    edits: [{ file: `${composition}/plan.ts`, find: "const strayed = strayedFrom(pool, seen);", replace: "const strayed: string[] = [];" }],
+  },
+  {
     name: "takes-orphaned-pools-back",
     about:
       "K5: a KubernetesCluster that was deleted with --cascade=orphan owns its pools and Machines again, which are wiped and deleted with it",

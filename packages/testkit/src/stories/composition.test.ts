@@ -452,6 +452,25 @@ describe("machines that a provider gives", () => {
       await assertQuiet(world, 3);
     }));
 
+  test("keep their place when somebody takes their owner off: nothing is drained, wiped or made, and it is said whose they are", () =>
+    tellComposition({}, async (world) => {
+      await ready(world, flatCluster(3, { workers: 1 }));
+      const names = ["demo-cp-0", "demo-cp-1", "demo-cp-2", "demo-workers-0"];
+      const machines = world.client.resource<Conditioned & KubeObject>(kinds.vitistackMachine);
+      const owners = (await machineOf(world, "demo-workers-0")).metadata?.ownerReferences;
+      for (const name of ["demo-cp-2", "demo-workers-0"])
+        await machines.patch({ namespace: "default", name }, { type: "merge", value: { metadata: { ownerReferences: [] } } });
+      await world.until("said", async () => (await condition(world, "Ready"))?.reason === "NameConflict", 60);
+      await world.time.advance(300_000);
+      assert.deepEqual(await world.machineNames(), names);
+      assert.deepEqual(resets(world), []);
+      for (const name of ["demo-cp-2", "demo-workers-0"])
+        await machines.patch({ namespace: "default", name }, { type: "merge", value: { metadata: { ownerReferences: owners } } });
+      await world.untilComposed();
+      assert.deepEqual([await world.machineNames(), resets(world)], [names, []]);
+      await assertQuiet(world, 3);
+    }));
+
   test("and take away with their power: the member leaves etcd, a replacement joins, and the rest goes when the provider says that it is destroyed", () =>
     tellComposition({}, async (world) => {
       await ready(world, flatCluster(3));

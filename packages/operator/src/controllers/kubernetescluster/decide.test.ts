@@ -228,6 +228,25 @@ test("composition: a Machine stays what its cluster has it as, and gets its labe
     }
 });
 
+test("composition: a Machine whose owner was taken off stays in its pool, and no other is made in its place", () => {
+  const world = settled(cluster({ controlPlane: { replicas: 3, machineTemplate: { spec: {} } } }));
+  const listOf = ({ applyPools }: Decision): readonly (readonly [string, readonly (string | undefined)[]])[] =>
+    applyPools.map(({ metadata, spec }) => [metadata.name, (spec?.metalSpec?.machines ?? []).map(({ machineRef }) => machineRef?.name)]);
+  const before = listOf(decideComposition(world));
+  for (const stray of ["demo-a-0", "demo-cp-0", "demo-cp-2"]) {
+    const machines = world.machines.filter(({ metadata }) => metadata.name !== stray);
+    const decision = decideComposition({ ...world, machines, holderOf: (name) => (name === stray ? "nobody" : undefined) });
+    assert.deepEqual([listOf(decision), decision.deletePools, decision.release], [before, [], []], stray);
+    assert.equal(
+      decision.apply.some(({ metadata }) => metadata.name === stray),
+      false,
+      "it is not taken back",
+    );
+    assert.equal(reasonOf(decision, "Ready"), "NameConflict");
+    assert.match(decision.message, new RegExp(`${stray} is nobody's\\..*keep their place`));
+  }
+});
+
 test("composition: a pool of the name needed that is somebody else's is not touched", () => {
   const { controlPlane } = settled(cluster());
   assert.ok(controlPlane !== undefined);

@@ -52,7 +52,7 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
     return {
       stage: "failed",
       reason: "NameConflict",
-      message: `Machines that are needed exist and belong to others: ${conflicts.join(", ")}. Delete them, or rename this cluster.`,
+      message: `Machines that are needed exist and belong to others: ${conflicts.join(", ")}. ${wayOut(seen, composition)}`,
     };
   if (seen.isPausedAfterFiles && composition.machines.some(({ metadata }) => !isThere(seen, metadata.name)))
     return {
@@ -81,6 +81,16 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
     reason: wanted.kind === "TalosControlPlane" ? "ControlPlaneNotReady" : "WorkersNotReady",
     message: `${wanted.kind} ${wanted.metadata.name}: ${words}`,
   };
+}
+
+/** Who has a Machine that this cluster made is to give it back; another one of its name is in the way. */
+function wayOut({ controlPlane, workers }: Seen, { conflicts, pools }: Composition): string {
+  const names = new Set(pools.map(({ metadata }) => metadata.name));
+  const stored = [controlPlane, ...workers].filter((pool) => pool !== undefined && names.has(pool.metadata.name));
+  const listed = stored.flatMap((pool) => pool?.spec?.metalSpec?.machines ?? []).map(({ machineRef }) => machineRef?.name);
+  return [...conflicts.keys()].some((name) => listed.includes(name))
+    ? "Those that the pools of this cluster list keep their place and stay as they are: put this cluster back as their owner (metadata.ownerReferences)."
+    : "Delete them, or rename this cluster.";
 }
 
 /** What providers say of machines that are nodes all the same: nodes tell how they are themselves, but whoever reads the cluster is to hear of it. */

@@ -2,7 +2,7 @@ import type { ClusterModel, VitistackMachine } from "@talos-operator/api";
 import { machineManifest } from "./machine-manifest.ts";
 import type { MachineManifest, PoolManifest, Seen } from "./model.ts";
 import { planGroup } from "./plan-group.ts";
-import { poolNameOf, poolOfMachine } from "./pool-of-machine.ts";
+import { poolNameOf, poolOfMachine, strayedFrom } from "./pool-of-machine.ts";
 import { controlPlanePool, talosMachineName, workerPool } from "./pools.ts";
 
 /** What a cluster consists of when everything is as its spec says. */
@@ -39,11 +39,15 @@ export function compose(seen: Seen, model: ClusterModel): Composition {
     const pool = poolNameOf(model, group);
     const members = seen.machines.filter((machine) => poolOf.get(machine) === pool);
     for (const member of members) placed.add(member);
+    const strayed = strayedFrom(pool, seen);
     const shape = { cluster: seen.cluster, model, group };
     const plan = planGroup({
       prefix: `${model.name}-${group.name}`,
       replicas: group.replicas,
-      members: members.map(({ metadata }) => ({ name: metadata.name, isGoing: metadata.deletionTimestamp !== undefined })),
+      members: [
+        ...members.map(({ metadata }) => ({ name: metadata.name, isGoing: metadata.deletionTimestamp !== undefined })),
+        ...strayed.map((name) => ({ name, isGoing: false })),
+      ],
       isTaken: (name) => left.has(talosMachineName(pool, name)),
     });
     passedOver.push(...plan.passedOver);
@@ -52,10 +56,11 @@ export function compose(seen: Seen, model: ClusterModel): Composition {
       if (holder !== undefined) conflicts.set(name, holder);
       return holder === undefined;
     });
+    const listed = plan.wanted.filter((name) => free.includes(name) || strayed.includes(name));
     machines.push(...free.map((name) => machineManifest(seen.cluster, model, group, name)));
     if (group.role === "worker")
-      pools.push(workerPool({ ...shape, stored: seen.workers.find(({ metadata }) => metadata.name === pool) }, free));
-    else if (free.length > 0) pools.unshift(controlPlanePool({ ...shape, stored: seen.controlPlane }, free));
+      pools.push(workerPool({ ...shape, stored: seen.workers.find(({ metadata }) => metadata.name === pool) }, listed));
+    else if (listed.length > 0) pools.unshift(controlPlanePool({ ...shape, stored: seen.controlPlane }, listed));
     leaving.push(...plan.leaving.flatMap((name) => members.filter(({ metadata }) => metadata.name === name).map(leaver(pool))));
   }
   // Machines of groups that the spec no longer has.

@@ -1,5 +1,5 @@
 import { controllerOf } from "@talos-operator/api";
-import type { ClusterGroup, ClusterModel, VitistackMachine } from "@talos-operator/api";
+import type { ClusterGroup, ClusterModel, TalosControlPlane, TalosWorker, VitistackMachine } from "@talos-operator/api";
 import { groupOfMachine } from "./machine-manifest.ts";
 import type { Seen } from "./model.ts";
 import { talosMachineName, workerPoolName } from "./pools.ts";
@@ -17,21 +17,39 @@ export function poolNameOf(model: ClusterModel, group: Pick<ClusterGroup, "name"
  */
 export function poolOfMachine(seen: Pick<Seen, PoolEvidence>, model: ClusterModel, machine: VitistackMachine): string | undefined {
   const { name } = machine.metadata;
-  const own = [seen.controlPlane, ...seen.workers].filter(
-    (pool) => pool !== undefined && controllerOf(pool.metadata)?.uid === seen.cluster.metadata.uid,
-  );
-  const listed = own.find((pool) => pool?.spec?.metalSpec?.machines?.some(({ machineRef }) => machineRef?.name === name));
+  const own = ownPools(seen);
+  const listed = own.find(({ spec }) => spec?.metalSpec?.machines?.some(({ machineRef }) => machineRef?.name === name));
   if (listed !== undefined) return listed.metadata.name;
   const names = new Set([
     model.name,
     ...model.groups.map((group) => poolNameOf(model, group)),
-    ...own.flatMap((pool) => pool?.metadata.name ?? []),
+    ...own.map(({ metadata }) => metadata.name),
   ]);
   const held = new Set([...seen.talosMachines.map(({ metadata }) => metadata.name), ...(seen.holding ?? [])]);
   const stands = [...names].find((pool) => held.has(talosMachineName(pool, name)));
   if (stands !== undefined) return stands;
   const labelled = groupOfMachine(machine);
   return labelled === undefined ? undefined : poolNameOf(model, labelled);
+}
+
+/**
+ * Names of Machines that a pool of this cluster lists, and that are not the cluster's any more: somebody took their owner off, or gave them another. That
+ * is no wish to have them drained and wiped, so they keep their place until the owner is put right.
+ */
+export function strayedFrom(pool: string, seen: Pick<Seen, PoolEvidence | "machines" | "holderOf">): readonly string[] {
+  const stored = ownPools(seen).find(({ metadata }) => metadata.name === pool);
+  return (stored?.spec?.metalSpec?.machines ?? []).flatMap(({ machineRef }) => {
+    const name = machineRef?.name;
+    return name === undefined || seen.holderOf(name) === undefined || seen.machines.some(({ metadata }) => metadata.name === name)
+      ? []
+      : [name];
+  });
+}
+
+function ownPools({ cluster, controlPlane, workers }: Pick<Seen, PoolEvidence>): readonly (TalosControlPlane | TalosWorker)[] {
+  return [controlPlane, ...workers].filter(
+    (pool) => pool !== undefined && controllerOf(pool.metadata)?.uid === cluster.metadata.uid,
+  ) as readonly (TalosControlPlane | TalosWorker)[];
 }
 
 type PoolEvidence = "cluster" | "controlPlane" | "workers" | "talosMachines" | "holding";
