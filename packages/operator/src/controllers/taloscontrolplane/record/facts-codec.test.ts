@@ -207,3 +207,12 @@ test("an intent whose times were taken by another clock is kept word for word", 
   const again = printRecord(key, moved, stored, { identity: "two", fencingToken: "2/9" });
   assert.deepEqual(again.spec.openWorkerIntents, stored.spec.openWorkerIntents);
 });
+
+test("record: sentences about changes with long names are cut to what a record takes", () => {
+  const long = "machine.nodeLabels.".padEnd(5_000, "x");
+  const place = { machine: "demo-10.0.0.1", address: "10.0.0.1", uuid: "", role: "worker" } as const;
+  const open: IntentFact = { ...place, what: "ApplyConfig", at: 0, deadline: 0, why: long };
+  const decision = { at: 0, action: "ApplyConfig", reason: "SettingsChanged", message: long };
+  const { spec } = printRecord(key, someFacts({ intents: [open], decisions: [decision] }), undefined, writer);
+  assert.deepEqual([spec.openWorkerIntents?.[0]?.why.length, spec.decisions?.[0]?.message?.length], [1024, 1024]);
+});

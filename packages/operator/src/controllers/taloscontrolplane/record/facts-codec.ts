@@ -248,7 +248,8 @@ function printIntent(fact: IntentFact, before: ClusterRecord | undefined, writer
   return {
     id,
     what: fact.what,
-    why: fact.why,
+    // It names paths of configurations, and people choose their keys.
+    why: fact.why.slice(0, 1024),
     machine: identity(fact),
     at: time(at),
     by,
