@@ -6,6 +6,7 @@ import {
   describeMachineConfig,
   generateMachineConfig,
   patchMachineConfig,
+  tryParseVersion,
 } from "@talos-operator/talos";
 import type { MachineConfigInput, SecretsBundle } from "@talos-operator/talos";
 import type { MachineSettings } from "./settings.ts";
@@ -70,10 +71,13 @@ function plainConfig(input: RenderInput): string {
   });
 }
 
-/** The contract that a machine's first configuration is written for: the older of what is installed and what reads the text. */
+/**
+ * The contract that a machine's first configuration is written for: the older of what is installed and what reads the text. What a machine tells and is no
+ * version counts as nothing told.
+ */
 export function contractOf(version: string, readBy: string | undefined): string {
   const wanted = contractFor(version);
-  if (readBy === undefined) return wanted;
+  if (readBy === undefined || tryParseVersion(readBy) === undefined) return wanted;
   const read = contractFor(readBy);
   return compareContracts(read, wanted) < 0 ? read : wanted;
 }

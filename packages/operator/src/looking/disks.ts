@@ -1,11 +1,15 @@
 import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import type { SeenDisk } from "./look.ts";
+import { bounded, toldWord } from "./told-words.ts";
 
 const discoveredVolume = untypedKind("DiscoveredVolumes.block.talos.dev", "runtime");
 
 /** Partition labels of Talos itself: a disk with nothing else on it holds nobody's data. */
 const TALOS_LABELS = new Set(["EFI", "BIOS", "BOOT", "META", "STATE", "EPHEMERAL", "IMAGECACHE"]);
+
+/** The record takes no longer one. */
+const LONGEST_PATH = 256;
 
 /** Disks of a machine with what is on them; `undefined` when the machine does not tell. */
 export async function seenDisks(client: TalosClient, options: CallOptions): Promise<readonly SeenDisk[] | undefined> {
@@ -16,7 +20,7 @@ export async function seenDisks(client: TalosClient, options: CallOptions): Prom
   if (disks === undefined) return undefined;
   const contents = volumes?.flatMap((volume) => contentOf(volume.spec) ?? []);
   return disks
-    .filter((disk) => !disk.spec.devicePath.startsWith("/dev/loop"))
+    .filter(({ spec: { devicePath } }) => !devicePath.startsWith("/dev/loop") && toldWord(devicePath, LONGEST_PATH) !== undefined)
     .map(({ spec }) => ({
       path: spec.devicePath,
       sizeBytes: spec.sizeBytes,
@@ -47,7 +51,7 @@ function contentOf(spec: unknown): Content | undefined {
   if (TALOS_LABELS.has(label)) return undefined;
   // A partition table alone is no data; its partitions are listed on their own.
   if (name === "" ? text("type") !== "partition" : name === "gpt" || name === "dos") return undefined;
-  return { disk, what: (label || name || "a partition").slice(0, 64) };
+  return { disk, what: bounded(label || name || "a partition", 64) };
 }
 
 async function tryList<T>(list: () => Promise<readonly T[]>): Promise<readonly T[] | undefined> {

@@ -4,6 +4,7 @@ import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
 import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
+import { bounded, toldWord } from "./told-words.ts";
 
 /** Deadline of each call of a look. */
 export const LOOK_TIMEOUT_MS = 3_000;
@@ -15,6 +16,9 @@ export const LOOK_TIMEOUT_MS = 3_000;
  */
 const FORWARDED_FRESH_MS = 180_000;
 const FORWARDED = "forwarded";
+
+/** What the record takes of a machine, in characters. */
+const LONGEST = { uuid: 64, mac: 32, platform: 64 } as const;
 
 /** Whom to look at, and what is known of it. */
 export interface LookQuestion {
@@ -144,13 +148,13 @@ async function versionOf(client: TalosClient, options: CallOptions): Promise<See
     const spec = platform?.spec;
     const name =
       typeof spec === "object" && spec !== null && "platform" in spec && typeof spec.platform === "string" ? spec.platform : undefined;
-    return { version: version === undefined ? undefined : bounded(version.spec.version), platform: name };
+    return { version: version === undefined ? undefined : bounded(version.spec.version), platform: toldWord(name, LONGEST.platform) };
   }
 }
 
 async function runningVersionOf(client: TalosLooks, options: CallOptions): Promise<SeenVersion> {
   const version = await client.version(options);
-  return { version: bounded(version.tag), platform: version.platform?.name };
+  return { version: bounded(version.tag), platform: toldWord(version.platform?.name, LONGEST.platform) };
 }
 
 /**
@@ -182,7 +186,7 @@ async function readRunning(client: TalosLooks, question: LookQuestion, keyOf: ()
     kind: "running",
     at: question.now(),
     ...version,
-    stage: status?.spec.stage,
+    stage: status === undefined ? undefined : bounded(status.spec.stage),
     ready: status?.spec.isReady === true,
     unmet: (status?.spec.unmetConditions ?? []).slice(0, 16).map((unmet) => ({ name: bounded(unmet.name), reason: bounded(unmet.reason) })),
     etcd,
@@ -202,9 +206,8 @@ export async function hardwareOf(client: TalosLooks, options: CallOptions): Prom
   const macs = links
     .filter((link) => link.spec.type === "ether" && (link.spec.kind === "" || link.spec.kind === "veth"))
     .map((link) => (link.spec.permanentAddress || link.spec.hardwareAddress).toLowerCase())
-    .filter((mac) => mac !== "");
-  const uuid = system?.spec.uuid;
-  return { uuid: uuid === undefined || uuid === "" ? undefined : uuid, macs: [...new Set(macs)].toSorted().slice(0, 64) };
+    .filter((mac) => toldWord(mac, LONGEST.mac) !== undefined);
+  return { uuid: toldWord(system?.spec.uuid, LONGEST.uuid), macs: [...new Set(macs)].toSorted().slice(0, 64) };
 }
 
 /** etcd as this machine tells it. What it does not tell stays `undefined`; only failures that concern the whole machine are thrown. */
@@ -252,7 +255,9 @@ function alarmsOf(errors: readonly string[]): Pick<SeenEtcd, "alarms"> {
 
 async function localMemberOf(client: TalosLooks, options: CallOptions): Promise<string | undefined> {
   try {
-    return (await client.resources.get(resourceKinds.etcdMember, undefined, options))?.spec.memberId ?? "none";
+    const own = await client.resources.get(resourceKinds.etcdMember, undefined, options);
+    if (own === undefined) return "none";
+    return /^[0-9a-f]{1,16}$/.test(own.spec.memberId) ? own.spec.memberId : undefined;
   } catch (thrown) {
     if (isTalosError(thrown, "PERMISSION_DENIED", "UNIMPLEMENTED")) return undefined;
     throw thrown;
@@ -300,12 +305,6 @@ function silentWords(error: TalosError): string {
   if (error.code === "DEADLINE_EXCEEDED") return "no answer in time";
   if (error.code === "UNAVAILABLE") return "unreachable";
   return `answers with ${error.code}`;
-}
-
-/** Texts of a machine are cut and lose control characters before they go anywhere. */
-function bounded(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ").slice(0, 200);
 }
 
 function callOptions(question: LookQuestion): CallOptions {

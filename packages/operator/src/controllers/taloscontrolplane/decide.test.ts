@@ -187,6 +187,18 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
   },
   {
+    name: "goes on with the others, and with it, when a waiting machine tells a version that is none",
+    world: {
+      facts: facts(),
+      looks: { "10.0.0.1": { ...inMaintenance("10.0.0.1"), version: "nonsense" }, "10.0.0.2": inMaintenance("10.0.0.2") },
+    },
+    want: {
+      rule: "configureMachines",
+      actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1", "ConfigureMachine demo-10.0.0.2"],
+      ready: "WaitingForMachines",
+    },
+  },
+  {
     name: "sends again to the same key without writing again",
     world: { facts: facts({ machines: [configured("10.0.0.1")] }), looks: { "10.0.0.1": inMaintenance("10.0.0.1") } },
     want: { rule: "configureMachines", actions: ["ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },

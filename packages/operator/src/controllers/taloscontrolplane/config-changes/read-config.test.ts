@@ -18,14 +18,14 @@ const live = generateMachineConfig({
   install: { disk: "/dev/sda", image: "ghcr.io/siderolabs/installer:v1.13.9" },
 });
 
-/** A machine that shows this UUID and META, and runs `live`. */
-function client(uuid: string, meta?: string): TalosClient {
+/** A machine that shows this UUID, META and boot id, and runs `live`. */
+function client(uuid: string, meta?: string, bootId = "boot-1\n"): TalosClient {
   const get = async (kind: unknown): Promise<unknown> => {
     if (kind === resourceKinds.systemInformation) return { spec: { uuid } };
     if (kind === resourceKinds.metaKey) return meta === undefined ? undefined : { spec: { value: meta } };
     return { spec: new ConfigText(live) };
   };
-  return { resources: { get }, bootId: async () => "boot-1\n" } as unknown as TalosClient;
+  return { resources: { get }, bootId: async () => bootId } as unknown as TalosClient;
 }
 
 const question: ConfigQuestion = {
@@ -55,6 +55,11 @@ test("the configuration of another machine at the address is not taken for this 
   const { seen } = await read(client("uuid-1"));
   assert.deepEqual([seen.bootId, seen.changes, seen.onDisk, seen.meta], ["boot-1", [], "wanted", undefined]);
 });
+
+for (const bootId of ["", "b".repeat(65)])
+  test(`a boot id of ${bootId.length} characters, which no record takes, binds nothing: nothing is decided on it`, async () => {
+    await assert.rejects(read(client("uuid-1", undefined, bootId)), (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
+  });
 
 test("what is on the disk and in force alike is no third configuration, though another one is wanted", async () => {
   const other = { input: { ...question.input, machineSpec: { hostname: "other" } } };

@@ -8,6 +8,7 @@ import { installDifference } from "../../../config/install-difference.ts";
 import { contractOf, renderMachineConfig } from "../../../config/render.ts";
 import type { RenderInput } from "../../../config/render.ts";
 import { EffectError } from "../../../errors.ts";
+import { toldWord } from "../../../looking/told-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
 import { MAX_CHANGES } from "./seen-config.ts";
@@ -33,6 +34,9 @@ export interface ConfigQuestion {
   readonly addresses: ReadonlySet<string>;
 }
 
+/** The record takes no longer one. */
+const LONGEST_BOOT_ID = 64;
+
 /** One reading: what may be kept, and the two texts, which may not. */
 export interface ConfigReading {
   readonly seen: KnownConfig;
@@ -52,7 +56,7 @@ export async function readConfig(
   now: () => number,
   options: CallOptions,
 ): Promise<ConfigReading> {
-  const [active, persisted, system, bootId, meta] = await Promise.all([
+  const [active, persisted, system, shownBoot, meta] = await Promise.all([
     client.resources.get(resourceKinds.machineConfig, undefined, options),
     client.resources.get(resourceKinds.machineConfig, "persistent", options),
     question.uuid === "" ? undefined : client.resources.get(resourceKinds.systemInformation, undefined, options),
@@ -62,6 +66,8 @@ export async function readConfig(
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
     throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
   if (active === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} shows no configuration`);
+  const bootId = toldWord(shownBoot.trim(), LONGEST_BOOT_ID);
+  if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} tells no boot id`);
   const live = active.spec.reveal();
   const { version } = question.input;
   const desired = renderMachineConfig({
@@ -89,7 +95,7 @@ export async function readConfig(
       kind: "known",
       at: now(),
       settings: question.settings,
-      bootId: bootId.trim(),
+      bootId,
       version,
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
