@@ -48,6 +48,15 @@ export const compositionFaults: readonly Mutant[] = [
     edits: [{ file: `${composition}/plan.ts`, find: "const strayed = strayedFrom(pool, seen);", replace: "const strayed: string[] = [];" }],
   },
   {
+    name: "deletes-what-is-not-taken-over",
+    about: "deletes the Machines of a running cluster that was to be taken over and was deleted before anybody approved that",
+    stands: ["V7"],
+    tests: [`${composition}/decide.test.ts`],
+    edits: [
+      { file: `${composition}/decide.ts`, find: "if (isStillOfOthers(seen))", replace: "if (isStillOfOthers({ ...seen, machines: [] }))" },
+    ],
+  },
+  {
     name: "takes-orphaned-pools-back",
     about:
       "K5: a KubernetesCluster that was deleted with --cascade=orphan owns its pools and Machines again, which are wiped and deleted with it",

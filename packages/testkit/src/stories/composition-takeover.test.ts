@@ -115,6 +115,31 @@ describe("a KubernetesCluster that the operator of these kinds made", () => {
       assert.deepEqual(await machineNames(world), []);
     }));
 
+  for (const [how, annotations] of Object.entries({ asked: { "talos.alperen.cloud/reconcile-mode": "import" }, found: {} }))
+    test(`keeps its Machines when it is deleted before it was taken over, until a person says what becomes of them (${how})`, () =>
+      tell({}, async (world) => {
+        const bundle = await leaveBehind(world);
+        const before = nodes(world);
+        const calls = world.sent.length;
+        await leaveComposed(world, bundle, annotations);
+        await world.time.advance(11 * 60_000);
+        await world.start();
+        await world.until("told", async () => (await imported(world))?.reason === "ApprovalRequired", 300);
+        const [, hash = ""] = /import-approve: ([0-9a-f]{10})/.exec((await imported(world))?.message ?? "") ?? [];
+        await world.client.resource(kinds.kubernetesCluster).delete(key);
+        await world.time.advance(300_000);
+        assert.deepEqual([await machineNames(world), world.sent.slice(calls), nodes(world)], [ran, [], before]);
+        const deleting = await world.condition(kinds.kubernetesCluster, "Deleting");
+        assert.deepEqual([deleting?.reason, /not taken over yet.*demo-ctp0.*Approve/.test(deleting?.message ?? "")], ["Blocked", true]);
+        await world.annotate(kinds.controlPlane, "talos-operator.dev/import-approve", hash);
+        await world.until("gone", async () => (await world.get(kinds.kubernetesCluster)) === undefined, 1_800);
+        const wiped = world.datacenter
+          .machines()
+          .slice(0, ran.length)
+          .map(({ state }) => state.stage);
+        assert.deepEqual([await machineNames(world), wiped], [[], ran.map(() => "maintenance")]);
+      }));
+
   test("is left alone when its Secret is gone: no new keys, nothing sent", () =>
     tell({}, async (world) => {
       const bundle = await leaveBehind(world);

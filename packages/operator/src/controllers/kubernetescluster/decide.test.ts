@@ -279,6 +279,27 @@ test("composition: deletion goes from workers to the control plane to Machines t
   );
 });
 
+test("composition: a cluster that was not taken over yet is not deleted, and goes on going once it was", () => {
+  const others = ["kubernetescluster.vitistack.io/finalizer", ...finalizers];
+  const asked = { "talos.alperen.cloud/reconcile-mode": "import" };
+  const deletionTimestamp = "2026-01-01T00:09:00Z";
+  const going = (metadata: Record<string, unknown>): KubernetesCluster => cluster({}, { deletionTimestamp, ...metadata });
+  const free = (world: Seen): Seen["machines"] => world.machines.map((one) => ({ ...one, metadata: { ...one.metadata, finalizers: [] } }));
+  for (const metadata of [{ finalizers: others }, { annotations: asked }]) {
+    const world = settled(going(metadata));
+    const bare = { ...world, isAsked: true, machines: free(world) } as const;
+    for (const over of [{}, { workers: [], controlPlane: undefined }]) {
+      const held = decideComposition({ ...bare, ...over });
+      assert.deepEqual([reasonOf(held, "Deleting"), held.deletePools, held.release, held.removeFinalizer], ["Blocked", [], [], false]);
+    }
+    const without = { ...bare, workers: [], controlPlane: undefined };
+    assert.equal(decideComposition({ ...without, machines: world.machines }).release.length, 2, "its Machines are held: it was taken over");
+    const status = { conditions: [{ type: "Deleting", status: "True", reason: "WaitingForChildren", message: "" }] };
+    const goesOn = { ...bare.cluster, status } as unknown as KubernetesCluster;
+    assert.equal(decideComposition({ ...without, cluster: goesOn }).release.length, 2, "its control plane went after it was taken over");
+  }
+});
+
 test("composition: every stage has a word of each shape, and the flat one is one of four (A024, O4)", () => {
   for (const { flat } of Object.values(phaseWords)) assert.match(flat, /^(Pending|Provisioning|Running|Failed)$/);
 });

@@ -4,7 +4,7 @@ import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { describe, mirrored } from "./describe.ts";
 import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
-import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
+import { isStillOfOthers, isTakeoverOpen, takeoverOf } from "./takeover.ts";
 import { compose } from "./plan.ts";
 import type { Composition, LeavingMachine } from "./plan.ts";
 
@@ -118,7 +118,7 @@ function takeDown(seen: Seen): Decision {
   const workers = seen.workers.filter((worker) => isOwn(seen, worker));
   const controlPlane = seen.controlPlane !== undefined && isOwn(seen, seen.controlPlane) ? seen.controlPlane : undefined;
   const say = (
-    reason: "WaitingForWorkers" | "WaitingForChildren",
+    reason: "WaitingForWorkers" | "WaitingForChildren" | "Blocked",
     message: string,
   ): Pick<Decision, "stage" | "conditions" | "message"> => ({
     stage: "deleting",
@@ -133,6 +133,14 @@ function takeDown(seen: Seen): Decision {
     return {
       ...nothing,
       ...say("WaitingForChildren", "Deleted with --cascade=orphan: pools and Machines stay as they are, and are let go of first."),
+    };
+  if (isStillOfOthers(seen))
+    return {
+      ...nothing,
+      ...say(
+        "Blocked",
+        `The cluster was not taken over yet, so nothing of it is deleted: ${namesOf(seen.machines)}. Approve the takeover, as the condition Imported of its TalosControlPlane says, and its machines are wiped and go. Or delete these Machines yourself, and take this cluster out of metadata.ownerReferences of those that are to stay.`,
+      ),
     };
   if (workers.length > 0)
     return {

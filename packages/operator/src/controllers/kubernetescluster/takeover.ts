@@ -1,6 +1,7 @@
-import { annotations, isConditionTrue, reconcileModeOf } from "@talos-operator/api";
-import type { ClusterModel, KubernetesCluster, TalosControlPlane } from "@talos-operator/api";
+import { annotations, findCondition, isConditionTrue, reconcileModeOf } from "@talos-operator/api";
+import type { ClusterModel, Condition, KubernetesCluster, TalosControlPlane } from "@talos-operator/api";
 import { compositionFinalizers } from "./keys.ts";
+import type { Seen } from "./model.ts";
 
 /** A cluster that another operator made and that this one is to take over. */
 export interface Takeover {
@@ -25,4 +26,15 @@ export function takeoverOf({ metadata }: KubernetesCluster, { clusterId }: Pick<
 export function isTakeoverOpen(takeover: Takeover | undefined, controlPlane: TalosControlPlane | undefined): boolean {
   if (takeover === undefined) return false;
   return controlPlane?.status?.imported !== true && !isConditionTrue(controlPlane?.status?.conditions, "Imported");
+}
+
+/**
+ * True for a cluster that another operator made, whose Machines run, and that was not taken over: what makes Machines go is not known to be this operator's to
+ * do. One that was taken over has Machines with our finalizer; one that was taken over while it went says in its status that it goes on, also once its control
+ * plane is gone.
+ */
+export function isStillOfOthers({ cluster, controlPlane, machines }: Pick<Seen, "cluster" | "controlPlane" | "machines">): boolean {
+  if (machines.length === 0 || !isTakeoverOpen(takeoverOf(cluster, { clusterId: "" }), controlPlane)) return false;
+  const goes = findCondition(cluster.status?.conditions as readonly Condition[] | undefined, "Deleting")?.reason ?? "Blocked";
+  return goes === "Blocked" && !machines.some(({ metadata }) => metadata.finalizers?.includes(compositionFinalizers.machineInUse) === true);
 }
