@@ -1,6 +1,7 @@
 import { createTalosconfig, printTalosconfig, signClientCertificate } from "@talos-operator/talos";
 import { TalosError } from "@talos-operator/talos/client";
 import { BACKDATE_MS } from "../../../secrets/credentials.ts";
+import { kubeconfigFault } from "../../../secrets/kubeconfig-fault.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
 import { seenAccess } from "../session.ts";
@@ -14,6 +15,13 @@ export async function writeKubeconfig(action: Extract<Action, { readonly kind: "
   const { seen, session, log, signal, clock } = effects;
   try {
     const text = await asAdmin(action.via, effects, (client) => client.kubeconfig({ timeoutMs: 5_000, signal }));
+    const fault = kubeconfigFault(text);
+    if (fault !== undefined) {
+      session.noteSent("WriteKubeconfig", "refused", fault);
+      const note = `The kubeconfig that ${action.via} makes is not given to people: ${fault}. Find out what runs there.`;
+      effects.event(seen.controlPlane, "Warning", "KubeconfigRejected", "WriteKubeconfig", note);
+      return;
+    }
     const stored = await effects.access.writeKubeconfig(seen.controlPlane.metadata.namespace ?? "", action.secret, seen.controlPlane, text);
     session.kubeconfig = { at: clock.now(), value: seenAccess(stored) };
     session.noteSent("WriteKubeconfig", "answered", "");

@@ -50,6 +50,6 @@ function wasJustTried(seen: Observed, effect: string, { kind }: Seen<SeenAccess>
   const sent = seen.sent.get(effect);
   if (sent === undefined) return false;
   // One that was written and is gone was deleted by somebody: it is made again at once.
-  const pauseMs = sent.outcome !== "answered" ? 2_000 : kind === "present" ? RENEW_AGAIN_MS : 0;
+  const pauseMs = sent.outcome === "unknown" ? 2_000 : sent.outcome === "refused" || kind === "present" ? RENEW_AGAIN_MS : 0;
   return elapsedMs(sent.at, seen.now) < pauseMs;
 }

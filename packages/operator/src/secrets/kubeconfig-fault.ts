@@ -1,0 +1,32 @@
+import { load } from "js-yaml";
+
+/** What Talos writes into a kubeconfig, and nothing that acts on the host of whoever uses it. */
+const KEYS = {
+  clusters: ["cluster", new Set(["certificate-authority-data", "server"])],
+  users: ["user", new Set(["client-certificate-data", "client-key-data"])],
+} as const;
+
+/**
+ * What is wrong with a kubeconfig that a machine made; `undefined` = nothing. kubectl runs commands, reads files and follows proxies that a kubeconfig names: a
+ * machine that was taken over must not reach its administrators by it.
+ */
+export function kubeconfigFault(text: string): string | undefined {
+  let whole: unknown;
+  try {
+    whole = load(text);
+  } catch {
+    return "it is no YAML";
+  }
+  for (const [list, [part, known]] of Object.entries(KEYS)) {
+    const entries = at(whole, list);
+    if (!Array.isArray(entries) || entries.length !== 1) return `it does not hold one entry in ${list}`;
+    const fields = at(entries[0], part);
+    if (typeof fields !== "object" || fields === null) return `${list} holds no ${part}`;
+    if (Object.keys(fields).some((key) => !known.has(key))) return `${list} says more than a machine's does`;
+  }
+  return undefined;
+}
+
+function at(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+}
