@@ -71,6 +71,18 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "renamed-cluster-made-anew",
+    about: "takes pools and Machines of a cluster that is named otherwise by now for such that nobody wants, which wipes the workers",
+    tests: [`${composition}/decide.test.ts`],
+    edits: [
+      {
+        file: `${composition}/decide.ts`,
+        find: "madeAs !== undefined && madeAs !== model.name",
+        replace: 'madeAs === "" && madeAs !== model.name',
+      },
+    ],
+  },
+  {
     name: "no-list-tells-no-pool",
     about: "lets Machines and a cluster go whose control plane is there and no list tells of",
     stands: ["V7"],

@@ -93,6 +93,17 @@ test("composition: what is wrong with the spec stops everything and names the fi
   assert.match(decision.message, /spec\.controlPlane\.replicas/);
 });
 
+test("composition: a cluster that is named otherwise than it was made keeps all it has, and says so", () => {
+  const before = settled(cluster());
+  const { model } = seen(cluster({ clusterName: "other" }));
+  const decision = decideComposition({ ...before, cluster: cluster({ clusterName: "other" }), model });
+  assert.deepEqual(
+    [reasonOf(decision, "Ready"), decision.apply, decision.applyPools, decision.deletePools, decision.release],
+    ["ClusterMismatch", [], [], [], []],
+  );
+  assert.match(decision.message, /was made as demo, and spec\.clusterName makes it other/);
+});
+
 test("composition: a spec that became wrong leaves in place what the control plane says of etcd", () => {
   const world = settled(cluster());
   assert.ok(world.controlPlane !== undefined);

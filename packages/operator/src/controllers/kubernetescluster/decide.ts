@@ -37,6 +37,8 @@ export function decideComposition(seen: Seen): Decision {
   if (holder !== undefined) return invalid(seen, "DuplicateAddress", holder);
   const stolen = foreignPool(seen, model.name);
   if (stolen !== undefined) return invalid(seen, "NameConflict", stolen);
+  const madeAs = seen.controlPlane?.metadata.name;
+  if (madeAs !== undefined && madeAs !== model.name) return invalid(seen, "ClusterMismatch", renamed(seen, model.name, madeAs));
   const composition = compose(seen, model);
   const generation = seen.cluster.metadata.generation;
   const valid = conditionFor("TopologyValid", "ValidationSucceeded", "Nothing is wrong with the spec.", generation);
@@ -202,6 +204,12 @@ function foreignPool(seen: Seen, name: string): string | undefined {
   const stolen = pools.find((pool) => !isOwn(seen, pool));
   if (stolen === undefined) return undefined;
   return `${stolen.kind} ${stolen.metadata.name} exists and is not this cluster's, and ${name} needs one of that name. Rename one of the two.`;
+}
+
+/** A CRD that is not ours lets people change the name. Pools and Machines of the old one would be taken for such that nobody wants any more. */
+function renamed({ shape }: Seen, name: string, madeAs: string): string {
+  const field = shape === "flat" ? "spec.clusterName" : "spec.topology, which takes the name of the object,";
+  return `The cluster was made as ${madeAs}, and ${field} makes it ${name.slice(0, 64)}: its machines are named after it, and this cannot change. Nothing is made, changed or removed. Set it back; for another name make another cluster.`;
 }
 
 function isOwn({ cluster }: Seen, object: TalosControlPlane | TalosWorker): boolean {

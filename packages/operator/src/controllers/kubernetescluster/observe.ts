@@ -45,10 +45,10 @@ export function observeComposition(cluster: KubernetesCluster, caches: Compositi
   const { model, problems, inertFields, shape } = normaliseCluster(cluster, defaults);
   const needed =
     model === undefined ? [] : model.groups.filter(({ role }) => role === "worker").map((group) => workerPoolName(model, group));
+  // One that a spec names otherwise by now is the cluster's all the same.
   const controlPlane =
-    model === undefined
-      ? caches.controlPlanes.store.byIndex("controller", uid)[0]
-      : caches.controlPlanes.store.get({ namespace, name: model.name });
+    (model === undefined ? undefined : caches.controlPlanes.store.get({ namespace, name: model.name })) ??
+    caches.controlPlanes.store.byIndex("controller", uid)[0];
   const workers = [
     ...new Set([
       ...caches.workers.store.byIndex("controller", uid),
