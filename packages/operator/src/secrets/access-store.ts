@@ -16,12 +16,19 @@ interface Content {
   readonly key: string;
   /** The client certificate in the text, in PEM. */
   readonly certificate: (text: string) => string | undefined;
+  /** Where the text leads; absent for a kind that leads to one place, which stays. */
+  readonly endpoints?: (text: string) => readonly string[] | undefined;
 }
 
 const kubeconfig: Content = { secretKind: "kubeconfig", key: "kubeconfig", certificate: kubeconfigCertificate };
 
 function talosconfigOf(owner: TalosControlPlane): Content {
-  return { secretKind: "talosconfig", key: talosconfigKey(owner.metadata.name), certificate: talosconfigCertificate };
+  return {
+    secretKind: "talosconfig",
+    key: talosconfigKey(owner.metadata.name),
+    certificate: talosconfigCertificate,
+    endpoints: talosconfigEndpoints,
+  };
 }
 
 /** What an access Secret says about itself, without its content. */
@@ -30,6 +37,8 @@ export interface StoredAccess {
   readonly expiresAt: number | undefined;
   /** Its begin; absent when it holds none that can be read. */
   readonly validFrom?: number;
+  /** Control planes that a talosconfig leads to; absent when it names none that can be read. */
+  readonly endpoints?: readonly string[];
   /** False when the Secret is another object's, or somebody's. */
   readonly isOurs: boolean;
 }
@@ -48,10 +57,11 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
     const secret = await secrets.tryGet({ namespace, name });
     return secret === undefined ? undefined : describe(secret, content, owner);
   };
-  const describe = (secret: Secret, { secretKind, key, certificate }: Content, owner: TalosControlPlane): StoredAccess => {
+  const describe = (secret: Secret, content: Content, owner: TalosControlPlane): StoredAccess => {
+    const { secretKind } = content;
     const controller = secret.metadata.ownerReferences?.find((reference) => reference.controller === true);
     return {
-      ...lifeOf(secretText(secret, key), certificate, keys),
+      ...readText(secretText(secret, content.key), content, keys),
       // Without a controller the marks of this very cluster; a mark alone, or that of another cluster, is anybody's.
       isOurs:
         controller === undefined
@@ -115,13 +125,14 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
   };
 }
 
-function lifeOf(text: string | undefined, certificate: (text: string) => string | undefined, keys: Keys): Omit<StoredAccess, "isOurs"> {
+function readText(text: string | undefined, { certificate, endpoints }: Content, keys: Keys): Omit<StoredAccess, "isOurs"> {
   if (text === undefined) return { expiresAt: undefined };
   try {
     const pem = certificate(text);
     if (pem === undefined) return { expiresAt: undefined };
     const { notBefore, notAfter } = keys.describeCertificate(pem);
-    return { expiresAt: notAfter, validFrom: notBefore };
+    const leadsTo = endpoints?.(text);
+    return { expiresAt: notAfter, validFrom: notBefore, ...(leadsTo === undefined ? {} : { endpoints: leadsTo }) };
   } catch {
     // Unreadable content counts as missing: it is then written anew.
     return { expiresAt: undefined };
@@ -137,6 +148,13 @@ function talosconfigCertificate(text: string): string | undefined {
   const contexts = child(load(text), "contexts");
   const [first] = typeof contexts === "object" && contexts !== null ? Object.values(contexts) : [];
   return decode(child(first, "crt"));
+}
+
+function talosconfigEndpoints(text: string): readonly string[] | undefined {
+  const contexts = child(load(text), "contexts");
+  const [first] = typeof contexts === "object" && contexts !== null ? Object.values(contexts) : [];
+  const endpoints = child(first, "endpoints");
+  return Array.isArray(endpoints) ? endpoints.filter((one) => typeof one === "string") : undefined;
 }
 
 function child(value: unknown, key: string): unknown {

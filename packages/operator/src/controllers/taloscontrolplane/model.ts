@@ -85,6 +85,8 @@ export interface SeenAccess {
   readonly expiresAt: number | undefined;
   /** Its begin; absent when it holds none that can be read. */
   readonly validFrom?: number;
+  /** Control planes that a talosconfig leads to; absent when it names none that can be read. */
+  readonly endpoints?: readonly string[];
   /** False when the certificate was not signed by this cluster's authority, or the Secret belongs to someone else. */
   readonly isOurs: boolean;
 }

@@ -8,7 +8,10 @@ const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
 /** After a renewal: what a machine gives may be no better than what it replaces. */
 const RENEW_AGAIN_MS = 60_000;
 
-/** Writes kubeconfig and talosconfig once etcd is founded: when missing, or close to their end. A Secret of someone else is left alone. */
+/**
+ * Writes kubeconfig and talosconfig once etcd is founded: when missing, or close to their end, and a talosconfig when every machine that it leads to left. A
+ * Secret of someone else is left alone.
+ */
 export const keepAccess: Rule = {
   name: "keepAccess",
   decide(seen) {
@@ -20,11 +23,12 @@ export const keepAccess: Rule = {
     );
     if (via !== undefined && isDue(seen.kubeconfig, seen.now) && !wasJustTried(seen, "WriteKubeconfig", seen.kubeconfig))
       actions.push({ kind: "WriteKubeconfig", secret: kubeconfigSecretName(owner), via: via.declared.address });
-    if (isDue(seen.talosconfig, seen.now) && !wasJustTried(seen, "WriteTalosconfig", seen.talosconfig)) {
-      // One that a reference has not given yet leads nowhere, for as long as the talosconfig lives.
-      const endpoints = seen.machines.flatMap(({ declared }) =>
-        declared.role === "controlplane" && declared.address !== "" ? [declared.address] : [],
-      );
+    // An address that a reference has not given yet leads nowhere, for as long as the talosconfig lives.
+    const endpoints = seen.machines.flatMap(({ declared }) =>
+      declared.role === "controlplane" && declared.address !== "" ? [declared.address] : [],
+    );
+    const isTalosconfigDue = isDue(seen.talosconfig, seen.now) || leadsToNobody(seen, endpoints);
+    if (isTalosconfigDue && !wasJustTried(seen, "WriteTalosconfig", seen.talosconfig)) {
       if (endpoints.length > 0) actions.push({ kind: "WriteTalosconfig", secret: talosconfigSecretName(owner), endpoints });
     }
     return actions.length === 0 ? undefined : { actions };
@@ -44,6 +48,14 @@ function isDue(access: Seen<SeenAccess>, now: number): boolean {
   if (expiresAt === undefined) return true;
   const third = validFrom === undefined ? RENEW_BEFORE_MS : (expiresAt - validFrom) / 3;
   return expiresAt - now < Math.min(RENEW_BEFORE_MS, third);
+}
+
+/** All that it leads to are machines that were of this cluster and left it. What a person wrote into it, as a name before all of them, is left as it is. */
+function leadsToNobody({ talosconfig, record }: Observed, endpoints: readonly string[]): boolean {
+  if (talosconfig.kind !== "present" || !talosconfig.value.isOurs || record.kind !== "present") return false;
+  const { machines } = record.value.facts;
+  const written = talosconfig.value.endpoints ?? [];
+  return written.length > 0 && written.every((one) => !endpoints.includes(one) && machines.some(({ address }) => address === one));
 }
 
 function wasJustTried(seen: Observed, effect: string, { kind }: Seen<SeenAccess>): boolean {
