@@ -37,7 +37,7 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   if (failed.length > 0)
     return {
       reason: failed.some(({ why }) => why.startsWith("it refused them")) ? "ConfigRejected" : "RolloutStopped",
-      message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, why }) => `${name}: ${why}`))}. Correct the settings, or annotate ${annotations.retryConfig}: ${failed[0]?.name ?? ""} to send them once more.`,
+      message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, why }) => `${name}: ${why}`))}. Correct the settings, or annotate the TalosControlPlane with ${annotations.retryConfig}: ${failed[0]?.name ?? ""} to send them once more.`,
     };
   const intents = configIntents(facts);
   if (intents.length > 0)
@@ -126,7 +126,7 @@ function renderedOtherwise(plans: readonly ConfigPlan[], facts: ClusterFacts): W
       : "Machines run what they had when they were taken over, or what was applied since.";
   return {
     reason: "RenderedOtherwise",
-    message: `${before} This release would write otherwise: ${named(groups)}. It goes along with the next change of the settings; to send it now, annotate ${annotations.retryConfig}: ${first.name}, then the next machine.`,
+    message: `${before} This release would write otherwise: ${named(groups)}. It goes along with the next change of the settings; to send it now, annotate the TalosControlPlane with ${annotations.retryConfig}: ${first.name}, then the next machine.`,
   };
 }
 

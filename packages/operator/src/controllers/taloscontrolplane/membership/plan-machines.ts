@@ -189,7 +189,7 @@ function stopInMaintenance(
   if (seen.requireFingerprint && fact?.configuredAt === undefined && !isVouchedFor(seen, look))
     return stop(
       "IdentityMismatch",
-      `${name}: nobody vouched for the key ${look.spki} at ${address}, and this operator runs with --require-maintenance-fingerprint. Annotate ${annotations.acceptIdentity}: ${look.spki}.`,
+      `${name}: nobody vouched for the key ${look.spki} at ${address}, and this operator runs with --require-maintenance-fingerprint. Annotate the TalosControlPlane with ${annotations.acceptIdentity}: ${look.spki}.`,
     );
   const wasConfigured = mayHoldConfig(fact);
   if (wasConfigured && fact.spki !== look.spki && !isReprovisionApproved(seen, declared, look, facts))

@@ -103,7 +103,7 @@ export function unreachable(facts: ClusterFacts, machine: SeenMachine, fact: Mac
   return waits(
     fact,
     "MachineUnreachable",
-    `${fact.name} left the list, must be wiped, and does not answer as a machine of this cluster (${stateOf(machine)}). Bring it back, or annotate ${annotations.abandonMachine}: ${word}.`,
+    `${fact.name} left the list, must be wiped, and does not answer as a machine of this cluster (${stateOf(machine)}). Bring it back, or annotate the TalosControlPlane with ${annotations.abandonMachine}: ${word}.`,
   );
 }
 
@@ -120,13 +120,13 @@ export function wipeForbidden(seen: Observed, { machine }: Leaver): string | und
   const isConfirmed = seen.controlPlane.metadata.annotations?.[annotations.confirmReset] === seen.controlPlane.metadata.name;
   // Unknown counts as going away: nothing is wiped on a guess.
   if (seen.namespaceIsTerminating !== false && !isConfirmed)
-    return `The namespace or a CRD is going away, or nobody could say, so ${name} is not wiped. Annotate ${annotations.confirmReset}: ${seen.controlPlane.metadata.name} if it may be.`;
+    return `The namespace or a CRD is going away, or nobody could say, so ${name} is not wiped. Annotate the TalosControlPlane with ${annotations.confirmReset}: ${seen.controlPlane.metadata.name} if it may be.`;
   if (role === "controlplane") {
     if (policyOf(seen.controlPlane.spec) !== "preserve") return undefined;
     return `${name} left the list, and deletionPolicy is preserve: it is not wiped, and an unwiped control plane would join etcd again at its next boot, so it stays a member. Set deletionPolicy to reset, or list it again.`;
   }
   const pool = poolOf(seen, machine);
-  const word = `Annotate ${annotations.abandonMachine} with its UUID to let it go as it is.`;
+  const word = `Annotate the TalosControlPlane with ${annotations.abandonMachine} and its UUID to let it go as it is.`;
   if (pool === undefined)
     return `The worker pool of ${name} (${machine.declared.owner.name || "not known"}) is not there, which is no wish to wipe it. Bring the pool back. ${word}`;
   if (seen.unsoundPools?.includes(pool.metadata.name) === true)

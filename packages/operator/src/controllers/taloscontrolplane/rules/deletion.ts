@@ -154,7 +154,7 @@ function writtenDownFirst(
     verdict: waits(
       "MachineUnreachable",
       seen,
-      `${holder} may hold a configuration of this cluster, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand: it is let go once it waits in maintenance mode. Or give it up: annotate ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
+      `${holder} may hold a configuration of this cluster, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand: it is let go once it waits in maintenance mode. Or give it up: annotate the TalosControlPlane with ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
     ),
   };
 }
@@ -282,7 +282,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     if (look.kind !== "running") {
       waiting.push({
         reason: "MachineUnreachable",
-        message: `${declared.name} must be wiped and does not answer as a machine of this cluster (${stateOf(machine)}). Bring it back, or annotate ${annotations.abandonMachine}: ${wordFor(facts, declared.name, undefined)}.`,
+        message: `${declared.name} must be wiped and does not answer as a machine of this cluster (${stateOf(machine)}). Bring it back, or annotate the TalosControlPlane with ${annotations.abandonMachine}: ${wordFor(facts, declared.name, undefined)}.`,
       });
       continue;
     }
@@ -315,7 +315,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     waiting.push({
       reason: "Resetting",
       message: isStubborn
-        ? `${declared.name} was told to wipe itself at ${rfc3339(intent.at)} and still runs; it is told again. Look at its console and wipe it by hand, or give it up: annotate ${annotations.abandonMachine}: ${wordFor(facts, declared.name, undefined)}.`
+        ? `${declared.name} was told to wipe itself at ${rfc3339(intent.at)} and still runs; it is told again. Look at its console and wipe it by hand, or give it up: annotate the TalosControlPlane with ${annotations.abandonMachine}: ${wordFor(facts, declared.name, undefined)}.`
         : `${declared.name} is being wiped; it is let go once it answers in maintenance mode.`,
     });
     const ifUuid = intent?.uuid ?? fact?.uuid ?? "";

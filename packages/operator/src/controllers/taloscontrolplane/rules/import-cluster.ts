@@ -38,7 +38,7 @@ export const importCluster: Rule = {
           return stop(
             seen,
             "ApprovalRequired",
-            `The cluster is verified, and these differences were found:\n${state.differences.map((line, index) => `${index + 1}. ${line}`).join("\n")}\n${isStale ? `The approval ${approved.slice(0, 64)} was for other differences. ` : ""}Annotate ${annotations.importApprove}: ${state.hash} to take it over as it is, or remove the differences.`,
+            `The cluster is verified, and these differences were found:\n${state.differences.map((line, index) => `${index + 1}. ${line}`).join("\n")}\n${isStale ? `The approval ${approved.slice(0, 64)} was for other differences. ` : ""}Annotate the TalosControlPlane with ${annotations.importApprove}: ${state.hash} to take it over as it is, or remove the differences.`,
           );
         }
         // What is made from here on is guarded first.
