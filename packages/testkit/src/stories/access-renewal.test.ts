@@ -76,6 +76,23 @@ test("an idle cluster renews its access Secrets before they end, once a year, an
     assert.equal(secrets.length, 4, secrets.join("\n"));
   }));
 
+test("a talosconfig leads to the control planes that are there, also when all that it led to were replaced", () =>
+  tell({}, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    await world.untilReady();
+    const endpoints = async (): Promise<readonly string[]> =>
+      [...parseTalosconfig(await talosconfig(world)).contexts.values()].flatMap((context) => context.endpoints ?? []);
+    assert.deepEqual(await endpoints(), ["10.5.0.1"]);
+    const value = { spec: { controlPlane: { metalSpec: { machines: [{ address: "10.5.0.2" }] } } } };
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+    await world.until("written anew", async () => (await endpoints()).join() === "10.5.0.2", 900);
+    await world.untilReady();
+    const written = await talosconfig(world);
+    await world.time.advance(600_000);
+    assert.equal(await talosconfig(world), written);
+  }));
+
 test("a Secret of somebody else with the name of the kubeconfig is looked at every ten seconds: when it goes, the kubeconfig comes", () =>
   tell({}, async (world) => {
     const secrets = world.client.resource<Secret>(kinds.secret);
