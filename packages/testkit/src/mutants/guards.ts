@@ -233,6 +233,12 @@ export const guards: readonly Mutant[] = [
         find: "machines: wasFound ? toldMachines(seen) : [],",
         replace: "machines: wasFound ? toldMachines(seen).slice(0, 0) : [],",
       },
+      // Each pass looks for them again.
+      {
+        file: `${brain}/membership/told-machines.ts`,
+        find: "const told = isTold ? ",
+        replace: "const told = isTold && seen.now < 0 ? ",
+      },
     ],
   },
   {
