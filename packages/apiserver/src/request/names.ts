@@ -25,7 +25,8 @@ export function refuseLabel(name: string): readonly string[] {
   ];
 }
 
-const oldLabel = /^[a-z]([-a-z0-9]*[a-z0-9])?$/u;
+/** What {@link oldLabelRule} says. */
+export const oldLabel = /^[a-z]([-a-z0-9]*[a-z0-9])?$/u;
 
 /** The rule of labels of RFC 1035, which begin with a letter, in kube-apiserver's words. */
 export const oldLabelRule =

@@ -1,7 +1,7 @@
 import { checkRulesOfDefaults } from "../cel/check-defaults.ts";
 import { checkRulesOfSchema, type CostLimits } from "../cel/check-schema.ts";
 import { getOwn, isObject, type JsonObject } from "../json.ts";
-import { oldLabelRule } from "../request/names.ts";
+import { oldLabel, oldLabelRule } from "../request/names.ts";
 import { fieldError, notSupported } from "./field-error.ts";
 import { checkStructural } from "./structural.ts";
 import type { CompiledCrd, CompiledVersion, FieldError, JsonSchema, KindNames, PrinterColumn, Subresources } from "./types.ts";
@@ -97,7 +97,6 @@ function texts(object: JsonObject, key: string): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 }
 
-const label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/u;
 const dnsSubdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
@@ -125,7 +124,7 @@ function readNames(names: JsonObject, errors: FieldError[]): KindNames {
   for (const [field, value] of lowercase) {
     if (value === "" || (field === "listKind" && kind === ""))
       errors.push(fieldError("FieldValueRequired", `spec.names.${field}`, undefined, ""));
-    else if (value.length > 63 || !label.test(value))
+    else if (value.length > 63 || !oldLabel.test(value))
       errors.push(
         field === "kind" || field === "listKind"
           ? fieldError(
@@ -138,10 +137,10 @@ function readNames(names: JsonObject, errors: FieldError[]): KindNames {
       );
   }
   result.shortNames.forEach((short, index) => {
-    if (!label.test(short)) errors.push(fieldError("FieldValueInvalid", `spec.names.shortNames[${index}]`, short, oldLabelRule));
+    if (!oldLabel.test(short)) errors.push(fieldError("FieldValueInvalid", `spec.names.shortNames[${index}]`, short, oldLabelRule));
   });
   result.categories.forEach((category, index) => {
-    if (!label.test(category)) errors.push(fieldError("FieldValueInvalid", `spec.names.categories[${index}]`, category, oldLabelRule));
+    if (!oldLabel.test(category)) errors.push(fieldError("FieldValueInvalid", `spec.names.categories[${index}]`, category, oldLabelRule));
   });
   if (kind !== "" && kind === result.listKind)
     errors.push(fieldError("FieldValueInvalid", "spec.names.listKind", kind, "kind and listKind may not be the same"));
@@ -194,7 +193,7 @@ function checkVersions(versions: readonly JsonObject[], errors: FieldError[]): v
   const seen = new Set<string>();
   versions.forEach((version, index) => {
     const name = text(version, "name");
-    if (!label.test(name)) {
+    if (!oldLabel.test(name)) {
       errors.push(fieldError("FieldValueInvalid", `spec.versions[${index}].name`, name, oldLabelRule));
       if (index === 0) errors.push(fieldError("FieldValueInvalid", "spec.version", name, oldLabelRule));
     }

@@ -4,6 +4,7 @@ import { isAlreadyExists } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Keys } from "@talos-operator/ports";
 import { load } from "js-yaml";
+import { child } from "./child.ts";
 import { clusterLabel } from "./cluster-label.ts";
 import { secretData, secretText, secretType } from "./secret.ts";
 import type { Secret } from "./secret.ts";
@@ -145,20 +146,17 @@ function kubeconfigCertificate(text: string): string | undefined {
 }
 
 function talosconfigCertificate(text: string): string | undefined {
-  const contexts = child(load(text), "contexts");
-  const [first] = typeof contexts === "object" && contexts !== null ? Object.values(contexts) : [];
-  return decode(child(first, "crt"));
+  return decode(child(firstContext(text), "crt"));
 }
 
 function talosconfigEndpoints(text: string): readonly string[] | undefined {
-  const contexts = child(load(text), "contexts");
-  const [first] = typeof contexts === "object" && contexts !== null ? Object.values(contexts) : [];
-  const endpoints = child(first, "endpoints");
+  const endpoints = child(firstContext(text), "endpoints");
   return Array.isArray(endpoints) ? endpoints.filter((one) => typeof one === "string") : undefined;
 }
 
-function child(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+function firstContext(text: string): unknown {
+  const contexts = child(load(text), "contexts");
+  return typeof contexts === "object" && contexts !== null ? Object.values(contexts)[0] : undefined;
 }
 
 function decode(value: unknown): string | undefined {

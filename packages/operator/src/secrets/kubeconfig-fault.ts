@@ -1,4 +1,5 @@
 import { load } from "js-yaml";
+import { child } from "./child.ts";
 
 /** What Talos writes into a kubeconfig, and nothing that acts on the host of whoever uses it. */
 const KEYS = {
@@ -18,15 +19,11 @@ export function kubeconfigFault(text: string): string | undefined {
     return "it is no YAML";
   }
   for (const [list, [part, known]] of Object.entries(KEYS)) {
-    const entries = at(whole, list);
+    const entries = child(whole, list);
     if (!Array.isArray(entries) || entries.length !== 1) return `it does not hold one entry in ${list}`;
-    const fields = at(entries[0], part);
+    const fields = child(entries[0], part);
     if (typeof fields !== "object" || fields === null) return `${list} holds no ${part}`;
     if (Object.keys(fields).some((key) => !known.has(key))) return `${list} says more than a machine's does`;
   }
   return undefined;
-}
-
-function at(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
 }

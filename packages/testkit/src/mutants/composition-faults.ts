@@ -65,8 +65,8 @@ export const compositionFaults: readonly Mutant[] = [
     edits: [
       {
         file: `${composition}/owner-there.ts`,
-        find: "return live !== undefined && live.uid === metadata.uid && live.deletionTimestamp === undefined;",
-        replace: "return live?.uid !== metadata.name;",
+        find: "ownerStays(metadata, (await latest(metadata))?.metadata)",
+        replace: "(await latest(metadata))?.metadata.uid !== metadata.name",
       },
     ],
   },

@@ -188,8 +188,8 @@ export const guards: readonly Mutant[] = [
     edits: [
       {
         file: "operator/src/controllers/taloscluster/controller.ts",
-        find: "if (live === undefined || live.uid !== metadata.uid || live.deletionTimestamp !== undefined) return false;",
-        replace: "if (live === undefined) return true;",
+        find: "return ownerStays(metadata, live) && reconcileModeOf(live) === reconcileModeOf(metadata);",
+        replace: "return live === undefined || reconcileModeOf(live) === reconcileModeOf(metadata);",
       },
     ],
   },

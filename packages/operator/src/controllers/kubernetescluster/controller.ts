@@ -38,9 +38,9 @@ import { createFileKeeper } from "./keep-files.ts";
 import { abandon, release } from "./let-go.ts";
 import { createMachineMaker } from "./make-machines.ts";
 import { createPoolPauser } from "./pause-pools.ts";
-import { readHolding } from "./read-holding.ts";
 import { ownerQuestion } from "./owner-there.ts";
 import type { OwnerQuestion } from "./owner-there.ts";
+import { readHolding } from "./read-holding.ts";
 import { createSharedEndpoints } from "./shared-endpoint.ts";
 import { createClusterStatusWriter } from "./write-status.ts";
 

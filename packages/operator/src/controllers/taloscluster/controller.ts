@@ -15,6 +15,7 @@ import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
+import { ownerStays } from "../shared/owner-stays.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
 import { childrenOf, decideCluster } from "./decide.ts";
@@ -51,11 +52,10 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     return live === undefined || reconcileModeOf(live.metadata) === reconcileModeOf(metadata);
   };
 
-  /** The same of one that is not being deleted: what was orphaned and taken for its own again would go, and be wiped, with it. */
+  /** The same of one that stays the owner of what it makes. */
   const isStillThere = async ({ metadata }: TalosCluster): Promise<boolean> => {
     const live = (await options.latest.talosCluster(metadata))?.metadata;
-    if (live === undefined || live.uid !== metadata.uid || live.deletionTimestamp !== undefined) return false;
-    return reconcileModeOf(live) === reconcileModeOf(metadata);
+    return ownerStays(metadata, live) && reconcileModeOf(live) === reconcileModeOf(metadata);
   };
 
   const applyChild = async (
