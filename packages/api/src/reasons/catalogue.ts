@@ -8,6 +8,7 @@ import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.t
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
 import { ready } from "./ready.ts";
 import {
+  accessNotRenewed,
   adoptionRequired,
   anotherOperatorActive,
   deleting,
@@ -48,6 +49,7 @@ export const conditionCatalogue = {
   SecretsLost: secretsLost,
   Draining: draining,
   DeletionHeld: deletionHeld,
+  AccessNotRenewed: accessNotRenewed,
   Deleting: deleting,
   Removing: removing,
   Paused: paused,

@@ -88,6 +88,35 @@ export const deletionHeld = {
   },
 } as const satisfies ConditionEntry;
 
+/** Access Secrets that are about to be of no use. */
+export const accessNotRenewed = {
+  meaning:
+    "The kubeconfig or talosconfig in a Secret is about to end or has ended, or is not there, and something is in the way of a new one.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    SecretImmutable: {
+      status: "True",
+      when: "Somebody made the Secret immutable, and its certificate is about to end.",
+      next: "Delete the Secret: it is made anew.",
+    },
+    WriteRefused: {
+      status: "True",
+      when: "The API server refuses the new Secret.",
+      next: "Correct what the message names: a right, a quota or an admission rule.",
+    },
+    KubeconfigRejected: {
+      status: "True",
+      when: "What control planes give as kubeconfig does not lead administrators into this cluster, or does more than that.",
+      next: "Find out what runs on the machine that the message names.",
+    },
+    NotGiven: {
+      status: "True",
+      when: "Half of the time in which it is renewed is over, and no control plane gave a kubeconfig.",
+      next: "Look at the control planes.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
 /** Deletion on its way. */
 export const deleting = {
   meaning: "The object is being deleted; the message says what is waited for.",

@@ -59,6 +59,7 @@ const STANDING: readonly string[] = [
   "SecretsLost",
   "AdoptionRequired",
   "DeletionHeld",
+  "AccessNotRenewed",
   "Deleting",
   "Removing",
   "Draining",

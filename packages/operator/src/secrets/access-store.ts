@@ -42,6 +42,8 @@ export interface StoredAccess {
   readonly endpoints?: readonly string[];
   /** False when the Secret is another object's, or somebody's. */
   readonly isOurs: boolean;
+  /** Nothing in it can be changed any more. */
+  readonly isImmutable?: true;
 }
 
 /** The Secrets with which people reach a cluster. One of somebody else is described and left as it is. */
@@ -63,6 +65,7 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
     const controller = secret.metadata.ownerReferences?.find((reference) => reference.controller === true);
     return {
       ...readText(secretText(secret, content.key), content, keys),
+      ...(secret.immutable === true ? { isImmutable: true } : {}),
       // Without a controller the marks of this very cluster; a mark alone, or that of another cluster, is anybody's.
       isOurs:
         controller === undefined
@@ -126,7 +129,7 @@ export function createAccessStore(client: KubeClient, keys: Keys, fieldManager: 
   };
 }
 
-function readText(text: string | undefined, { certificate, endpoints }: Content, keys: Keys): Omit<StoredAccess, "isOurs"> {
+function readText(text: string | undefined, { certificate, endpoints }: Content, keys: Keys): Omit<StoredAccess, "isOurs" | "isImmutable"> {
   if (text === undefined) return { expiresAt: undefined };
   try {
     const pem = certificate(text);

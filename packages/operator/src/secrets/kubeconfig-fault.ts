@@ -7,11 +7,15 @@ const KEYS = {
   users: ["user", new Set(["client-certificate-data", "client-key-data"])],
 } as const;
 
+/** A machine's kubeconfig has some kilobytes; a Secret takes no more than a mebibyte. */
+const LONGEST = 256 * 1024;
+
 /**
  * What is wrong with a kubeconfig that a machine made; `undefined` = nothing. kubectl runs commands, reads files and follows proxies that a kubeconfig names: a
  * machine that was taken over must not reach its administrators by it.
  */
 export function kubeconfigFault(text: string): string | undefined {
+  if (text.length > LONGEST) return "it is longer than a kubeconfig is";
   let whole: unknown;
   try {
     whole = load(text);

@@ -222,4 +222,28 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.drain, stories.drain],
     edits: [{ file: `${brain}/membership/drain.ts`, find: `if (policy.kind === "Skip" ||`, replace: `if (policy.kind !== "Skip" ||` }],
   },
+  {
+    name: "kubeconfig-unproven",
+    about: "gives people whatever a control plane calls a kubeconfig, also one of another cluster or one that ended, over one that works",
+    tests: ["testkit/src/stories/access-renewal.test.ts"],
+    edits: [
+      {
+        file: `${brain}/effects/write-access.ts`,
+        find: "kubeconfigFault(text) ?? kubeconfigDoubt(",
+        replace: "kubeconfigFault(text) ?? void kubeconfigDoubt(",
+      },
+    ],
+  },
+  {
+    name: "kubeconfig-of-the-first",
+    about: "W16: asks one control plane for the kubeconfig, and no other when that one hangs",
+    tests: ["testkit/src/stories/access-renewal.test.ts", `${brain}/rules/access.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/access.ts`,
+        find: "(asked(a)?.order ?? 0) - (asked(b)?.order ?? 0)",
+        replace: "0 * (asked(a)?.order ?? 0) * (asked(b)?.order ?? 0)",
+      },
+    ],
+  },
 ];

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { TalosCluster } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { TalosDialer } from "@talos-operator/ports";
 import { parseTalosconfig } from "@talos-operator/talos";
 import { createTalosClient } from "@talos-operator/talos/client";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
+import { withCalls } from "../world/with-calls.ts";
 
 const DAY_MS = 86_400_000;
 const STROKE_DAYS = 10;
@@ -110,4 +113,91 @@ test("a Secret of somebody else with the name of the kubeconfig is looked at eve
     await secrets.delete(key);
     await world.time.advance(12_000);
     assert.notEqual(await kubeconfig(world), "");
+  }));
+
+test("a control plane that leaves the question unanswered keeps nobody from a kubeconfig that another one gives", () => {
+  let world: Story | undefined;
+  let isHanging = false;
+  const dialer = (real: TalosDialer): TalosDialer =>
+    withCalls(real, ({ address, channel }) => ({
+      async *serverStream(method, request, options) {
+        const hangs = isHanging && address === "10.5.0.1" && method.path.endsWith("/Kubeconfig");
+        if (hangs) await new Promise<void>((resolve) => world?.time.timers.schedule(5_000, resolve));
+        yield* channel.serverStream(hangs ? { ...method, path: "/machine.MachineService/Unknown" } : method, request, options);
+      },
+    }));
+  return tell({ dialer }, async (told) => {
+    world = told;
+    await told.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.3"]));
+    await told.start();
+    await told.untilReady();
+    const first = await kubeconfig(told);
+    isHanging = true;
+    await told.client.resource<Secret>(kinds.secret).delete({ namespace: "default", name: "demo-kubeconfig" });
+    await told.until("written anew", async () => (await kubeconfig(told)) !== "", 240);
+    assert.notEqual(await kubeconfig(told), first);
+  });
+});
+
+/** The archive that a machine gives, with a certificate in it that nobody can read. */
+function spoiled(archive: Uint8Array): Uint8Array {
+  const tar = gunzipSync(archive);
+  const mark = "client-certificate-data: ";
+  tar.fill("A", tar.indexOf(mark) + mark.length, tar.indexOf(mark) + mark.length + 40);
+  return gzipSync(tar);
+}
+
+test("a kubeconfig of no use replaces none that works: people are told, and as soon as a machine gives a good one it is renewed", () => {
+  let isLying = false;
+  const dialer = (real: TalosDialer): TalosDialer =>
+    withCalls(real, ({ channel }) => ({
+      async *serverStream(method, request, options) {
+        for await (const message of channel.serverStream(method, request, options)) {
+          const { bytes } = message as { readonly bytes?: Uint8Array };
+          yield isLying && bytes !== undefined && method.path.endsWith("/Kubeconfig") ? { ...message, bytes: spoiled(bytes) } : message;
+        }
+      },
+    }));
+  return tell({ dialer }, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    await world.untilReady();
+    const first = await kubeconfig(world);
+    isLying = true;
+    await days(world, 340);
+    assert.equal(await kubeconfig(world), first);
+    const told = await world.condition(kinds.controlPlane, "AccessNotRenewed");
+    assert.equal(told?.reason, "KubeconfigRejected");
+    assert.match(told.message, /10\.5\.0\.1 makes is not given to people: its certificates cannot be read/);
+    isLying = false;
+    await world.time.advance(120_000);
+    assert.notEqual(await kubeconfig(world), first);
+    assert.equal(await world.condition(kinds.controlPlane, "AccessNotRenewed"), undefined);
+  });
+});
+
+test("access Secrets that a person made immutable: somebody is told in time, nothing else stops, and once they are deleted they are made anew", () =>
+  tell({}, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    await world.untilReady();
+    const secrets = world.client.resource<Secret>(kinds.secret);
+    const names = ["demo-kubeconfig", "demo-talosconfig"];
+    for (const name of names) await secrets.patch({ namespace: "default", name }, { type: "merge", value: { immutable: true } });
+    await days(world, 300);
+    assert.equal(await world.condition(kinds.controlPlane, "AccessNotRenewed"), undefined);
+    const writes = world.writes.length;
+    await days(world, 40);
+    const told = await world.condition(kinds.controlPlane, "AccessNotRenewed");
+    assert.equal(told?.reason, "SecretImmutable");
+    assert.match(told.message, /demo-kubeconfig .* delete it, .*demo-talosconfig .* delete it/);
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
+    assert.deepEqual(
+      world.writes.slice(writes).filter((write) => write.includes("/secrets")),
+      [],
+    );
+    for (const name of names) await secrets.delete({ namespace: "default", name });
+    await world.time.advance(150_000);
+    assert.equal(await isAccepted(world), true);
+    assert.equal(await world.condition(kinds.controlPlane, "AccessNotRenewed"), undefined);
   }));

@@ -119,9 +119,9 @@ export async function readAccess(
   const owner = accessOwner({ controlPlane });
   const isFresh = (one: ClusterSession["kubeconfig"]): boolean => {
     if (one === undefined) return false;
-    // One of somebody else is in the way, and people are told that it is looked at again so soon.
-    const isOurs = one.value.kind === "present" && one.value.value.isOurs;
-    return elapsedMs(one.at, now) < (isOurs ? freshMsFor(session, ports.clusters) : ABSENT_FRESH_MS);
+    // One of somebody else, or one that nobody can change, is in the way, and people are told that it is looked at again so soon.
+    const isInOrder = one.value.kind === "present" && one.value.value.isOurs && one.value.value.isImmutable !== true;
+    return elapsedMs(one.at, now) < (isInOrder ? freshMsFor(session, ports.clusters) : ABSENT_FRESH_MS);
   };
   try {
     if (!isFresh(session.kubeconfig))

@@ -89,6 +89,8 @@ export interface SeenAccess {
   readonly endpoints?: readonly string[];
   /** False when the certificate was not signed by this cluster's authority, or the Secret belongs to someone else. */
   readonly isOurs: boolean;
+  /** A person made it immutable: nothing in it can be renewed. */
+  readonly isImmutable?: true;
 }
 
 /** Everything one pass may look at: plain data, no clients, no clock of its own. */

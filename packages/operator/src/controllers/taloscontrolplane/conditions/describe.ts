@@ -10,6 +10,7 @@ import { platformOf } from "../config-changes/platform-of.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../membership/drain.ts";
 import type { Observed, SeenMachine } from "../model.ts";
+import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { listed } from "./describe-config.ts";
 import { etcdHealth } from "./etcd-health.ts";
@@ -111,6 +112,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
     ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
     ...upgradePending(seen),
     ...heldConditions(seen),
+    ...accessConditions(seen),
     ...imported(seen),
   ];
 }

@@ -1,37 +1,55 @@
+import { KubeApiError } from "@talos-operator/kube-runtime";
 import { createTalosconfig, printTalosconfig, signClientCertificate } from "@talos-operator/talos";
 import { TalosError } from "@talos-operator/talos/client";
 import { BACKDATE_MS } from "../../../secrets/credentials.ts";
+import { kubeconfigDoubt } from "../../../secrets/kubeconfig-doubt.ts";
 import { kubeconfigFault } from "../../../secrets/kubeconfig-fault.ts";
+import { isRefusedWrite } from "../../shared/refused-write.ts";
 import type { Effects } from "../execute.ts";
 import type { Action } from "../model.ts";
+import { askedForKubeconfig } from "../rules/access.ts";
 import { seenAccess } from "../session.ts";
 import { asAdmin } from "./admin.ts";
 
 /** Life of the administrator's certificate, as talosctl has it. */
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Fetches a kubeconfig from a control plane and stores it. */
+/** Fetches a kubeconfig from a control plane and stores it, if it gets people into this cluster and does nothing else. */
 export async function writeKubeconfig(action: Extract<Action, { readonly kind: "WriteKubeconfig" }>, effects: Effects): Promise<void> {
-  const { seen, session, log, signal, clock } = effects;
+  const { seen, session, keys, log, signal, clock } = effects;
+  const note = (outcome: "answered" | "unknown" | "refused", detail = ""): void => {
+    session.noteSent(askedForKubeconfig(action.via), outcome, detail);
+    session.noteSent("WriteKubeconfig", outcome === "refused" ? "unknown" : outcome, detail);
+  };
   try {
     const text = await asAdmin(action.via, effects, (client) => client.kubeconfig({ timeoutMs: 5_000, signal }));
-    const fault = kubeconfigFault(text);
+    const authority = (await effects.bundle()).certs.k8s.certificate;
+    const fault = kubeconfigFault(text) ?? kubeconfigDoubt(text, { authority, keys, now: clock.now() });
     if (fault !== undefined) {
-      session.noteSent("WriteKubeconfig", "refused", fault);
-      const note = `The kubeconfig that ${action.via} makes is not given to people: ${fault}. Find out what runs there.`;
-      effects.event(seen.controlPlane, "Warning", "KubeconfigRejected", "WriteKubeconfig", note);
+      const words = `The kubeconfig that ${action.via} makes is not given to people: ${fault}.`;
+      note("refused", words);
+      effects.event(seen.controlPlane, "Warning", "KubeconfigRejected", "WriteKubeconfig", `${words} Find out what runs there.`);
       return;
     }
     const stored = await effects.access.writeKubeconfig(seen.controlPlane.metadata.namespace ?? "", action.secret, seen.controlPlane, text);
     session.kubeconfig = { at: clock.now(), value: seenAccess(stored) };
-    session.noteSent("WriteKubeconfig", "answered", "");
+    note("answered");
     if (stored.isOurs)
       effects.event(seen.controlPlane, "Normal", "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
   } catch (thrown) {
-    session.noteSent("WriteKubeconfig", "unknown", "");
+    note("unknown");
+    noteRefusal("WriteKubeconfig", thrown, effects);
     if (!(thrown instanceof TalosError)) throw thrown;
     log.debug({ action: "WriteKubeconfig", endpoint: action.via, err: thrown.message }, "The machine gives no kubeconfig yet");
   }
+}
+
+/** What the API server does not take now it does not take a moment later: with each new one an administrator's certificate would be made. */
+function noteRefusal(effect: "WriteKubeconfig" | "WriteTalosconfig", thrown: unknown, { session }: Effects): void {
+  if (!(thrown instanceof KubeApiError)) return;
+  session.noteSent(effect, isRefusedWrite(thrown) ? "refused" : "unknown", thrown.message.replace(/\.$/, ""));
+  // What was read of it before may be why: it is read again.
+  session[effect === "WriteKubeconfig" ? "kubeconfig" : "talosconfig"] = undefined;
 }
 
 /** Makes an administrator's talosconfig and stores it. */
@@ -55,7 +73,12 @@ export async function writeTalosconfig(action: Extract<Action, { readonly kind: 
       key: admin.key,
     }),
   );
-  const stored = await effects.access.writeTalosconfig(namespace, action.secret, seen.controlPlane, text);
-  session.talosconfig = { at: clock.now(), value: seenAccess(stored) };
-  session.noteSent("WriteTalosconfig", "answered", "");
+  try {
+    const stored = await effects.access.writeTalosconfig(namespace, action.secret, seen.controlPlane, text);
+    session.talosconfig = { at: clock.now(), value: seenAccess(stored) };
+    session.noteSent("WriteTalosconfig", "answered", "");
+  } catch (thrown) {
+    noteRefusal("WriteTalosconfig", thrown, effects);
+    throw thrown;
+  }
 }

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configured, facts, founded, NOW, observed } from "../../../testing/builders.ts";
+import { configured, facts, founded, member, NOW, observed, running } from "../../../testing/builders.ts";
+import type { World } from "../../../testing/builders.ts";
+import { accessConditions } from "../conditions/access-state.ts";
+import type { Observed, SeenAccess, SentEffect } from "../model.ts";
 import { keepAccess } from "./access.ts";
 
 /** Endpoints of the talosconfig that is written while these addresses are not known; `undefined` = none is written. */
@@ -40,3 +43,100 @@ for (const [what, endpoints, isWritten] of [
       isWritten,
     );
   });
+
+const DAY_MS = 24 * 3_600_000;
+const closeToEnd = { expiresAt: NOW + DAY_MS, isOurs: true };
+const three = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
+
+/** A cluster of three whose kubeconfig is as given, after what was sent, the oldest first. */
+function afterAsking(kubeconfig: SeenAccess, sent: Readonly<Record<string, Omit<SentEffect, "order">>>, over: World = {}): Observed {
+  const machines = three.map((address) => configured(address));
+  const looks = Object.fromEntries(three.map((address, index) => [address, running(member(index, 3))]));
+  const notes = Object.entries(sent).map(([key, effect], order) => [key, { ...effect, order: order + 1 }] as const);
+  return observed({
+    facts: facts({ machines, bootstrapDone: founded }),
+    looks,
+    kubeconfig: { kind: "present", value: kubeconfig },
+    sent: new Map(notes),
+    ...over,
+  });
+}
+
+/** Whom the rule asks for a kubeconfig. */
+function asked(seen: Observed): string | undefined {
+  const { actions = [] } = keepAccess.decide(seen) ?? {};
+  return actions.flatMap((action) => (action.kind === "WriteKubeconfig" ? [action.via] : []))[0];
+}
+
+const unanswered = { at: NOW - 10_000, outcome: "unknown", detail: "" } as const;
+const rejected = {
+  at: NOW - 10_000,
+  outcome: "refused",
+  detail: "The kubeconfig that 10.0.0.1 makes is not given to people: it ended.",
+} as const;
+
+for (const [what, sent, want] of [
+  ["the first control plane", {}, "10.0.0.1"],
+  ["the next one when the first leaves the question unanswered", { "WriteKubeconfig/10.0.0.1": unanswered }, "10.0.0.2"],
+  [
+    "the first one again when all of them left it unanswered",
+    Object.fromEntries(three.map((address) => [`WriteKubeconfig/${address}`, unanswered])),
+    "10.0.0.1",
+  ],
+  ["the next one when what the first gives is of no use", { "WriteKubeconfig/10.0.0.1": rejected }, "10.0.0.2"],
+  [
+    "nobody for a minute when what all of them give is of no use",
+    Object.fromEntries(three.map((address) => [`WriteKubeconfig/${address}`, rejected])),
+    undefined,
+  ],
+  [
+    "nobody for a minute when the API server refuses the Secret",
+    { WriteKubeconfig: { at: NOW - 10_000, outcome: "refused", detail: "" } },
+    undefined,
+  ],
+  ["somebody after that minute", { WriteKubeconfig: { at: NOW - 61_000, outcome: "refused", detail: "" } }, "10.0.0.1"],
+] as const)
+  test(`a kubeconfig close to its end is asked of ${what}`, () => assert.equal(asked(afterAsking(closeToEnd, sent)), want));
+
+test("an immutable Secret is not written, and somebody is told to delete it once it is close to its end", () => {
+  const seen = afterAsking(
+    { ...closeToEnd, isImmutable: true },
+    {},
+    { talosconfig: { kind: "present", value: { ...closeToEnd, isImmutable: true } } },
+  );
+  assert.equal(keepAccess.decide(seen), undefined);
+  const [told] = accessConditions(seen);
+  assert.equal(told?.reason, "SecretImmutable");
+  assert.match(told.message, /The Secret demo-kubeconfig holds a certificate that ends at .* delete it.*The Secret demo-talosconfig/);
+  const fine = afterAsking({ expiresAt: NOW + 300 * DAY_MS, isOurs: true, isImmutable: true }, {});
+  assert.deepEqual(accessConditions(fine), []);
+});
+
+for (const [what, seen, reason, says] of [
+  [
+    "the API server refuses it",
+    afterAsking(closeToEnd, {
+      WriteKubeconfig: { at: NOW, outcome: "refused", detail: "INVALID: update secrets default/demo-kubeconfig" },
+    }),
+    "WriteRefused",
+    /demo-kubeconfig .* refuses the new one: INVALID: update secrets/,
+  ],
+  [
+    "what a control plane gives is of no use",
+    afterAsking({ ...closeToEnd, expiresAt: NOW + 29 * DAY_MS }, { "WriteKubeconfig/10.0.0.1": rejected }),
+    "KubeconfigRejected",
+    /The kubeconfig that 10\.0\.0\.1 makes is not given/,
+  ],
+  ["it ended", afterAsking({ ...closeToEnd, expiresAt: NOW - DAY_MS }, {}), "NotGiven", /holds a certificate that ended at/],
+] as const)
+  test(`people are told that a kubeconfig is not renewed: ${what}`, () => {
+    const [told] = accessConditions(seen);
+    assert.equal(told?.reason, reason);
+    assert.match(told.message, says);
+  });
+
+test("nothing is said of a kubeconfig that is just due, nor of what a control plane gave once when another one has given a good one", () => {
+  assert.deepEqual(accessConditions(afterAsking({ ...closeToEnd, expiresAt: NOW + 29 * DAY_MS }, {})), []);
+  const renewed = { expiresAt: NOW + 300 * DAY_MS, isOurs: true };
+  assert.deepEqual(accessConditions(afterAsking(renewed, { "WriteKubeconfig/10.0.0.1": rejected })), []);
+});

@@ -1,6 +1,6 @@
 import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
-import type { Action, Observed, Rule, Seen, SeenAccess } from "../model.ts";
+import type { Action, Observed, Rule, Seen, SeenAccess, SeenMachine } from "../model.ts";
 
 /** Credentials are renewed when less than this is left of their year, and of a shorter life, as `adminKubeconfig.certLifetime` may ask for, when a third is. */
 const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
@@ -10,7 +10,8 @@ const RENEW_AGAIN_MS = 60_000;
 
 /**
  * Writes kubeconfig and talosconfig once etcd is founded: when missing, or close to their end, and a talosconfig when every machine that it leads to left. A
- * Secret of someone else is left alone.
+ * Secret of someone else, or one that a person made immutable, is left alone. A control plane that gives no kubeconfig, or none that is of use, keeps nobody
+ * from having one: the next one is asked.
  */
 export const keepAccess: Rule = {
   name: "keepAccess",
@@ -18,9 +19,7 @@ export const keepAccess: Rule = {
     if (seen.record.kind !== "present" || seen.record.value.facts.bootstrapDone === undefined) return undefined;
     const actions: Action[] = [];
     const owner = accessOwner(seen);
-    const via = seen.machines.find(
-      (machine) => machine.declared.role === "controlplane" && machine.look.kind === "running" && machine.look.etcd?.members !== undefined,
-    );
+    const via = whomToAsk(seen);
     if (via !== undefined && isDue(seen.kubeconfig, seen.now) && !wasJustTried(seen, "WriteKubeconfig", seen.kubeconfig))
       actions.push({ kind: "WriteKubeconfig", secret: kubeconfigSecretName(owner), via: via.declared.address });
     // An address that a reference has not given yet leads nowhere, for as long as the talosconfig lives.
@@ -40,11 +39,33 @@ export function accessOwner(seen: Pick<Observed, "controlPlane">): string {
   return seen.controlPlane.metadata.ownerReferences?.[0]?.name ?? seen.controlPlane.metadata.name;
 }
 
+/** What a control plane is remembered by that was asked for a kubeconfig. */
+export function askedForKubeconfig(address: string): string {
+  return `WriteKubeconfig/${address}`;
+}
+
+/** The control plane whose turn it is: one that was not asked yet, else the one that was asked longest ago. */
+function whomToAsk(seen: Observed): SeenMachine | undefined {
+  const asked = ({ declared }: SeenMachine): ReturnType<Observed["sent"]["get"]> => seen.sent.get(askedForKubeconfig(declared.address));
+  const willing = seen.machines.filter((machine) => {
+    const { declared, look } = machine;
+    if (declared.role !== "controlplane" || look.kind !== "running" || look.etcd?.members === undefined) return false;
+    const last = asked(machine);
+    return last?.outcome !== "refused" || elapsedMs(last.at, seen.now) >= RENEW_AGAIN_MS;
+  });
+  return willing.toSorted((a, b) => (asked(a)?.order ?? 0) - (asked(b)?.order ?? 0))[0];
+}
+
 function isDue(access: Seen<SeenAccess>, now: number): boolean {
   if (access.kind === "unknown") return false;
   if (access.kind === "absent") return true;
-  const { isOurs, expiresAt, validFrom } = access.value;
+  const { isOurs, isImmutable } = access.value;
   if (!isOurs) return false;
+  return isImmutable !== true && isCloseToEnd(access.value, now);
+}
+
+/** The certificate in it cannot be read, or is about to end: a month before, of a shorter life when a third is left. */
+export function isCloseToEnd({ expiresAt, validFrom }: SeenAccess, now: number): boolean {
   if (expiresAt === undefined) return true;
   const third = validFrom === undefined ? RENEW_BEFORE_MS : (expiresAt - validFrom) / 3;
   return expiresAt - now < Math.min(RENEW_BEFORE_MS, third);
@@ -52,7 +73,8 @@ function isDue(access: Seen<SeenAccess>, now: number): boolean {
 
 /** All that it leads to are machines that were of this cluster and left it. What a person wrote into it, as a name before all of them, is left as it is. */
 function leadsToNobody({ talosconfig, record }: Observed, endpoints: readonly string[]): boolean {
-  if (talosconfig.kind !== "present" || !talosconfig.value.isOurs || record.kind !== "present") return false;
+  if (talosconfig.kind !== "present" || !talosconfig.value.isOurs || talosconfig.value.isImmutable === true) return false;
+  if (record.kind !== "present") return false;
   const { machines } = record.value.facts;
   const written = talosconfig.value.endpoints ?? [];
   return written.length > 0 && written.every((one) => !endpoints.includes(one) && machines.some(({ address }) => address === one));
