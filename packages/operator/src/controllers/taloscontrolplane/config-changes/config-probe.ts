@@ -56,14 +56,13 @@ export function begunKey(machine: MachineName): string {
 }
 
 /**
- * Why the call of an open intent was not made and will not be; `undefined` where nobody can say so. Either it was held back at the last moment, or this
- * process wrote the intent down and its pass ended before the call, as when an answer of the Kubernetes API was lost.
+ * Why the call of an open intent was not made and will not be; `undefined` where nobody can say so. This process wrote the intent down, and either the call
+ * was held back at the last moment, or its pass ended before it, as when an answer of the Kubernetes API was lost. An intent of another process may have been
+ * sent by that one, whatever becomes of a repetition here.
  */
 export function notSent(seen: Observed, effect: string, intent: IntentFact): string | undefined {
-  if (sentUnder(seen, effect, intent) !== undefined) return undefined;
-  const heldBack = sentUnder(seen, "HeldBack", intent);
-  if (heldBack !== undefined) return heldBack.detail;
-  return begunHere(seen, intent) === undefined ? undefined : "the Kubernetes API did not answer as it should";
+  if (begunHere(seen, intent) === undefined || sentUnder(seen, effect, intent) !== undefined) return undefined;
+  return sentUnder(seen, "HeldBack", intent)?.detail ?? "the Kubernetes API did not answer as it should";
 }
 
 /** After an effect that could not be sent the machine is left in peace for a while: without a pause the next pass would try at once again. */

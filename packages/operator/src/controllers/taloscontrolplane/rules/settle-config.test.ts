@@ -4,6 +4,7 @@ import type { ConfigChange } from "@talos-operator/talos";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import type { Look } from "../../../looking/look.ts";
 import { ARRIVES_MS, META_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-changes/config-intents.ts";
+import { begunKey, begunWord } from "../config-changes/config-probe.ts";
 import { machineFact } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import type { Action, Observed, SentEffect } from "../model.ts";
@@ -40,6 +41,11 @@ const intentOf = (over: Partial<IntentFact> = {}): IntentFact => ({
 });
 const active: Partial<KnownConfig> = { activeHash: "tried" };
 const reverted: Partial<KnownConfig> = { changes: [change], onDisk: "other" };
+
+/** How a session notes that it wrote {@link intentOf} down. */
+const begun = (over: Partial<IntentFact>): Readonly<Record<string, SentEffect>> => ({
+  [begunKey(name)]: { at: AT, outcome: "unknown", detail: begunWord(intentOf(over)) },
+});
 
 interface Given {
   readonly now: number;
@@ -224,7 +230,7 @@ describe("a trial", () => {
     {
       name: "that was never sent is let go",
       now: AT + 1_000,
-      others: { [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
+      others: { ...begun({}), [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
       config: reverted,
       want: "HeldBack",
     },
@@ -440,9 +446,17 @@ describe("a boot", () => {
       name: "that could not be ordered is let go",
       now: AT + 1_000,
       intent: boot,
-      others: { [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
+      others: { ...begun(boot), [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
       config: {},
       want: "HeldBack",
+    },
+    {
+      name: "that another process may have ordered stays open when the order of this one is held back",
+      now: AT + 60_000,
+      intent: boot,
+      others: { [`HeldBack/${name}`]: { at: AT + 59_000, outcome: "unknown", detail: "quorum" } },
+      config: {},
+      want: "waits",
     },
     {
       name: "from which a machine does not come back stops the rollout",
