@@ -8,6 +8,7 @@ const tables = {
   quorum: `${brain}/membership/quorum.test.ts`,
   membership: `${brain}/rules/membership.test.ts`,
   settleConfig: `${brain}/rules/settle-config.test.ts`,
+  configPlan: `${brain}/config-changes/config-plan.test.ts`,
   drain: `${brain}/membership/drain.test.ts`,
   decide: `${brain}/decide.test.ts`,
   drainRun: "operator/src/workload/drain-run.test.ts",
@@ -184,6 +185,27 @@ export const laterLife: readonly Mutant[] = [
         replace: "return this.next.length > 99 && this.#isDraining;",
       },
       { file: rollout, find: 'if (disturbance.kind === "wait") return hold(disturbance.message);', replace: "" },
+    ],
+  },
+  {
+    name: "boots-go-around",
+    about: "goes on to the next machine with settings that booted the one before (W6)",
+    stands: ["W6"],
+    tests: [tables.configPlan],
+    edits: [{ file: rollout, find: "if (pausing !== undefined) {", replace: "if (pausing !== undefined && wanting.length > 99) {" }],
+  },
+  {
+    name: "held-back-by-whoever",
+    about: "takes a boot that another process may have ordered for one that was never sent, because a repetition was held back (S11)",
+    stands: ["INC10", "guard T11"],
+    tests: [tables.settleConfig],
+    edits: [
+      {
+        file: `${brain}/config-changes/config-probe.ts`,
+        find: "if (begunHere(seen, intent) === undefined || sentUnder(seen, effect, intent) !== undefined) return undefined;",
+        replace: `if (sentUnder(seen, effect, intent) !== undefined) return undefined;
+  if (begunHere(seen, intent) === undefined) return sentUnder(seen, "HeldBack", intent)?.detail;`,
+      },
     ],
   },
   {

@@ -227,6 +227,28 @@ describe("whose turn it is", () => {
     const failed = { ...first!, failed: { configHash: plan!.settings, why: "no" } };
     assert.deepEqual(nextIn({ ...seen, facts: { ...seen.facts, machines: [failed, ...rest] } }), []);
   });
+  describe("after settings that the machine in the middle did not keep, without a sign why", () => {
+    const tried = (sent: Observed["sent"], more: Partial<Observed> = {}): readonly string[] => {
+      const seen = all(world({ workers: 2, more: { sent } }));
+      const settings = planConfigs(seen, seen.facts)[1]!.settings;
+      const machines = seen.facts.machines.map((fact) =>
+        fact.address === "10.0.0.2" ? { ...fact, failed: { configHash: settings, why: "it was booted", tries: 1 } } : fact,
+      );
+      return nextIn({ ...seen, ...more, facts: { ...seen.facts, machines } });
+    };
+    const sentAgo = (ms: number): Observed["sent"] =>
+      new Map([["ApplyConfig/demo-10.0.0.2", { at: NOW - ms, outcome: "answered" as const, detail: "ready" }]]);
+    test("nobody gets them while it is left in peace: what boots one machine must not go around", () =>
+      assert.deepEqual(tried(sentAgo(240_000)), []));
+    test("it is the first to get them again", () => assert.deepEqual(tried(sentAgo(400_000)), ["10.0.0.2"]));
+    test("it is the first for a process that did not send them", () => assert.deepEqual(tried(new Map()), ["10.0.0.2"]));
+    test("others do not wait for one that tells nothing any more", () => {
+      const sent = sentAgo(240_000);
+      const { configs } = all(world({ workers: 2, more: { sent } }));
+      const more = { configs: new Map([...(configs ?? [])].filter(([name]) => name !== "demo-10.0.0.2")) };
+      assert.deepEqual(tried(sent, more), ["10.0.0.1"]);
+    });
+  });
   test("the control plane that waits for its boot before any other", () => {
     const seen = all(world({}));
     const machines = seen.facts.machines.map((fact) =>

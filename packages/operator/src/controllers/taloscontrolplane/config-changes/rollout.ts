@@ -23,12 +23,14 @@ const REVERT_AGAIN_MS = 600_000;
 /** After settings that were sent and did not come into force, without a sign why: longer each time. */
 const TRY_AGAIN_MS = 300_000;
 const LONGEST_PAUSE_MS = 3_600_000;
+const SENT_AGAIN = "what was sent before did not come into force; it is sent again after a while";
 
 /**
  * Chooses whose configuration is changed, or who is booted, next.
  *
  * Control planes first and one at a time, and only where etcd keeps its quorum without it; then workers, of each pool no more than `maxUnavailable` at once,
- * those already down counted. While any machine has failed with the settings it should have, nobody is next.
+ * those already down counted. While any machine has failed with the settings it should have, nobody is next; nor while one that did not keep what it was
+ * sent, without a sign why, is left in peace: settings that boot a machine must not go around.
  */
 export function chooseNext(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Rollout {
   const failed = plans.find((plan) => plan.state.kind === "failed");
@@ -36,6 +38,13 @@ export function chooseNext(seen: Observed, facts: ClusterFacts, plans: readonly 
   const choice = new Choice();
   if (failed !== undefined) {
     for (const plan of wanting) choice.hold(plan, `the rollout stopped at ${failed.machine.declared.name}`);
+    return choice;
+  }
+  const pausing = wanting.find((plan) => plan.state.kind === "change" && isPausing(seen, plan));
+  if (pausing !== undefined) {
+    const { name } = pausing.machine.declared;
+    for (const plan of wanting)
+      choice.hold(plan, plan === pausing ? SENT_AGAIN : `${name} comes first: what was sent to it did not come into force yet`);
     return choice;
   }
   const busy = controlPlaneIntent(facts);
@@ -95,18 +104,32 @@ function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginn
   const { name } = plan.machine.declared;
   const hold = (message: string): Beginning => ({ kind: "hold", message });
   if (wasJustHeldBack(seen, name)) return hold("it could not be asked a moment ago");
-  const sentAs = routeOfState(plan.state) === "meta" ? "WriteMeta" : "ApplyConfig";
-  if (plan.state.kind === "drifted" && wasJustSent(seen, sentAs, name, REVERT_AGAIN_MS))
+  if (plan.state.kind === "drifted" && wasJustSent(seen, sentAs(plan), name, REVERT_AGAIN_MS))
     return hold("it was brought back a short while ago and changed again");
-  const tries = plan.fact.failed?.configHash === plan.settings ? (plan.fact.failed.tries ?? 0) : 0;
-  if (tries > 0 && wasJustSent(seen, sentAs, name, Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS)))
-    return hold("what was sent before did not come into force; it is sent again after a while");
+  if (isPausing(seen, plan)) return hold(SENT_AGAIN);
   const disturbance = mayDisturb(seen, facts, plan.machine);
   if (disturbance.kind === "wait") return hold(disturbance.message);
   if (plan.state.kind !== "staged") return { kind: "now" };
   const drain = readyToDisturb(seen, name);
   if (drain.kind === "ready") return { kind: "now" };
   return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
+}
+
+/** Under which name a session remembers what is sent to the machine. */
+function sentAs({ state }: ConfigPlan): "WriteMeta" | "ApplyConfig" {
+  return routeOfState(state) === "meta" ? "WriteMeta" : "ApplyConfig";
+}
+
+/** How often these settings were sent to the machine and did not come into force, without a sign why. */
+function triesOf({ fact, settings }: ConfigPlan): number {
+  return fact.failed?.configHash === settings ? (fact.failed.tries ?? 0) : 0;
+}
+
+/** The same settings were sent to it a while ago, and are to be sent again after another while. */
+function isPausing(seen: Observed, plan: ConfigPlan): boolean {
+  const tries = triesOf(plan);
+  const pauseMs = Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS);
+  return tries > 0 && wasJustSent(seen, sentAs(plan), plan.machine.declared.name, pauseMs);
 }
 
 function isControlPlane({ machine }: ConfigPlan): boolean {
@@ -153,6 +176,7 @@ export function maxUnavailable(seen: Observed, pool: string): number {
   return Number.isInteger(count) && count > 1 ? count : 1;
 }
 
-function weight({ state }: ConfigPlan): number {
-  return state.kind === "staged" ? 0 : 1;
+function weight(plan: ConfigPlan): number {
+  if (plan.state.kind === "staged") return 0;
+  return triesOf(plan) > 0 ? 1 : 2;
 }
