@@ -209,6 +209,31 @@ export const laterLife: readonly Mutant[] = [
     ],
   },
   {
+    name: "kept-after-a-glance",
+    about: "keeps what a machine tries after a moment, for the clock was set forward (IN35)",
+    stands: ["guard T3"],
+    tests: [tables.settleConfig],
+    edits: [
+      {
+        file: `${brain}/rules/settle-config.ts`,
+        find: "      seen.soaking?.has(intent.machine) !== true;\n    if (",
+        replace: '      seen.soaking?.has("") !== true;\n    if (',
+      },
+    ],
+  },
+  {
+    name: "forced-by-hand-again",
+    about: "sends settings again over what a person gave the machine while it tried them",
+    tests: [tables.settleConfig],
+    edits: [
+      {
+        file: `${brain}/rules/settle-config.ts`,
+        find: "before !== undefined && config.activeHash !== before",
+        replace: 'before !== undefined && config.activeHash === ""',
+      },
+    ],
+  },
+  {
     name: "booted-twice",
     about: "T11: boots a machine that has booted meanwhile",
     stands: ["guard T11"],

@@ -16,15 +16,19 @@ const worker = "10.5.0.4";
 const label = { machine: { nodeLabels: { "example.org/rack": "r1" } } };
 const value = { spec: { worker: { metalSpec: { machineSpec: { configPatches: [label] } } } } };
 
-/** A cluster of an operator whose clock is six hours ahead, which is set right while settings are rolled out to the worker. */
-function tellSetBack(options: StoryOptions, story: (world: Story, setBack: () => void) => Promise<void>): Promise<void> {
-  let skewMs = AHEAD_MS;
+/** A cluster of an operator whose clock is six hours ahead, which is set while settings are rolled out to the worker: by default right. */
+function tellSetBack(
+  options: StoryOptions,
+  story: (world: Story, set: (skewMs?: number) => void) => Promise<void>,
+  aheadMs = AHEAD_MS,
+): Promise<void> {
+  let skewMs = aheadMs;
   return tell({ ...options, operatorClock: (real) => ({ now: () => real.now() + skewMs }) }, async (world) => {
     await apply(world, kinds.cluster, demoCluster(["10.5.0.1"], [worker]));
     await world.start();
     await world.untilReady();
     await world.until("read", async () => (await upToDate(world))?.reason === "UpToDate");
-    await story(world, () => void (skewMs = 0));
+    await story(world, (aheadMs = 0) => void (skewMs = aheadMs));
   });
 }
 
@@ -86,4 +90,29 @@ describe("a clock that is set back by hours while a machine tries its settings",
       assert.deepEqual(world.sent.slice(sent), [`ApplyConfiguration ${worker}`, `ApplyConfiguration ${worker}`]);
     });
   });
+});
+
+describe("a clock that is set forward while a machine tries its settings", () => {
+  for (const [what, forwardMs] of [
+    ["half a minute", 30_000],
+    ["an hour", 3_600_000],
+  ] as const)
+    test(`by ${what}: they are looked at for as long as ever before they are kept`, () =>
+      tellSetBack(
+        {},
+        async (world, set) => {
+          const sent = world.sent.length;
+          await edit(world);
+          await world.until("tried", () => isTried(world));
+          const triedAt = world.time.now();
+          await world.time.advance(2_000);
+          set(forwardMs);
+          await world.until("kept", () => isKept(world), TRIAL_MS / 1_000);
+          const lookedAtMs = world.time.now() - triedAt;
+          assert.ok(lookedAtMs >= SOAK_MS, `kept after ${lookedAtMs} ms`);
+          await world.until("up to date", async () => (await upToDate(world))?.reason === "UpToDate", 120);
+          assert.deepEqual(world.sent.slice(sent), [`ApplyConfiguration ${worker}`, `ApplyConfiguration ${worker}`]);
+        },
+        0,
+      ));
 });

@@ -86,6 +86,23 @@ describe("a change of settings that is in force at once", () => {
       await untilTold("Settled");
     }));
 
+  test("that nobody keeps, for the cluster is paused meanwhile, is tried again by itself", () =>
+    tell({}, async (world) => {
+      await settled(world);
+      await edit(world, patched("worker", label("r1")));
+      await world.until("tried", async () => /tries it/.test((await upToDate(world))?.message ?? ""));
+      const pause = (word: string | null): Promise<unknown> =>
+        world.client
+          .resource(kinds.cluster)
+          .patch(demo, { type: "merge", value: { metadata: { annotations: { "talos.alperen.cloud/reconcile-mode": word } } } });
+      await pause("disable");
+      await world.time.advance(400_000);
+      assert.ok(workers.every((address) => !activeOf(world, address).includes("example.org/rack")));
+      await pause(null);
+      await world.until("rolled out", async () => workers.every((address) => onDisk(world, address).includes("example.org/rack: r1")), 300);
+      await untilUpToDate(world);
+    }));
+
   test("reaches control planes one by one, before the workers", () =>
     tell({}, async (world) => {
       await settled(world);

@@ -144,8 +144,10 @@ export interface Observed {
   readonly configs?: ReadonlyMap<MachineName, SeenConfig>;
   /** More of them are being read: another pass follows when they are. */
   readonly isReadingConfigs?: boolean;
-  /** What this process saw go wrong on a machine while a configuration was tried on it, in words. */
+  /** What this process saw to be wrong with a machine when the time was over in which what it tried could still be kept, in words. */
   readonly troubles?: ReadonlyMap<MachineName, string>;
+  /** Machines with an open effect that are to be looked at for longer before they are called well: by a timer, whatever the clock says. */
+  readonly soaking?: ReadonlySet<MachineName>;
   /** A cluster that runs and that no record knows: what it is verified by. Absent for every other. */
   readonly adoption?: SeenAdoption;
   /** Machines that are paused by themselves or with their pool: nothing is done with them. */

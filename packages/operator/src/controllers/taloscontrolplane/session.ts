@@ -19,6 +19,8 @@ import { AdoptionReadings } from "../../importing/adoption.ts";
 import type { HeldBundle } from "../../importing/adoption.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
 import { LiveConfigs } from "./config-changes/live-configs.ts";
+import { Soaks } from "./config-changes/soaks.ts";
+import type { Trouble } from "./config-changes/observe-configs.ts";
 import { OwnTimes } from "./record/own-times.ts";
 import type { MachineName, MachineRole, Seen, SeenAccess, SeenBundle, SentEffect } from "./model.ts";
 
@@ -116,8 +118,10 @@ export class ClusterSession {
   readonly configs: LiveConfigs;
   /** Whether whole configs that people wrote fit the cluster's keys, by text and keys; empty = they do. */
   readonly writtenVerdicts = new Map<string, string>();
-  /** What went wrong on a machine while a configuration was tried on it. */
-  readonly troubles = new Map<MachineName, string>();
+  /** What is wrong with a machine on which a configuration is tried. */
+  readonly troubles = new Map<MachineName, Trouble>();
+  /** Machines that were sent something which disturbs them. */
+  readonly soaks: Soaks;
 
   /** Open intents whose times are another clock's. */
   readonly ownTimes = new OwnTimes();
@@ -129,6 +133,7 @@ export class ClusterSession {
     this.#ports = ports;
     this.since = ports.clock.now();
     this.configs = new LiveConfigs(ports);
+    this.soaks = new Soaks(ports.timers);
     this.workload =
       ports.workload === undefined
         ? undefined
@@ -313,6 +318,7 @@ export class ClusterSession {
     this.#credentials = undefined;
     this.heldBundle = undefined;
     this.configs.close();
+    this.soaks.close();
     this.#letKeysGo();
     this.#ports.makingKeys.delete(this);
     this.#serviceAccount = { key: undefined, isBeingMade: false };

@@ -30,6 +30,9 @@ export function troubleOf(machine: SeenMachine, before: Before): string | undefi
   return `its node is not ready${unmet === "" ? "" : `: ${unmet}`}`;
 }
 
+/** Under this word a process remembers what ran before it sent a machine something to try: SHA-256 of the text, in `SentEffect.detail`. */
+export const RAN_BEFORE = "RanBefore";
+
 /** What this process sent under an intent, and nothing of before. */
 export function sentUnder(seen: Observed, effect: string, intent: IntentFact): SentEffect | undefined {
   const sent = seen.sent.get(`${effect}/${intent.machine}`);

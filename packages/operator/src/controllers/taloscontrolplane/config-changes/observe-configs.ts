@@ -4,7 +4,7 @@ import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import { withClient } from "../effects/admin-client.ts";
 import type { AdminPorts } from "../effects/admin-client.ts";
 import { configQuestion, configWish, isFirstReading } from "./config-questions.ts";
-import { configIntents } from "./config-intents.ts";
+import { configIntents, KEEP_BEFORE_MS, SOAK_MS, TRY_MS } from "./config-intents.ts";
 import { sentUnder, troubleOf } from "./config-probe.ts";
 import type { Before } from "./config-probe.ts";
 import { mintCredentials } from "../../../secrets/credentials.ts";
@@ -47,6 +47,7 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
     configs: session.configs.seen(),
     isReadingConfigs: session.configs.wakeAfterReading(),
     troubles: troublesOf(seen, facts, session),
+    soaking: session.soaks.of(configIntents(facts).map(({ machine }) => machine)),
   };
 }
 
@@ -68,16 +69,32 @@ async function openReader(ports: ConfigReaderPorts): Promise<ConfigReader> {
   };
 }
 
-/** Remembers what goes wrong while a configuration is tried: when the machine has taken it back, nothing shows it any more. */
+/** What is wrong with a machine during a trial, and when that was seen last. */
+export interface Trouble {
+  readonly at: number;
+  readonly why: string;
+}
+
+/**
+ * Remembers how a machine is for as long as what it tries can still be kept: when it has taken it back, nothing shows it any more. What passes by, as while
+ * services restart, is no trouble; nor is what was seen last long before the end, by a process that was kept from looking.
+ */
 function troublesOf(seen: Observed, facts: ClusterFacts, { troubles }: ClusterSession): ReadonlyMap<string, string> {
   const tried = configIntents(facts).filter((intent) => intent.applyMode === "try");
   for (const name of troubles.keys()) if (!tried.some((intent) => intent.machine === name)) troubles.delete(name);
+  const told = new Map<string, string>();
   for (const intent of tried) {
     const machine = seen.machines.find((one) => one.declared.name === intent.machine);
     const sent = sentUnder(seen, "ApplyConfig", intent);
-    if (machine === undefined || sent === undefined || troubles.has(intent.machine)) continue;
-    const trouble = troubleOf(machine, sent.detail as Before);
-    if (trouble !== undefined) troubles.set(intent.machine, trouble);
+    if (machine === undefined || sent === undefined) continue;
+    const keptUntil = sent.at + TRY_MS - KEEP_BEFORE_MS;
+    if (seen.now < keptUntil) {
+      const why = troubleOf(machine, sent.detail as Before);
+      if (why === undefined) troubles.delete(intent.machine);
+      else troubles.set(intent.machine, { at: seen.now, why });
+    }
+    const last = troubles.get(intent.machine);
+    if (last !== undefined && last.at >= keptUntil - SOAK_MS) told.set(intent.machine, last.why);
   }
-  return new Map(troubles);
+  return told;
 }

@@ -4,7 +4,7 @@ import { EffectError, isEffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import { configQuestion } from "../config-changes/config-questions.ts";
 import { TRY_MS } from "../config-changes/config-intents.ts";
-import { howBefore } from "../config-changes/config-probe.ts";
+import { howBefore, RAN_BEFORE } from "../config-changes/config-probe.ts";
 import type { Effects } from "../execute.ts";
 import { intentOn } from "../record/facts.ts";
 import type { Action } from "../model.ts";
@@ -49,6 +49,7 @@ export async function applyConfig(action: Apply, effects: Effects): Promise<void
       return intent?.configHash === action.settings && intent.applyMode === action.mode && intent.uuid === action.ifUuid;
     });
     const request = { config: wanted, mode: action.mode, ...(action.mode === "try" ? { tryTimeoutMs: TRY_MS } : {}) };
+    effects.session.noteSent(`${RAN_BEFORE}/${action.machine}`, "answered", seen.activeHash);
     await send(() => client.applyConfiguration(request, { timeoutMs, signal: effects.signal }), howNow(action, effects));
   });
 }
@@ -121,6 +122,7 @@ export async function sending(
     }
   } finally {
     session.configs.forget(machine);
+    if (effect !== "KeepConfig") session.soaks.begin(machine);
     session.nudge(machine);
   }
 }

@@ -4,7 +4,7 @@ import type { ConfigChange } from "@talos-operator/talos";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import type { Look } from "../../../looking/look.ts";
 import { ARRIVES_MS, META_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-changes/config-intents.ts";
-import { begunKey, begunWord } from "../config-changes/config-probe.ts";
+import { begunKey, begunWord, RAN_BEFORE } from "../config-changes/config-probe.ts";
 import { machineFact } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import type { Action, Observed, SentEffect } from "../model.ts";
@@ -47,6 +47,9 @@ const begun = (over: Partial<IntentFact>): Readonly<Record<string, SentEffect>> 
   [begunKey(name)]: { at: AT, outcome: "unknown", detail: begunWord(intentOf(over)) },
 });
 
+/** How a session notes what ran before. */
+const ranBefore: Readonly<Record<string, SentEffect>> = { [`${RAN_BEFORE}/${name}`]: { at: AT, outcome: "answered", detail: "ran" } };
+
 interface Given {
   readonly now: number;
   readonly intent?: Partial<IntentFact>;
@@ -56,7 +59,7 @@ interface Given {
   readonly others?: Readonly<Record<string, SentEffect>>;
   readonly trouble?: string;
   readonly fact?: Partial<MachineFact>;
-  readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb" | "watchedSince">>;
+  readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb" | "watchedSince" | "soaking" | "held">>;
 }
 
 function seenOf({ now, intent, config, look, sent, others = {}, trouble, fact, over }: Given): Observed {
@@ -258,11 +261,59 @@ describe("a trial", () => {
       want: "TakenBack, failed new: while it tried them, its Talos API does not answer; it took them back by itself",
     },
     {
-      name: "that the machine took back for no reason stops the rollout too",
+      name: "that nobody told the machine to keep, as when the Kubernetes API was away, is begun anew",
       now: late,
       sent: { at: AT },
+      others: ranBefore,
+      config: { ...reverted, activeHash: "ran" },
+      want: "TakenBack, failed new x1: it took them back before it was told to keep them",
+    },
+    {
+      name: "that nobody told the machine to keep three times in a row stops the rollout",
+      now: late,
+      sent: { at: AT },
+      fact: { failed: { configHash: "new", why: "it took them back", tries: 2 } },
       config: reverted,
-      want: "TakenBack, failed new: it took the configuration back",
+      want: "TakenBack, failed new: it took them back before it was told to keep them, 3 times",
+    },
+    {
+      name: "of settings that are asked for no more is no failure of them",
+      now: late,
+      sent: { at: AT },
+      config: { ...reverted, settings: "newer" },
+      want: "TakenBack",
+    },
+    {
+      name: "of settings that are asked for no more, with which the machine was not well, is remembered",
+      now: late,
+      sent: { at: AT },
+      config: { ...reverted, settings: "newer" },
+      trouble: "its node is not ready",
+      want: "TakenBack, failed new: while it tried them, its node is not ready; it took them back by itself",
+    },
+    {
+      name: "that somebody else ended with another configuration stops the rollout, and says so",
+      now: late,
+      sent: { at: AT },
+      others: ranBefore,
+      config: { ...reverted, activeHash: "by hand" },
+      want: "TakenBack, failed new: while it tried them, somebody else gave it another configuration, which is in force now",
+    },
+    {
+      name: "that the machine would not keep stops the rollout with its words",
+      now: late,
+      sent: { at: AT },
+      others: { [`KeepConfig/${name}`]: { at: AT + SOAK_MS, outcome: "refused", detail: "disk full" } },
+      config: reverted,
+      want: "Refused, failed new: it refused them: it tried them, and would not keep them (disk full)",
+    },
+    {
+      name: "is not kept after a glance, though the clock was set forward meanwhile",
+      now: soon,
+      sent: { at: AT },
+      config: { ...active, onDisk: "other" },
+      over: { soaking: new Set([name]) },
+      want: "waits",
     },
     {
       name: "that nobody knows of is begun anew",
@@ -307,7 +358,15 @@ describe("a trial", () => {
       now: DEADLINE + ARRIVES_MS,
       sent: { at: AT },
       look: silent,
-      want: "TakenBack, failed new: it took the configuration back",
+      want: "TakenBack, failed new: while it tried them, its Talos API does not answer as before (unreachable); it took them back by itself",
+    },
+    {
+      name: "on a machine that is paused by itself is no failure of the settings",
+      now: DEADLINE + ARRIVES_MS,
+      sent: { at: AT },
+      look: silent,
+      over: { held: new Set([name]) },
+      want: "TakenBack, failed new x1: it took them back before it was told to keep them",
     },
     {
       name: "that does not end, as one during another trial, is kept where the machine is well",

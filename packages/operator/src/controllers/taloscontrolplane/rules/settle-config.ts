@@ -13,7 +13,7 @@ import {
   unheard,
 } from "../config-changes/config-intents.ts";
 import type { Ending } from "../config-changes/config-intents.ts";
-import { notSent, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
+import { notSent, RAN_BEFORE, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
 import type { Before } from "../config-changes/config-probe.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { isOfAnother } from "./adoption.ts";
@@ -22,8 +22,8 @@ import { GOING_STAGES } from "../membership/quorum.ts";
 import type { Action, Observed, Rule, SeenMachine } from "../model.ts";
 import type { KnownConfig } from "../config-changes/seen-config.ts";
 
-/** A machine that boots during so many trials does so because of what it tries. */
-const MOST_BOOTS = 3;
+/** A machine that boots, or takes settings back, during so many trials does so because of what it tries. */
+const MOST_TRIALS = 3;
 
 /** A call that was sent under an intent that allows its repetition is repeated no sooner. */
 const AGAIN_MS = 10_000;
@@ -113,7 +113,8 @@ function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined
   const why = notSent(seen, "ApplyConfig", intent);
   if (why !== undefined) return { reason: "HeldBack", message: `Nothing was sent to ${intent.machine}: ${why}.` };
   const compared = config?.settings === settings ? config : undefined;
-  return intent.applyMode === "try" ? tryStep(seen, intent, machine, compared, isOver) : writeStep(seen, intent, compared, isOver);
+  if (intent.applyMode !== "try") return writeStep(seen, intent, compared, isOver);
+  return tryStep(seen, intent, machine, compared, isOver) ?? (isOver ? triedInVain(seen, intent, machine, config) : undefined);
 }
 
 function tryStep(
@@ -145,7 +146,11 @@ function tryStep(
       return isOver ? { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) } : undefined;
     }
     const { look } = machine;
-    const isLookedAt = look.kind === "running" && look.at >= since + SOAK_MS && elapsedMs(since, seen.now) >= SOAK_MS;
+    const isLookedAt =
+      look.kind === "running" &&
+      look.at >= since + SOAK_MS &&
+      elapsedMs(since, seen.now) >= SOAK_MS &&
+      seen.soaking?.has(intent.machine) !== true;
     if (
       !isLookedAt ||
       !seen.mayDisturb ||
@@ -162,17 +167,48 @@ function tryStep(
       ifActiveHash: config.activeHash,
     };
   }
-  if (!isOver) return undefined;
+  return undefined;
+}
+
+/**
+ * The end of a trial of which the machine kept nothing. The settings are to blame where the machine was seen not to be well with them, or would not keep them.
+ * Otherwise nobody told it to keep them in time, as in a pause, while the Kubernetes API was away, or because others were asked for meanwhile.
+ *
+ * @param config as it is now, compared with whatever is wanted now
+ */
+function triedInVain(seen: Observed, intent: IntentFact, machine: SeenMachine, config: KnownConfig | undefined): Ending | undefined {
+  const settings = intent.configHash ?? "";
+  const isCompared = config?.settings === settings;
   if (config !== undefined && config.at <= intent.deadline) return undefined;
   if (config === undefined && seen.now < intent.deadline + ARRIVES_MS) return undefined;
+  if (config !== undefined && isCompared && config.changes.length === 0) return undefined;
   if (config !== undefined && config.bootId !== intent.bootIdBefore) {
     const why = "it was booted during the trial, which ended it";
-    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why, MOST_BOOTS) };
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why, MOST_TRIALS) };
   }
-  const trouble = seen.troubles?.get(intent.machine);
-  if (trouble !== undefined || sent?.outcome === "answered") {
-    const why = trouble === undefined ? "it took the configuration back" : `while it tried them, ${trouble}; it took them back by itself`;
+  const isPaused = seen.held?.has(intent.machine) === true;
+  const silence = machine.look.kind === "running" || isPaused ? undefined : troubleOf(machine, "ready");
+  const trouble = seen.troubles?.get(intent.machine) ?? silence;
+  const sent = sentUnder(seen, "ApplyConfig", intent);
+  if (trouble !== undefined && sent !== undefined) {
+    const why = `while it tried them, ${trouble}; it took them back by itself`;
     return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+  }
+  const keeping = sentUnder(seen, "KeepConfig", intent);
+  if (keeping?.outcome === "refused") {
+    const why = `it refused them: it tried them, and would not keep them (${keeping.detail})`;
+    return { reason: "Refused", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+  }
+  if (config !== undefined && !isCompared)
+    return { reason: "TakenBack", message: `${intent.machine} took back settings that were asked for no more before they were kept.` };
+  const before = sentUnder(seen, RAN_BEFORE, intent)?.detail;
+  if (config !== undefined && before !== undefined && config.activeHash !== before) {
+    const why = "while it tried them, somebody else gave it another configuration, which is in force now";
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+  }
+  if (sent?.outcome === "answered") {
+    const why = "it took them back before it was told to keep them";
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why, MOST_TRIALS) };
   }
   const why = "nobody knows whether the configuration arrived; it is not in force";
   return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why) };
@@ -256,7 +292,7 @@ function metaStep(
   const trouble = troubleOf(machine, (sent?.detail === "not ready" ? "not ready" : "ready") satisfies Before);
   // A machine that loses its network by them says so only after a while. Who did not send them cannot know when they arrived.
   const since = (sent?.at ?? intent.at + ARRIVES_MS) + SOAK_MS;
-  const isLookedAt = machine.look.kind === "running" && machine.look.at >= since;
+  const isLookedAt = machine.look.kind === "running" && machine.look.at >= since && seen.soaking?.has(intent.machine) !== true;
   if (meta?.live === wanted && trouble === undefined && isLookedAt)
     return { reason: "Applied", message: `${intent.machine} has the static network settings in its META.`, fact: metaWritten(wanted) };
   if (!isOver || (config !== undefined && config.at <= intent.deadline && trouble === undefined)) return undefined;
