@@ -4,7 +4,8 @@ import { dataDirFlag, durabilityFlag, listenFlag, operatorLogLevelFlag } from ".
 export const standaloneCommand: CommandSpec = {
   name: "standalone",
   summary: "Embedded Kubernetes API and operator against real machines, without a management cluster.",
-  description: "Applies the manifest, then stays. The machines must be reachable at the addresses that it names, in maintenance mode.",
+  description:
+    "Applies what the manifest says and did not say at the last start, then stays: what was edited since stays as it is. The machines must be reachable at the addresses that it names, in maintenance mode.",
   flags: [
     dataDirFlag,
     { name: "manifest", kind: "string", value: "file", summary: "YAML file with the objects to apply", required: true },

@@ -5,7 +5,7 @@ import { CliError } from "../cli-error.ts";
 export interface NamedObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly annotations?: Readonly<Record<string, string>> };
 }
 
 /** Applies one object server-side; objects of namespaced kinds without a namespace go to `default`. */

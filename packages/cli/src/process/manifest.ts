@@ -6,7 +6,7 @@ import { CliError } from "../cli-error.ts";
 export interface ManifestObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly [key: string]: unknown;
 }
 

@@ -3,7 +3,8 @@ import type { Keys, Logger } from "@talos-operator/ports";
 import type { OtlpTracing } from "../adapters/otlp-tracing.ts";
 import { startEmbeddedApi, type EmbeddedApi, type EmbeddedApiOptions } from "./embedded-api.ts";
 import { startOperator, type OperatorProcess } from "./operator-process.ts";
-import { applyObject, type NamedObject } from "./apply-object.ts";
+import { applyManifest } from "./apply-manifest.ts";
+import type { NamedObject } from "./apply-object.ts";
 import { compositionOptions, filesOf, type CompositionSettings } from "./composition-settings.ts";
 import type { ManifestObject } from "./manifest.ts";
 
@@ -22,6 +23,7 @@ export interface StandaloneProcess {
   readonly api: EmbeddedApi;
   readonly client: KubeClient;
   readonly operator: OperatorProcess;
+  /** Applies what the manifest says anew; gives every object that it names. */
   apply(objects: readonly ManifestObject[]): Promise<readonly NamedObject[]>;
   close(): Promise<void>;
 }
@@ -53,11 +55,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     api,
     client,
     operator,
-    async apply(objects) {
-      const applied: NamedObject[] = [];
-      for (const object of objects) applied.push(await applyObject(client, object, "talos-operator-cli"));
-      return applied;
-    },
+    apply: (objects) => applyManifest(client, objects),
     async close() {
       try {
         await operator.stop();
