@@ -16,7 +16,7 @@ export const upgradePending = {
   reasons: {
     VersionDiffers: {
       status: "True",
-      when: "Spec and running version differ; the message names both.",
+      when: "Spec and running version differ, or a patch names another version of a component than runs; the message names both.",
       next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within minutes, and machines that join get it.",
     },
     ImageDiffers: {
@@ -119,7 +119,7 @@ export const accessNotRenewed = {
 
 /** Deletion on its way. */
 export const deleting = {
-  meaning: "The object is being deleted; the message says what is waited for.",
+  meaning: "The object is being deleted, or a pool of the control plane is; the message says what is waited for.",
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
   reasons: {
     WaitingForChildren: { status: "True", when: "Objects made for this one are still there.", next: "-" },

@@ -118,7 +118,7 @@ describe("the drawn picture", () => {
       machines: [machine("cp-1", "127.1.0.1", "Installing", "the machine to answer")],
       addresses: [],
     });
-    assert.match(renderPicture(picture, { ...options, columns: 60 }).join("\n"), /Installing {2}the machine to answer/);
+    assert.match(renderPicture(picture, { ...options, columns: 60 }).join("\n"), /Installing {3}the machine to answer/);
     assert.match(renderPicture(picture, options).join("\n"), /control plane {2}Installing/);
   });
 

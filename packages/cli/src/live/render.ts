@@ -12,8 +12,8 @@ export interface RenderOptions {
 const MARKS = { ready: "●", working: "◐", waiting: "○", spare: "·" } as const;
 /** Below this width the role gives its room to what is waited for: the rows are in the order of the roles. */
 const WIDE = 72;
-/** The longest published stage, so that columns do not move when a machine goes on. */
-const STAGE_WIDTH = "Installing".length;
+/** The longest stage, so that columns do not move when a machine goes on. */
+const STAGE_WIDTH = "Unreachable".length;
 /** Always this many while something is waited for, so that the machines below stay where they are. */
 const WAITING_LINES = 2;
 

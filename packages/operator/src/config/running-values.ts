@@ -44,10 +44,39 @@ function imagePatches(want: MachineConfigFacts, runs: MachineConfigFacts): reado
   });
 }
 
+/** A component that a person asks for in another version than runs. */
+export interface ComponentDifference {
+  readonly component: string;
+  readonly asked: string;
+  readonly runs: string;
+}
+
+/**
+ * Components that a patch, or a config that a person wrote, names in a version of their own, and that run in another one: {@link withRunningValues} puts that
+ * one in their place.
+ *
+ * @param kubernetes what the configuration was made with, which no person named for a single component
+ */
+export function componentDifferences(
+  want: MachineConfigFacts,
+  runs: MachineConfigFacts,
+  kubernetes: string,
+): readonly ComponentDifference[] {
+  return imagePlaces.flatMap(({ image }): readonly ComponentDifference[] => {
+    const [asked, running] = [tagOf(want.images[image]), tagOf(runs.images[image])];
+    if (asked === undefined || running === undefined || asked === running || asked === kubernetes) return [];
+    return [{ component: image, asked, runs: running }];
+  });
+}
+
+function tagOf(image: string | undefined): string | undefined {
+  return /^.+:([^:/@]+)$/.exec(image ?? "")?.[1];
+}
+
 /** The wanted repository with the tag that runs; `undefined` when that is what is wanted, or there is no tag to take. */
 function runningImage(want: string | undefined, runs: string | undefined): string | undefined {
   const [, repository, tag] = /^(.+):([^:/@]+)$/.exec(want ?? "") ?? [];
-  const [, , running] = /^(.+):([^:/@]+)$/.exec(runs ?? "") ?? [];
+  const running = tagOf(runs);
   return repository === undefined || running === undefined || tag === running ? undefined : `${repository}:${running}`;
 }
 

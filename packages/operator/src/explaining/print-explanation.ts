@@ -11,7 +11,8 @@ export function printExplanation(explanation: Explanation, now: number): string 
     "",
     `  ${one.object}  ${one.condition}=${one.status}  ${one.reason}  since ${one.since} (${agoOf(one.since, now)})`,
     ...one.message.split("\n").map((line) => `    ${line}`),
-    `    Released by: ${one.releasedBy}`,
+    // Summaries say it themselves, in the same words.
+    ...(one.message.includes(one.releasedBy) ? [] : [`    Released by: ${one.releasedBy}`]),
   ]);
   const intents = openIntents.flatMap(({ what, machine, at, deadline, why }) => [
     `  ${what} ${machine.name} (${machine.address}), written ${at}, over at ${deadline}`,

@@ -31,7 +31,10 @@ import type { Plan } from "../controllers/taloscontrolplane/planning/plan.ts";
 import type { SeenConfig } from "../controllers/taloscontrolplane/config-changes/seen-config.ts";
 import { controlPlaneProblems, workerProblems } from "../controllers/taloscontrolplane/spec/spec-problems.ts";
 import { changesBetween } from "../config/changes-between.ts";
-import type { Look, SeenEtcd } from "../looking/look.ts";
+import type { Look, SeenEtcd, Silent } from "../looking/look.ts";
+
+/** How long a machine that was reported as silent counts as silent at least, in milliseconds: longer than anything waits for its return. */
+const SILENT_FOR_MS = 15 * 60_000;
 
 /** Objects of a manifest that say something about clusters. */
 export type EditedObject = TalosCluster | TalosControlPlane | TalosWorker;
@@ -191,7 +194,7 @@ async function worldOf(
     requireFingerprint: false,
   };
   const unknown = [...seen.machines, ...seen.former]
-    .filter(({ look }) => look.kind === "not-asked")
+    .filter(({ look }) => look.kind === "not-asked" || look.kind === "silent")
     .map((machine) => machine.declared.name);
   return { seen, unknown };
 }
@@ -219,7 +222,10 @@ function workerOf(machine: MachineName, objects: readonly TalosMachine[]): strin
   return objects.find(({ metadata }) => metadata.name === machine)?.spec?.workerRef?.name ?? "";
 }
 
-/** What the reports say of machines, as looks. Members of etcd are taken from the record, and only where the control plane reports etcd as healthy. */
+/**
+ * What the reports say of machines, as looks. Members of etcd are taken from the record, and only where the control plane reports that etcd is healthy, or
+ * that no more is wrong with it than that some of the members that are written down do not answer.
+ */
 function looksOf(
   machines: readonly { readonly name: MachineName; readonly role: DeclaredMachine["role"] }[],
   objects: readonly TalosMachine[],
@@ -227,18 +233,25 @@ function looksOf(
   facts: ClusterFacts | undefined,
   now: number,
 ): ReadonlyMap<MachineName, Look> {
-  const isHealthy = isConditionTrue(controlPlane?.status?.conditions, "EtcdHealthy");
-  const running = machines.filter(({ name }) => isRunning(objects.find(({ metadata }) => metadata.name === name)));
-  const members = running
-    .filter(({ role }) => role === "controlplane")
+  const objectOf = (name: MachineName): TalosMachine | undefined => objects.find(({ metadata }) => metadata.name === name);
+  const running = machines.filter(({ name }) => isRunning(objectOf(name)));
+  const missed = machines.flatMap(({ name }) => {
+    const silent = silentAsTold(objectOf(name), now);
+    return silent === undefined ? [] : [[name, silent] as const];
+  });
+  const etcd = findCondition(controlPlane?.status?.conditions, "EtcdHealthy");
+  const isHealthy = etcd?.status === "True" || (etcd?.reason === "MemberMissing" && isOnlyMissed(machines, running, missed, facts));
+  const members = machines
+    .filter(({ name, role }) => role === "controlplane" && (isKnownMember(facts, name) || running.some((one) => one.name === name)))
     .map(({ name }) => ({ id: machineFact(facts, name)?.memberId ?? name, name, isLearner: false, peerUrls: [] }));
   const etcdOf = (name: MachineName): SeenEtcd | undefined =>
     isHealthy
       ? { service: "Running", isHealthy: true, localMember: machineFact(facts, name)?.memberId ?? name, members, leader: members[0]?.id }
       : undefined;
-  return new Map(
-    running.map(({ name, role }) => {
-      const object = objects.find(({ metadata }) => metadata.name === name);
+  return new Map<MachineName, Look>([
+    ...missed,
+    ...running.map(({ name, role }): readonly [MachineName, Look] => {
+      const object = objectOf(name);
       const ready = isConditionTrue(object?.status?.conditions, "Ready");
       const look: Look = {
         kind: "running",
@@ -252,7 +265,35 @@ function looksOf(
       };
       return [name, look];
     }),
-  );
+  ]);
+}
+
+/** The look at a machine that was reported as silent; `undefined` = it was not. */
+function silentAsTold(object: TalosMachine | undefined, now: number): Silent | undefined {
+  const told = findCondition(object?.status?.conditions, "Reachable");
+  if (told?.reason !== "NoAnswer") return undefined;
+  // A plan goes on until nothing more happens by itself: what is silent now stays so, past every grace.
+  const since = Math.min(Date.parse(told.lastTransitionTime), now - SILENT_FOR_MS);
+  return { kind: "silent", at: now, since, detail: "does not answer, as last reported" };
+}
+
+/** Every control plane that does not run was a member, and is silent: the others are the etcd that there is. */
+function isOnlyMissed(
+  machines: readonly Pick<DeclaredMachine, "name" | "role">[],
+  running: readonly Pick<DeclaredMachine, "name">[],
+  missed: readonly (readonly [MachineName, Look])[],
+  facts: ClusterFacts | undefined,
+): boolean {
+  return machines.every(({ name, role }) => {
+    if (role !== "controlplane" || !mayHoldConfig(machineFact(facts, name))) return true;
+    const isThere = running.some((one) => one.name === name) || missed.some(([one]) => one === name);
+    return isThere && isKnownMember(facts, name);
+  });
+}
+
+function isKnownMember(facts: ClusterFacts | undefined, name: MachineName): boolean {
+  const fact = machineFact(facts, name);
+  return mayHoldConfig(fact) && fact.memberId !== undefined;
 }
 
 function isRunning(object: TalosMachine | undefined): boolean {

@@ -231,6 +231,31 @@ test("a worker pool alone goes, and the control plane stays ready", () =>
     assert.equal(world.effects.filter((effect) => effect.startsWith("ApplyConfiguration")).length, 5);
   }));
 
+test("a pool that was taken away says what its dead machine waits for, and what gives that one up", () =>
+  tell({}, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(cps, workers));
+    await world.start();
+    await world.untilReady();
+    const [, dead = ""] = workers;
+    const edit = (value: Readonly<Record<string, unknown>>) =>
+      world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+    world.datacenter.machine(dead).powerOff();
+    await world.until("missed", async () => (await world.condition(kinds.machine, "Reachable", `demo-${dead}`))?.status === "False", 300);
+    assert.equal((await world.get(kinds.machine, `demo-${dead}`))?.status?.state, "Unreachable");
+    await edit({ spec: { worker: null } });
+    await world.until("the other one left", async () => (await world.get(kinds.machine, `demo-${workers[0]}`)) === undefined, 600);
+    await world.time.advance(60_000);
+    const deleting = await world.condition(kinds.controlPlane, "Deleting");
+    assert.equal(deleting?.reason, "MachineUnreachable");
+    assert.match(deleting.message, new RegExp(`^demo-${dead} must be wiped and does not answer.*abandon-machine: `));
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "Deleting");
+    const word = /abandon-machine: (\S+)\.$/.exec(deleting.message)?.[1] ?? "";
+    await world.annotate(kinds.controlPlane, "talos-operator.dev/abandon-machine", word);
+    await world.until("the pool is gone", async () => (await world.get(kinds.worker)) === undefined, 300);
+    await world.untilReady();
+    assert.equal(await world.condition(kinds.controlPlane, "Deleting"), undefined);
+  }));
+
 test("a cluster whose TalosMachines no list tells of leaves none of them behind", () => {
   async function* without(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
     for await (const event of events) if (event.type === "BOOKMARK") yield event;

@@ -136,7 +136,7 @@ test("a control plane that never answers is waited for by name, and the others g
     await begin(world);
     // It was never configured, so it cannot hold etcd data of this cluster.
     await assertStoppedBy(world, kinds.controlPlane, {
-      reason: "EtcdUnhealthy",
+      reason: "WaitingForMachines",
       says: /demo-10\.5\.0\.3 \((unreachable|no answer in time)\)/,
     });
     assert.deepEqual([...world.sent].toSorted(), [

@@ -89,3 +89,40 @@ test("a machine that does not answer is unknown to the plan, and it says so", ()
     const found = await plan(world, demoCluster(cps, workers));
     assert.deepEqual(found.unknown, ["demo-10.5.0.5"]);
   }));
+
+test("the plan for a control plane that is dead removes its member before another one joins", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.time.advance(60_000);
+    world.datacenter.machine("10.5.0.3").powerOff();
+    await world.until("missed", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.status === "False", 300);
+    await world.until("told", async () => (await world.condition(kinds.machine, "Reachable", "demo-10.5.0.3"))?.status === "False", 30);
+    const replaced = await plan(world, demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.6"], workers));
+    assert.deepEqual(replaced.unknown, ["demo-10.5.0.6", "demo-10.5.0.3"]);
+    const steps = effects(replaced);
+    const text = printPlan(replaced.plan);
+    assert.deepEqual(
+      steps.filter((step) => !step.startsWith("drains")),
+      ["membership demo-10.5.0.3", "waits demo-10.5.0.6", "installs demo-10.5.0.6"],
+      text,
+    );
+    assert.equal(replaced.plan.waiting?.reason, undefined, text);
+  }));
+
+test("the plan for a pool that is taken away with a dead machine in it says how to give that one up", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.time.advance(60_000);
+    world.datacenter.machine("10.5.0.5").powerOff();
+    await world.until("missed", async () => (await world.condition(kinds.machine, "Reachable", "demo-10.5.0.5"))?.status === "False", 300);
+    const { worker: _, ...spec } = demoCluster(cps, workers).spec ?? {};
+    const found = await plan(world, { ...demoCluster(cps, workers), spec });
+    const text = printPlan(found.plan);
+    assert.deepEqual(
+      effects(found).filter((step) => step.startsWith("destroys")),
+      ["destroys data demo-10.5.0.4"],
+      text,
+    );
+    assert.doesNotMatch(text, /Bring the pool back/);
+    assert.match(text, /abandon-machine/);
+  }));

@@ -26,7 +26,8 @@ test("why names the machine that is missing, since when, and what releases it; a
       assert.equal(told.isSettled, false);
       assert.ok(
         told.waitingFor.some(
-          ({ message, releasedBy, since }) => message.includes("demo-10.5.0.2") && /power|See|says of/.test(releasedBy) && since !== "",
+          ({ message, releasedBy, since }) =>
+            message.includes("demo-10.5.0.2") && /power|Boot|See|says of/.test(releasedBy) && since !== "",
         ),
         JSON.stringify(told.waitingFor, undefined, 1),
       );

@@ -574,7 +574,56 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: {
       rule: "waitOrSettle",
       ready: "MachineUnreachable",
-      conditions: { NodesReady: "AllNodesReady", Progressing: "WaitingForNodes" },
+      conditions: { NodesReady: "AllNodesReady", Progressing: "Blocked" },
+    },
+  },
+  {
+    name: "asks for the boot of a listed worker that was never heard of, and does not look for what its node lacks",
+    world: {
+      workers: [worker(1)],
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: { ...healthy, "10.0.1.1": silent },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "WaitingForMachines",
+      conditions: { NodesReady: "AllNodesReady", Progressing: "WaitingForMachines" },
+    },
+  },
+  {
+    name: "asks for the boot of a listed control plane that was never heard of, and does not call etcd ill",
+    world: {
+      facts: facts({ machines: allConfigured.slice(0, 2), bootstrapDone: founded }),
+      looks: { "10.0.0.1": running(member(0, 2)), "10.0.0.2": running(member(1, 2)), "10.0.0.3": silent },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "WaitingForMachines",
+      conditions: { EtcdHealthy: "MemberMissing", Progressing: "WaitingForMachines" },
+    },
+  },
+  {
+    name: "waits for a control plane that is dead, and does not say that it joins",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: { ...healthy, "10.0.0.3": silent },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "EtcdUnhealthy",
+      conditions: { EtcdHealthy: "MemberMissing", Progressing: "Blocked" },
+    },
+  },
+  {
+    name: "says that a control plane joins while it catches up with the others",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: { "10.0.0.1": running(member(0, 2)), "10.0.0.2": running(member(1, 2)), "10.0.0.3": running(preparing) },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "EtcdUnhealthy",
+      conditions: { EtcdHealthy: "MemberMissing", Progressing: "Joining" },
     },
   },
   {

@@ -6,8 +6,9 @@ import { isChangingConfig } from "./config-changes/config-intents.ts";
 import { describe } from "./conditions/describe.ts";
 import { configConditions } from "./conditions/describe-config.ts";
 import { removalConditions } from "./conditions/describe-removal.ts";
-import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
+import type { Decision, Observed, Rule, SeenMachine, Verdict, Waiting } from "./model.ts";
 import { withoutHeld } from "./held.ts";
+import { factsOf, machineFact } from "./record/facts.ts";
 import { signed } from "./record/journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -19,7 +20,7 @@ import { bootstrapOnce } from "./rules/bootstrap.ts";
 import { changeConfig } from "./rules/change-config.ts";
 import { composeMachines } from "./rules/compose-machines.ts";
 import { configureMachines } from "./rules/configure-machines.ts";
-import { finishDeletion } from "./rules/deletion.ts";
+import { finishDeletion, waitingOfGoingPools } from "./rules/deletion.ts";
 import { importCluster } from "./rules/import-cluster.ts";
 import { keepFinalizers } from "./rules/keep-finalizer.ts";
 import { keepKeys } from "./rules/keep-keys.ts";
@@ -29,7 +30,7 @@ import { changeMembership, rememberMembers } from "./rules/membership.ts";
 import { rememberVersions } from "./rules/remember-versions.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
 import { hasNodesToTend, tendNodes } from "./rules/tend-nodes.ts";
-import { waitingOf, waitOrSettle } from "./rules/wait.ts";
+import { isLost, waitingOf, waitOrSettle } from "./rules/wait.ts";
 
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
 export const defaultRules: readonly Rule[] = [
@@ -118,13 +119,15 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
   const ready = isReady
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
     : conditionFor("Ready", waiting.reason, withOutlook(waiting.reason, waiting.message, requeueAfterMs), generation);
+  const said = verdict.conditions ?? [];
   const conditions: readonly ConditionInput[] = [
     ready,
     progressing(waiting, seen, generation),
     ...describe(seen),
     ...configConditions(seen),
     ...removalConditions(seen),
-    ...(verdict.conditions ?? []),
+    ...said,
+    ...(said.some(({ type }) => type === "Deleting") ? [] : (waitingOfGoingPools(seen)?.conditions ?? [])),
   ];
   return {
     rule,
@@ -154,9 +157,8 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
     case "Bootstrapping":
       return "Bootstrapping";
     case "EtcdUnhealthy":
-      return "Joining";
+      return isChangingConfig(seen) ? "ChangingConfiguration" : isSomebodyJoining(seen) ? "Joining" : "Blocked";
     case "NodesNotReady":
-    case "MachineUnreachable":
       return "WaitingForNodes";
     case "Deleting":
       return "Deleting";
@@ -165,6 +167,24 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
     default:
       return "Blocked";
   }
+}
+
+/** A control plane is about to become a voter of etcd, and none that was one is lost: etcd takes nobody in before that one is back, or replaced. */
+function isSomebodyJoining(seen: Observed): boolean {
+  const facts = factsOf(seen);
+  if (facts === undefined) return false;
+  const controlPlanes = seen.machines.filter(({ declared }) => declared.role === "controlplane");
+  const wasVoter = ({ declared }: SeenMachine): boolean => machineFact(facts, declared.name)?.memberId !== undefined;
+  return (
+    controlPlanes.some((machine) => !wasVoter(machine) || hasNoVote(machine)) &&
+    !controlPlanes.some((machine) => wasVoter(machine) && isLost(machine, facts))
+  );
+}
+
+/** It says itself that it is no member of etcd yet, or one that learns. */
+function hasNoVote({ look }: SeenMachine): boolean {
+  const etcd = look.kind === "running" ? look.etcd : undefined;
+  return etcd?.localMember === "none" || etcd?.members?.some(({ id, isLearner }) => isLearner && id === etcd.localMember) === true;
 }
 
 /** The published word. Never goes back from `Bootstrapped` once etcd was founded, and is `Ready` exactly while the condition is. */

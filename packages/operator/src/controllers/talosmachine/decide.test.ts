@@ -40,6 +40,18 @@ const cases: readonly {
     want: ["Installing", undefined, "MachineUnreachable", "NoAnswer", "TrustedOnFirstUse", "OutcomeUnknown"],
   },
   {
+    name: "misses a machine that ran",
+    look: silent,
+    fact: { ...known, appliedHash: "x" },
+    want: ["Unreachable", undefined, "MachineUnreachable", "NoAnswer", "TrustedOnFirstUse", "OutcomeUnknown"],
+  },
+  {
+    name: "misses a machine that ran when something else answers in its place",
+    look: foreign,
+    fact: { ...known, appliedHash: "x" },
+    want: ["Unreachable", undefined, "IdentityMismatch", "IdentityMismatch", "TrustedOnFirstUse", "Blocked"],
+  },
+  {
     name: "reports a machine that waits",
     look: inMaintenance("10.0.0.1"),
     want: ["Pending", "v1.13.9", "WaitingForMachines", "Answers", "NotSeenInMaintenance", "WaitingForMachine"],
@@ -97,9 +109,9 @@ const cases: readonly {
     want: ["Available", "v1.13.9", "AllReady", "Answers", "TrustedOnFirstUse", "Applied"],
   },
   {
-    name: "does not say of what the record does not know, as a second entry for another machine, that its configuration is there",
+    name: "does not say of what the record does not know, as a second entry for another machine, that its configuration is there, or that it is ready",
     look: running(),
-    want: ["Available", "v1.13.9", "AllReady", "Answers", "NotSeenInMaintenance", "WaitingForMachine"],
+    want: ["Available", "v1.13.9", "MachineInUse", "Answers", "NotSeenInMaintenance", "WaitingForMachine"],
   },
   {
     name: "reports an orphan",

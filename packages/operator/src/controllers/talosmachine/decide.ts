@@ -79,7 +79,9 @@ function uniqueOf({ machine, identity, fact, hasRecord }: MachineSeen, generatio
 
 /** Without a record a machine that was further on once is not called new. */
 function laterOf(told: string | undefined, seen: MachineState): MachineState {
-  return seen === "Pending" && (told === "Installing" || told === "Available") ? "Installing" : seen;
+  if (seen !== "Pending") return seen;
+  if (told === "Unreachable") return told;
+  return told === "Installing" || told === "Available" ? "Installing" : seen;
 }
 
 /** The condition, or without a record the one that stands. */
@@ -90,10 +92,12 @@ function keptWithout(hasRecord: boolean, { status }: TalosMachine, condition: Co
 function stateOf(look: Look, fact: MachineFact | undefined): MachineState {
   if (look.kind === "running")
     return look.stage === undefined || look.stage === "running" || look.stage === "booting" ? "Available" : "Installing";
-  return mayHoldConfig(fact) ? "Installing" : "Pending";
+  if (!mayHoldConfig(fact)) return "Pending";
+  // What was read from it once was there: it is past its installation.
+  return fact.appliedHash !== undefined && look.kind !== "maintenance" && look.kind !== "not-asked" ? "Unreachable" : "Installing";
 }
 
-function readyOf({ machine, look, fact, hasOwner, declared }: MachineSeen): Finding<ReasonOf<"Ready">> {
+function readyOf({ machine, look, fact, hasOwner, hasRecord, declared }: MachineSeen): Finding<ReasonOf<"Ready">> {
   const { name } = machine.metadata;
   if (!hasOwner)
     return {
@@ -140,6 +144,12 @@ function readyOf({ machine, look, fact, hasOwner, declared }: MachineSeen): Find
         message: wasConfigured ? "The machine takes its configuration." : "The machine waits in maintenance mode.",
       };
     case "running":
+      if (fact === undefined && hasRecord)
+        return {
+          reason: "MachineInUse",
+          message:
+            "What answers runs with this cluster's keys, and the record does not know it by this name: another entry leads to it, which the TalosControlPlane names, or it is written down in a moment.",
+        };
       if (look.stage === "running" && look.ready && look.unmet.length === 0)
         return { reason: "AllReady", message: "The machine is a ready node." };
       return {

@@ -56,6 +56,11 @@ const cases: readonly {
     want: { ready: "AllReady", state: "Ready" },
   },
   {
+    name: "says why a machine is not even asked, which no boot changes",
+    seen: seen({ machines: [machine(1, "AllReady"), machine(2, "NameUnresolved", "Pending")] }),
+    want: { ready: "NameUnresolved", state: "Pending" },
+  },
+  {
     name: "is not ready while one node is not",
     seen: seen({ machines: [machine(1, "AllReady"), machine(2, "NodesNotReady")] }),
     want: { ready: "NodesNotReady", state: "Pending" },

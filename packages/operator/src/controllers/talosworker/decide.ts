@@ -124,6 +124,9 @@ function removing({ worker, controlPlane, declared, machines }: WorkerSeen): rea
   return [conditionFor("Removing", reason, message, worker.metadata.generation)];
 }
 
+/** Reasons of a machine that may pass without a person's help; every other one is what the pool waits for. */
+const GOES_ON: ReadonlySet<string> = new Set<ReasonOf<"Ready">>(["Unobserved", "WaitingForMachines", "NodesNotReady"]);
+
 function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {
   readonly isReady: boolean;
   readonly conditions: readonly ConditionInput[];
@@ -174,9 +177,7 @@ function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {
     };
   }
   const message = unready.map((machine) => `${machine.name}: ${machine.message}`).join(" ");
-  const stopped = unready.find((machine) =>
-    ["IdentityMismatch", "MaintenanceUnexpected", "ForeignCluster", "NotTalos", "MachineUnreachable"].includes(machine.reason),
-  );
+  const stopped = unready.find(({ reason }) => !GOES_ON.has(reason));
   const reason = (stopped?.reason ?? (missing.length > 0 ? "WaitingForMachines" : "NodesNotReady")) as "NodesNotReady";
   return {
     isReady: false,

@@ -132,18 +132,19 @@ function sharedIdentities(seen: Observed, generation: number | undefined): reado
     .map((fact) => ({ fact, kind: identityOf(facts, fact) }));
   const shared = kinds.filter(({ kind }) => kind === "shared");
   const vendor = kinds.filter(({ kind }) => kind === "vendor");
+  const apart = (found: typeof kinds, words: string): string => (found.every(({ fact }) => fact.macs.length > 0) ? ` ${words}` : "");
   const listed = (found: typeof kinds): string => found.map(({ fact }) => `${fact.name} (${fact.uuid})`).join(", ");
   if (shared.length > 0)
     return [
       conditionFor(
         "IdentityUnique",
         "UuidShared",
-        `One UUID is shown by several machines, as by clones: ${listed(shared)}. Hardware addresses tell them apart. Give each a UUID of its own.`,
+        `One UUID is shown by several machines, as by clones: ${listed(shared)}.${apart(shared, "Hardware addresses tell them apart.")} Give each a UUID of its own.`,
         generation,
       ),
     ];
   if (vendor.length === 0) return [];
-  const message = `A UUID that vendors ship by the thousand: ${listed(vendor)}. Hardware addresses tell machines apart. Have the firmware set one.`;
+  const message = `A UUID that vendors ship by the thousand: ${listed(vendor)}.${apart(vendor, "Hardware addresses tell machines apart.")} Have the firmware set one.`;
   return [conditionFor("IdentityUnique", "UuidOfVendor", message, generation)];
 }
 
@@ -177,14 +178,16 @@ function imported(seen: Observed): readonly ConditionInput[] {
 function upgradePending(seen: Observed): readonly ConditionInput[] {
   const facts = factsOf(seen);
   if (facts?.bootstrapDone === undefined) return [];
-  const differing = seen.machines.flatMap(({ declared, look }) =>
-    look.kind === "running" && look.platform !== "container" && look.version !== undefined && look.version !== declared.version
-      ? [`${declared.name} runs ${look.version}, the spec asks for ${declared.version}`]
+  const versions = seen.machines.flatMap(({ declared: { name, version }, look }) =>
+    look.kind === "running" && look.platform !== "container" && look.version !== undefined && look.version !== version
+      ? [{ name, words: `${look.version}, the spec asks for ${version}` }]
       : [],
   );
+  const differing = together(versions, (names, count, words) => `${names} ${count === 1 ? "runs" : "run"} ${words}`);
   const kubeVersion = seen.controlPlane.spec?.kubeVersion;
   if (kubeVersion !== undefined && facts.kubernetesVersion !== "" && facts.kubernetesVersion !== kubeVersion)
     differing.push(`Kubernetes runs ${facts.kubernetesVersion}, the spec asks for ${kubeVersion}`);
+  differing.push(...componentsThatDiffer(seen));
   const images = imagesThatDiffer(seen);
   if (differing.length === 0 && images.length === 0) return [];
   return [
@@ -204,7 +207,27 @@ function imagesThatDiffer({ machines, configs }: Observed): readonly string[] {
     const image = config?.kind === "known" ? config.install?.image : undefined;
     return image === undefined ? [] : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
   });
-  return [...Map.groupBy(differing, ({ words }) => words)].map(([words, all]) => `${listed(all.map(({ name }) => name))}: ${words}`);
+  return together(differing, (names, _count, words) => `${names}: ${words}`);
+}
+
+/** Components that patches ask for in versions of their own. */
+function componentsThatDiffer({ machines, configs }: Observed): readonly string[] {
+  const differing = machines.flatMap(({ declared: { name } }) => {
+    const config = configs?.get(name);
+    return (config?.kind === "known" ? (config.components ?? []) : []).map(({ component, asked, runs }) => ({
+      name,
+      words: `${component} ${runs} runs, and a patch or written config asks for ${asked}`,
+    }));
+  });
+  return together(differing, (names, _count, words) => `${names}: ${words}`);
+}
+
+/** Machines of which the same is said, in one sentence. */
+function together(
+  found: readonly { readonly name: string; readonly words: string }[],
+  say: (names: string, count: number, words: string) => string,
+): string[] {
+  return [...Map.groupBy(found, ({ words }) => words)].map(([words, all]) => say(listed(all.map(({ name }) => name)), all.length, words));
 }
 
 function isSilent({ look }: SeenMachine): boolean {

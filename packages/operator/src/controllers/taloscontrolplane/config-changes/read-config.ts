@@ -5,6 +5,7 @@ import { META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../../config/compare.ts";
 import { installDifference } from "../../../config/install-difference.ts";
+import { componentDifferences } from "../../../config/running-values.ts";
 import { contractOf, renderMachineConfig } from "../../../config/render.ts";
 import type { RenderInput } from "../../../config/render.ts";
 import { EffectError } from "../../../errors.ts";
@@ -82,6 +83,7 @@ export async function readConfig(
   const runs = describeMachineConfig(live);
   const asks = desired === live ? runs : describeMachineConfig(desired);
   const install = installDifference(asks.install, runs.install, question.input);
+  const components = componentDifferences(asks, runs, question.input.controlPlane.kubeVersion);
   const kubernetes = kubernetesOf(runs.images);
   const onDisk = persisted?.spec.reveal();
   const kindOfDisk = (): KnownConfig["onDisk"] => {
@@ -101,6 +103,7 @@ export async function readConfig(
       changes: changes.slice(0, MAX_CHANGES),
       ...(kubernetes === undefined ? {} : { kubernetes }),
       ...(install === undefined ? {} : { install }),
+      ...(components.length === 0 ? {} : { components }),
       ...(meta === undefined ? {} : { meta }),
       onDisk: kindOfDisk(),
     },

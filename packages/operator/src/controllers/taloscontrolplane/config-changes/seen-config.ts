@@ -1,4 +1,5 @@
 import type { ConfigChange } from "@talos-operator/talos";
+import type { ComponentDifference } from "../../../config/running-values.ts";
 import type { InstallDifference } from "../../../config/install-difference.ts";
 
 /**
@@ -27,6 +28,8 @@ export interface KnownConfig {
   readonly kubernetes?: string;
   /** What the spec asks for by now that only another installation, or an upgrade, would bring; absent where nothing does. */
   readonly install?: InstallDifference;
+  /** Components that a patch or a written config names in another version than runs; absent where none does. */
+  readonly components?: readonly ComponentDifference[];
   /** Static network settings in its META; absent where the spec asks for none and none were written. */
   readonly meta?: SeenMeta;
   /**

@@ -19,16 +19,17 @@ export function identityWords(
   identity: IdentityKind,
   { uuid, macs }: ToldHardware,
 ): { readonly reason: ReasonOf<"IdentityUnique">; readonly message: string } | undefined {
-  const cards = macs.join(", ");
+  // A machine need not tell its hardware addresses, and nothing is read where none stand.
+  const by = (whom: string): string => (macs.length === 0 ? "" : ` ${APART} ${whom} apart: ${macs.join(", ")}.`);
   switch (identity) {
     case "none":
       return undefined;
     case "own":
       return { reason: "Unique", message: `Its UUID ${uuid} is its own.` };
     case "shared":
-      return { reason: "UuidShared", message: `Another machine shows the UUID ${uuid} too. ${APART} them apart: ${cards}.` };
+      return { reason: "UuidShared", message: `Another machine shows the UUID ${uuid} too.${by("them")}` };
     case "vendor":
-      return { reason: "UuidOfVendor", message: `Its UUID ${uuid} is one that vendors ship by the thousand. ${APART} it apart: ${cards}.` };
+      return { reason: "UuidOfVendor", message: `Its UUID ${uuid} is one that vendors ship by the thousand.${by("it")}` };
   }
 }
 

@@ -6,7 +6,7 @@ import type { MachineName, Observed, SeenMachine } from "../model.ts";
 import { onceFounderShows } from "./hidden-founder.ts";
 import { etcdMembership, etcdQuorum } from "./quorum.ts";
 import { memberOf } from "./removal.ts";
-import type { EtcdDoubt, EtcdQuorum } from "./quorum.ts";
+import type { EtcdDoubt, EtcdQuorum, EtcdVoter } from "./quorum.ts";
 
 /** A control plane that took its configuration installs and reboots meanwhile; one that is silent for longer holds up nobody. Milliseconds. */
 const JOIN_TAKES_MS = 10 * 60_000;
@@ -41,11 +41,14 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   const unknown = away.filter(
     ({ id, machine: shownBy }) => shownBy === undefined && facts.machines.every(({ memberId }) => memberId !== id),
   );
+  // etcd calls its members by host name; what is listed, and what is told elsewhere, are machines.
+  const machineOf = (voter: EtcdVoter): MachineName =>
+    voter.machine ?? facts.machines.find(({ memberId }) => memberId === voter.id)?.name ?? voter.name;
   const waysOut = unknown.map(
     (voter) =>
       ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
   );
-  return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map((voter) => voter.name).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
+  return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map(machineOf).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
 }
 
 /** Pools list odd numbers only; a TalosMachine that a person makes beside them could make one even. */

@@ -50,6 +50,18 @@ for (const [identity, want] of [
     assert.deepEqual(toldHardware({ ...object, status: { conditions } }), want);
   });
 
+test("a TalosMachine names no hardware address of a machine that tells none", () => {
+  for (const identity of ["shared", "vendor"] as const) {
+    const words = identityWords(identity, { uuid: "u", macs: [] });
+    assert.doesNotMatch(words?.message ?? "", /apart/);
+    const object = telling(one);
+    const conditions = [
+      { type: "IdentityUnique", status: "False", reason: "", message: words?.message ?? "", lastTransitionTime: "" },
+    ] as const;
+    assert.deepEqual(toldHardware({ ...object, status: { conditions } }), { uuid: "u", macs: [] });
+  }
+});
+
 test("while the record is lost another machine at an address is not taken for the one that its TalosMachine names", () => {
   const objects = [telling(one), telling(two)];
   const swapped = believed(objects, both(two));

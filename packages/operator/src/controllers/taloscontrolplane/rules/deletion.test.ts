@@ -502,7 +502,8 @@ const cases: readonly {
       namespaceIsTerminating: false,
     },
     actions: [],
-    reason: undefined,
+    reason: "Resetting",
+    says: /demo-workers-10\.0\.1\.1 is being wiped/,
   },
   {
     name: "configures no machine of a pool that goes",

@@ -45,17 +45,13 @@ export const finishDeletion: Rule = {
   name: "finishDeletion",
   decide(seen) {
     const isClusterGoing = seen.controlPlane.metadata.deletionTimestamp !== undefined;
-    const goingWorkers = new Set(
-      seen.workers.filter((worker) => worker.metadata.deletionTimestamp !== undefined).map((worker) => worker.metadata.name),
-    );
-    if (!isClusterGoing && goingWorkers.size === 0) return undefined;
+    if (!isClusterGoing && goingPools(seen).size === 0) return undefined;
     if (isOfAnother(seen)) return leaveToAnother(seen);
     const first = writtenDownFirst(seen, isClusterGoing);
     if (first !== undefined) return first.kind === "verdict" ? first.verdict : undefined;
 
-    const isWorker = ({ declared }: SeenMachine): boolean => declared.owner.kind === "TalosWorker";
-    const pool = [...seen.machines, ...seen.former].filter((machine) => isWorker(machine) && goingWorkers.has(machine.declared.owner.name));
-    const poolVerdict = takeDown(seen, pool, isClusterGoing);
+    const poolVerdict = takeDown(seen, machinesOfGoingPools(seen), isClusterGoing);
+    // What waits holds up nothing else of a cluster that stays; it is said all the same.
     if (!isClusterGoing) return poolVerdict !== undefined && poolVerdict.actions.length > 0 ? poolVerdict : undefined;
     if (poolVerdict !== undefined) return poolVerdict;
     const holding = seen.workers.filter(({ metadata }) => holdsMachines(seen, metadata.name)).map(({ metadata }) => metadata.name);
@@ -77,6 +73,22 @@ export const finishDeletion: Rule = {
     return dissolve(seen);
   },
 };
+
+/** What the machines of pools that are deleted wait for, while their cluster stays; `undefined` = for nothing, or there are none. */
+export function waitingOfGoingPools(seen: Observed): Verdict | undefined {
+  if (seen.controlPlane.metadata.deletionTimestamp !== undefined || goingPools(seen).size === 0) return undefined;
+  if (isOfAnother(seen) || writtenDownFirst(seen, false) !== undefined) return undefined;
+  return takeDown(seen, machinesOfGoingPools(seen), false);
+}
+
+function goingPools({ workers }: Observed): ReadonlySet<string> {
+  return new Set(workers.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).map(({ metadata }) => metadata.name));
+}
+
+function machinesOfGoingPools(seen: Observed): readonly SeenMachine[] {
+  const pools = goingPools(seen);
+  return [...seen.machines, ...seen.former].filter(({ declared: { owner } }) => owner.kind === "TalosWorker" && pools.has(owner.name));
+}
 
 /**
  * Lets objects go that never had a machine: the cluster that the record tells of is another object's, and it stays as it is, record and keys with it. What would

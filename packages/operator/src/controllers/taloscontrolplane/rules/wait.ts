@@ -6,6 +6,7 @@ import { isReadyNode, stateOf } from "../conditions/machine-state.ts";
 import { planMachines } from "../membership/plan-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
+import { waitingOfGoingPools } from "./deletion.ts";
 
 /** The last rule: nothing to do now. Says what the cluster waits for, the gravest first, or that it is as asked for. */
 export const waitOrSettle: Rule = {
@@ -56,15 +57,18 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   }
 
   const etcd = etcdHealth(seen);
+  if (etcd.reason === "MemberMissing" && servesWithoutNew(seen, facts))
+    return { reason: "WaitingForMachines", message: [etcd.message, ...plan.held].join(" ") };
   if (etcd.reason !== "AllMembersHealthy") return { reason: "EtcdUnhealthy", message: [etcd.message, ...plan.held].join(" ") };
   // The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count.
   const leaving = removalsOf(seen).filter(({ reason }) => reason !== "MachineUnreachable");
   if (leaving.length > 0) return { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
+  const pools = waitingOfGoingPools(seen)?.waiting;
+  if (pools !== undefined) return pools;
   const access = [seen.kubeconfig, seen.talosconfig];
   const unready = seen.machines.filter((machine) => !isReadyNode(machine));
   if (unready.length > 0) {
-    const reason = unready.every((machine) => isLost(machine, facts)) ? "MachineUnreachable" : "NodesNotReady";
-    return { reason, message: nodesState(seen, seen.machines).message };
+    return { reason: unreadyReason(unready, facts), message: nodesState(seen, seen.machines).message };
   }
   if (access.some((one) => one.kind === "present" && !one.value.isOurs))
     return {
@@ -75,8 +79,27 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   return undefined;
 }
 
+/** Machines that nobody hears are about power and network, or were never booted: only of the others something can be said about their nodes. */
+function unreadyReason(unready: readonly SeenMachine[], facts: ClusterFacts): Waiting["reason"] {
+  if (unready.every((machine) => isAwaited(machine, facts))) return "WaitingForMachines";
+  return unready.every((machine) => isLost(machine, facts) || isAwaited(machine, facts)) ? "MachineUnreachable" : "NodesNotReady";
+}
+
+/** Of the control planes on the list only those are missing in etcd that nobody has booted yet. */
+function servesWithoutNew({ machines }: Observed, facts: ClusterFacts): boolean {
+  const missing = machines.filter(
+    ({ declared, look }) => declared.role === "controlplane" && !(look.kind === "running" && look.etcd?.members !== undefined),
+  );
+  return missing.length > 0 && missing.every((machine) => isAwaited(machine, facts));
+}
+
+/** It is listed, was never configured, and does not answer. */
+function isAwaited({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
+  return look.kind === "silent" && look.stopped === undefined && !mayHoldConfig(machineFact(facts, declared.name));
+}
+
 /** It is part of the cluster, and answers nothing, though nobody asked it to boot: that is about power and network, not about its node. */
-function isLost({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
+export function isLost({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
   return look.kind === "silent" && mayHoldConfig(machineFact(facts, declared.name)) && intentOn(facts, declared.name) === undefined;
 }
 
