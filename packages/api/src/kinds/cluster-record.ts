@@ -217,7 +217,7 @@ const spec = object(
       maxItems: MAX_KNOWN_MACHINES,
     }),
     knownWorkers: list<KnownMachine>(knownMachine, {
-      description: "Every worker machine pinned and not yet released.",
+      description: "Every worker machine pinned. Of those that were released the last ones stay for as long as there is room.",
       listType: "atomic",
       maxItems: MAX_KNOWN_MACHINES,
     }),

@@ -36,7 +36,7 @@ const authorReasons = {
   },
   UnsupportedReplicas: {
     status: "False",
-    when: "The number of control planes is even, zero or above seven, or the number of workers is negative or more than this release holds.",
+    when: "The number of control planes is even, zero or above seven, or the number of workers is negative or more than this release, or the ClusterRecord, holds.",
     next: "Ask for 1, 3, 5 or 7 control planes, and for no more workers than the message says.",
   },
   VersionUnsupported: {
@@ -205,6 +205,11 @@ const worldReasons = {
     status: "False",
     when: "The ClusterRecord holds a field or an effect that only a newer release of the operator knows. Everything is read-only.",
     next: "Run the release that wrote it, or a newer one: an older one would act on half of what was decided.",
+  },
+  WriteRefused: {
+    status: "False",
+    when: "The API server refuses what has to be written before anything else is done: a right, a quota, an admission rule or a size is in the way. Nothing is sent to machines without it.",
+    next: "Correct what the message names.",
   },
   Paused: { status: "False", when: "The annotation reconcile-mode keeps the operator from acting.", next: "Remove the annotation." },
   Deleting: { status: "False", when: "The object is being deleted.", next: "See the condition Deleting." },

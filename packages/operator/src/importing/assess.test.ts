@@ -49,6 +49,11 @@ describe("an import", () => {
     assert.match(state.kind === "verifying" ? state.pending.join() : state.kind, /another machine answers at 10\.0\.0\.1/);
   });
 
+  test("is verified where the machine has no UUID, as a container has none", () => {
+    const hardware = { uuid: undefined, macs: [] } as const;
+    assert.equal(assess({ look: running(member(0, 1), { hardware }), reading: { uuid: "" } }).kind, "verified");
+  });
+
   test("is refused while two control planes stand at each other's addresses", () => {
     const looks = { "10.0.0.1": running(member(1, 3)), "10.0.0.2": running(member(0, 3)), "10.0.0.3": running(member(2, 3)) };
     const seen = observed({ controlPlane: controlPlane(3), looks });

@@ -107,7 +107,7 @@ function machinesOf(
     if (look.kind === "running") {
       const reading = adoption.readings.get(name) ?? "not read yet";
       if (typeof reading === "string") pending.push(`${name}: ${reading}`);
-      else if (look.hardware !== undefined && look.hardware.uuid !== reading.uuid)
+      else if (look.hardware !== undefined && (look.hardware.uuid ?? "") !== reading.uuid)
         pending.push(`${name}: another machine answers at ${address} than the one whose configuration was read`);
       else {
         reads.push({ machine, reading });

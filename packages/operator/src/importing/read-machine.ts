@@ -7,9 +7,11 @@ import { configHashOf } from "../controllers/taloscontrolplane/config-changes/co
 import type { DeclaredMachine } from "../controllers/taloscontrolplane/model.ts";
 import { readConfig } from "../controllers/taloscontrolplane/config-changes/read-config.ts";
 import { EffectError } from "../errors.ts";
+import { LONGEST_UUID, toldWord } from "../looking/told-words.ts";
 
 /** What a running machine's own configuration says of the cluster it belongs to. No keys. */
 export interface MachineReading {
+  /** SMBIOS UUID; empty where the machine tells none. */
   readonly uuid: string;
   readonly machineType: "controlplane" | "worker" | undefined;
   readonly clusterId: string;
@@ -87,7 +89,7 @@ export async function readMachine(
     options,
   );
   return {
-    uuid: system?.spec.uuid ?? "",
+    uuid: toldWord(system?.spec.uuid, LONGEST_UUID) ?? "",
     machineType: facts.machineType === "init" ? "controlplane" : facts.machineType,
     clusterId: facts.clusterId ?? "",
     clusterName: facts.clusterName ?? "",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TalosChannel } from "@talos-operator/ports";
 import { MachineConnections } from "./connections.ts";
 import type { EtcdStatusFacts, TalosLooks } from "@talos-operator/talos/client";
-import { LOOK_TIMEOUT_MS, lookAt, lookThrough } from "./look-at.ts";
+import { LOOK_TIMEOUT_MS, lookAt, lookThrough, seenEtcd } from "./look-at.ts";
 
 const credentials = { kind: "mutual", ca: "CA", certificate: "CERTIFICATE", key: "KEY" } as const;
 
@@ -99,3 +99,29 @@ for (const [what, status] of [
     await look(0);
     assert.deepEqual(await look(60_000, status as Partial<EtcdStatusFacts>), ["status", ...everything]);
   });
+
+/** What is kept of a member list that a control plane tells. */
+async function keptOf(members: readonly object[]): Promise<Awaited<ReturnType<typeof seenEtcd>>["members"]> {
+  const looks = {
+    resources: { get: () => Promise.resolve({ spec: { memberId: "a" } }) },
+    serviceList: () => Promise.resolve([{ id: "etcd", state: "Running", isHealthy: true }]),
+    etcdMemberList: () => Promise.resolve(members),
+    etcdStatus: () => Promise.resolve({ memberId: "a", leaderId: "a", isLearner: false, errors: [] }),
+  } as unknown as TalosLooks;
+  return (await seenEtcd(looks, { timeoutMs: 1_000 })).members;
+}
+
+test("a member list that is longer than etcd's can be is none, and a member with more addresses than it can have has none", async () => {
+  const one = { id: "a", hostname: "one", isLearner: false, peerUrls: ["https://10.0.0.1:2380"] };
+  assert.deepEqual(await keptOf([one]), [{ id: "a", name: "one", isLearner: false, peerUrls: ["https://10.0.0.1:2380"] }]);
+  assert.equal(await keptOf(Array.from({ length: 65 }, () => one)), undefined);
+  const many = Array.from({ length: 17 }, (_, n) => `https://10.0.0.${n}:2380`);
+  assert.deepEqual(
+    (await keptOf([{ ...one, peerUrls: many }]))?.map(({ peerUrls }) => peerUrls),
+    [[]],
+  );
+  assert.deepEqual(
+    (await keptOf([{ ...one, peerUrls: ["x".repeat(301)] }]))?.map(({ peerUrls }) => peerUrls),
+    [[]],
+  );
+});

@@ -4,7 +4,7 @@ import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
 import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
-import { bounded, toldWord } from "./told-words.ts";
+import { bounded, LONGEST_UUID, toldWord } from "./told-words.ts";
 
 /** Deadline of each call of a look. */
 export const LOOK_TIMEOUT_MS = 3_000;
@@ -18,7 +18,11 @@ const FORWARDED_FRESH_MS = 180_000;
 const FORWARDED = "forwarded";
 
 /** What the record takes of a machine, in characters. */
-const LONGEST = { uuid: 64, mac: 32, platform: 64 } as const;
+const LONGEST = { uuid: LONGEST_UUID, mac: 32, platform: 64, peerUrl: 300 } as const;
+
+/** etcd runs with seven members at most, and each has a handful of addresses. A list beyond this is none. */
+const MOST_MEMBERS = 64;
+const MOST_PEER_URLS = 16;
 
 /** Whom to look at, and what is known of it. */
 export interface LookQuestion {
@@ -224,7 +228,7 @@ export async function seenEtcd(client: TalosLooks, options: CallOptions): Promis
   return {
     ...seen,
     localMember: local === "none" && status !== undefined ? status.memberId : local,
-    members: members?.map(memberOf),
+    members: members === undefined || members.length > MOST_MEMBERS ? undefined : members.map(memberOf),
     leader: status === undefined ? undefined : (status.leaderId ?? "0"),
     ...alarmsOf(status?.errors ?? []),
   };
@@ -265,7 +269,12 @@ async function localMemberOf(client: TalosLooks, options: CallOptions): Promise<
 }
 
 function memberOf(member: EtcdMemberFacts): EtcdMember {
-  return { id: member.id, name: bounded(member.hostname), isLearner: member.isLearner, peerUrls: member.peerUrls };
+  return { id: member.id, name: bounded(member.hostname), isLearner: member.isLearner, peerUrls: peerUrlsOf(member.peerUrls) };
+}
+
+/** Who tells more of them, or longer ones, than a member has tells nothing: half of a list could be taken for another machine's. */
+function peerUrlsOf(urls: readonly string[]): readonly string[] {
+  return urls.length > MOST_PEER_URLS || urls.some((url) => url.length > LONGEST.peerUrl) ? [] : urls;
 }
 
 /** A fact that may be missing: what the machine refuses or cannot answer now is `undefined`. */

@@ -11,3 +11,6 @@ export function bounded(text: string, longest = 200): string {
 export function toldWord(text: string | undefined, longest: number): string | undefined {
   return text !== undefined && text.length <= longest && /^[\x21-\x7e]+$/.test(text) ? text : undefined;
 }
+
+/** Most characters of a UUID that the record takes. */
+export const LONGEST_UUID = 64;

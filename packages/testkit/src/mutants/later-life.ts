@@ -293,4 +293,35 @@ export const laterLife: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "record-without-an-end",
+    about: "writes machines into the record until etcd takes it no more, and with it the cluster stands still",
+    tests: [`${brain}/record/room.test.ts`],
+    edits: [
+      {
+        file: `${brain}/record/room.ts`,
+        find: "if (this.#count[fact.role] >= MAX_KNOWN_MACHINES || this.#bytes + sizeOf(fact) > MOST_OF_MACHINES) return false;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "all-wipes-in-one-write",
+    about: "writes the wipes of a large cluster down in one write, which etcd does not take: it is never taken down",
+    tests: [`${brain}/record/room.test.ts`],
+    edits: [{ file: `${brain}/rules/deletion.ts`, find: "intentsLeft <= 0", replace: "intentsLeft <= -1_000_000" }],
+  },
+  {
+    name: "refused-in-silence",
+    about: "goes on saying what it would do next while the API server refuses to have it written",
+    stands: ["W27"],
+    tests: ["testkit/src/stories/refused-writes.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/shared/refused-write.ts",
+        find: "if (!isRefusedWrite(failure)) return conditions;",
+        replace: "if (!isRefusedWrite(failure) || failure.message !== undefined) return conditions;",
+      },
+    ],
+  },
 ];

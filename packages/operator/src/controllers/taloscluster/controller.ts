@@ -16,6 +16,7 @@ import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts
 import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { ownerStays } from "../shared/owner-stays.ts";
+import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
 import { childrenOf, decideCluster } from "./decide.ts";
@@ -133,10 +134,16 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     }
     // Children that another operator left stay as they are until the cluster is taken over.
     const isGoing = cluster.metadata.deletionTimestamp !== undefined;
-    for (const child of decision.apply) {
-      const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;
-      if (!isImporting || existing === undefined) await applyChild(cluster, child, existing);
-    }
+    const compose = async (): Promise<void> => {
+      for (const child of decision.apply) {
+        const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;
+        if (!isImporting || existing === undefined) await applyChild(cluster, child, existing);
+      }
+    };
+    await tellingRefusals(compose, (refusal) => {
+      const conditions = withRefusal(decision.conditions, refusal, cluster.metadata.generation);
+      return statuses.write(cluster, { fields: {}, conditions }, STATUS_EVERY_MS);
+    });
     for (const child of isImporting && !isGoing ? [] : decision.remove) {
       if (!(await isStillWanted(cluster))) return { requeueAfterMs: CACHE_BEHIND_MS };
       const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;

@@ -1,7 +1,7 @@
 import { talosControlPlaneResource } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
+import type { Controller, KubeApiError, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
 import { isEffectError } from "../../errors.ts";
 import { LookGate } from "../../looking/look-gate.ts";
@@ -10,6 +10,7 @@ import { createAccessStore } from "../../secrets/access-store.ts";
 import { createBundleStore } from "../../secrets/bundle-store.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { isRefusedWrite, withRefusal } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { FIELD_MANAGER } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
@@ -105,7 +106,8 @@ export function createBrain(options: BrainOptions): Brain {
     cluster.actedOn = objects;
     // A pass that acted is followed by another at once: that one says how it is.
     const isDone = decision.actions.length === 0 || failure !== undefined || session.isMakingKey() || isSlow || isRepeated;
-    const wait = isDone && stored !== undefined ? await tell(stored, seen, decision, cluster.facts, statuses, options.events) : undefined;
+    const told = isRefusedWrite(failure) ? refused(decision, failure, controlPlane.metadata.generation) : decision;
+    const wait = isDone && stored !== undefined ? await tell(stored, seen, told, cluster.facts, statuses, options.events) : undefined;
     if (failure !== undefined && !isExpected(failure)) throw failure;
     // What was begun goes on without waiting, though it waited for its turn to begin.
     const priority = decision.actions.length > 0 || hasOpenEffect(cluster) ? "normal" : undefined;
@@ -199,6 +201,12 @@ function sessionOpener(options: BrainOptions, wake: (key: ObjectKey) => void): (
       options.onLook({ namespace: key.namespace, name }, look);
     });
   };
+}
+
+/** What is told of a pass whose effects the API server refused. */
+function refused(decision: Decision, failure: KubeApiError, generation: number | undefined): Decision {
+  const state = decision.state === "Ready" ? "Bootstrapped" : decision.state;
+  return { ...decision, state, conditions: withRefusal(decision.conditions, failure, generation) };
 }
 
 function hasOpenEffect(cluster: Cluster | undefined): boolean {

@@ -17,6 +17,7 @@ import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts
 import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { Look } from "../../looking/look.ts";
@@ -113,16 +114,21 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     let current = worker;
     if (decision.addFinalizer) current = await addFinalizer(pools, worker, finalizers.talosWorker);
     const owner = { apiVersion: apiVersionOf(talosWorkerResource), kind: worker.kind, metadata: worker.metadata };
-    const made = await Promise.all(
-      decision.create.map(async (machine) => {
-        try {
-          return (await machineClient.create(talosMachineFor(machine, owner, worker.spec?.deletionPolicy))).metadata.resourceVersion;
-        } catch (thrown) {
-          if (isAlreadyExists(thrown)) return undefined;
-          throw thrown;
-        }
-      }),
-    );
+    const make = (): Promise<readonly (string | undefined)[]> =>
+      Promise.all(
+        decision.create.map(async (machine) => {
+          try {
+            return (await machineClient.create(talosMachineFor(machine, owner, worker.spec?.deletionPolicy))).metadata.resourceVersion;
+          } catch (thrown) {
+            if (isAlreadyExists(thrown)) return undefined;
+            throw thrown;
+          }
+        }),
+      );
+    const made = await tellingRefusals(make, (refusal) => {
+      const conditions = withRefusal(decision.conditions, refusal, worker.metadata.generation);
+      return statuses.write(current, { fields: { state: "Pending" }, conditions }, STATUS_EVERY_MS);
+    });
     for (const version of made) if (version !== undefined) await machines.waitForResourceVersion(version, { timeoutMs: 5_000 });
     for (const { machine, to } of decision.follow) await followEndpoint(machineClient, machine, to);
     for (const machine of decision.release) await release({ namespace: key.namespace, name: machine });

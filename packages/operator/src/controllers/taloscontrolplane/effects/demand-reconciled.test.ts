@@ -64,6 +64,18 @@ for (const [what, words, code, seen] of [
   ["import, and there is a record", { own: "import", cluster: "disable" }, undefined],
   ["import, and there is no record", { own: "import" }, "MODE_CHANGED", unrecorded],
   [
+    "nothing any more, and the decision was about an import",
+    {},
+    "MODE_CHANGED",
+    { ...unrecorded, adoption: { isAsked: true, places: [], readings: new Map() } },
+  ],
+  [
+    "nothing, and traces of another operator were why a cluster is taken over",
+    {},
+    undefined,
+    { ...unrecorded, adoption: { isAsked: false, places: [], readings: new Map() } },
+  ],
+  [
     "import, which the decision was about",
     { own: "import" },
     undefined,

@@ -29,6 +29,9 @@ export async function demandReconciled(latest: LatestWords, seen: Observed): Pro
   const isImport = mode === "import" && seen.record.kind === "absent" && seen.adoption?.isAsked !== true;
   if (mode === "disable" || mode === "dryrun" || isImport)
     throw new EffectError("MODE_CHANGED", `${says?.kind ?? ""} ${says?.metadata.name ?? ""} says ${mode}`);
+  // What was to be taken over because somebody asked for it is no matter of theirs any more.
+  if (seen.adoption?.isAsked === true && seen.record.kind === "absent" && controlPlane !== undefined && mode !== "import")
+    throw new EffectError("MODE_CHANGED", `nobody asks for the import of TalosControlPlane ${name} any more`);
   if (word !== undefined && word !== seen.unknownMode)
     throw new EffectError("MODE_CHANGED", `reconcile-mode says ${JSON.stringify(word)}, which is no known word`);
 }

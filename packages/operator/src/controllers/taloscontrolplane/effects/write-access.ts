@@ -38,18 +38,24 @@ export async function writeKubeconfig(action: Extract<Action, { readonly kind: "
       effects.event(seen.controlPlane, "Normal", "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
   } catch (thrown) {
     note("unknown");
-    noteRefusal("WriteKubeconfig", thrown, effects);
+    if (isNotedRefusal("WriteKubeconfig", thrown, effects)) return;
     if (!(thrown instanceof TalosError)) throw thrown;
     log.debug({ action: "WriteKubeconfig", endpoint: action.via, err: thrown.message }, "The machine gives no kubeconfig yet");
   }
 }
 
-/** What the API server does not take now it does not take a moment later: with each new one an administrator's certificate would be made. */
-function noteRefusal(effect: "WriteKubeconfig" | "WriteTalosconfig", thrown: unknown, { session }: Effects): void {
-  if (!(thrown instanceof KubeApiError)) return;
-  session.noteSent(effect, isRefusedWrite(thrown) ? "refused" : "unknown", thrown.message.replace(/\.$/, ""));
+/**
+ * True for a Secret that the API server refuses: the condition AccessNotRenewed tells it, and the rest of the cluster goes on. It is tried again after a while
+ * only: for each one a certificate of an administrator is made.
+ */
+function isNotedRefusal(effect: "WriteKubeconfig" | "WriteTalosconfig", thrown: unknown, { session, log }: Effects): boolean {
+  if (!(thrown instanceof KubeApiError)) return false;
   // What was read of it before may be why: it is read again.
   session[effect === "WriteKubeconfig" ? "kubeconfig" : "talosconfig"] = undefined;
+  session.noteSent(effect, isRefusedWrite(thrown) ? "refused" : "unknown", thrown.message.replace(/\.$/, ""));
+  if (!isRefusedWrite(thrown)) return false;
+  log.warn({ action: effect, err: thrown.message }, "The API server refuses an access Secret");
+  return true;
 }
 
 /** Makes an administrator's talosconfig and stores it. */
@@ -78,7 +84,6 @@ export async function writeTalosconfig(action: Extract<Action, { readonly kind: 
     session.talosconfig = { at: clock.now(), value: seenAccess(stored) };
     session.noteSent("WriteTalosconfig", "answered", "");
   } catch (thrown) {
-    noteRefusal("WriteTalosconfig", thrown, effects);
-    throw thrown;
+    if (!isNotedRefusal("WriteTalosconfig", thrown, effects)) throw thrown;
   }
 }

@@ -1,4 +1,4 @@
-import { annotations } from "@talos-operator/api";
+import { annotations, MAX_KNOWN_MACHINES } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../../config/install-disk.ts";
 import { contractOf } from "../../../config/render.ts";
@@ -7,6 +7,7 @@ import type { Hardware, InMaintenance, Running } from "../../../looking/look.ts"
 import { wantedDisk } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
+import { RecordRoom, withoutLongGone } from "../record/room.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
 import { isMadeAnew, isOnlyTold, withTold } from "./told-machines.ts";
@@ -60,6 +61,17 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
   const configure: PlannedConfiguration[] = [];
   const held: string[] = [];
   let next = withUnknownRunning(seen, facts, isStopped);
+  let room: RecordRoom | undefined;
+  /** What nobody needs to know any more makes room, once, when there is none. */
+  const hasRoom = (fact: MachineFact): boolean => {
+    room ??= new RecordRoom(next);
+    if (room.tryTake(fact)) return true;
+    const cleared = withoutLongGone(seen, next);
+    if (cleared === next) return false;
+    next = cleared;
+    room = new RecordRoom(next);
+    return room.tryTake(fact);
+  };
   for (const machine of seen.machines) {
     const { declared, look } = machine;
     if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;
@@ -76,7 +88,12 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     const installDisk = disk.kind === "disk" ? disk.path : undefined;
     const fact = machineFact(facts, declared.name);
     if (!mayHoldConfig(fact) || fact.spki !== look.spki) {
-      next = withDecisions(withMachine(next, factOf(seen, facts, declared, look, installDisk)), {
+      const pinned = factOf(seen, facts, declared, look, installDisk);
+      if (!hasRoom(pinned)) {
+        stopped.push(noRoomFor(declared));
+        continue;
+      }
+      next = withDecisions(withMachine(next, pinned), {
         at: seen.now,
         action: "Configure",
         reason: mayHoldConfig(fact) ? "ApprovedByPerson" : "Declared",
@@ -89,11 +106,18 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
   return { facts: next, configure, held, stopped };
 }
 
+/** Nothing is sent to a machine that cannot be written down first, and it keeps no other from being. */
+function noRoomFor({ name, role }: DeclaredMachine): StoppedMachine {
+  const message = `${name}: the ClusterRecord holds as many machines as it can, ${MAX_KNOWN_MACHINES} of a role and fewer when they have many hardware addresses. Nothing is sent to it. Take machines out of the list, or make another cluster.`;
+  return { name, role, reason: "UnsupportedReplicas", message };
+}
+
 /**
  * The facts with every machine that runs with this cluster's keys and that the record does not know, or knows from hearsay; the same object when there is none.
  * Those of pools that are deleted, and machines that nobody lists any more, count too: they are to be wiped. Beside them those that only a TalosMachine tells of.
  */
 export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped: ReadonlySet<MachineName> = new Set()): ClusterFacts {
+  let room: RecordRoom | undefined;
   return [...seen.machines, ...seen.former].reduce(
     (next, { declared, look }) => {
       const known = machineFact(facts, declared.name);
@@ -105,7 +129,11 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
           : known !== undefined && isOwnerGoing(seen, declared)
       )
         return next;
-      return withDecisions(withMachine(next, metRunning(seen, facts, declared, look)), {
+      const met = metRunning(seen, facts, declared, look);
+      // Everybody else would not be written down either.
+      room ??= new RecordRoom(next);
+      if (!room.tryTake(met)) return next;
+      return withDecisions(withMachine(next, met), {
         at: seen.now,
         action: "Learn",
         reason: "MetRunning",

@@ -2,6 +2,7 @@ import { isReadyNode } from "../conditions/machine-state.ts";
 import { readyToDisturb } from "./drain.ts";
 import { intentOn, machineFact, mayHoldConfig, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
+import { intentsThatFit } from "../record/room.ts";
 import type { Action, MachineName, Observed } from "../model.ts";
 import { mayDisturb } from "./quorum.ts";
 import {
@@ -76,6 +77,8 @@ function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, engaged: R
   if (drain.kind !== "ready")
     return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
   const opened = resetIntent(seen, leaver, "The pool no longer lists this worker.");
+  if (intentsThatFit(facts, opened) === 0)
+    return say("WaitingForTurn", `${fact.name} leaves later: as many machines are being changed as the record holds.`);
   const next = withDecisions(withIntent(facts, opened), {
     at: seen.now,
     action: "Reset",

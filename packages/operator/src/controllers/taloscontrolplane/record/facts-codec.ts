@@ -153,7 +153,8 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
   };
 }
 
-function printMachine(machine: MachineFact): KnownMachine {
+/** One machine as the record holds it. */
+export function printMachine(machine: MachineFact): KnownMachine {
   return {
     name: machine.name,
     uuid: machine.uuid,
@@ -239,7 +240,7 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
 }
 
 /** An intent that stands is kept word for word: who wrote it first is part of it. */
-function printIntent(fact: IntentFact, before: ClusterRecord | undefined, writer: Writer): OpenIntent {
+export function printIntent(fact: IntentFact, before: ClusterRecord | undefined, writer: Writer): OpenIntent {
   const { at, deadline } = fact.recorded ?? fact;
   const id = `${fact.what.toLowerCase()}-${fact.machine}-${whole(at)}`.slice(-64);
   const open = [before?.spec.openControlPlaneIntent, ...(before?.spec.openWorkerIntents ?? [])];

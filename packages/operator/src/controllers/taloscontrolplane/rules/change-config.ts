@@ -6,6 +6,7 @@ import { pathsOf } from "../config-changes/config-words.ts";
 import { machineFact, withDecisions, withIntent, withMachine } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import type { Action, Observed, Rule } from "../model.ts";
+import { intentsThatFit } from "../record/room.ts";
 import { chooseNext } from "../config-changes/rollout.ts";
 import { withMembers } from "./membership.ts";
 
@@ -34,7 +35,10 @@ export const changeConfig: Rule = {
       return seen.isReadingConfigs === true ? undefined : { actions: [write(withMembers(learned, seen), "ConfigLearned")] };
     const rollout = chooseNext(seen, facts, plans);
     if (rollout.next.length === 0 && rollout.actions.length === 0) return undefined;
-    const begun = rollout.next.flatMap((plan) => begin(seen, plan) ?? []);
+    const begun = thoseThatFit(
+      facts,
+      rollout.next.flatMap((plan) => begin(seen, plan) ?? []),
+    );
     const next = begun.reduce(
       (before, { intent, reason }) =>
         withDecisions(withIntent(before, intent), {
@@ -92,6 +96,12 @@ function learn(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]
       ? withDecisions(next, { at: seen.now, action: "Learn", reason: "ConfigRead", machine: machine.declared.name, message: state.why })
       : next;
   }, facts);
+}
+
+/** As many as can be written down; the others follow. */
+function thoseThatFit(facts: ClusterFacts, begun: readonly Begun[]): readonly Begun[] {
+  const [first] = begun;
+  return first === undefined || begun.length === 1 ? begun : begun.slice(0, Math.max(1, intentsThatFit(facts, first.intent)));
 }
 
 interface Begun {

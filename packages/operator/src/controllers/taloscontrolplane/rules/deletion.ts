@@ -12,7 +12,8 @@ import {
   withoutIntent,
 } from "../record/facts.ts";
 import { wordFor } from "../membership/identity.ts";
-import type { ClusterFacts } from "../record/facts.ts";
+import type { ClusterFacts, IntentFact } from "../record/facts.ts";
+import { intentsThatFit } from "../record/room.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { silentForMs } from "../../../looking/look.ts";
@@ -221,6 +222,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
   const waiting: { readonly reason: ReasonOf<"Deleting">; readonly message: string }[] = [];
   // The record holds one open control-plane intent; the next one is opened only after this one was seen closed.
   let isControlPlaneBusy = controlPlaneIntent(facts) !== undefined;
+  let intentsLeft: number | undefined;
   const other = controlPlaneIntent(next);
   if (isClusterGoing && other !== undefined && other.what !== "Reset")
     waiting.push({
@@ -308,20 +310,31 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       }
       if (declared.role === "controlplane" && isControlPlaneBusy) continue;
       if (declared.role === "controlplane") isControlPlaneBusy = true;
-      if (next !== undefined)
-        next = withDecisions(
-          withIntent(next, {
-            what: "Reset",
-            machine: declared.name,
-            address: declared.address,
-            uuid: fact?.uuid ?? "",
-            role: declared.role,
-            at: seen.now,
-            deadline: seen.now + WIPE_TAKES_MS,
-            why: isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.",
-          }),
-          { at: seen.now, action: "Reset", reason: "Deleted", machine: declared.name, message: `${declared.name} is to be wiped.` },
-        );
+      if (next !== undefined) {
+        const opened: IntentFact = {
+          what: "Reset",
+          machine: declared.name,
+          address: declared.address,
+          uuid: fact?.uuid ?? "",
+          role: declared.role,
+          at: seen.now,
+          deadline: seen.now + WIPE_TAKES_MS,
+          why: isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.",
+        };
+        intentsLeft ??= intentsThatFit(next, opened);
+        if (declared.role === "worker" && intentsLeft <= 0) {
+          waiting.push({ reason: "Resetting", message: `${declared.name} is wiped later: as many are being wiped as the record holds.` });
+          continue;
+        }
+        intentsLeft -= 1;
+        next = withDecisions(withIntent(next, opened), {
+          at: seen.now,
+          action: "Reset",
+          reason: "Deleted",
+          machine: declared.name,
+          message: `${declared.name} is to be wiped.`,
+        });
+      }
     }
     const isStubborn = intent !== undefined && seen.now - intent.at >= WIPE_TAKES_MS;
     waiting.push({
