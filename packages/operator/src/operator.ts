@@ -128,6 +128,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
         : leadingBy(leadership, timing.leaseDurationMs ?? 15_000, timers, () => brain.lookAgain());
     const references = createReferences({ client, clock, timers, random, log });
     const configs = createConfigReferences(client, clock);
+    const neighbours = createNeighbours(client, clock, leading.identity);
     const brain = createBrain({
       ...shared,
       references,
@@ -138,7 +139,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       events,
       leading,
       requireFingerprint: options.requireMaintenanceFingerprint === true,
-      neighbours: createNeighbours(client, clock, leading.identity),
+      neighbours,
       installedOn: (controlPlane) => installedOn(controlPlane, vitistackMachines.store),
       concurrency: options.concurrency ?? 16,
       onLook: (machine, look) => reporter.enqueue(machine, reportAfterMs(look)),
@@ -162,6 +163,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       brain,
       events,
       leading,
+      neighbours,
       concurrency: options.maxConcurrentReconciles ?? 1,
       intervalMs: resync,
       ...(results === undefined ? {} : { results }),

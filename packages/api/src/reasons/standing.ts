@@ -244,11 +244,11 @@ export const imported = {
 /** Another operator that is at work on the same cluster. */
 export const anotherOperatorActive = {
   meaning: "Another operator is at work on this cluster; nothing is done until it is stopped.",
-  kinds: ["TalosControlPlane"],
+  kinds: ["KubernetesCluster", "TalosControlPlane"],
   reasons: {
     Seen: {
       status: "True",
-      when: "It wrote status or finalizers within ten minutes, or, for a cluster that was taken over, its lease or Deployment is alive.",
+      when: "It wrote status or finalizers within ten minutes, or, for a cluster that is to be or was taken over, its lease or Deployment is alive.",
       next: "Scale its Deployment to 0; ten minutes after its last write this operator goes on by itself.",
     },
   },

@@ -1,4 +1,4 @@
-import { labels, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
+import { kubernetesClusterResource, labels, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import type { TalosWorker } from "@talos-operator/api";
 import { isForbidden, isNotFound, isNotServed, leaseType } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject, ObjectKey } from "@talos-operator/kube-runtime";
@@ -25,6 +25,8 @@ export interface Neighbours {
    * @param isAdopted also leases and Deployments count, which say that an operator runs, not that it works on this very object
    */
   find(controlPlane: ObjectKey, isAdopted: boolean): Promise<string | undefined>;
+  /** The same of a KubernetesCluster that another operator made, before anything of it is written. */
+  findBeside(cluster: ObjectKey): Promise<string | undefined>;
 }
 
 /** What cannot be read for lack of rights is not visible; every other failure is thrown, so that nothing is done on a guess. */
@@ -41,13 +43,27 @@ export function createNeighbours(client: KubeClient, clock: Clock, identity: str
     return list.ask();
   };
 
-  const writerOf = async (key: ObjectKey): Promise<string | undefined> => {
+  /** The KubernetesCluster that an object was made for, if that is one: its operator writes there, and in none of what we make of it. */
+  const composerOf = async (object: KubeObject | undefined): Promise<KubeObject | undefined> => {
+    const owner = object?.metadata?.ownerReferences?.find(({ controller }) => controller === true);
+    if (owner?.kind !== kubernetesClusterResource.kind || !owner.apiVersion.startsWith(`${kubernetesClusterResource.group}/`))
+      return undefined;
+    const { namespace } = object?.metadata ?? {};
+    return visible(() => client.resource(kubernetesClusterResource).tryGet({ namespace, name: owner.name }));
+  };
+
+  const writerOf = async (key: ObjectKey, isAdopted: boolean): Promise<string | undefined> => {
     const [controlPlane, workers] = await Promise.all([
       client.resource(talosControlPlaneResource).tryGet(key),
       poolsIn(key.namespace ?? ""),
     ]);
     const pools = workers.filter(({ spec }) => spec?.controlPlaneRef?.name === key.name);
-    for (const object of [controlPlane, ...pools] as readonly (KubeObject | undefined)[]) {
+    const composer = isAdopted ? await composerOf(controlPlane) : undefined;
+    return firstWriterOf([controlPlane, ...pools, composer]);
+  };
+
+  const firstWriterOf = (objects: readonly (KubeObject | undefined)[]): string | undefined => {
+    for (const object of objects) {
       const writer = foreignWriter(object?.metadata?.managedFields, clock.now());
       if (object !== undefined && writer !== undefined)
         return `${writer.manager} wrote the ${writer.what} of ${object.kind ?? ""}/${object.metadata?.name ?? ""} at ${writer.at}`;
@@ -88,16 +104,23 @@ export function createNeighbours(client: KubeClient, clock: Clock, identity: str
     return undefined;
   };
 
+  /** Who runs, whatever it works on; many effects of one pass ask at once. */
+  const whoRuns = (): Promise<string | undefined> => {
+    if (running === undefined || elapsedMs(running.at, clock.now()) >= FRESH_MS) {
+      const value = lease().then(async (found) => found ?? (await deployment()));
+      running = { at: clock.now(), value };
+      value.catch(() => (running = undefined));
+    }
+    return running.value;
+  };
+
   return {
     async find(key, isAdopted) {
-      const writer = await writerOf(key);
-      if (writer !== undefined || !isAdopted) return writer;
-      if (running === undefined || elapsedMs(running.at, clock.now()) >= FRESH_MS) {
-        const value = lease().then(async (found) => found ?? (await deployment()));
-        running = { at: clock.now(), value };
-        value.catch(() => (running = undefined));
-      }
-      return running.value;
+      const writer = await writerOf(key, isAdopted);
+      return writer !== undefined || !isAdopted ? writer : whoRuns();
+    },
+    async findBeside(key) {
+      return firstWriterOf([await client.resource(kubernetesClusterResource).tryGet(key)]) ?? (await whoRuns());
     },
   };
 }

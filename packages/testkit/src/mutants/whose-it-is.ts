@@ -210,4 +210,28 @@ export const whoseItIs: readonly Mutant[] = [
     tests: [`${shared}/latest.test.ts`],
     edits: [{ file: `${shared}/latest.ts`, find: " && elapsedMs(movesSince, now) >= HEARD_WITHIN_MS;", replace: " && movesSince <= now;" }],
   },
+  {
+    name: "composes-beside-another",
+    about: "begins to take a KubernetesCluster over while the operator that made it is at work on it",
+    tests: ["testkit/src/stories/composition-takeover.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/kubernetescluster/controller.ts",
+        find: "isLeftToOthers(seen) ? await",
+        replace: 'isLeftToOthers(seen) && key.name === "" ? await',
+      },
+    ],
+  },
+  {
+    name: "composer-not-looked-at",
+    about: "takes over the cluster of a KubernetesCluster that another operator still writes",
+    tests: ["testkit/src/stories/composition-takeover.test.ts"],
+    edits: [
+      {
+        file: "operator/src/neighbours/neighbours.ts",
+        find: "firstWriterOf([controlPlane, ...pools, composer])",
+        replace: "firstWriterOf([controlPlane, ...pools, ...[composer].slice(1)])",
+      },
+    ],
+  },
 ];

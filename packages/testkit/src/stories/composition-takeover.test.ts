@@ -140,6 +140,47 @@ describe("a KubernetesCluster that the operator of these kinds made", () => {
         assert.deepEqual([await machineNames(world), wiped], [[], ran.map(() => "maintenance")]);
       }));
 
+  test("is not touched while that operator is at work: nothing of ours is put on it or made for it, and a takeover that began stops", () =>
+    tell({}, async (world) => {
+      const bundle = await leaveBehind(world);
+      const calls = world.sent.length;
+      await leaveComposed(world, bundle);
+      const clusters = world.client.resource(kinds.kubernetesCluster);
+      const theirs = "kubernetescluster.vitistack.io/finalizer";
+      const writes = async (other: string): Promise<void> => {
+        const value = {
+          metadata: { finalizers: [...((await clusters.get(key)).metadata?.finalizers ?? []), `inventory.example.org/${other}`] },
+        };
+        await clusters.patch(key, { type: "merge", value }, { fieldManager: "viti-talos-operator" });
+      };
+      await world.time.advance(11 * 60_000);
+      await writes("one");
+      await world.start();
+      const active = (kind: (typeof kinds)["kubernetesCluster"]) => world.condition(kind, "AnotherOperatorActive");
+      await world.until("seen", async () => (await active(kinds.kubernetesCluster))?.status === "True", 60);
+      assert.match(
+        (await active(kinds.kubernetesCluster))?.message ?? "",
+        /viti-talos-operator wrote the finalizers of KubernetesCluster\/demo.*scale its Deployment to 0/,
+      );
+      await world.time.advance(5 * 60_000);
+      await writes("two");
+      await world.time.advance(9 * 60_000);
+      assert.equal((await world.condition(kinds.kubernetesCluster, "Ready"))?.reason, "AnotherOperatorActive");
+      const there = await world.get(kinds.kubernetesCluster);
+      assert.deepEqual(there?.metadata?.finalizers, [theirs, "inventory.example.org/one", "inventory.example.org/two"]);
+      assert.deepEqual([await world.get(kinds.controlPlane), world.sent.slice(calls)], [undefined, []]);
+
+      await world.until("told", async () => (await imported(world))?.reason === "ApprovalRequired", 600);
+      assert.equal(await active(kinds.kubernetesCluster), undefined);
+      const [, hash = ""] = /import-approve: ([0-9a-f]{10})/.exec((await imported(world))?.message ?? "") ?? [];
+      await writes("three");
+      await world.annotate(kinds.controlPlane, "talos-operator.dev/import-approve", hash);
+      await world.until("seen", async () => (await active(kinds.controlPlane))?.status === "True", 60);
+      assert.equal(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+      await world.until("taken over", async () => (await imported(world))?.status === "True", 900);
+      assert.deepEqual(world.sent.slice(calls), []);
+    }));
+
   test("is left alone when its Secret is gone: no new keys, nothing sent", () =>
     tell({}, async (world) => {
       const bundle = await leaveBehind(world);

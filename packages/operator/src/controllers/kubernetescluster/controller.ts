@@ -17,6 +17,7 @@ import type {
 import { addFinalizer, createController, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Leading } from "../../leading.ts";
+import type { Neighbours } from "../../neighbours/neighbours.ts";
 import type { Results } from "../../results/results.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import { deleteOwned } from "../shared/delete-owned.ts";
@@ -42,6 +43,7 @@ import { ownerQuestion } from "./owner-there.ts";
 import type { OwnerQuestion } from "./owner-there.ts";
 import { readHolding } from "./read-holding.ts";
 import { createSharedEndpoints } from "./shared-endpoint.ts";
+import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
 import { createClusterStatusWriter } from "./write-status.ts";
 
 /** The network is asked this often for the address of a cluster. Milliseconds. */
@@ -51,6 +53,8 @@ const ENDPOINT_AGAIN_MS = 5_000;
 export interface CompositionControllerOptions extends ControllerPorts, CompositionCaches {
   readonly events: EventRecorder;
   readonly leading: Leading;
+  /** Asked before anything of a cluster is written that another operator made. */
+  readonly neighbours: Neighbours;
   /** Without it no files are written, and the condition FilesGenerated says so. */
   readonly results?: Results;
   /** The clusters as they are now. */
@@ -96,7 +100,8 @@ export function createCompositionController(options: CompositionControllerOption
     const paused = pausedBy(cluster);
     await pausePools(seen, paused?.mode);
     if (paused !== undefined) return { requeueAfterMs: await statuses.writePaused(seen, paused.condition, context) };
-    seen = await withEndpoint(seen);
+    const beside = isLeftToOthers(seen) ? await options.neighbours.findBeside(key) : undefined;
+    seen = beside === undefined ? await withEndpoint(seen) : { ...seen, beside };
     let decision = decideComposition(seen);
     if (decision.needsRecord) {
       const holding = await readHolding(seen, client);
@@ -212,6 +217,12 @@ export function createCompositionController(options: CompositionControllerOption
       }),
     ],
   });
+}
+
+/** Another operator made it, and nothing of it was taken over yet. What goes before it was is left as it is anyway. */
+function isLeftToOthers({ cluster, controlPlane }: Seen): boolean {
+  if (cluster.metadata.deletionTimestamp !== undefined) return false;
+  return isTakeoverOpen(takeoverOf(cluster, { clusterId: "" }), controlPlane);
 }
 
 /** The pool of a TalosMachine. */

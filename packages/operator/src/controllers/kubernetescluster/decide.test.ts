@@ -426,3 +426,19 @@ test("composition: of two clusters with one id the younger makes nothing (O13, V
   assert.equal(reasonOf(decision, "Ready"), "DuplicateCluster");
   assert.deepEqual([decision.addFinalizer, decision.files, decision.apply, decision.applyPools], [false, undefined, [], []]);
 });
+
+test("beside the operator that made it nothing of a cluster is written, and its phase stays what that one says", () => {
+  const others = { finalizers: ["kubernetescluster.vitistack.io/finalizer"] };
+  const status = { phase: phaseWords.ready.flat, conditions: [] } as unknown as NonNullable<KubernetesCluster["status"]>;
+  const { stage, conditions, message, ...does } = decideComposition(
+    seen({ ...cluster({}, others), status }, { beside: "viti wrote the status" }),
+  );
+  assert.equal(stage, "ready");
+  assert.match(message, /viti wrote the status/);
+  assert.equal(conditions.find(({ type }) => type === "AnotherOperatorActive")?.status, "True");
+  assert.equal(conditions.find(({ type }) => type === "Ready")?.reason, "AnotherOperatorActive");
+  assert.deepEqual(
+    Object.values(does).filter((one) => one !== undefined && one !== false && !(Array.isArray(one) && one.length === 0)),
+    [],
+  );
+});

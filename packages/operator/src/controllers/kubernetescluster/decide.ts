@@ -4,6 +4,7 @@ import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { describe, mirrored } from "./describe.ts";
 import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
+import { stageOfPhase } from "./status.ts";
 import { isStillOfOthers, isTakeoverOpen, takeoverOf } from "./takeover.ts";
 import { compose } from "./plan.ts";
 import type { Composition, LeavingMachine } from "./plan.ts";
@@ -44,6 +45,7 @@ export function decideComposition(seen: Seen): Decision {
   const valid = conditionFor("TopologyValid", "ValidationSucceeded", "Nothing is wrong with the spec.", generation);
   const described = describe(seen, model, composition);
   const base = { ...nothing, stage: described.stage, message: described.message, conditions: [valid, ...described.conditions] };
+  if (seen.beside !== undefined) return besideAnother(seen, seen.beside, base);
   if (!hasFinalizer(seen)) return { ...base, addFinalizer: true };
   if (seen.isPausedAfterFiles) return { ...base, files: composition.machines };
   // One more would be made for each Machine that is there and that nobody told of.
@@ -66,6 +68,20 @@ export function decideComposition(seen: Seen): Decision {
     needsRecord: candidates.length > 0,
     release: candidates.filter(({ talosMachine }) => seen.holding?.has(talosMachine) === false).map(({ machine }) => machine),
   };
+}
+
+/** Two operators on one cluster undo each other's work: while the one that made it is at work, nothing of it is written but the status. */
+function besideAnother(seen: Seen, other: string, base: Decision): Decision {
+  const generation = seen.cluster.metadata.generation;
+  const message = `Another operator is at work on this cluster: ${other}. Nothing is made or taken over until it is stopped: scale its Deployment to 0 and wait until ten minutes have passed since its last write.`;
+  const conditions = [
+    ...base.conditions.filter(({ type }) => type !== "Ready" && type !== "Progressing"),
+    conditionFor("Ready", "AnotherOperatorActive", message, generation),
+    conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+    conditionFor("AnotherOperatorActive", "Seen", message, generation),
+  ];
+  // How far it is says the other one.
+  return { ...base, stage: stageOfPhase(seen.cluster.status?.phase), message, conditions };
 }
 
 /**

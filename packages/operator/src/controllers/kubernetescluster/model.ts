@@ -39,6 +39,8 @@ export interface Seen {
   readonly silent?: ReadonlySet<string>;
   /** What a cluster that goes may have and no cache tells of was asked for by name. */
   readonly isAsked?: true;
+  /** Another operator that is at work on a cluster which is not taken over yet, in words. */
+  readonly beside?: string;
   /** What the endpoint waits for, in words; `undefined` = it is known, or the address of the first control plane. */
   readonly waitsForEndpoint?: string;
   /** Milliseconds since the epoch. */
