@@ -57,6 +57,11 @@ const knownMachine = object(
       {
         configHash: required(string({ description: "Hash of the settings that were sent.", maxLength: 128 })),
         bootId: required(string({ description: "Boot id of the machine when they were sent.", maxLength: 64 })),
+        textHash: string({
+          description:
+            "SHA-256 of the configuration text on its disk, by which a release that renders the settings otherwise knows them again.",
+          maxLength: 128,
+        }),
       },
       { description: "A configuration that is on the machine and in force only after its next boot." },
     ),

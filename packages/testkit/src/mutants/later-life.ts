@@ -234,6 +234,30 @@ export const laterLife: readonly Mutant[] = [
     ],
   },
   {
+    name: "boots-into-anything",
+    about: "boots a machine for settings that somebody else took off its disk meanwhile",
+    tests: [tables.configPlan],
+    edits: [
+      {
+        file: `${brain}/config-changes/config-plan.ts`,
+        find: "if (isOnDisk && !isSame)",
+        replace: "if ((isOnDisk || !isSame) && !isSame)",
+      },
+    ],
+  },
+  {
+    name: "forgets-what-it-staged",
+    about: "stops the rollout at a machine that booted into what another release staged",
+    tests: [tables.configPlan],
+    edits: [
+      {
+        file: `${brain}/config-changes/config-plan.ts`,
+        find: "if ((isSame || isStagedText(config.activeHash)) &&",
+        replace: 'if ((isSame || isStagedText("")) &&',
+      },
+    ],
+  },
+  {
     name: "booted-twice",
     about: "T11: boots a machine that has booted meanwhile",
     stands: ["guard T11"],

@@ -52,9 +52,12 @@ export function applied(settings: string, appliedHash: string): (before: Machine
   return ({ staged: _staged, failed: _failed, ...rest }) => ({ ...rest, configHash: settings, appliedHash });
 }
 
-/** The settings are on disk and wait for a boot. */
-export function staged(settings: string, bootId: string): (before: MachineFact) => MachineFact {
-  return ({ failed: _failed, ...rest }) => ({ ...rest, staged: { configHash: settings, bootId } });
+/** The settings are on disk, in a text with this hash where the machine tells it, and wait for a boot. */
+export function staged(settings: string, bootId: string, textHash: string | undefined): (before: MachineFact) => MachineFact {
+  return ({ failed: _failed, ...rest }) => ({
+    ...rest,
+    staged: { configHash: settings, bootId, ...(textHash === undefined ? {} : { textHash }) },
+  });
 }
 
 /** These settings are not sent to the machine again. */

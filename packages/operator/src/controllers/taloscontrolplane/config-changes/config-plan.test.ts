@@ -77,6 +77,10 @@ describe("where a machine stands", () => {
   const old = { configHash: "old" };
   const other = { changes: [change("live")], activeHash: "by-hand", onDisk: "other" } as const;
   const staged = (settings: string): Partial<MachineFact> => ({ configHash: "old", staged: { configHash: settings, bootId: "boot-1" } });
+  const stagedText = (settings: string): Partial<MachineFact> => ({
+    configHash: "old",
+    staged: { configHash: settings, bootId: "boot-1", textHash: "staged-text" },
+  });
   const gaveUp = (settings: string): Partial<MachineFact> => ({ configHash: "old", failed: { configHash: settings, why: "no" } });
   const cases: readonly { readonly name: string; readonly given: Parameters<typeof world>[0]; readonly want: string }[] = [
     { name: "as it was left", given: {}, want: "settled" },
@@ -140,6 +144,31 @@ describe("where a machine stands", () => {
       name: "staged, booted, and it runs something else",
       given: { fact: staged, config: { bootId: "boot-2", changes: [change("reboot")] } },
       want: "learn failed",
+    },
+    {
+      name: "staged, and another release would render it otherwise: it still waits for its boot",
+      given: { fact: stagedText, config: { changes: [change("reboot")], onDisk: "other", diskHash: "staged-text" } },
+      want: "staged",
+    },
+    {
+      name: "staged, booted, and another release would render it otherwise",
+      given: { fact: stagedText, config: { bootId: "boot-2", changes: [change("live")], activeHash: "staged-text" } },
+      want: "learn",
+    },
+    {
+      name: "staged, and somebody put another configuration on its disk: it is not booted for that",
+      given: { fact: stagedText, config: { changes: [change("reboot")], onDisk: "other", diskHash: "by-hand" } },
+      want: "change reboot",
+    },
+    {
+      name: "staged, and somebody put the old configuration back on its disk: it is not booted for nothing",
+      given: { fact: stagedText, config: { changes: [change("reboot")], onDisk: "active", diskHash: "applied" } },
+      want: "change reboot",
+    },
+    {
+      name: "staged, and somebody brought it in force without a boot",
+      given: { fact: stagedText, config: { activeHash: "by-hand" } },
+      want: "learn",
     },
     {
       name: "booted with the staged settings and not well: it stays failed",
@@ -256,7 +285,9 @@ describe("whose turn it is", () => {
         ? { ...fact, staged: { configHash: planConfigs(seen, seen.facts)[2]!.settings, bootId: "boot-1" } }
         : fact,
     );
-    assert.deepEqual(nextIn({ ...seen, facts: { ...seen.facts, machines } }), ["10.0.0.3"]);
+    const configs = new Map(seen.configs);
+    configs.set("demo-10.0.0.3", { ...(configs.get("demo-10.0.0.3") as KnownConfig), onDisk: "wanted" });
+    assert.deepEqual(nextIn({ ...seen, configs, facts: { ...seen.facts, machines } }), ["10.0.0.3"]);
   });
   test("nobody while one that was staged does not tell how it is", () => {
     const seen = all(world({ of: "10.0.0.3", config: "unknown" }));

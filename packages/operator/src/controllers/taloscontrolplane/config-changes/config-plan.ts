@@ -107,13 +107,20 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
   });
 
   if (staged?.configHash === settings) {
-    // One that did not come back well is not forgotten because its configuration is in force.
-    if (config.bootId !== staged.bootId && isSame && (failed === undefined || isReadyNode(machine)))
-      return learned("The machine was booted, and the staged configuration is in force.");
+    // Another release may render the settings otherwise than the one that staged them.
+    const isStagedText = (hash: string | undefined): boolean => hash !== undefined && hash === staged.textHash;
+    if (config.bootId !== staged.bootId) {
+      // One that did not come back well is not forgotten because its configuration is in force.
+      if ((isSame || isStagedText(config.activeHash)) && (failed === undefined || isReadyNode(machine)))
+        return learned("The machine was booted, and the staged configuration is in force.");
+      if (failed !== undefined) return { kind: "failed", why: failed.why };
+      const why = "after the boot another configuration than the staged one is in force";
+      return { kind: "learn", next: { ...rest, failed: { configHash: settings, why } }, why };
+    }
     if (failed !== undefined) return { kind: "failed", why: failed.why };
-    if (config.bootId === staged.bootId) return { kind: "staged", config };
-    const why = "after the boot another configuration than the staged one is in force";
-    return { kind: "learn", next: { ...rest, failed: { configHash: settings, why } }, why };
+    // Somebody else may have put another one on the disk meanwhile: a boot would bring that.
+    const isOnDisk = config.onDisk === "wanted" || config.onDisk === "unknown" || isStagedText(config.diskHash);
+    if (isOnDisk && !isSame) return { kind: "staged", config };
   }
   if (failed !== undefined && !(isSame && config.onDisk !== "other")) return { kind: "failed", why: failed.why };
   if (fact.configHash === undefined) return learned("Its configuration counts as applied for the settings of now.");

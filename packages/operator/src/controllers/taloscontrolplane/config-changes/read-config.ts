@@ -106,6 +106,7 @@ export async function readConfig(
       ...(components.length === 0 ? {} : { components }),
       ...(meta === undefined ? {} : { meta }),
       onDisk: kindOfDisk(),
+      ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
     },
   };
 }

@@ -37,6 +37,8 @@ export interface KnownConfig {
    * `unknown` = not told (Talos up to 1.9).
    */
   readonly onDisk: "wanted" | "active" | "other" | "unknown";
+  /** SHA-256 of the text on disk; absent where it is not told. */
+  readonly diskHash?: string;
 }
 
 /** META key 0x0a as it was read, compared with what was wanted then. */

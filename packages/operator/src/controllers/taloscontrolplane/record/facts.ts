@@ -88,6 +88,8 @@ export interface StagedFact {
   readonly configHash: string;
   /** Boot id of the machine when it was sent; another one shows that it is in force. */
   readonly bootId: string;
+  /** SHA-256 of the text on the disk: a release that renders the settings otherwise knows them again by it. Absent where the machine does not tell its disk. */
+  readonly textHash?: string;
 }
 
 /** A configuration that did not come into force: the machine refused it, took it back, or was not heard of. */

@@ -112,7 +112,7 @@ function endOf({ facts: next }: Extract<Action, { readonly kind: "WriteRecord" }
   const { configHash, appliedHash, staged, failed } = fact;
   const written = [
     configHash === "old" ? "" : `now ${configHash}/${appliedHash}`,
-    staged === undefined ? "" : `staged ${staged.configHash}/${staged.bootId}`,
+    staged === undefined ? "" : `staged ${staged.configHash}/${staged.bootId}/${staged.textHash}`,
     failed === undefined ? "" : `failed ${failed.configHash}${failed.tries === undefined ? "" : ` x${failed.tries}`}: ${failed.why}`,
   ];
   assert.equal(next.intents.length, 0);
@@ -416,8 +416,8 @@ describe("a configuration for the disk", () => {
       name: "is staged when the disk shows it",
       now: AT + 1_000,
       intent: staged,
-      config: { changes: [change] },
-      want: "Staged, staged new/boot-1",
+      config: { changes: [change], diskHash: "staged-text" },
+      want: "Staged, staged new/boot-1/staged-text",
     },
     {
       name: "is staged when it was answered by a Talos that does not tell its disk",
@@ -425,7 +425,7 @@ describe("a configuration for the disk", () => {
       intent: staged,
       sent: { at: AT },
       config: { changes: [change], onDisk: "unknown" },
-      want: "Staged, staged new/boot-1",
+      want: "Staged, staged new/boot-1/undefined",
     },
     {
       name: "is not staged on a Talos that does not tell, without an answer",

@@ -223,7 +223,7 @@ function writeStep(seen: Observed, intent: IntentFact, config: KnownConfig | und
     return {
       reason: "Staged",
       message: `${intent.machine} has the new configuration and needs a boot for it.`,
-      fact: staged(settings, intent.bootIdBefore ?? config.bootId),
+      fact: staged(settings, intent.bootIdBefore ?? config.bootId, config.diskHash),
     };
   if (isOnDisk && config.changes.length === 0)
     return {
