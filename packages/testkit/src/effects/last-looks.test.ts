@@ -33,8 +33,20 @@ const fact = (address: string): ClusterFacts["machines"][number] => {
 };
 const open = (what: IntentFact["what"], address: string, over: Partial<IntentFact> = {}): IntentFact => {
   const { name, uuid, role } = fact(address);
-  return { what, role, machine: name, address, uuid, at: 1, deadline: 2, why: "", ...over };
+  return {
+    what,
+    role,
+    machine: name,
+    address,
+    uuid,
+    at: world.story.time.now(),
+    deadline: world.story.time.now() + 1_000,
+    why: "",
+    ...over,
+  };
 };
+/** What is said of an intent that was written nearly a minute ago. */
+const longAgo = (): Partial<IntentFact> => ({ at: world.story.time.now() - 55_000 });
 const withOnly =
   (...intents: readonly IntentFact[]) =>
   (facts: ClusterFacts): ClusterFacts => ({ ...facts, intents });
@@ -354,6 +366,7 @@ play("a configuration", {
     "an intent of another kind": () => ({ record: withOnly({ ...applying("10.0.1.1"), what: "Reboot" }) }),
     "an intent for other settings": () => ({ record: withOnly(applying("10.0.1.1", { configHash: "another" })) }),
     "an intent for another mode": () => ({ record: withOnly(applying("10.0.1.1", { applyMode: "staged" })) }),
+    "a pass that took so long that the trial would outlast its intent": () => ({ before: withOnly(applying("10.0.1.1", longAgo())) }),
     "an intent for another UUID": () => ({ record: withOnly(applying("10.0.1.1", { uuid: "another" })) }),
   },
 });
@@ -449,6 +462,7 @@ play("META", {
       before: withOnly(writing({ configHash: "another" })),
     }),
     "other settings on the machine": () => ({ action: meta({ ifLive: "another" }) }),
+    "a pass that took so long that the settings would arrive after their intent is over": () => ({ before: withOnly(writing(longAgo())) }),
     "a quorum that would be lost": () => ({ cut: ["10.0.0.1"] }),
     "an intent that is gone": () => ({ record: withOnly() }),
     "an intent for other settings": () => ({ record: withOnly(writing({ configHash: "another" })) }),

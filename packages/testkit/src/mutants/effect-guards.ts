@@ -342,6 +342,11 @@ export const effectGuards: readonly Mutant[] = [
     "if (question === undefined || question.settings !== action.settings)",
     "if (question === undefined)",
   ]),
+  without("time-to-arrive", "the call could arrive after its intent is over", ["T3"], "last", [
+    effect("demand-in-time"),
+    "if (intent !== undefined && effects.clock.now() + timeoutMs <= intent.at + ARRIVES_MS) return;",
+    "if (intent === undefined || effects.clock.now() + timeoutMs > ARRIVES_MS) return;",
+  ]),
   without("the-settings-of-a-change", "the intent is for other settings", ["T3"], "last", [
     change,
     "return intent?.configHash === action.settings && intent.applyMode === action.mode",

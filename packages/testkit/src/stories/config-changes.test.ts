@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Condition } from "@talos-operator/api";
+import type { TalosDialer, Timers } from "@talos-operator/ports";
 import { demoTimings, realisticTimings } from "@talos-operator/simulator";
+import { withCalls } from "../world/with-calls.ts";
 import { apply, assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -134,6 +136,32 @@ describe("a change of settings that is in force at once", () => {
       assert.equal(most, 2);
       assert.equal(applies(world, sent).length, 10);
     }));
+
+  test("reaches them together, however long each of them takes to answer", () => {
+    const slow: { timers?: Timers } = {};
+    const dialer = (real: TalosDialer): TalosDialer =>
+      withCalls(real, ({ channel }) => ({
+        unary: async (method, request, options) => {
+          if (method.path.endsWith("/ApplyConfiguration")) await slow.timers?.sleep(15_000);
+          return channel.unary(method, request, options);
+        },
+      }));
+    return tell({ dialer }, async (world) => {
+      const many = [2, 3, 4, 5, 6].map((index) => `10.5.0.${index}`);
+      await settled(world, demoCluster(["10.5.0.1"], many));
+      slow.timers = world.time.timers;
+      const begunAt = world.time.now();
+      await edit(world, {
+        worker: {
+          rolloutStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "100%" } },
+          metalSpec: { machineSpec: { configPatches: [label("r1")] } },
+        },
+      });
+      await world.until("kept", async () => many.every((address) => onDisk(world, address).includes("example.org/rack: r1")));
+      assert.ok(world.time.now() - begunAt < 90_000, `took ${world.time.now() - begunAt} ms`);
+      await untilUpToDate(world);
+    });
+  });
 
   test("that is taken back before it was rolled out sends nothing more than it must", () =>
     tell({}, async (world) => {

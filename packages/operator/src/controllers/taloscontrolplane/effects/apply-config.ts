@@ -13,6 +13,7 @@ import type { ConfigQuestion, ConfigReading } from "../config-changes/read-confi
 import { asAdmin } from "./admin.ts";
 import { attempt } from "./attempt.ts";
 import type { Send } from "./attempt.ts";
+import { demandInTime } from "./demand-in-time.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 
@@ -48,6 +49,7 @@ export async function applyConfig(action: Apply, effects: Effects): Promise<void
       const intent = intentOn(facts, action.machine, "ApplyConfig");
       return intent?.configHash === action.settings && intent.applyMode === action.mode && intent.uuid === action.ifUuid;
     });
+    demandInTime(action.machine, "ApplyConfig", timeoutMs, effects);
     const request = { config: wanted, mode: action.mode, ...(action.mode === "try" ? { tryTimeoutMs: TRY_MS } : {}) };
     effects.session.noteSent(`${RAN_BEFORE}/${action.machine}`, "answered", seen.activeHash);
     await send(() => client.applyConfiguration(request, { timeoutMs, signal: effects.signal }), howNow(action, effects));

@@ -10,6 +10,7 @@ import { platformOf } from "../config-changes/platform-of.ts";
 import type { Action } from "../model.ts";
 import { readMeta } from "../config-changes/read-config.ts";
 import { howNow, sending } from "./apply-config.ts";
+import { demandInTime } from "./demand-in-time.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 
@@ -31,6 +32,7 @@ export async function writeMeta(action: Extract<Action, { readonly kind: "WriteM
       const intent = intentOn(facts, action.machine, "WriteMeta");
       return intent?.configHash === action.settings && intent.uuid === action.ifUuid;
     });
+    demandInTime(action.machine, "WriteMeta", timeoutMs, effects);
     await send(() => put(client, wanted, { timeoutMs, signal: effects.signal }), howNow(action, effects));
   });
 }
