@@ -348,4 +348,18 @@ export const laterLife: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "access-of-the-future",
+    about: "leaves people with a talosconfig that begins in a year, since the clock of the operator was ahead when it was made",
+    tests: [`${brain}/rules/access.test.ts`],
+    edits: [{ file: `${brain}/rules/access.ts`, find: "validFrom > now + AHEAD_MS", replace: "validFrom > now * 2" }],
+  },
+  {
+    name: "dated-by-a-wrong-clock",
+    about: "replaces a talosconfig that works by one that is dated by a clock of which nothing tells that it is right",
+    tests: [`${brain}/rules/access.test.ts`],
+    edits: [
+      { file: `${brain}/rules/access.ts`, find: "isTalosconfigDue && mayBeDated(seen, seen.talosconfig)", replace: "isTalosconfigDue" },
+    ],
+  },
 ];

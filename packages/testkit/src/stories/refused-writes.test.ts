@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
+import { nestedCluster } from "./composition.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -85,6 +86,20 @@ describe("a write that the API server refuses is told, nothing is done without i
         await world.untilReady();
       });
     });
+
+  test("an admission rule keeps the control plane of a KubernetesCluster out", () => {
+    const api = new Refusing();
+    return tell({ kube: api.over }, async (world) => {
+      const refusal = { code: 422, reason: "Invalid", message: "no control planes on Fridays" };
+      api.refuses = (request) => (to(request, "taloscontrolplanes") ? refusal : undefined);
+      await world.client.resource(kinds.kubernetesCluster).create(nestedCluster());
+      await world.start();
+      assert.match(await until(world, kinds.kubernetesCluster), /INVALID: .*taloscontrolplanes.*no control planes on Fridays/);
+      api.refuses = undefined;
+      await world.until("made", async () => (await world.client.resource(kinds.controlPlane).list()).items.length === 1, 120);
+      await world.until("told", async () => (await world.condition(kinds.kubernetesCluster, "Ready"))?.reason !== "WriteRefused", 60);
+    });
+  });
 
   test("access Secrets alone: the cluster is made, and AccessNotRenewed says what is in the way", () => {
     const api = new Refusing();

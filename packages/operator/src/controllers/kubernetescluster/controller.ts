@@ -24,6 +24,7 @@ import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
 import type { Latest } from "../shared/latest.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
+import { withRefusal } from "../shared/refused-write.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import type { Brain } from "../taloscontrolplane/brain.ts";
 import { askByName } from "./ask-by-name.ts";
@@ -143,8 +144,9 @@ export function createCompositionController(options: CompositionControllerOption
       return undefined;
     }
     context.note("status");
-    const wait = await statuses.write(seen, { ...decision, conditions: [...decision.conditions, ...told, ...made.conditions] }, context);
     const [failure] = failures;
+    const conditions = withRefusal([...decision.conditions, ...told, ...made.conditions], failure, cluster.metadata.generation);
+    const wait = await statuses.write(seen, { ...decision, conditions }, context);
     if (failure instanceof CompositionError)
       options.events.record(cluster, {
         type: "Warning",

@@ -58,5 +58,6 @@ function hindrance(
 function stateOf(value: SeenAccess | undefined, now: number): string {
   if (value === undefined) return "is not there";
   if (value.expiresAt === undefined) return "holds no certificate that can be read";
+  if (value.validFrom !== undefined && value.validFrom > now) return `holds a certificate that begins at ${rfc3339(value.validFrom)}`;
   return `holds a certificate that ${value.expiresAt <= now ? "ended" : "ends"} at ${rfc3339(value.expiresAt)}`;
 }

@@ -37,7 +37,8 @@ for (const [what, endpoints, isWritten] of [
     const left = ["10.0.0.8", "10.0.0.9"].map((address) => configured(address, "controlplane", "demo", { releasedAt: NOW }));
     const known = facts({ machines: [configured("10.0.0.1"), ...left], bootstrapDone: founded });
     const value = { expiresAt: NOW + 300 * 24 * 3_600_000, isOurs: true, endpoints };
-    const { actions = [] } = keepAccess.decide(observed({ facts: known, talosconfig: { kind: "present", value } })) ?? {};
+    const looks = { "10.0.0.1": running(member(0, 3)) };
+    const { actions = [] } = keepAccess.decide(observed({ facts: known, looks, talosconfig: { kind: "present", value } })) ?? {};
     assert.equal(
       actions.some(({ kind }) => kind === "WriteTalosconfig"),
       isWritten,
@@ -140,3 +141,36 @@ test("nothing is said of a kubeconfig that is just due, nor of what a control pl
   const renewed = { expiresAt: NOW + 300 * DAY_MS, isOurs: true };
   assert.deepEqual(accessConditions(afterAsking(renewed, { "WriteKubeconfig/10.0.0.1": rejected })), []);
 });
+
+const year = 365 * DAY_MS;
+for (const [what, value, at, isWritten] of [
+  [
+    "that begins in a year, for the clock was ahead when it was made, is written anew",
+    { validFrom: NOW + year, expiresAt: NOW + 2 * year },
+    NOW,
+    true,
+  ],
+  ["of a machine whose clock is some minutes ahead stays", { validFrom: NOW + 10 * 60_000, expiresAt: NOW + year }, NOW, false],
+  [
+    "close to its end stays while only looks of before the clock was set back are there",
+    { validFrom: NOW - year, expiresAt: NOW },
+    NOW + year,
+    false,
+  ],
+  [
+    "that begins in a year stays while no machine has shown that the clock is right",
+    { validFrom: NOW + year, expiresAt: NOW + 2 * year },
+    undefined,
+    false,
+  ],
+] as const)
+  test(`talosconfig: one ${what}`, () => {
+    const looks = at === undefined ? {} : { "10.0.0.1": running(member(0, 3), { at }) };
+    const known = facts({ machines: three.map((address) => configured(address)), bootstrapDone: founded });
+    const seen = observed({ facts: known, looks, talosconfig: { kind: "present", value: { ...value, isOurs: true } } });
+    const { actions = [] } = keepAccess.decide(seen) ?? {};
+    assert.equal(
+      actions.some(({ kind }) => kind === "WriteTalosconfig"),
+      isWritten,
+    );
+  });

@@ -5,6 +5,9 @@ import type { Action, Observed, Rule, Seen, SeenAccess, SeenMachine } from "../m
 /** Credentials are renewed when less than this is left of their year, and of a shorter life, as `adminKubeconfig.certLifetime` may ask for, when a third is. */
 const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
 
+/** A machine may be so far ahead of the operator's clock and still take its certificates. */
+const AHEAD_MS = 15 * 60_000;
+
 /** After a renewal: what a machine gives may be no better than what it replaces. */
 const RENEW_AGAIN_MS = 60_000;
 
@@ -27,7 +30,7 @@ export const keepAccess: Rule = {
       declared.role === "controlplane" && declared.address !== "" ? [declared.address] : [],
     );
     const isTalosconfigDue = isDue(seen.talosconfig, seen.now) || leadsToNobody(seen, endpoints);
-    if (isTalosconfigDue && !wasJustTried(seen, "WriteTalosconfig", seen.talosconfig)) {
+    if (isTalosconfigDue && mayBeDated(seen, seen.talosconfig) && !wasJustTried(seen, "WriteTalosconfig", seen.talosconfig)) {
       if (endpoints.length > 0) actions.push({ kind: "WriteTalosconfig", secret: talosconfigSecretName(owner), endpoints });
     }
     return actions.length === 0 ? undefined : { actions };
@@ -64,11 +67,24 @@ function isDue(access: Seen<SeenAccess>, now: number): boolean {
   return isImmutable !== true && isCloseToEnd(access.value, now);
 }
 
-/** The certificate in it cannot be read, or is about to end: a month before, of a shorter life when a third is left. */
+/**
+ * The certificate in it cannot be read, or is about to end: a month before, of a shorter life when a third is left. Or it has not begun: the clock of the operator
+ * was ahead when it was made, and until it begins nobody gets in with it.
+ */
 export function isCloseToEnd({ expiresAt, validFrom }: SeenAccess, now: number): boolean {
   if (expiresAt === undefined) return true;
+  if (validFrom !== undefined && validFrom > now + AHEAD_MS) return true;
   const third = validFrom === undefined ? RENEW_BEFORE_MS : (expiresAt - validFrom) / 3;
   return expiresAt - now < Math.min(RENEW_BEFORE_MS, third);
+}
+
+/**
+ * False while nothing tells that the clock of the operator is right, and what would be replaced may be in order: a machine that answers has accepted a
+ * certificate of ours that lives for half a day, and looks of before the clock was set back prove nothing.
+ */
+function mayBeDated({ machines, now }: Observed, access: Seen<SeenAccess>): boolean {
+  if (access.kind !== "present" || access.value.expiresAt === undefined) return true;
+  return machines.some(({ look }) => look.kind === "running" && look.at <= now);
 }
 
 /** All that it leads to are machines that were of this cluster and left it. What a person wrote into it, as a name before all of them, is left as it is. */
