@@ -119,7 +119,7 @@ spec: {version: v1.13.9, kubeVersion: v1.36.3, mode: metal, metalSpec: {machines
     assert.equal(error, undefined);
     assert.match(
       out,
-      /^default\/demo \(new\)\nState unknown, nobody reported it: demo-10\.0\.0\.7\.\nPlan [0-9a-f]{10}, \d+ step\(s\); nothing of it is done\.\n1\. /,
+      /^default\/demo \(new\)\nNot reported as running: demo-10\.0\.0\.7\.\nPlan [0-9a-f]{10}, \d+ step\(s\); nothing of it is done\.\n1\. /,
     );
     assert.match(out, /\[installs\] [^\n]*demo-10\.0\.0\.7/);
     const client = createKubeClient(api.transport);

@@ -65,6 +65,8 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     const servers = await serveDatacenter(datacenter, {
       onError: (error) => options.log.error({ err: error, code: error.code }, "A simulated machine cannot listen"),
     });
+    // What was shut down is switched on again: nobody walks through this datacenter.
+    for (const machine of datacenter.machines()) if (machine.state.power === "off") machine.powerOn();
     await untilBooted(datacenter);
     return {
       datacenter,

@@ -1,3 +1,4 @@
+import { isSaid } from "../controllers/shared/outlook.ts";
 import type { Explanation } from "./explain.ts";
 
 /** Decisions that are printed for people; `-o json` has all. */
@@ -11,8 +12,7 @@ export function printExplanation(explanation: Explanation, now: number): string 
     "",
     `  ${one.object}  ${one.condition}=${one.status}  ${one.reason}  since ${one.since} (${agoOf(one.since, now)})`,
     ...one.message.split("\n").map((line) => `    ${line}`),
-    // Summaries say it themselves, in the same words.
-    ...(one.message.includes(one.releasedBy) ? [] : [`    Released by: ${one.releasedBy}`]),
+    ...(isSaid(one.message, one.releasedBy) ? [] : [`    Released by: ${one.releasedBy}`]),
   ]);
   const intents = openIntents.flatMap(({ what, machine, at, deadline, why }) => [
     `  ${what} ${machine.name} (${machine.address}), written ${at}, over at ${deadline}`,

@@ -260,7 +260,7 @@ test("lost quorum is recognised and explained, nothing is done, and it comes bac
     for (const address of at(2, 3)) world.datacenter.machine(address).powerOff();
     await world.until("recognised", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "QuorumLost");
     const message = (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "";
-    assert.match(message, /of 3 members only demo-10\.5\.0\.1 run, and 2 are needed.*demo-10\.5\.0\.2 .*demo-10\.5\.0\.3 .*lost-quorum/);
+    assert.match(message, /of 3 members only demo-10\.5\.0\.1 runs, and 2 are needed.*demo-10\.5\.0\.2 .*demo-10\.5\.0\.3 .*lost-quorum/);
     const sent = world.sent.length;
     await list(world, "controlPlane", at(1, 4, 5));
     await world.time.advance(20 * 60_000);

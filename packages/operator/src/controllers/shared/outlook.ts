@@ -12,8 +12,13 @@ const SOON_MS = 10_000;
 export function withOutlook(reason: ReadyReason, message: string, lookAfterMs: number): string {
   const reasons: ConditionEntry["reasons"] = conditionCatalogue.Ready.reasons;
   const next = reasons[reason]?.next ?? "-";
-  const isSaid = next === "-" || /^(Nothing|See the condition)/.test(next) || message.includes(next.slice(0, 24));
-  return `${message}${isSaid ? "" : ` Released by: ${next}`} Next look: at once when something changes, else within ${timeFor(lookAfterMs)}.`;
+  const hasNews = next !== "-" && !/^(Nothing|See the condition)/.test(next) && !isSaid(message, next);
+  return `${message}${hasNews ? ` Released by: ${next}` : ""} Next look: at once when something changes, else within ${timeFor(lookAfterMs)}.`;
+}
+
+/** Whether a message says already what a person can do, in the words of the catalogue or in closer ones that begin alike. */
+export function isSaid(message: string, next: string): boolean {
+  return message.includes(next.slice(0, 24));
 }
 
 function timeFor(ms: number): string {

@@ -54,6 +54,8 @@ interface Expectation {
   readonly ready: string;
   readonly state?: string;
   readonly conditions?: Readonly<Record<string, string>>;
+  /** Of the message of Ready. */
+  readonly says?: RegExp;
 }
 
 const cases: readonly { readonly name: string; readonly world: World; readonly want: Expectation }[] = [
@@ -615,6 +617,36 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
   },
   {
+    name: "says of control planes that are all gone which they are, and sends nobody to list another one",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: Object.fromEntries(cps.map((address) => [address, silent])),
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "EtcdUnhealthy",
+      conditions: { EtcdHealthy: "NoAnswer", Progressing: "Blocked" },
+      says: /^No control plane answers: demo-10\.0\.0\.1 \(.*\), demo-10\.0\.0\.2 .*, demo-10\.0\.0\.3 .*\. Bring back the control planes, 2 at least; (?!.*listing another)/,
+    },
+  },
+  {
+    name: "says of a lost quorum whom to bring back, and sends nobody to list another one",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: {
+        "10.0.0.1": running({ service: "Running", isHealthy: false, localMember: undefined, members: undefined, leader: undefined }),
+        "10.0.0.2": silent,
+        "10.0.0.3": silent,
+      },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "EtcdUnhealthy",
+      conditions: { EtcdHealthy: "QuorumLost", Progressing: "Blocked" },
+      says: /only demo-10\.0\.0\.1 runs, and 2 are needed\..* Bring back the control plane demo-10\.0\.0\.2 \(.*\) or demo-10\.0\.0\.3 (?!.*listing another)/,
+    },
+  },
+  {
     name: "says that a control plane joins while it catches up with the others",
     world: {
       facts: facts({ machines: allConfigured, bootstrapDone: founded }),
@@ -673,7 +705,11 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
   },
 ];
 
-for (const { name, world, want } of cases) {
+for (const {
+  name,
+  world,
+  want: { says, ...want },
+} of cases) {
   test(`brain: ${name}`, () => {
     const decision = decide(observed(world));
     const condition = (type: string): string | undefined => decision.conditions.find((one) => one.type === type)?.reason;
@@ -688,6 +724,7 @@ for (const { name, world, want } of cases) {
       },
       { actions: [], ...want },
     );
+    if (says !== undefined) assert.match(decision.conditions.find(({ type }) => type === "Ready")?.message ?? "", says);
   });
 }
 

@@ -97,6 +97,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
         sent: known?.sent,
         hasRecord: known?.hasRecord === true,
         hasOwner: pool !== undefined,
+        isPoolGoing: pool?.metadata.deletionTimestamp !== undefined,
       });
       const requeueAfterMs = await statuses.write(
         machine,

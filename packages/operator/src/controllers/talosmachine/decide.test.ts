@@ -150,8 +150,13 @@ test("machine: nobody vouched for its key, whatever else is the case, and the me
 
 test("machine: says why a single machine that is being deleted stays", () => {
   const going = { ...machine, metadata: { ...machine.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
-  const { conditions } = decideMachine({ machine: going, look: running(), fact: known, hasOwner: true, hasRecord: true });
-  assert.equal(conditions.find((condition) => condition.type === "Deleting")?.reason, "Blocked");
+  const deleting = (isPoolGoing: boolean) =>
+    decideMachine({ machine: going, look: running(), fact: known, hasOwner: true, isPoolGoing, hasRecord: true }).conditions.find(
+      (condition) => condition.type === "Deleting",
+    );
+  assert.equal(deleting(false)?.reason, "Blocked");
+  assert.match(deleting(false)?.message ?? "", /take it out of spec/);
+  assert.match(deleting(true)?.message ?? "", /goes with its pool: the condition Deleting of the TalosControlPlane/);
 });
 
 test("machine: while the record is away, neither that a configuration was sent nor who the machine is is unsaid", () => {

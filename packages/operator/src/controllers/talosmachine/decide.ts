@@ -23,6 +23,8 @@ export interface MachineSeen {
   readonly hasRecord: boolean;
   /** False when the object that it belongs to is gone. */
   readonly hasOwner: boolean;
+  /** True while that object is being deleted. */
+  readonly isPoolGoing?: boolean;
 }
 
 /** What is reported. */
@@ -207,8 +209,9 @@ function configOf({ look, fact, sent, hasRecord }: MachineSeen): Finding<ReasonO
   return { reason: "OutcomeUnknown", message: "The configuration may have been sent; what the machine shows decides." };
 }
 
-function deletionWords({ fact }: MachineSeen): string {
-  return !mayHoldConfig(fact)
-    ? "Waits for the pool that it belongs to."
+function deletionWords({ fact, isPoolGoing }: MachineSeen): string {
+  if (!mayHoldConfig(fact)) return "Waits for the pool that it belongs to.";
+  return isPoolGoing === true
+    ? "It goes with its pool: the condition Deleting of the TalosControlPlane says what is waited for."
     : "Its pool lists it: take it out of spec.metalSpec.machines there, and it is drained, wiped and let go.";
 }

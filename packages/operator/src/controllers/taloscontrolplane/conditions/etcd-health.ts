@@ -18,7 +18,7 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   const answering = staying.length > 0 ? staying : going;
   const lost = quorumLost(seen, facts);
   if (lost !== undefined) return lost;
-  if (answering.length === 0) return { reason: "NoAnswer", message: "No control plane answers for etcd." };
+  if (answering.length === 0) return { reason: "NoAnswer", message: noAnswer(declared) };
   const silent = declared.filter((machine) => !staying.some((one) => one.machine === machine));
   const [first] = answering;
   const learner = first?.members.find((member) => member.isLearner);
@@ -91,6 +91,18 @@ function tellingOf(machine: SeenMachine): readonly Telling[] {
   return look.kind === "running" && look.etcd?.members !== undefined ? [{ machine, etcd: look.etcd, members: look.etcd.members }] : [];
 }
 
+/** Nobody tells of etcd: where no control plane answers at all, their return is the only way that keeps the data, and another machine in the list is none. */
+function noAnswer(declared: readonly SeenMachine[]): string {
+  const named = declared.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
+  const isGone = declared.every(({ look }) => look.kind === "silent");
+  if (!isGone) return `No control plane answers for etcd: ${named}.`;
+  return `No control plane answers: ${named}. Bring back the control planes, ${majorityOf(declared.length)} at least; etcd goes on by itself. If they are gone for good, see docs/runbooks/lost-quorum.md.`;
+}
+
+function majorityOf(count: number): number {
+  return Math.floor(count / 2) + 1;
+}
+
 /** Members that leave serve on until others are there: without this word etcd would look as if it were gone. */
 function servedBy(going: readonly Telling[], staying: number): string {
   if (going.length === 0) return "";
@@ -107,7 +119,7 @@ function servedBy(going: readonly Telling[], staying: number): string {
  */
 function quorumLost(seen: Observed, facts: ClusterFacts): Said<"QuorumLost"> | undefined {
   const voters = controlPlanesOf(seen).filter(({ declared }) => machineFact(facts, declared.name)?.memberId !== undefined);
-  const needed = Math.floor(voters.length / 2) + 1;
+  const needed = majorityOf(voters.length);
   const serving = voters.filter(({ look }) => look.kind === "running" && look.etcd?.members !== undefined);
   const stuck = voters.filter(
     ({ look }) =>
@@ -119,8 +131,8 @@ function quorumLost(seen: Observed, facts: ClusterFacts): Said<"QuorumLost"> | u
   return {
     reason: "QuorumLost",
     message:
-      `etcd has lost its quorum: of ${voters.length} members only ${stuck.map(({ declared }) => declared.name).join(", ")} run, and ${needed} are needed. ` +
-      `Nothing is changed or wiped meanwhile. Bring back ${missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(" or ")}; etcd goes on by itself. ` +
+      `etcd has lost its quorum: of ${voters.length} members only ${names(stuck)} ${stuck.length === 1 ? "runs" : "run"}, and ${needed} are needed. ` +
+      `Nothing is changed or wiped meanwhile. Bring back the control plane ${missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(" or ")}; etcd goes on by itself. ` +
       `If they are gone for good, see docs/runbooks/lost-quorum.md.`,
   };
 }
