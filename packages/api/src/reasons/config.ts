@@ -8,7 +8,7 @@ export const configUpToDate = {
     UpToDate: { status: "True", when: "What was last applied is what the spec asks for, and machines run it.", next: "-" },
     RenderedOtherwise: {
       status: "True",
-      when: "Machines run what was last applied, or what they had when they were taken over; this release of the operator would write parts of it differently.",
+      when: "Machines run what was last applied, or what they had when they were taken over; this release of the operator would write parts of it differently, or imageCache was changed since.",
       next: "Nothing: the difference goes along with the next change of the settings. Nothing is rolled out because the operator was upgraded or took a cluster over. To send it now, annotate talos-operator.dev/retry-config with the machine's name.",
     },
     InstalledOtherwise: {

@@ -82,6 +82,15 @@ test("a person who cordons between our reading and writing keeps the cordon", ()
     assert.equal((await world.node())?.spec?.unschedulable, true);
   }));
 
+test("a person who takes our mark off makes the cordon theirs, though we put it on", () =>
+  withNode(async (world) => {
+    await cordon(world.client, "a", owner, "demo/a", options);
+    await world.patch({ metadata: { annotations: { [CORDON_MARK]: null } } });
+    assert.equal(await cordon(world.client, "a", owner, "demo/a", options), "done");
+    assert.equal(await uncordon(world.client, "a", owner, options), "not-ours");
+    assert.equal((await world.node())?.spec?.unschedulable, true);
+  }));
+
 test("a Node that a person made schedulable loses the mark alone", () =>
   withNode(async (world) => {
     await cordon(world.client, "a", owner, "demo/a", options);

@@ -1,5 +1,6 @@
 import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
+import type { ConfigChange } from "@talos-operator/talos";
 import { adoptingPatch } from "../config-changes/adopting-patch.ts";
 import { configIntents } from "../config-changes/config-intents.ts";
 import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";
@@ -54,12 +55,13 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
       message: `Never sent to a running machine: ${named(
         never.map(({ name, changes }) => {
           const grave = changes.filter(({ effect }) => effect === "reinstall" || effect === "destroys-data" || effect === "forbidden");
+          const others = changes.filter((change) => !grave.includes(change));
           return `${name}: ${grave
             .slice(0, MOST_CHANGES)
             .map((change) => `${pathsOf([change])} (${change.effect}: ${change.reason})`)
-            .join(", ")}`;
+            .join(", ")}${others.length === 0 ? "" : `, which holds up ${pathsOf(others)}`}`;
         }),
-      )}. Set the paths back, or reset the machine and let it join again.`,
+      )}. Set the paths back, and the rest is sent; or reset the machine and let it join again.`,
     };
   const rollout = chooseNext(seen, facts, plans);
   const waiting = plans.flatMap(({ machine, state }) => {
@@ -110,23 +112,36 @@ function installedOtherwise({ configs }: Observed, plans: readonly ConfigPlan[])
   return `Only an installation brings what changed since theirs: ${named(groups)}. To have it now, take the machine off its list, and list it again when it was wiped.`;
 }
 
+/** What is set in the spec and acts with the installation, though the machine takes it later too: nobody sends it by itself. */
+function isImageCache({ document, path }: ConfigChange): boolean {
+  return /^v1alpha1\/(ImageCacheConfig\/|VolumeConfig\/IMAGECACHE$)/.test(document) || /^machine\.features\.imageCache\b/.test(path);
+}
+
 /** Machines that differ in the same places are told together. */
 function renderedOtherwise(plans: readonly ConfigPlan[], facts: ClusterFacts): Words | undefined {
   const otherwise = plans.flatMap(({ machine, state }) =>
-    state.kind === "settled" && state.otherwise.length > 0 ? [{ name: machine.declared.name, paths: pathsOf(state.otherwise) }] : [],
+    state.kind === "settled" && state.otherwise.length > 0 ? [{ name: machine.declared.name, changes: state.otherwise }] : [],
   );
   const [first] = otherwise;
   if (first === undefined) return undefined;
-  const groups = [...Map.groupBy(otherwise, ({ paths }) => paths)].map(
-    ([paths, machines]) => `${listed(machines.map(({ name }) => name))}: ${paths}`,
-  );
+  const told = (what: string, isMeant: (change: ConfigChange) => boolean): string => {
+    const meant = otherwise.flatMap(({ name, changes }) =>
+      changes.some(isMeant) ? [{ name, paths: pathsOf(changes.filter(isMeant)) }] : [],
+    );
+    const groups = [...Map.groupBy(meant, ({ paths }) => paths)].map(
+      ([paths, machines]) => `${listed(machines.map(({ name }) => name))}: ${paths}`,
+    );
+    return groups.length === 0 ? "" : ` ${what}: ${named(groups)}.`;
+  };
   const before =
     facts.importedAt === undefined
       ? "Machines run what was last applied."
       : "Machines run what they had when they were taken over, or what was applied since.";
+  const cache = told("imageCache was changed since, which alone is not sent to machines that are installed", isImageCache);
+  const rest = told("This release would write otherwise", (change) => !isImageCache(change));
   return {
     reason: "RenderedOtherwise",
-    message: `${before} This release would write otherwise: ${named(groups)}. It goes along with the next change of the settings; to send it now, annotate the TalosControlPlane with ${annotations.retryConfig}: ${first.name}, then the next machine.`,
+    message: `${before}${cache}${rest} It goes along with the next change of the settings; to send it now, annotate the TalosControlPlane with ${annotations.retryConfig}: ${first.name}, then the next machine.`,
   };
 }
 

@@ -7,6 +7,9 @@ import type { DeclaredMachine } from "../model.ts";
 import { imageProblem } from "./image-problems.ts";
 import type { SpecOptions } from "./spec-options.ts";
 
+/** Most further machines that a message names. */
+const MOST_FIELDS = 3;
+
 /** What is wrong with the configs that these machines would get: none can be made, or a patch in it asks for what cannot be. */
 export function configProblems(
   machines: readonly DeclaredMachine[],
@@ -16,7 +19,7 @@ export function configProblems(
 ): readonly Finding[] {
   // Machines that share all settings give the same answer: one rendering for each distinct set.
   const checked = new Map<string, ConfigCheck>();
-  return machines.flatMap(({ role, version, machineSpec, field, address: given }): readonly Finding[] => {
+  const problems = machines.flatMap(({ role, version, machineSpec, field, address: given }): readonly Finding[] => {
     const key = JSON.stringify([role, version, machineSpec]);
     // A reference gives its address later; any will do to see whether a configuration can be made.
     const address = given === "" ? "192.0.2.1" : given;
@@ -53,5 +56,16 @@ export function configProblems(
         remedy: "Move the machine, or change the patch that sets this network",
         reason: "AddressInClusterRange",
       }));
+  });
+  return toldOnce(problems);
+}
+
+/** What is wrong with several machines alike, as with a patch of their pool, is told once, at the first of them. */
+function toldOnce(problems: readonly Finding[]): readonly Finding[] {
+  return [...Map.groupBy(problems, ({ message, remedy }) => JSON.stringify([message, remedy])).values()].flatMap(([first, ...others]) => {
+    if (first === undefined || others.length === 0) return first ?? [];
+    const more = others.length - MOST_FIELDS;
+    const fields = others.slice(0, MOST_FIELDS).map(({ field }) => field);
+    return { ...first, message: `${first.message} (alike: ${fields.join(", ")}${more > 0 ? ` and ${more} more` : ""})` };
   });
 }

@@ -32,6 +32,27 @@ describe("patches that nest without end", () => {
     });
 });
 
+describe("a patch of which no config can be made", () => {
+  const path = { machine: 5 };
+  const messages = (over: Parameters<typeof controlPlane>[1]): readonly string[] =>
+    controlPlaneProblems(controlPlane(5, over), [], {}).map(({ field, message }) => `${field}: ${message}`);
+  const machines = [1, 2, 3, 4, 5].map((index) => ({ address: `10.0.0.${index}` }));
+  it("is told once where the pool has it, with the machines that it concerns", () => {
+    const [first, ...others] = messages({ metalSpec: { machines, machineSpec: { configPatches: [path] } } });
+    assert.deepEqual(others, []);
+    assert.match(first ?? "", /^spec\.metalSpec\.machines\[0\]: no machine config can be made: /);
+    assert.match(first ?? "", / \(alike: spec\.metalSpec\.machines\[1\], [^ ]+\[2\], [^ ]+\[3\] and 1 more\)$/);
+  });
+  it("is told with its machine where one machine has it", () => {
+    const [first, ...others] = messages({
+      metalSpec: { machines: machines.with(2, { ...machines[2]!, configPatches: [path] } as (typeof machines)[number]), machineSpec: {} },
+    });
+    assert.deepEqual(others, []);
+    assert.match(first ?? "", /^spec\.metalSpec\.machines\[2\]: no machine config can be made: /);
+    assert.doesNotMatch(first ?? "", /alike/);
+  });
+});
+
 describe("names", () => {
   const named = <T extends { readonly metadata: object }>(object: T, name: string): T => ({
     ...object,
