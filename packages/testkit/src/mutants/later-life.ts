@@ -258,6 +258,12 @@ export const laterLife: readonly Mutant[] = [
     ],
   },
   {
+    name: "fights-without-end",
+    about: "brings a machine back every ten minutes, with a boot, for as long as another tool changes it (IN84)",
+    tests: [tables.configPlan],
+    edits: [{ file: rollout, find: "reverts.length < 2)", replace: "reverts.length > 0)" }],
+  },
+  {
     name: "booted-twice",
     about: "T11: boots a machine that has booted meanwhile",
     stands: ["guard T11"],

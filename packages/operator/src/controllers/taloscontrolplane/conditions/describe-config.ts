@@ -24,7 +24,7 @@ export function configConditions(seen: Observed): readonly ConditionInput[] {
   if (plans.length === 0) return [];
   const generation = seen.controlPlane.metadata.generation;
   const { reason, message } = upToDate(seen, facts, plans);
-  return [conditionFor("ConfigUpToDate", reason, message, generation), ...drift(seen, plans, generation)];
+  return [conditionFor("ConfigUpToDate", reason, message, generation), ...drift(seen, facts, plans, generation)];
 }
 
 interface Words {
@@ -161,11 +161,21 @@ function left(plans: readonly ConfigPlan[]): string {
   return count === 0 ? "" : ` ${count} machine(s) are still to be changed.`;
 }
 
-function drift(seen: Observed, plans: readonly ConfigPlan[], generation: number | undefined): readonly ConditionInput[] {
+function drift(
+  seen: Observed,
+  facts: ClusterFacts,
+  plans: readonly ConfigPlan[],
+  generation: number | undefined,
+): readonly ConditionInput[] {
   const drifted = plans.flatMap((plan) => (plan.state.kind === "drifted" ? [{ plan, config: plan.state.config }] : []));
   if (drifted.length === 0) return [];
   const mustStay = drifted.every(({ plan }) => routeOfState(plan.state) === undefined);
   const reason = !isToBeReverted(seen) ? "DriftReported" : mustStay ? "DriftStays" : "DriftReverting";
+  const { waiting } = chooseNext(seen, facts, plans);
+  const held = drifted.flatMap(({ plan }) => {
+    const why = waiting.get(plan.machine.declared.name);
+    return why === undefined ? [] : [`${plan.machine.declared.name} (${why})`];
+  });
   const told = drifted.map(({ plan, config }) => {
     const { name } = plan.machine.declared;
     if (plan.state.kind === "drifted" && plan.state.part === "meta")
@@ -180,7 +190,8 @@ function drift(seen: Observed, plans: readonly ConfigPlan[], generation: number 
   const patch = adoptingPatch(
     drifted.flatMap(({ plan, config }) => (plan.state.kind === "drifted" && plan.state.part === "meta" ? [] : config.changes)),
   );
-  const message = `Changed by somebody else: ${named(told)}.${patch === undefined ? "" : ` To keep it, add to configPatches: ${patch}`}`;
+  const later = held.length === 0 ? "" : ` Not brought back yet: ${named(held)}.`;
+  const message = `Changed by somebody else: ${named(told)}.${later}${patch === undefined ? "" : ` To keep it, add to configPatches: ${patch}`}`;
   return [conditionFor("ConfigDrift", reason, message, generation)];
 }
 

@@ -362,4 +362,33 @@ describe("whose turn it is", () => {
     assert.deepEqual(nextIn(world({ ...drifted, more: { controlPlane: controlPlane(3, { driftPolicy: "Revert" }) } })), ["10.0.0.1"]);
     assert.deepEqual(nextIn(world(changing)), ["10.0.0.1"]);
   });
+
+  describe("a machine that somebody changes again each time it is brought back", () => {
+    const drifted = { config: { changes: [change("reboot")], activeHash: "by-hand", onDisk: "other" } } as const;
+    const revert = { controlPlane: controlPlane(3, { driftPolicy: "Revert" }) };
+    const MINUTE_MS = 60_000;
+    const nextAfter = (...minutesAgo: readonly number[]): readonly string[] => {
+      const seen = world({ ...drifted, more: revert });
+      const decisions = minutesAgo.map((minutes) => ({
+        at: NOW - minutes * MINUTE_MS,
+        action: "ApplyConfig",
+        reason: "Drift",
+        machine: "demo-10.0.0.1",
+        message: "",
+      }));
+      return nextIn({ ...seen, facts: { ...seen.facts, decisions } });
+    };
+    for (const { ago, isNext } of [
+      { ago: [11], isNext: true },
+      { ago: [40, 19], isNext: false },
+      { ago: [40, 21], isNext: true },
+      { ago: [200, 100, 39], isNext: false },
+      { ago: [200, 100, 41], isNext: true },
+      { ago: [1_200, 1_000, 900, 800, 700, 600, 500, 359], isNext: false },
+      { ago: [1_200, 1_000, 900, 800, 700, 600, 500, 361], isNext: true },
+      { ago: [1_500, 1_450, 11], isNext: true },
+    ])
+      test(`brought back ${ago.join(", ")} minutes ago: it is ${isNext ? "" : "not "}brought back now`, () =>
+        assert.deepEqual(nextAfter(...ago), isNext ? ["10.0.0.1"] : []));
+  });
 });

@@ -1,3 +1,5 @@
+import { rfc3339 } from "@talos-operator/api";
+import { elapsedMs } from "../../../elapsed.ts";
 import { routeOfState } from "./config-plan.ts";
 import type { ConfigPlan } from "./config-plan.ts";
 import { wasJustHeldBack, wasJustSent } from "./config-probe.ts";
@@ -17,8 +19,13 @@ export interface Rollout {
   readonly waiting: ReadonlyMap<MachineName, string>;
 }
 
-/** After an effect against drift the machine is left in peace for a while. */
+/**
+ * After an effect against drift the machine is left in peace for a while, twice as long after each further one of the last day: what changes it again and
+ * again is another tool, and a machine that boots for that every ten minutes is worse than one that differs.
+ */
 const REVERT_AGAIN_MS = 600_000;
+const LONGEST_PEACE_MS = 6 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 
 /** After settings that were sent and did not come into force, without a sign why: longer each time. */
 const TRY_AGAIN_MS = 300_000;
@@ -104,8 +111,14 @@ function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginn
   const { name } = plan.machine.declared;
   const hold = (message: string): Beginning => ({ kind: "hold", message });
   if (wasJustHeldBack(seen, name)) return hold("it could not be asked a moment ago");
-  if (plan.state.kind === "drifted" && wasJustSent(seen, sentAs(plan), name, REVERT_AGAIN_MS))
-    return hold("it was brought back a short while ago and changed again");
+  if (plan.state.kind === "drifted") {
+    if (wasJustSent(seen, sentAs(plan), name, REVERT_AGAIN_MS)) return hold("it was brought back a short while ago and changed again");
+    const until = leftInPeaceUntil(facts, name, seen.now);
+    if (until !== undefined)
+      return hold(
+        `it was brought back again and again in the last day, and changed again each time: nothing is sent before ${rfc3339(until)}`,
+      );
+  }
   if (isPausing(seen, plan)) return hold(SENT_AGAIN);
   const disturbance = mayDisturb(seen, facts, plan.machine);
   if (disturbance.kind === "wait") return hold(disturbance.message);
@@ -113,6 +126,15 @@ function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginn
   const drain = readyToDisturb(seen, name);
   if (drain.kind === "ready") return { kind: "now" };
   return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
+}
+
+/** Until when a machine is left alone that was brought back several times, as the record remembers; `undefined` = it is not. */
+function leftInPeaceUntil({ decisions }: ClusterFacts, name: MachineName, now: number): number | undefined {
+  const reverts = decisions.filter(({ machine, reason, at }) => machine === name && reason === "Drift" && elapsedMs(at, now) < DAY_MS);
+  const last = reverts.at(-1);
+  if (last === undefined || reverts.length < 2) return undefined;
+  const until = last.at + Math.min(REVERT_AGAIN_MS * 2 ** (reverts.length - 1), LONGEST_PEACE_MS);
+  return now < until ? until : undefined;
 }
 
 /** Under which name a session remembers what is sent to the machine. */
