@@ -144,7 +144,7 @@ const worldReasons = {
   EtcdUnhealthy: {
     status: "False",
     when: "Etcd lacks a member or a healthy majority.",
-    next: "Bring back the control planes the message names: look at their power, network and disk. One that stays dead is replaced by listing another machine.",
+    next: "Bring back the control planes the message names, unless they are joining: look at their power, network and disk. One that stays dead is replaced by listing another machine.",
   },
   Removing: {
     status: "False",

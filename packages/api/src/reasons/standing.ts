@@ -122,8 +122,12 @@ export const deleting = {
   meaning: "The object is being deleted, or a pool of the control plane is; the message says what is waited for.",
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
   reasons: {
-    WaitingForChildren: { status: "True", when: "Objects made for this one are still there.", next: "-" },
-    WaitingForWorkers: { status: "True", when: "Workers go before the control plane.", next: "-" },
+    WaitingForChildren: {
+      status: "True",
+      when: "Objects made for this one are still there.",
+      next: "Nothing, unless the message says what.",
+    },
+    WaitingForWorkers: { status: "True", when: "Workers go before the control plane.", next: "Nothing, unless the message says what." },
     Draining: { status: "True", when: "Pods are to leave a worker before it is wiped.", next: "See the condition Draining." },
     Resetting: { status: "True", when: "A machine is being wiped, or the proof of it is awaited.", next: "-" },
     MachineUnreachable: {

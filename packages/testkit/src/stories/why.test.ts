@@ -73,6 +73,17 @@ test("why names what a KubernetesCluster waits for, in it and in its pools; afte
     assert.match(printExplanation(settled, world.time.now()), /nothing is waited for[^]*Last decisions/);
   }));
 
+test("why does not say that a deletion goes on by itself, while its message may ask for a person's word", () => {
+  const message = "The control plane demo goes. demo-1 must be wiped and does not answer.";
+  const deleting = { type: "Deleting", status: "True", reason: "WaitingForChildren", message, lastTransitionTime: "" } as const;
+  const object = { kind: "KubernetesCluster", metadata: { namespace: "default", name: "demo" }, status: { conditions: [deleting] } };
+  const { waitingFor } = explain({ object, related: [], record: undefined });
+  assert.deepEqual(
+    waitingFor.map(({ releasedBy }) => releasedBy),
+    ["Nothing, unless the message says what."],
+  );
+});
+
 test("every entry of the journal says what, why, which rule, and what releases it, and there are never more than fifty", () =>
   tell({}, async (world) => {
     await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.3"]));

@@ -6,7 +6,7 @@ describe("the outlook of what is waited for", () => {
   it("says what releases it and when it is looked at again", () =>
     assert.equal(
       withOutlook("EtcdUnhealthy", "Not a serving member of etcd: demo-1 (unreachable).", 2_000),
-      "Not a serving member of etcd: demo-1 (unreachable). Released by: Bring back the control planes the message names: look at their power, network and disk. One that stays dead is replaced by listing another machine. Next look: at once when something changes, else within 10 s.",
+      "Not a serving member of etcd: demo-1 (unreachable). Released by: Bring back the control planes the message names, unless they are joining: look at their power, network and disk. One that stays dead is replaced by listing another machine. Next look: at once when something changes, else within 10 s.",
     ));
 
   it("does not say twice what the message says, and does not send people to the place where they are", () => {

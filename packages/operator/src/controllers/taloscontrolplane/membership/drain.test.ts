@@ -252,3 +252,18 @@ test("the condition carries the gravest of several drains and tells all of them"
   assert.equal(both?.reason, "BudgetBlocks");
   assert.match(both?.message ?? "", /10\.0\.1\.1 is cordoned and drained\..*10\.0\.1\.2 is held up/);
 });
+
+test("the condition says of a machine that died while it was drained that it does not answer, and nothing once it counts as dead", () => {
+  const unreachable = drain({ kind: "unreachable", detail: "the machine does not tell the name of its Node" });
+  const after = (ms: number): ReturnType<typeof drainsState> =>
+    drainsState(
+      observed({
+        workers: [worker(1)],
+        facts: facts({ bootstrapDone: founded }),
+        looks: { [address]: silentSince(NOW - ms) },
+        drains: new Map([[name, unreachable]]),
+      }),
+    );
+  assert.match(after(1_000)?.message ?? "", /cannot be drained, for it does not answer/);
+  assert.equal(after(MINUTE), undefined);
+});

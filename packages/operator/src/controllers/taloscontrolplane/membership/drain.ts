@@ -56,7 +56,7 @@ export function readyToDisturb(seen: Observed, name: MachineName): DrainAnswer {
   const drain = seen.drains.get(name);
   const isFresh = drain?.state?.kind !== "drained" || elapsedMs(drain.state.at, seen.now) < DRAINED_FOR_MS;
   if (drain !== undefined && isFresh && mayGoOn(drain, drain.state, policy)) return ready;
-  const message = `${messageOf(name, drain, policy, seen)}${policy.objection === undefined ? "" : ` ${policy.objection}`}`;
+  const message = `${messageOf(machine, drain, policy, seen)}${policy.objection === undefined ? "" : ` ${policy.objection}`}`;
   if (!seen.mayDisturb) return { kind: "wait", message: `${name} is drained once nothing of an earlier leader can be under way any more.` };
   if (drain !== undefined && isFresh && elapsedMs(drain.askedAt, seen.now) < ASK_AGAIN_MS) return { kind: "wait", message };
   const before = drain === undefined ? cordonedBefore(seen, facts, name) : undefined;
@@ -72,9 +72,10 @@ export function drainsState(seen: Observed): { readonly reason: ReasonOf<"Draini
   const machines = [...seen.machines, ...seen.former];
   const told = [...(seen.drains ?? [])].flatMap(([name, drain]) => {
     const machine = machines.find(({ declared }) => declared.name === name);
-    return machine === undefined || drain.state?.kind === "no-node"
+    // Nobody waits for the drain of a dead machine any more.
+    return machine === undefined || isDead(machine) || drain.state?.kind === "no-node"
       ? []
-      : [{ reason: reasonOf(drain.state), message: messageOf(name, drain, drainPolicyOf(seen, machine), seen) }];
+      : [{ reason: reasonOf(drain.state), message: messageOf(machine, drain, drainPolicyOf(seen, machine), seen) }];
   });
   const gravest = order.find((reason) => told.some((one) => one.reason === reason));
   return gravest === undefined ? undefined : { reason: gravest, message: told.map(({ message }) => message).join(" ") };
@@ -111,7 +112,7 @@ function mayGoOn(drain: SeenDrain, state: DrainState | undefined, policy: DrainP
   }
 }
 
-function messageOf(name: MachineName, drain: SeenDrain | undefined, policy: DrainPolicy, seen: Observed): string {
+function messageOf({ declared: { name }, look }: SeenMachine, drain: SeenDrain | undefined, policy: DrainPolicy, seen: Observed): string {
   const facts = factsOf(seen);
   const minutes = Math.max(1, Math.round(policy.timeoutMs / 60_000));
   const wayOut =
@@ -127,6 +128,7 @@ function messageOf(name: MachineName, drain: SeenDrain | undefined, policy: Drai
     case "no-node":
       return `${name} has no Node.`;
     case "unreachable":
+      if (look.kind === "silent") return `${name} cannot be drained, for it does not answer; a minute after that began it counts as dead.`;
       return `${name} cannot be drained: the cluster's own API does not answer (${state.detail}). It is disturbed all the same once that has lasted ${minutes} min.`;
     case "refused":
       return `${name} cannot be drained: ${state.detail}. ${wayOut}`;
