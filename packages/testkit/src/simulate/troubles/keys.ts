@@ -1,5 +1,5 @@
 import { clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
-import { isAlreadyExists, type KubeObject } from "@talos-operator/kube-runtime";
+import { isAlreadyExists, isNotFound, type KubeObject } from "@talos-operator/kube-runtime";
 import type { SimulatedMachine } from "@talos-operator/simulator";
 import { pick } from "../fault.ts";
 import { addressesOf, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
@@ -40,8 +40,13 @@ export async function loseBundle(input: TroubleInput, lastsMs: number): Promise<
 async function takeAway({ client, stage, now }: TroubleInput, kind: "Secret" | "ClusterRecord"): Promise<void> {
   const key = kind === "Secret" ? bundleKey : ofCluster;
   const objects = client.resource(kind === "Secret" ? secretType : clusterRecordResource);
-  await objects.patch(key, { type: "merge", value: { metadata: { finalizers: null } } });
-  await objects.delete(key);
+  try {
+    await objects.patch(key, { type: "merge", value: { metadata: { finalizers: null } } });
+    await objects.delete(key);
+  } catch (thrown) {
+    // Another trouble took it first.
+    if (!isNotFound(thrown)) throw thrown;
+  }
   if (kind === "Secret") stage.bundleGoneSince = now();
 }
 
