@@ -25,6 +25,8 @@ const stories = {
   dryRun: "testkit/src/stories/dry-run.test.ts",
   references: "testkit/src/stories/references.test.ts",
   handMade: "testkit/src/stories/hand-made.test.ts",
+  names: "testkit/src/stories/names-taken.test.ts",
+  access: "testkit/src/stories/access-renewal.test.ts",
 } as const;
 
 /** Faults of what happens to a cluster that exists: members, wipes of single machines, configuration, drains, takeovers. */
@@ -366,6 +368,36 @@ export const laterLife: readonly Mutant[] = [
     tests: [`${brain}/rules/access.test.ts`],
     edits: [
       { file: `${brain}/rules/access.ts`, find: "isTalosconfigDue && mayBeDated(seen, seen.talosconfig)", replace: "isTalosconfigDue" },
+    ],
+  },
+  {
+    name: "names-of-others-awaited",
+    about: "waits for ever to make a TalosMachine whose name another's has",
+    tests: [stories.names],
+    edits: [{ file: `${brain}/rules/compose-machines.ts`, find: " && !isNameTaken(declared))", replace: ")" }],
+  },
+  {
+    name: "nameless-without-a-word",
+    about: "leaves out a control plane whose name a worker has, and says nothing",
+    tests: [stories.names],
+    edits: [
+      {
+        file: `${brain}/observe.ts`,
+        find: `nameless.some(({ role }) => role === "controlplane")`,
+        replace: `nameless.some(({ name }) => name === "")`,
+      },
+    ],
+  },
+  {
+    name: "no-access-beside-a-wrong-spec",
+    about: "lets kubeconfig and talosconfig end while the spec cannot be",
+    tests: [stories.access],
+    edits: [
+      {
+        file: `${brain}/rules/spec.ts`,
+        find: "{ actions: whatGoesOn(seen), waiting:",
+        replace: "{ actions: whatGoesOn({ ...seen, record: { kind: 'absent' } }), waiting:",
+      },
     ],
   },
 ];

@@ -79,6 +79,32 @@ test("an idle cluster renews its access Secrets before they end, once a year, an
     assert.equal(secrets.length, 4, secrets.join("\n"));
   }));
 
+test("access is renewed and written anew also while the spec cannot be", () =>
+  tell({}, async (world) => {
+    const spec = demoCluster(["10.5.0.1"]).spec?.controlPlane;
+    const object = {
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind: "TalosControlPlane",
+      metadata: { namespace: "default", name: "demo" },
+      spec,
+    };
+    await world.client.resource(kinds.controlPlane).create(object);
+    await world.start();
+    await world.until("Ready", async () => (await world.condition(kinds.controlPlane, "Ready"))?.status === "True");
+    const first = { talos: await talosconfig(world), kube: await kubeconfig(world) };
+    const patch = { type: "merge", value: { spec: { version: "v0.9.0" } } } as const;
+    await world.client.resource(kinds.controlPlane).patch({ namespace: "default", name: "demo" }, patch);
+    await world.until("said", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "VersionUnsupported");
+    const sent = world.sent.length;
+    await days(world, 340);
+    assert.notEqual(await talosconfig(world), first.talos);
+    assert.notEqual(await kubeconfig(world), first.kube);
+    await world.client.resource(kinds.secret).delete({ namespace: "default", name: "demo-kubeconfig" });
+    await world.until("made again", async () => (await kubeconfig(world)) !== "");
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "VersionUnsupported");
+    assert.deepEqual(world.sent.slice(sent), []);
+  }));
+
 test("a talosconfig leads to the control planes that are there, also when all that it led to were replaced", () =>
   tell({}, async (world) => {
     await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));

@@ -9,6 +9,7 @@ import { identityOf } from "./membership/identity.ts";
 import type { DeclaredMachine, Decision, Observed } from "./model.ts";
 import type { Plan } from "./planning/plan.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
+import { isNameTaken } from "./spec/machine-names.ts";
 import type { ClusterSession } from "./session.ts";
 
 /** A cluster as the brain keeps it between passes. */
@@ -77,7 +78,7 @@ export class Clusters {
   /** Takes what a pass has seen of the cluster. */
   saw(cluster: Cluster, seen: Observed): void {
     const { namespace } = cluster.key;
-    for (const { declared } of [...seen.machines, ...seen.former])
+    for (const { declared } of [...seen.machines.filter(({ declared: one }) => !isNameTaken(one)), ...seen.former])
       this.#owners.set(keyText({ namespace, name: declared.name }), keyText(cluster.key));
     cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
     cluster.facts = factsOf(seen);

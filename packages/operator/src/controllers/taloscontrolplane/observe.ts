@@ -15,7 +15,7 @@ import { formerMachines } from "./membership/former-machines.ts";
 import { isMadeAnew, toldLook } from "./membership/told-machines.ts";
 import type { MachinePlace } from "./membership/told-machines.ts";
 import { untoldWorkers } from "./membership/untold.ts";
-import type { DeclaredMachine, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
+import type { DeclaredMachine, MachineName, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
 import { intentOn, machineFact, mayHoldConfig } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import type { ClusterSession } from "./session.ts";
@@ -25,6 +25,7 @@ import { fixedPropertyProblems } from "./spec/fixed-properties.ts";
 import { handMade } from "./spec/hand-made.ts";
 import { inertFieldsOf } from "./spec/inert-fields.ts";
 import { addressKnowledge, referencesOf } from "./spec/known-addresses.ts";
+import { hasItsName, sharedNameProblems, sharedNames, withTakenName } from "./spec/machine-names.ts";
 import { addressesElsewhere, addressesOf } from "./spec/places.ts";
 import { concernsCluster, controlPlaneProblems, handMadeProblems, workerProblems } from "./spec/spec-problems.ts";
 
@@ -59,6 +60,8 @@ export interface Cached {
   readonly installed: () => readonly MachinePlace[];
   /** Pools of other clusters, in any namespace, that list one of our addresses or references and were there first: a machine belongs to one cluster. */
   readonly otherPools: readonly (TalosControlPlane | TalosWorker)[];
+  /** The TalosMachine of this name that is not this cluster's. */
+  readonly nameHolder: (name: MachineName) => TalosMachine | undefined;
   /** The machine of another, older cluster that is at this address, as `TalosMachine namespace/name`; for addresses that references give. */
   readonly machineElsewhere: (address: string) => string | undefined;
   /** What of another, older cluster is where this cluster's endpoint leads, in words. */
@@ -74,15 +77,19 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const others = cached.otherPools.flatMap((pool) => addressesElsewhere(pool));
   const configs = await readConfigs(cached, ports.configs);
   const ownProblems = controlPlaneProblems(controlPlane, others, ports.hosts, configs.get(`TalosControlPlane/${key.name}`));
+  const shared = sharedNames([controlPlane, ...workers]);
   const pools = workers.map((worker) => ({
     worker,
-    problems: workerProblems(
-      worker,
-      controlPlane,
-      siblingAddresses(worker, cached),
-      ports.hosts,
-      configs.get(`TalosWorker/${worker.metadata.name}`),
-    ),
+    problems: [
+      ...workerProblems(
+        worker,
+        controlPlane,
+        siblingAddresses(worker, cached),
+        ports.hosts,
+        configs.get(`TalosWorker/${worker.metadata.name}`),
+      ),
+      ...sharedNameProblems(worker, shared),
+    ],
   }));
 
   const record = mode === "disable" ? ({ kind: "unknown", detail: "paused" } as const) : await readClusterRecord(key, session, ports);
@@ -110,7 +117,11 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         isUsable(machine, ports.hosts) &&
         (problems.length === 0 || mayHoldConfig(machineFact(facts, machine.name)) || pool.metadata.deletionTimestamp !== undefined),
     );
-  const composed = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
+  const everyone = [...admitted(controlPlane, ownProblems), ...pools.flatMap(({ worker, problems }) => admitted(worker, problems))];
+  const nameless = everyone.filter((machine) => !hasItsName(machine, everyone, shared, facts));
+  const composed = everyone
+    .filter((machine) => !nameless.includes(machine))
+    .map((machine) => withTakenName(machine, cached.nameHolder(machine.name)));
   const listed = [
     ...composed,
     ...handMade(machineObjects, composed, knowledge).map((machine) => withOwnProblems(machine, controlPlane, ports.hosts)),
@@ -171,6 +182,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
       : {}),
     problems: [
       ...ownProblems,
+      ...(nameless.some(({ role }) => role === "controlplane") ? sharedNameProblems(controlPlane, shared) : []),
       ...writtenProblems,
       ...endpointProblems(cached.endpointElsewhere, record),
       ...fixedPropertyProblems(controlPlane, facts, baseOf(configs.get(`TalosControlPlane/${key.name}`))),

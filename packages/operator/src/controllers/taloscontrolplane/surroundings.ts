@@ -89,6 +89,12 @@ export class Surroundings {
     return there === undefined ? undefined : fullName(there);
   }
 
+  /** The TalosMachine of this name that is not this cluster's. */
+  nameHolder(own: ObjectKey, name: string): TalosMachine | undefined {
+    const holder = this.#caches.machines.store.get({ namespace: own.namespace, name });
+    return holder === undefined || this.clusterOf(holder).some((cluster) => cluster.name === own.name) ? undefined : holder;
+  }
+
   /** TalosMachines of the control plane and of its pools. */
   machineObjectsOf(key: ObjectKey, pools: readonly TalosWorker[]): readonly TalosMachine[] {
     const { store } = this.#caches.machines;

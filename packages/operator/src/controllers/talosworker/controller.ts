@@ -27,6 +27,7 @@ import { followEndpoint } from "../taloscontrolplane/effects/follow-endpoint.ts"
 import { addressKnowledge, referencesOf } from "../taloscontrolplane/spec/known-addresses.ts";
 import { talosMachineFor } from "../taloscontrolplane/execute.ts";
 import { inertFieldsOf } from "../taloscontrolplane/spec/inert-fields.ts";
+import { isNameTaken, sharedNameProblems, sharedNames, withTakenName } from "../taloscontrolplane/spec/machine-names.ts";
 import { addressesOf } from "../taloscontrolplane/spec/places.ts";
 import { workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
 import type { Brain } from "../taloscontrolplane/brain.ts";
@@ -89,16 +90,14 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
         ? []
         : workers.store.byIndex("controlPlane", `${key.namespace ?? ""}/${name}`).filter((other) => other.metadata.name !== key.name);
     const config = await options.configs.resolve(worker.spec?.configRef, key.namespace ?? "");
-    const problems = workerProblems(
-      worker,
-      controlPlane,
-      siblings.flatMap((other) => addressesOf(other)),
-      options.hosts,
-      config,
-    );
+    const others = siblings.flatMap((other) => addressesOf(other));
+    const shared = sharedNames([...(controlPlane === undefined ? [] : [controlPlane]), worker, ...siblings]);
+    const problems = [...workerProblems(worker, controlPlane, others, options.hosts, config), ...sharedNameProblems(worker, shared)];
     const asker = { id: `worker ${keyText(key)}`, wake: () => controller.enqueue(key) };
     const book = await options.references.follow(asker, referencesOf(worker), key.namespace ?? "");
-    const declared = machinesOf(worker, addressKnowledge({ controlPlane }, book, undefined, options.hosts));
+    const declared = machinesOf(worker, addressKnowledge({ controlPlane }, book, undefined, options.hosts)).map((machine) =>
+      withTakenName(machine, nameHolder({ namespace: key.namespace, name: machine.name }, name)),
+    );
     const own = machines.store.byIndex("worker", keyText(key)).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
     const isEnding = worker.metadata.deletionTimestamp !== undefined && hasFinalizer(worker, finalizers.talosWorker) && own.length === 0;
     const listed = declared.map((machine) => machine.name);
@@ -141,8 +140,17 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       for (const machine of listed) await release({ namespace: key.namespace, name: machine }, worker);
       await removeFinalizer(pools, worker, finalizers.talosWorker);
     }
-    // The record wakes nobody.
-    return { requeueAfterMs: isEnding && !decision.removeFinalizer ? HELD_AGAIN_MS : wait };
+    // Neither the record wakes anybody, nor another cluster's machine that goes.
+    const isHeldUp = (isEnding && !decision.removeFinalizer) || declared.some(isNameTaken);
+    return { requeueAfterMs: isHeldUp ? HELD_AGAIN_MS : wait };
+  };
+
+  /** The TalosMachine of this name that refers to nothing of the pool's cluster. */
+  const nameHolder = (machine: ObjectKey, cluster: string): TalosMachine | undefined => {
+    const holder = machines.store.get(machine);
+    const { controlPlaneRef, workerRef } = holder?.spec ?? {};
+    const pool = workerRef?.name === undefined ? undefined : workers.store.get({ namespace: machine.namespace, name: workerRef.name });
+    return (controlPlaneRef?.name ?? pool?.spec?.controlPlaneRef?.name) === cluster ? undefined : holder;
   };
 
   /** True when the pool still says what this pass read in the cache: a watch may stand still for minutes, and a pause counts from the first moment. */

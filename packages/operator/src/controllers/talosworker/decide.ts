@@ -2,6 +2,7 @@ import { conditionFor, findCondition, findingsMessage } from "@talos-operator/ap
 import type { ConditionInput, Finding, ReasonOf, TalosControlPlane, TalosMachine, TalosWorker, WorkerState } from "@talos-operator/api";
 import { addressConditions } from "../shared/address-conditions.ts";
 import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
+import { isNameTaken } from "../taloscontrolplane/spec/machine-names.ts";
 import { needsFollowing } from "../taloscontrolplane/rules/compose-machines.ts";
 
 /** Everything that one pass over a worker pool looks at. */
@@ -81,7 +82,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     };
   }
   const existing = new Set(machines.map((machine) => machine.metadata.name));
-  const create = seen.declared.filter((machine) => !existing.has(machine.name));
+  const create = seen.declared.filter((machine) => !existing.has(machine.name) && !isNameTaken(machine));
   const existingByName = new Map(machines.map((machine) => [machine.metadata.name, machine]));
   const follow = seen.declared.flatMap((declared) => {
     const machine = existingByName.get(declared.name);
@@ -153,7 +154,9 @@ function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {
     };
   }
   const byName = new Map(machines.map((machine) => [machine.metadata.name, machine]));
-  const unready = declared.flatMap(({ name }) => {
+  const unready = declared.flatMap((one) => {
+    const { name, problem } = one;
+    if (problem !== undefined && isNameTaken(one)) return [{ name, ...problem }];
     const ready = findCondition(byName.get(name)?.status?.conditions, "Ready");
     return ready?.status === "True"
       ? []

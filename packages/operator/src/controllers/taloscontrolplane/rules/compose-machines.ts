@@ -1,5 +1,6 @@
 import type { TalosMachine } from "@talos-operator/api";
 import type { Action, DeclaredMachine, Rule } from "../model.ts";
+import { isNameTaken } from "../spec/machine-names.ts";
 
 /**
  * True when the TalosMachine that was made for a reference shows another address than the reference gives. It is what people read: the record follows
@@ -21,7 +22,7 @@ export const composeMachines: Rule = {
     );
     if (follow.length > 0) return { actions: follow };
     const actions = seen.machines
-      .filter(({ declared }) => declared.owner.kind === "TalosControlPlane" && !existing.has(declared.name))
+      .filter(({ declared }) => declared.owner.kind === "TalosControlPlane" && !existing.has(declared.name) && !isNameTaken(declared))
       .map(({ declared }): Action => ({ kind: "CreateMachine", machine: declared }));
     return actions.length === 0
       ? undefined

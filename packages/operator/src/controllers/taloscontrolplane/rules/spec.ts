@@ -1,11 +1,22 @@
 import { findingsMessage } from "@talos-operator/api";
-import type { Rule } from "../model.ts";
+import type { Action, Observed, Rule } from "../model.ts";
+import { keepAccess } from "./access.ts";
+import { keepKeys } from "./keep-keys.ts";
+import { tendNodes } from "./tend-nodes.ts";
 
-/** A spec that cannot become a cluster, or that asks for something not built: said with field and remedy, and nothing is sent. */
+/** A spec that cannot become a cluster, or that asks for something not built: said with field and remedy, and nothing that leans on it is done. */
 export const refuseUnsafeSpec: Rule = {
   name: "refuseUnsafeSpec",
   decide(seen) {
     const [first] = seen.problems;
-    return first === undefined ? undefined : { actions: [], waiting: { reason: first.reason, message: findingsMessage(seen.problems) } };
+    return first === undefined
+      ? undefined
+      : { actions: whatGoesOn(seen), waiting: { reason: first.reason, message: findingsMessage(seen.problems) } };
   },
 };
+
+/** A document may stay wrong for months: people keep their access meanwhile, and Nodes whose machines are back do not stay cordoned. */
+function whatGoesOn(seen: Observed): readonly Action[] {
+  if (seen.record.kind !== "present" || keepKeys.decide(seen) !== undefined) return [];
+  return (tendNodes.decide(seen) ?? keepAccess.decide(seen))?.actions ?? [];
+}
