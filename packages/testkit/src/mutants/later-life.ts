@@ -8,6 +8,7 @@ const tables = {
   quorum: `${brain}/membership/quorum.test.ts`,
   membership: `${brain}/rules/membership.test.ts`,
   settleConfig: `${brain}/rules/settle-config.test.ts`,
+  configureMachines: `${brain}/rules/configure-machines.test.ts`,
   configPlan: `${brain}/config-changes/config-plan.test.ts`,
   drain: `${brain}/membership/drain.test.ts`,
   decide: `${brain}/decide.test.ts`,
@@ -264,6 +265,18 @@ export const laterLife: readonly Mutant[] = [
     about: "brings a machine back every ten minutes, with a boot, for as long as another tool changes it (IN84)",
     tests: [tables.configPlan],
     edits: [{ file: rollout, find: "reverts.length < 2)", replace: "reverts.length > 0)" }],
+  },
+  {
+    name: "meta-follows-an-address",
+    about: "gives a running machine another static address because a reference gives another one of those it has (IN55)",
+    tests: [tables.configureMachines],
+    edits: [
+      {
+        file: `${brain}/membership/plan-machines.ts`,
+        find: 'look.kind === "running" && fact.metaHash === metaAt(fact.address)',
+        replace: 'look.kind === "running" && fact.metaHash === metaAt("192.0.2.1")',
+      },
+    ],
   },
   {
     name: "booted-twice",

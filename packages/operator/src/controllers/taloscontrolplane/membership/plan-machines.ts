@@ -6,6 +6,7 @@ import { elapsedMs } from "../../../elapsed.ts";
 import type { Hardware, InMaintenance, Running } from "../../../looking/look.ts";
 import { wantedDisk } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
+import { platformOf } from "../config-changes/platform-of.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
 import { RecordRoom, withoutLongGone } from "../record/room.ts";
 import { asMade } from "../spec/fixed-properties.ts";
@@ -155,7 +156,10 @@ function followed(seen: Observed, facts: ClusterFacts, { declared, look }: SeenM
   if (fact.address === declared.address) return facts;
   const isIt = look.kind === "running" || (look.kind === "maintenance" && look.spki === fact.spki);
   if (!isIt) return facts;
-  return withDecisions(withMachine(facts, { ...fact, address: declared.address }), {
+  // It answers without them: static settings of its META, in which the old address stands, are no change that somebody asked for. That they differ is told.
+  const metaAt = (address: string): string => wantedMeta({ ...declared, address }, platformOf(look, fact)).hash;
+  const metaHash = look.kind === "running" && fact.metaHash === metaAt(fact.address) ? { metaHash: metaAt(declared.address) } : {};
+  return withDecisions(withMachine(facts, { ...fact, address: declared.address, ...metaHash }), {
     at: seen.now,
     action: "Follow",
     reason: "AddressMoved",
