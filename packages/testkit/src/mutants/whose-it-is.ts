@@ -234,4 +234,18 @@ export const whoseItIs: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "machines-of-anybody",
+    about:
+      "writes on the Machines of every KubernetesCluster: of other providers, of those that rest, and beside the operator that made them (S31)",
+    tests: ["testkit/src/stories/composition.test.ts", "testkit/src/stories/composition-takeover.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/machine/controller.ts",
+        find: "if (machine === undefined || !isOfOurs(machine)) return undefined;",
+        replace:
+          'if (machine === undefined || (controllerOf(machine.metadata)?.kind !== "KubernetesCluster" && !isOfOurs(machine))) return undefined;',
+      },
+    ],
+  },
 ];

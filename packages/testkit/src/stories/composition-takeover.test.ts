@@ -169,6 +169,7 @@ describe("a KubernetesCluster that the operator of these kinds made", () => {
       const there = await world.get(kinds.kubernetesCluster);
       assert.deepEqual(there?.metadata?.finalizers, [theirs, "inventory.example.org/one", "inventory.example.org/two"]);
       assert.deepEqual([await world.get(kinds.controlPlane), world.sent.slice(calls)], [undefined, []]);
+      assert.equal((await machine(world, "demo-ctp0")).metadata?.annotations, undefined);
 
       await world.until("told", async () => (await imported(world))?.reason === "ApprovalRequired", 600);
       assert.equal(await active(kinds.kubernetesCluster), undefined);

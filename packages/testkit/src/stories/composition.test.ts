@@ -238,6 +238,21 @@ describe("a KubernetesCluster", () => {
       await world.time.advance(60_000);
       const cluster = await world.cluster();
       assert.deepEqual([cluster?.metadata?.finalizers, cluster?.status, await world.machineNames()], [undefined, undefined, []]);
+      // Nor is a Machine touched that its own operator made for it.
+      const machines = world.client.resource<Conditioned>(kinds.vitistackMachine);
+      const { apiVersion, kind, metadata } = cluster ?? {};
+      const owner = { apiVersion, kind, name: metadata?.name, uid: metadata?.uid, controller: true };
+      const key = { namespace: "default", name: "theirs" };
+      const theirs = {
+        apiVersion: "vitistack.io/v1alpha1",
+        kind: "Machine",
+        metadata: { ...key, ownerReferences: [owner] },
+        spec: { name: "theirs", provider: "proxmox", machineClass: "huge" },
+      };
+      await machines.create(theirs as unknown as Conditioned);
+      await machines.patchStatus(key, { type: "merge", value: { status: { phase: "Running", publicIPAddresses: ["10.5.0.1"] } } });
+      await world.time.advance(60_000);
+      assert.equal((await machines.get(key)).metadata?.annotations, undefined);
     }));
 
   test("shows its files and makes nothing while it is paused after them (A107)", () =>
@@ -385,7 +400,16 @@ describe("a KubernetesCluster that is paused", () => {
       assert.deepEqual(await world.machineNames(), ["demo-a-0", "demo-cp-0"]);
       assert.equal((await world.cluster())?.status?.phase, "Running");
       assert.equal((await world.condition(kinds.worker, "Paused", "demo-a"))?.status, "True");
+      // What its provider tells of a Machine meanwhile is written on it when the pause ends (S31).
+      const machines = world.client.resource<Conditioned>(kinds.vitistackMachine);
+      const key = { namespace: "default", name: "demo-a-0" };
+      const address = async (): Promise<unknown> => (await machines.get(key)).metadata?.annotations?.["cluster.vitistack.io/node-address"];
+      const before = await address();
+      await machines.patch(key, { type: "merge", value: { metadata: { annotations: { "cluster.vitistack.io/node-address": null } } } });
+      await world.time.advance(60_000);
+      assert.deepEqual([typeof before, await address()], ["string", undefined]);
       await annotate(null);
+      await world.until("written", async () => (await address()) === before, 10);
       await world.until("a-0 is gone", async () => (await world.machineNames()).join() === "demo-cp-0", 600);
       await world.untilComposed();
       assert.equal(await condition(world, "Paused"), undefined);

@@ -1,19 +1,5 @@
-import {
-  conditionFor,
-  kubernetesClusterResource,
-  reconcileModeOf,
-  talosControlPlaneResource,
-  talosWorkerResource,
-} from "@talos-operator/api";
-import type {
-  ClusterDefaults,
-  ConditionInput,
-  KubernetesCluster,
-  ReconcileMode,
-  TalosControlPlane,
-  TalosMachine,
-  TalosWorker,
-} from "@talos-operator/api";
+import { kubernetesClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
+import type { ClusterDefaults, KubernetesCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Leading } from "../../leading.ts";
@@ -25,13 +11,12 @@ import type { ControllerPorts } from "../shared/controller-ports.ts";
 import type { Latest } from "../shared/latest.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { withRefusal } from "../shared/refused-write.ts";
-import { pausedCondition } from "../shared/mode.ts";
 import type { Brain } from "../taloscontrolplane/brain.ts";
 import { askByName } from "./ask-by-name.ts";
 import { createPoolApplier } from "./apply-pools.ts";
 import { decideComposition } from "./decide.ts";
 import { CompositionError, compositionBackoff } from "./errors.ts";
-import { clusterAnnotations, compositionFinalizers } from "./keys.ts";
+import { compositionFinalizers } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
 import { holdersBeside, isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
 import type { CompositionCaches } from "./observe.ts";
@@ -40,6 +25,7 @@ import { createFileKeeper } from "./keep-files.ts";
 import { abandon, release } from "./let-go.ts";
 import { createMachineMaker } from "./make-machines.ts";
 import { createPoolPauser } from "./pause-pools.ts";
+import { pausedBy } from "./paused-by.ts";
 import { ownerQuestion } from "./owner-there.ts";
 import type { OwnerQuestion } from "./owner-there.ts";
 import { readHolding } from "./read-holding.ts";
@@ -237,16 +223,4 @@ function poolKeys(
   const pool =
     name === undefined ? workers.store.get({ namespace, name: spec?.workerRef?.name ?? "" }) : controlPlanes.store.get({ namespace, name });
   return pool === undefined ? [] : [pool];
-}
-
-/** Why nothing is to be done with a cluster, and the word for its pools; `undefined` = it goes on. */
-function pausedBy({
-  metadata,
-}: KubernetesCluster): { readonly mode: Exclude<ReconcileMode, "reconcile">; readonly condition: ConditionInput } | undefined {
-  const mode = reconcileModeOf(metadata);
-  // A takeover is its pools' to carry out: they read first, and touch nothing until it is settled.
-  if (mode !== "reconcile" && mode !== "import") return { mode, condition: pausedCondition(mode) };
-  if ((metadata.annotations?.[clusterAnnotations.doNotReconcile] ?? "") === "") return undefined;
-  const message = `The annotation ${clusterAnnotations.doNotReconcile} is set: nothing is changed until it is removed.`;
-  return { mode: "disable", condition: conditionFor("Paused", "ReconcileModeDisable", message) };
 }

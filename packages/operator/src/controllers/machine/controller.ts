@@ -1,12 +1,16 @@
-import { controllerOf, normaliseCluster, vitistackMachineResource } from "@talos-operator/api";
+import { controllerOf, kubernetesClusterResource, normaliseCluster, vitistackMachineResource } from "@talos-operator/api";
 import type { ClusterDefaults, TalosMachine, VitistackMachine } from "@talos-operator/api";
 import { createController, isConflict, isNotFound, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import { groupOfMachine } from "../kubernetescluster/machine-manifest.ts";
+import { compositionFinalizers } from "../kubernetescluster/keys.ts";
+import { isForUs } from "../kubernetescluster/observe.ts";
 import type { CompositionCaches } from "../kubernetescluster/observe.ts";
+import { pausedBy } from "../kubernetescluster/paused-by.ts";
 import { talosMachineName, workerPoolName } from "../kubernetescluster/pools.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
+import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { decideMachineAnnotations } from "./decide.ts";
 
 /** Owner of the annotations that the operator sets on a Machine after it was made. */
@@ -34,6 +38,15 @@ export function createMachineIdentityController(options: MachineIdentityControll
     return machines.store.get({ namespace, name: talosMachineName(pool, name) });
   };
 
+  /** Of a cluster that this operator looks after, as its finalizer says, and that nobody paused: Machines of others, and of what rests, are left as they are. */
+  const isOfOurs = ({ metadata }: VitistackMachine): boolean => {
+    const owner = controllerOf(metadata);
+    if (owner?.kind !== kubernetesClusterResource.kind) return false;
+    const cluster = clusters.store.get({ namespace: metadata.namespace, name: owner.name });
+    if (cluster === undefined || cluster.metadata.uid !== owner.uid || !isForUs(cluster)) return false;
+    return cluster.metadata.finalizers?.includes(compositionFinalizers.cluster) === true && pausedBy(cluster) === undefined;
+  };
+
   /** The Machine that a TalosMachine stands for, as its pool names it. */
   const machineOf = ({ metadata, spec }: TalosMachine): readonly ObjectKey[] => {
     const { namespace } = metadata;
@@ -56,7 +69,7 @@ export function createMachineIdentityController(options: MachineIdentityControll
     backoff: { baseMs: 20, maxMs: 15_000 },
     async reconcile(key, context) {
       const machine = vitistackMachines.store.get(key);
-      if (machine === undefined || controllerOf(machine.metadata)?.kind !== "KubernetesCluster") return undefined;
+      if (machine === undefined || !isOfOurs(machine)) return undefined;
       const changes = decideMachineAnnotations(machine, talosMachineOf(machine));
       if (Object.keys(changes).length === 0) return undefined;
       const { uid, resourceVersion } = machine.metadata;
@@ -72,6 +85,12 @@ export function createMachineIdentityController(options: MachineIdentityControll
     watches: [
       watchOf({ informer: vitistackMachines, why: "its provider reports addresses" }),
       watchOf({ informer: machines, why: "Talos was installed on it, or wiped from it", map: machineOf }),
+      watchOf({
+        informer: clusters,
+        why: "its cluster became ours, or goes on after a pause",
+        predicate: specOrMetadataChanged,
+        map: ({ metadata }) => vitistackMachines.store.byIndex("controller", metadata.uid ?? "").map((machine) => machine.metadata),
+      }),
     ],
   });
 }
