@@ -88,7 +88,7 @@ const worldReasons = {
   WaitingForMachines: {
     status: "False",
     when: "Machines have not answered yet, or are being configured.",
-    next: "Boot the machines the message names into maintenance mode.",
+    next: "Boot machines that do not answer and were not configured yet into maintenance mode; the others go on by themselves.",
   },
   MachineUnreachable: {
     status: "False",

@@ -43,8 +43,8 @@ export function waitingOf(seen: Observed): Waiting | undefined {
     const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
     const intent = facts.bootstrapIntent;
     if (missing.length > 0) {
-      const names = missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ");
-      const message = `Control planes that do not run with their configuration yet: ${names}. Boot them into maintenance mode.`;
+      const names = missing.map((machine) => `${machine.declared.name} (${stateBeforeEtcd(machine, facts)})`).join(", ");
+      const message = `Control planes that do not run with their configuration yet: ${names}.`;
       return { reason: "WaitingForMachines", message: [message, ...plan.held].join(" ") };
     }
     return {
@@ -77,6 +77,12 @@ export function waitingOf(seen: Observed): Waiting | undefined {
     };
   if (access.some((one) => one.kind !== "present")) return { reason: "Unobserved", message: "The access Secrets are being written." };
   return undefined;
+}
+
+/** Who was sent a configuration installs and boots with it: that it is silent meanwhile is no news. */
+function stateBeforeEtcd(machine: SeenMachine, facts: ClusterFacts): string {
+  const isBooting = machine.look.kind === "silent" && mayHoldConfig(machineFact(facts, machine.declared.name));
+  return isBooting ? "configured, not back yet" : stateOf(machine);
 }
 
 /** Machines that nobody hears are about power and network, or were never booted: only of the others something can be said about their nodes. */
