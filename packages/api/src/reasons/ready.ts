@@ -189,7 +189,7 @@ const worldReasons = {
   AdoptionRequired: {
     status: "False",
     when: "A cluster of this name exists whose record belongs to an object with another UID. Everything is read-only.",
-    next: "Annotate talos-operator.dev/adopt with the cluster.id, or use another name.",
+    next: "Annotate the TalosControlPlane with talos-operator.dev/adopt and the cluster.id, or use another name.",
   },
   ImportPending: {
     status: "False",

@@ -413,4 +413,16 @@ export const laterLife: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "even-for-long",
+    about: "lets a control plane join that leaves etcd with an even number of members for as long as no other follows",
+    tests: [stories.membership],
+    edits: [
+      {
+        file: `${brain}/membership/joins.ts`,
+        find: "if (others.length === 0 || others.some(mayFollow)) return undefined;",
+        replace: "if (others.length === 0 || others.some(mayFollow) || voters.length > 0) return undefined;",
+      },
+    ],
+  },
 ];

@@ -226,6 +226,21 @@ test("a dead control plane that is still listed keeps its member, and a fourth m
     await world.until("replaced", async () => voters(world).join() === at(1, 3, 4).join());
   }));
 
+test("a control plane that would make the members of etcd an even number waits until another one can follow it", () =>
+  tell(options, async (world) => {
+    await ready(world, at(1));
+    world.datacenter.machine("10.5.0.3").powerOff();
+    await list(world, "controlPlane", at(1, 2, 3));
+    await world.time.advance(20 * 60_000);
+    assert.deepEqual(voters(world), at(1));
+    assert.match(
+      (await world.condition(kinds.cluster, "Ready"))?.message ?? "",
+      /demo-10\.5\.0\.2 joins once another control plane can follow it, for 2 members of etcd .*missing: demo-10\.5\.0\.3 \(/,
+    );
+    world.datacenter.machine("10.5.0.3").powerOn();
+    await settled(world, at(1, 2, 3));
+  }));
+
 test("a healthy control plane stays while another one is dead, for etcd would lose its quorum", () =>
   tell(options, async (world) => {
     await ready(world, at(1, 2, 3));

@@ -29,11 +29,11 @@ export async function loseBundle(input: TroubleInput, lastsMs: number): Promise<
     });
     stage.bundleGoneSince = now();
     await timers.sleep(lastsMs);
-    await secrets.delete(bundleKey);
+    if ((await secrets.tryGet(bundleKey)) !== undefined) await secrets.delete(bundleKey);
   } else await timers.sleep(lastsMs);
   // A product that made new keys meanwhile has broken its promise; restoring over them would hide it.
-  if ((await secrets.tryGet(bundleKey)) === undefined) await putBack(input, bundle);
-  else trace("the bundle was made anew by the operator");
+  if ((await secrets.tryGet(bundleKey)) !== undefined) trace("the bundle was made anew by the operator");
+  else if (!(await isWipedForGood(input))) await putBack(input, bundle);
   stage.bundleGoneSince = undefined;
 }
 
@@ -89,15 +89,22 @@ async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
   await takeAway(input, "Secret");
   await takeAway(input, "ClusterRecord");
   await timers.sleep(lastsMs);
-  // Whoever lost everything else as well imports the cluster, and one whose machines were wiped by hand is gone for good: a record of an object that is gone
-  // would only be in the way.
-  const isGone = stage.desired === undefined && (await client.resource(talosControlPlaneResource).tryGet(ofCluster)) === undefined;
-  const isWiped = isGone && stage.deletionPolicy === "reset";
-  if (!stage.isManagementLost && !isWiped && (await client.resource<Secret>(secretType).tryGet(bundleKey)) === undefined) {
+  // Whoever lost everything else as well imports the cluster.
+  if (
+    !stage.isManagementLost &&
+    !(await isWipedForGood(input)) &&
+    (await client.resource<Secret>(secretType).tryGet(bundleKey)) === undefined
+  ) {
     await putBack(input, record);
     await putBack(input, bundle);
   }
   stage.bundleGoneSince = undefined;
+}
+
+/** The cluster was deleted and its machines were wiped: keys or a record of an object that is gone would only be in the way. */
+async function isWipedForGood({ client, stage }: TroubleInput): Promise<boolean> {
+  if (stage.desired !== undefined || stage.deletionPolicy !== "reset") return false;
+  return (await client.resource(talosControlPlaneResource).tryGet(ofCluster)) === undefined;
 }
 
 /** Right after etcd was founded, before the others joined. */

@@ -37,7 +37,7 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   // A machine that was wiped replaces its own dead member by itself; which one that is a record that was made anew may not say.
   const own = memberOf(seen, view.members, facts, machineFact(facts, name) ?? machine.declared)?.id;
   const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own);
-  if (away.length === 0) return undefined;
+  if (away.length === 0) return own === undefined ? evenForLong(seen, facts, view, name) : undefined;
   const unknown = away.filter(
     ({ id, machine: shownBy }) => shownBy === undefined && facts.machines.every(({ memberId }) => memberId !== id),
   );
@@ -58,6 +58,24 @@ function evenByHand({ machines }: Observed, { declared: { name, isHandMade } }: 
   if (count % 2 === 1) return undefined;
   const lost = count === 2 ? "with one of two lost, etcd stops" : `etcd survives no more losses with ${count} than with ${count - 1}`;
   return `${name} joins once the control planes are an odd number: ${lost}. Make another TalosMachine of a control plane, or delete this one.`;
+}
+
+/**
+ * Why a control plane waits that would leave etcd with an even number of voters, since no other can follow it: with one more to lose and one more needed for
+ * quorum etcd stops sooner than without it. Where it takes the place of one that leaves, their number stays what it was.
+ */
+function evenForLong(seen: Observed, facts: ClusterFacts, { voters }: EtcdQuorum, name: MachineName): string | undefined {
+  const listed = seen.machines.filter(({ declared }) => declared.role === "controlplane");
+  const isVoter = ({ declared }: SeenMachine): boolean =>
+    voters.some(({ id, machine }) => machine === declared.name || id === machineFact(facts, declared.name)?.memberId);
+  const staying = listed.filter(isVoter).length;
+  if (voters.length % 2 === 0 || staying % 2 === 0) return undefined;
+  const others = listed.filter((machine) => machine.declared.name !== name && !isVoter(machine));
+  const mayFollow = ({ declared, look }: SeenMachine): boolean =>
+    declared.problem === undefined && (look.kind === "maintenance" || look.kind === "running");
+  if (others.length === 0 || others.some(mayFollow)) return undefined;
+  const missing = others.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ");
+  return `${name} joins once another control plane can follow it, for ${voters.length + 1} members of etcd survive no more losses than ${voters.length}; missing: ${missing}. Boot one of them into maintenance mode, or take them out of the list together with ${name}.`;
 }
 
 /** Talos gives a worker its certificate through a control plane: configured before there is one it answers nobody, and could not even be wiped. */
