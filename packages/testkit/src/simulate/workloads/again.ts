@@ -98,6 +98,12 @@ export const takeOver: Workload = {
     let bundle = "";
     return [
       {
+        // Whoever loses everything but the keys has them: a trouble gives them back first.
+        what: "keep the keys",
+        make: async () => undefined,
+        isReached: ({ stage }) => stage.bundleGoneSince === undefined,
+      },
+      {
         what: "lose the management cluster",
         async make(world) {
           startOperator = world.endOperators();
