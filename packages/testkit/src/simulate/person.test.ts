@@ -52,11 +52,11 @@ const plan = (...lines: readonly string[]): string =>
   [
     "The cluster is verified:",
     ...lines.map((line, index) => `${index + 1}. ${line}`),
-    `Annotate ${approve}: ab12 to take it over as it is.`,
+    `Annotate the TalosControlPlane with ${approve}: ab12 to take it over as it is.`,
   ].join("\n");
 
 test("a person sends settings once more where a rollout stopped, and does not go on for ever", async () => {
-  const message = `It stopped. Correct the settings, or annotate ${retry}: first-10.5.0.1 to send them once more.`;
+  const message = `It stopped. Correct the settings, or annotate the TalosControlPlane with ${retry}: first-10.5.0.1 to send them once more.`;
   assert.deepEqual(await written("ConfigUpToDate", message), Array<string>(5).fill(`${retry}: first-10.5.0.1`));
   assert.deepEqual(await written("ConfigUpToDate", "Two machines are left."), []);
 });

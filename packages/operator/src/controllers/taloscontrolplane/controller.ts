@@ -20,6 +20,7 @@ import type { Cluster } from "./clusters.ts";
 import { decide, defaultRules } from "./decide.ts";
 import { firstTurnMs } from "./first-turn.ts";
 import type { Decision } from "./model.ts";
+import { LateRecords } from "./record/late-records.ts";
 import { objectsActedOn } from "./objects-acted-on.ts";
 import { planPools } from "./planning/pool-plans.ts";
 import { see, subjectOf } from "./see.ts";
@@ -50,6 +51,7 @@ export function createBrain(options: BrainOptions): Brain {
   const rules = options.rules ?? defaultRules;
   const openSession = sessionOpener(options, (key) => controller.enqueue(key));
   const clusters = new Clusters(openSession);
+  const lateRecords = new LateRecords(options, bundles);
 
   const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
     const stored = controlPlanes.store.get(key);
@@ -59,7 +61,8 @@ export function createBrain(options: BrainOptions): Brain {
       clusters.forget(key);
       options.references.forget(`brain ${keyText(key)}`);
       statuses.forget(keyText(key));
-      return undefined;
+      const againMs = await lateRecords.remove(key, undefined);
+      return againMs === undefined ? undefined : { requeueAfterMs: againMs };
     }
     const { controlPlane } = subject;
     if (clusters.isFirstTurn(key)) {
@@ -68,6 +71,7 @@ export function createBrain(options: BrainOptions): Brain {
     }
     const cluster = clusters.of(key, controlPlane.metadata.uid ?? "");
     const { session } = cluster;
+    await lateRecords.remove(key, cluster.uid);
     const wakeAfterReading = (): void => {
       // What an open effect is waiting for is never put off: a trial ends by itself.
       controller.enqueue(key, 0, hasOpenEffect(clusters.get(key)) ? "normal" : "low");
@@ -83,6 +87,7 @@ export function createBrain(options: BrainOptions): Brain {
 
     const decision = decide(seen, rules);
     cluster.decision = decision;
+    lateRecords.decided(key, seen, decision);
     options.figures?.decided(decision.rule);
     context.span.set({ rule: decision.rule });
     reportPlans(cluster, subject, sight);

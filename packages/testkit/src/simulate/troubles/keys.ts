@@ -1,9 +1,9 @@
-import { clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
+import { clusterRecordResource, talosControlPlaneResource } from "@talos-operator/api";
 import { isAlreadyExists, isNotFound, type KubeObject } from "@talos-operator/kube-runtime";
 import type { SimulatedMachine } from "@talos-operator/simulator";
 import { pick } from "../fault.ts";
 import { addressesOf, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
-import { begin, bundleKey, LATER_FIELD, ofCluster, recordThat, secretType, type Secret, type TroubleInput } from "./input.ts";
+import { begin, bundleKey, LATER_FIELD, ofCluster, readRecord, recordThat, secretType, type Secret, type TroubleInput } from "./input.ts";
 
 /** The bundle Secret goes; in `bundle-changed` one with other keys comes in between. */
 export async function loseBundle(input: TroubleInput, lastsMs: number): Promise<void> {
@@ -50,17 +50,13 @@ async function takeAway({ client, stage, now }: TroubleInput, kind: "Secret" | "
   if (kind === "Secret") stage.bundleGoneSince = now();
 }
 
-async function putBack({ client }: TroubleInput, object: KubeObject): Promise<void> {
+/** A backup takes the place of what was made there meanwhile. */
+async function putBack(input: TroubleInput, object: KubeObject): Promise<void> {
   const { name = "", labels = {}, finalizers = [] } = object.metadata ?? {};
-  const type = object.kind === "ClusterRecord" ? clusterRecordResource : secretType;
-  const restored = { ...object, metadata: { namespace: NAMESPACE, name, labels, finalizers } };
-  // What was made there meanwhile gives way to the backup.
-  const there = await client.resource(type).tryGet({ namespace: NAMESPACE, name });
-  if (there === undefined) await client.resource(type).create(restored);
-  else
-    await client
-      .resource(type)
-      .update({ ...restored, metadata: { ...restored.metadata, resourceVersion: there.metadata?.resourceVersion ?? "" } });
+  const kind = object.kind === "ClusterRecord" ? "ClusterRecord" : "Secret";
+  const objects = input.client.resource(kind === "ClusterRecord" ? clusterRecordResource : secretType);
+  if ((await objects.tryGet({ namespace: NAMESPACE, name })) !== undefined) await takeAway(input, kind);
+  await objects.create({ ...object, metadata: { namespace: NAMESPACE, name, labels, finalizers } });
 }
 
 /** Record and bundle of a cluster that runs. */
@@ -90,11 +86,11 @@ async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
   await takeAway(input, "ClusterRecord");
   await timers.sleep(lastsMs);
   // Whoever lost everything else as well imports the cluster.
-  if (
-    !stage.isManagementLost &&
-    !(await isWipedForGood(input)) &&
-    (await client.resource<Secret>(secretType).tryGet(bundleKey)) === undefined
-  ) {
+  const there = await client.resource<Secret>(secretType).tryGet(bundleKey);
+  // Other keys were sent before, and arrived when those of the machines were gone.
+  const hasTheirs = there?.data?.["bundle"] !== undefined && there.data["bundle"] === bundle.data?.["bundle"];
+  if (!stage.isManagementLost && !(await isWipedForGood(input)) && !hasTheirs) {
+    if (there !== undefined) stage.keysReplaced += 1;
     await putBack(input, record);
     await putBack(input, bundle);
   }
@@ -129,7 +125,7 @@ export async function writeNewer(input: TroubleInput, lastsMs: number): Promise<
   const { client, timers, stage, now } = input;
   await begin(input, lastsMs);
   const records = client.resource(clusterRecordResource);
-  const write = async (word: string | undefined): Promise<void> => {
+  const write = async (word: string | undefined): Promise<string | undefined> => {
     for (;;) {
       const record = await recordThat(input, ({ spec }) => (spec.knownControlPlanes ?? []).length > 0);
       const [first, ...others] = record.spec.knownControlPlanes ?? [];
@@ -137,19 +133,20 @@ export async function writeNewer(input: TroubleInput, lastsMs: number): Promise<
       const changed = word === undefined ? known : { ...known, [LATER_FIELD]: word };
       const spec = { ...record.spec, knownControlPlanes: [changed, ...others] };
       try {
-        await records.update({ ...record, spec } as KubeObject);
-        return;
+        return (await records.update({ ...record, spec } as KubeObject)).metadata?.uid;
       } catch {
         // Somebody wrote in between.
         await timers.sleep(10);
       }
     }
   };
-  await write("of tomorrow");
+  const written = await write("of tomorrow");
   stage.newerRecordSince = now();
   await timers.sleep(lastsMs);
-  const kept = (await client.resource(clusterRecordResource).get(ofCluster)) as ClusterRecord;
-  if ((kept.spec.knownControlPlanes?.[0] as Record<string, unknown> | undefined)?.[LATER_FIELD] === undefined)
+  const kept = await readRecord(input);
+  // Another trouble may have taken the record, and what was written with it.
+  const isTheSame = kept?.metadata.uid === written;
+  if (isTheSame && (kept?.spec.knownControlPlanes?.[0] as Record<string, unknown> | undefined)?.[LATER_FIELD] === undefined)
     throw new Error("what a newer release wrote into the record is gone");
   stage.newerRecordSince = undefined;
   await write(undefined);
