@@ -78,9 +78,7 @@ function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
   const conditions = objects.get("taloscontrolplanes", CLUSTER_NAME)?.status?.conditions ?? [];
   const messageOf = (wanted: string): string => conditions.find(({ type, status }) => type === wanted && status === "False")?.message ?? "";
   // Nothing is wrong with the settings of these worlds: it was the machine that was in trouble.
-  const machine = new RegExp(`annotate the TalosControlPlane with ${annotations.retryConfig}: (\\S+) to send them once more`).exec(
-    messageOf("ConfigUpToDate"),
-  )?.[1];
+  const machine = new RegExp(`${annotations.retryConfig}: (\\S+) to send them once more`).exec(messageOf("ConfigUpToDate"))?.[1];
   if (machine !== undefined) return { annotation: annotations.retryConfig, word: machine };
   const blank = new RegExp(
     `the machine at (\\S+) was configured and answers in maintenance mode .* Annotate ${annotations.approveReprovision}: (\\S+) on`,
@@ -101,7 +99,7 @@ function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
   const imported = messageOf("Imported");
   const deadMember = /etcd has the member (\S+), and no machine in the list shows it\./.exec(imported)?.[1];
   if (deadMember !== undefined && stage.reinstalled.size > 0) return { deadMember, keys: GIVEN_KEYS };
-  const plan = new RegExp(`Annotate the TalosControlPlane with ${annotations.importApprove}: (\\S+) to take it over`).exec(imported)?.[1];
+  const plan = new RegExp(`${annotations.importApprove}: (\\S+) to take it over`).exec(imported)?.[1];
   if (plan === undefined || !differencesOf(imported).every((line) => isAboutDisk(line, stage))) return undefined;
   return { annotation: annotations.importApprove, word: plan };
 }
