@@ -72,38 +72,47 @@ test("a machine that is paused by itself is not wiped with its pool", () =>
     assert.equal(world.sent.includes("Reset 10.5.0.4"), false);
   }));
 
-test("a pool that was paused gets none of its objects back while the watch has not told of the pause", () => {
-  let held: PromiseWithResolvers<void> | undefined;
-  async function* lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
-    for await (const event of events) {
-      await held?.promise;
-      yield event;
+const pauseControlPlane = (world: Story, value: string | null): Promise<unknown> =>
+  world.client
+    .resource(kinds.controlPlane)
+    .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { metadata: { annotations: { [mode]: value } } } });
+
+for (const [who, plural, pause] of [
+  ["a pool", "talosworkers", pausePool],
+  ["the control plane of a pool", "taloscontrolplanes", pauseControlPlane],
+] as const)
+  test(`${who} was paused: the pool gets none of its objects back while the watch has not told of the pause`, () => {
+    let held: PromiseWithResolvers<void> | undefined;
+    async function* lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
+      for await (const event of events) {
+        await held?.promise;
+        yield event;
+      }
     }
-  }
-  const kube = (real: KubeTransport): KubeTransport => ({
-    ...real,
-    async watch(request, options) {
-      const answer = await real.watch(request, options);
-      return request.path.endsWith("/talosworkers") ? { ...answer, events: lagging(answer.events) } : answer;
-    },
+    const kube = (real: KubeTransport): KubeTransport => ({
+      ...real,
+      async watch(request, options) {
+        const answer = await real.watch(request, options);
+        return request.path.endsWith(`/${plural}`) ? { ...answer, events: lagging(answer.events) } : answer;
+      },
+    });
+    return tell({ kube }, async (world) => {
+      await made(world);
+      await world.until("ready", isReady(world));
+      held = Promise.withResolvers();
+      await pause(world, "disable");
+      await world.time.advance(10_000);
+      const before = world.writes.length;
+      const machine = { namespace: "default", name: "pool-10.5.0.4" };
+      await world.client.resource(kinds.machine).patch(machine, { type: "merge", value: { metadata: { finalizers: null } } });
+      await world.client.resource(kinds.machine).delete(machine);
+      await world.time.advance(20_000);
+      held.resolve();
+      assert.deepEqual(
+        world.writes.slice(before).filter((write) => write.startsWith("POST") && write.endsWith("/talosmachines")),
+        [],
+      );
+      await pause(world, null);
+      await world.until("it is back", async () => (await world.get(kinds.machine, machine.name)) !== undefined, 60);
+    });
   });
-  return tell({ kube }, async (world) => {
-    await made(world);
-    await world.until("ready", isReady(world));
-    held = Promise.withResolvers();
-    await pausePool(world, "disable");
-    await world.time.advance(10_000);
-    const before = world.writes.length;
-    const machine = { namespace: "default", name: "pool-10.5.0.4" };
-    await world.client.resource(kinds.machine).patch(machine, { type: "merge", value: { metadata: { finalizers: null } } });
-    await world.client.resource(kinds.machine).delete(machine);
-    await world.time.advance(20_000);
-    held.resolve();
-    assert.deepEqual(
-      world.writes.slice(before).filter((write) => write.startsWith("POST") && write.endsWith("/talosmachines")),
-      [],
-    );
-    await pausePool(world, null);
-    await world.until("it is back", async () => (await world.get(kinds.machine, machine.name)) !== undefined, 60);
-  });
-});

@@ -11,11 +11,12 @@ import {
   removeFinalizer,
   watchOf,
 } from "@talos-operator/kube-runtime";
-import type { Controller, Delta, EventRecorder, ObjectKey, Store } from "@talos-operator/kube-runtime";
+import type { Controller, Delta, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
+import type { ClustersByKey } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -50,7 +51,7 @@ export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
   readonly hosts: HostOptions;
   readonly references: References;
   readonly configs: ConfigReferences;
-  readonly latest: Pick<LatestWords, "talosCluster">;
+  readonly latest: LatestWords;
   /** What would be done with the machines of a pool that is only tried. */
   readonly planOf: (controlPlane: ObjectKey, worker: string) => Plan | undefined;
   readonly brain: Pick<Brain, "machine">;
@@ -153,21 +154,25 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     return (controlPlaneRef?.name ?? pool?.spec?.controlPlaneRef?.name) === cluster ? undefined : holder;
   };
 
-  /** True when the pool still says what this pass read in the cache: a watch may stand still for minutes, and a pause counts from the first moment. */
-  const isStillWanted = async ({ metadata }: TalosWorker, asked: ReconcileMode): Promise<boolean> => {
+  /** True when pool and control plane still say what this pass read in the cache: a watch may stand still for minutes, and a pause counts from the first moment. */
+  const isStillWanted = async ({ metadata, spec }: TalosWorker, asked: ReconcileMode): Promise<boolean> => {
     const { namespace, name } = metadata;
+    const { latest, talosClusters } = options;
     const owner = controllerOf(metadata);
-    const [live, cluster] = await Promise.all([
+    const controlPlaneName = spec?.controlPlaneRef?.name ?? "";
+    const [live, cluster, controlPlane] = await Promise.all([
       pools.tryGet({ namespace, name }),
-      owner?.kind === "TalosCluster" ? options.latest.talosCluster({ namespace, name: owner.name }) : undefined,
+      owner?.kind === "TalosCluster" ? latest.talosCluster({ namespace, name: owner.name }) : undefined,
+      controlPlaneName === "" ? undefined : latest.controlPlane({ namespace, name: controlPlaneName }),
     ]);
+    if (controlPlane !== undefined && isHeld(controlPlane, { get: (key) => cluster ?? talosClusters.store.get(key) })) return false;
     return (
       live === undefined || effectiveMode({ ...metadata, annotations: live.metadata.annotations ?? {} }, { get: () => cluster }) === asked
     );
   };
 
   /** A pool goes on only with its control plane, and not before a running cluster was taken over. */
-  const isHeld = (controlPlane: TalosControlPlane, clusters: Store<TalosCluster>): boolean => {
+  const isHeld = (controlPlane: TalosControlPlane, clusters: ClustersByKey): boolean => {
     const mode = effectiveMode(controlPlane.metadata, clusters);
     if (mode !== "reconcile" && !(mode === "import" && isTakenOver(controlPlane))) return true;
     return findCondition(controlPlane.status?.conditions, "Imported")?.status === "False";
