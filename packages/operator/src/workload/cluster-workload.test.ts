@@ -4,6 +4,7 @@ import { createX509Keys } from "@talos-operator/adapters";
 import { createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { CertificateRequest, KeyPair, Keys, KubeCallOptions, KubeRequest, KubeResponse, WorkloadTarget } from "@talos-operator/ports";
+import { EffectError } from "../errors.ts";
 import { ClusterWorkload } from "./cluster-workload.ts";
 import type { WorkloadPlace } from "./workload-api.ts";
 
@@ -21,6 +22,7 @@ interface World {
   readonly limits: (number | undefined)[];
   answer: (request: KubeRequest) => KubeResponse | Error;
   woken: number;
+  demand: () => Promise<number>;
   ask(): void;
   look(): void;
 }
@@ -64,7 +66,8 @@ function createWorld(): World {
     limits: [],
     answer: () => new Error("connect ECONNREFUSED"),
     woken: 0,
-    ask: () => workload.ask(request, { nodeName: () => Promise.resolve("node-1"), demand: () => Promise.resolve(60_000), log }, place),
+    demand: () => Promise.resolve(60_000),
+    ask: () => workload.ask(request, { nodeName: () => Promise.resolve("node-1"), demand: () => world.demand(), log }, place),
     look: () => workload.lookAtNodes(place, log),
   };
   return world;
@@ -103,6 +106,18 @@ test("asking again goes on with the drain that runs, and runs one anew that has 
   assert.equal(world.targets.length, 2);
   world.workload.released("demo-1", "node-1");
   assert.equal(world.workload.nodes().cordoned.size, 0);
+  assert.equal(world.workload.drains().size, 0);
+});
+
+test("a drain that is refused before it began wakes the cluster after a pause, and is begun anew then", async () => {
+  const world = createWorld();
+  world.demand = () => Promise.reject(new EffectError("RECORD_CHANGED", "it changed"));
+  world.ask();
+  await world.time.advance(1_000);
+  assert.equal(world.woken, 0);
+  assert.equal(world.workload.drains().get("demo-1")?.state, undefined);
+  await world.time.advance(2_000);
+  assert.equal(world.woken, 1);
   assert.equal(world.workload.drains().size, 0);
 });
 

@@ -14,6 +14,9 @@ import type { WorkloadApi, WorkloadPlace, WorkloadPorts, WorkloadUser } from "./
 /** A drain that no rule has asked for in this time is given up. */
 const WANTED_MS = 60_000;
 
+/** A drain that had to end before it told anything is begun anew after this pause: what ended it may be seen by then. */
+const BEGIN_ANEW_MS = 2_000;
+
 /** Longest that one call may take. */
 const CALL_MS = 5_000;
 
@@ -113,13 +116,10 @@ export class ClusterWorkload {
         this.#nodes = { ...this.#nodes, isStale: true, cordoned: new Map([...this.#nodes.cordoned, [machine, name]]) };
       },
     });
-    void run.then(
-      () => this.#ended(machine, drain),
-      (err: unknown) => {
-        ports.log.error({ action: "CordonAndDrain", machine, err }, "The drain failed; it begins anew when it is asked for");
-        this.#ended(machine, drain);
-      },
-    );
+    const failed = (err: unknown): void => {
+      ports.log.error({ action: "CordonAndDrain", machine, err }, "The drain failed; it begins anew when it is asked for");
+    };
+    void run.catch(failed).then(() => this.#ended(machine, drain));
   }
 
   /** Ends a drain: its machine is being disturbed, or nobody wants it any more. The cordon stays for a rule to take off. */
@@ -169,9 +169,12 @@ export class ClusterWorkload {
     return openWorkloadApi(user, place, this.#ports);
   }
 
-  #ended(machine: string, drain: Running): void {
+  async #ended(machine: string, drain: Running): Promise<void> {
     drain.hasEnded = true;
-    if (drain.state === undefined && this.#drains.get(machine) === drain) this.#drains.delete(machine);
+    if (drain.state === undefined && this.#drains.get(machine) === drain) {
+      await this.#ports.timers.sleep(BEGIN_ANEW_MS);
+      if (this.#drains.get(machine) === drain) this.#drains.delete(machine);
+    }
     if (!this.#isClosed) this.#wake();
   }
 

@@ -1,6 +1,6 @@
 import { KubeApiError } from "@talos-operator/kube-runtime";
 import { resourceKinds } from "@talos-operator/talos/client";
-import { EffectError } from "../../../errors.ts";
+import { EffectError, isEffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import type { ClusterWorkload } from "../../../workload/cluster-workload.ts";
 import { uncordon } from "../../../workload/cordon.ts";
@@ -28,7 +28,15 @@ export function cordonAndDrain(action: Extract<Action, { readonly kind: "CordonA
         if (client === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} is not watched`);
         return (await client.resources.get(resourceKinds.nodeName, undefined, { timeoutMs: LOOK_TIMEOUT_MS }))?.spec.nodeName;
       },
-      demand: () => guard.check((facts) => machineFact(facts, machine)?.uuid === ifUuid && intentOn(facts, machine) === undefined),
+      demand: async () => {
+        try {
+          return await guard.check((facts) => machineFact(facts, machine)?.uuid === ifUuid && intentOn(facts, machine) === undefined);
+        } catch (thrown) {
+          // No pass hears of it: the next one reads anew what was remembered wrongly.
+          if (isEffectError(thrown, "RECORD_CHANGED")) session.record = undefined;
+          throw thrown;
+        }
+      },
       log: log.child({ machine }),
     },
     placeOf(effects),
