@@ -64,9 +64,9 @@ export const compositionFaults: readonly Mutant[] = [
     tests: ["testkit/src/stories/composition-orphaned.test.ts"],
     edits: [
       {
-        file: `${composition}/owner-there.ts`,
-        find: "ownerStays(metadata, (await latest(metadata))?.metadata)",
-        replace: "(await latest(metadata))?.metadata.uid !== metadata.name",
+        file: `${composition}/live-cluster.ts`,
+        find: "ownerStays(metadata, live?.metadata)",
+        replace: "live?.metadata.uid !== metadata.name",
       },
     ],
   },

@@ -6,7 +6,7 @@ import type { KubeClient } from "@talos-operator/kube-runtime";
 import { CompositionError } from "./errors.ts";
 import type { MachineManifest } from "./model.ts";
 import { holderOf } from "./observe.ts";
-import type { OwnerQuestion } from "./owner-there.ts";
+import type { OwnerQuestion } from "./live-cluster.ts";
 import { isUndeclaredField } from "./undeclared.ts";
 
 /** Owner of the fields that a cluster sets on its Machines and pools. */

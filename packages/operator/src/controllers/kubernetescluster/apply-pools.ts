@@ -5,7 +5,7 @@ import { keyText } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { FIELD_MANAGER } from "./apply-machines.ts";
 import type { PoolManifest } from "./model.ts";
-import type { OwnerQuestion } from "./owner-there.ts";
+import type { OwnerQuestion } from "./live-cluster.ts";
 
 /** Brings pools to their manifests by server-side apply; an equal wish for an untouched pool costs no request. */
 export interface PoolApplier {

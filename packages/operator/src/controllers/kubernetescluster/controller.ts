@@ -26,8 +26,8 @@ import { abandon, release } from "./let-go.ts";
 import { createMachineMaker } from "./make-machines.ts";
 import { createPoolPauser } from "./pause-pools.ts";
 import { pausedBy } from "./paused-by.ts";
-import { ownerQuestion } from "./owner-there.ts";
-import type { OwnerQuestion } from "./owner-there.ts";
+import { liveCluster } from "./live-cluster.ts";
+import type { OwnerQuestion } from "./live-cluster.ts";
 import { readHolding } from "./read-holding.ts";
 import { createSharedEndpoints } from "./shared-endpoint.ts";
 import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
@@ -55,6 +55,9 @@ export interface CompositionControllerOptions extends ControllerPorts, Compositi
   /** A settled cluster is looked at this often. Milliseconds. */
   readonly intervalMs: number;
 }
+
+/** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */
+const CACHE_BEHIND_MS = 1_000;
 
 /** Without time left on the lease it is looked again so soon. Milliseconds. */
 const LEASE_AGAIN_MS = 1_000;
@@ -84,11 +87,12 @@ export function createCompositionController(options: CompositionControllerOption
     }
     context.note("observe");
     let seen = observeComposition(cluster, options, options.defaults, clock.now());
+    const live = liveCluster(cluster, options.latestCluster);
     const paused = pausedBy(cluster);
-    await pausePools(seen, paused?.mode);
+    await pausePools(seen, paused?.mode, live.isPaused);
     if (paused !== undefined) return { requeueAfterMs: await statuses.writePaused(seen, paused.condition, context) };
     const beside = isLeftToOthers(seen) ? await options.neighbours.findBeside(key) : undefined;
-    seen = beside === undefined ? await withEndpoint(seen) : { ...seen, beside };
+    seen = beside === undefined ? await withEndpoint(seen, live.isOwnerThere) : { ...seen, beside };
     let decision = decideComposition(seen);
     if (decision.needsRecord) {
       const holding = await readHolding(seen, client);
@@ -99,7 +103,9 @@ export function createCompositionController(options: CompositionControllerOption
       seen = await askByName(seen, client);
       decision = decideComposition(seen);
     }
+    if (takesAway(decision) && (await live.isPaused())) return { requeueAfterMs: CACHE_BEHIND_MS };
     if (decision.addFinalizer) {
+      if (!(await live.isOwnerThere())) return { requeueAfterMs: CACHE_BEHIND_MS };
       context.wrote(clusters, await addFinalizer(clusterClient, cluster, compositionFinalizers.cluster));
       return { requeueAfterMs: 0 };
     }
@@ -109,14 +115,13 @@ export function createCompositionController(options: CompositionControllerOption
     context.note("files");
     const told = await files.keep(decision, seen);
     context.note("machines");
-    const isOwnerThere = ownerQuestion(cluster, options.latestCluster);
-    const made = await maker.make(decision, seen, isOwnerThere, context);
+    const made = await maker.make(decision, seen, live.isOwnerThere, context);
     const failures: unknown[] = made.failure === undefined ? [] : [made.failure];
     if (made.failure === undefined) {
       context.note("pools");
       try {
-        if (decision.applyPools.length > 0) await keepGivenSecrets(client, seen);
-        await shapePools(decision, seen, isOwnerThere, context);
+        if (decision.applyPools.length > 0) await keepGivenSecrets(client, seen, live.isOwnerThere);
+        await shapePools(decision, seen, live.isOwnerThere, context);
         for (const machine of decision.release) await release(machine, cluster.metadata.uid ?? "", options, context);
         for (const name of decision.abandon.slice(0, 1)) await abandon(name, seen, options, context);
         if (decision.removeFiles) await files.remove(seen);
@@ -148,7 +153,7 @@ export function createCompositionController(options: CompositionControllerOption
   };
 
   /** The observation with the endpoint that the network gives, once a cluster is ours to make. */
-  const withEndpoint = async (seen: Seen): Promise<Seen> => {
+  const withEndpoint = async (seen: Seen, isOwnerThere: OwnerQuestion): Promise<Seen> => {
     const { cluster, model, controlPlane } = seen;
     if (model?.endpoint.mode !== "shared" || cluster.metadata.deletionTimestamp !== undefined || seen.olderTwin !== undefined) return seen;
     if (
@@ -156,7 +161,7 @@ export function createCompositionController(options: CompositionControllerOption
       (seen.isPausedAfterFiles || cluster.metadata.finalizers?.includes(compositionFinalizers.cluster) !== true)
     )
       return seen;
-    const found = await endpoints.resolve(seen, model);
+    const found = await endpoints.resolve(seen, model, isOwnerThere);
     if (found.kind === "waiting") return { ...seen, waitsForEndpoint: found.message };
     return { ...seen, model: { ...model, endpoint: found.endpoint } };
   };
@@ -211,6 +216,11 @@ export function createCompositionController(options: CompositionControllerOption
 function isLeftToOthers({ cluster, controlPlane }: Seen): boolean {
   if (cluster.metadata.deletionTimestamp !== undefined) return false;
   return isTakeoverOpen(takeoverOf(cluster, { clusterId: "" }), controlPlane);
+}
+
+/** Something ends by it. */
+function takesAway({ deletePools, release, abandon, removeFiles, removeFinalizer }: Decision): boolean {
+  return deletePools.length + release.length + abandon.length > 0 || removeFiles || removeFinalizer;
 }
 
 /** The pool of a TalosMachine. */

@@ -5,6 +5,7 @@ import { givenSecretKeys } from "../../secrets/given-secrets.ts";
 import { secretType } from "../../secrets/secret.ts";
 import type { Secret } from "../../secrets/secret.ts";
 import { CompositionError } from "./errors.ts";
+import type { OwnerQuestion } from "./live-cluster.ts";
 import type { Seen } from "./model.ts";
 import { givenSecretNameOf } from "./pools.ts";
 
@@ -12,9 +13,14 @@ import { givenSecretNameOf } from "./pools.ts";
  * Puts a token and an authority that stand in a KubernetesCluster into a Secret, from which the keys of the cluster are made. The Secret goes with the
  * cluster; once the cluster runs nobody needs it, and it is not made again.
  *
+ * @param isOwnerThere asked before it is made
  * @throws CompositionError when a Secret of that name is somebody else's
  */
-export async function keepGivenSecrets(client: KubeClient, { cluster, model, controlPlane }: Seen): Promise<void> {
+export async function keepGivenSecrets(
+  client: KubeClient,
+  { cluster, model, controlPlane }: Seen,
+  isOwnerThere: OwnerQuestion,
+): Promise<void> {
   const { token, ca } = cluster.spec?.talosConfig?.machine ?? {};
   if (model?.givenSecrets?.kind !== "inline" || token === undefined || ca === undefined) return;
   if (isConditionTrue(controlPlane?.status?.conditions, "Bootstrapped")) return;
@@ -22,6 +28,7 @@ export async function keepGivenSecrets(client: KubeClient, { cluster, model, con
   const key = { namespace: cluster.metadata.namespace ?? "", name: givenSecretNameOf(model, model.givenSecrets) };
   const stored = await secrets.tryGet(key);
   if (stored !== undefined) return demandOwn(stored, cluster.metadata.uid ?? "");
+  if (!(await isOwnerThere())) return;
   const owner = { apiVersion: apiVersionOf(kubernetesClusterResource), kind: cluster.kind, metadata: cluster.metadata };
   try {
     await secrets.create({

@@ -8,7 +8,7 @@ import { CompositionError } from "./errors.ts";
 import { clusterAnnotations, machineLabels } from "./keys.ts";
 import type { Decision, MachineManifest, Seen } from "./model.ts";
 import type { CompositionCaches } from "./observe.ts";
-import type { OwnerQuestion } from "./owner-there.ts";
+import type { OwnerQuestion } from "./live-cluster.ts";
 
 /** Machines that are applied at once. */
 const APPLIES_AT_ONCE = 8;

@@ -13,6 +13,7 @@ import type { ClusterEndpoint, ClusterModel, Condition, ControlPlaneVirtualShare
 import { isNotServed, keyText } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { FIELD_MANAGER } from "./apply-machines.ts";
+import type { OwnerQuestion } from "./live-cluster.ts";
 import { groupOfMachine } from "./machine-manifest.ts";
 import { isLabelValue, machineAnnotations, machineLabels } from "./keys.ts";
 import type { Seen } from "./model.ts";
@@ -30,9 +31,10 @@ export interface SharedEndpoints {
    * Asks the network for an address, tells it the control planes behind it, and waits for the answer. The endpoint stands in every machine: once the control
    * plane is made it is what that says, whatever the network says later.
    *
+   * @param isOwnerThere asked before anything is written
    * @throws KubeApiError
    */
-  resolve(seen: Seen, model: ClusterModel): Promise<SeenEndpoint>;
+  resolve(seen: Seen, model: ClusterModel, isOwnerThere: OwnerQuestion): Promise<SeenEndpoint>;
   /** @param key namespace and name of a cluster that is gone */
   forget(key: string): void;
 }
@@ -102,7 +104,7 @@ export function createSharedEndpoints(client: KubeClient): SharedEndpoints {
   };
 
   /** Keeps the members of a cluster that is made in step; costs nothing while they are. */
-  const follow = async (seen: Seen, model: ClusterModel): Promise<void> => {
+  const follow = async (seen: Seen, model: ClusterModel, isOwnerThere: OwnerQuestion): Promise<void> => {
     const uid = seen.cluster.metadata.uid ?? "";
     const key = { namespace: seen.cluster.metadata.namespace ?? "", name: model.clusterId };
     const known = told.get(keyText(seen.cluster.metadata));
@@ -112,6 +114,7 @@ export function createSharedEndpoints(client: KubeClient): SharedEndpoints {
     const before = stored.spec.poolMembers ?? [];
     const members = membersOf(seen, model, before);
     if (!same(before, members)) {
+      if (!(await isOwnerThere())) return;
       const { networkNamespaceIdentifier: name, datacenterIdentifier, supervisorIdentifier, environment } = stored.spec;
       await apply(seen, model, { name, datacenterIdentifier, supervisorIdentifier, environment }, members);
     }
@@ -119,11 +122,11 @@ export function createSharedEndpoints(client: KubeClient): SharedEndpoints {
   };
 
   return {
-    async resolve(seen, model) {
+    async resolve(seen, model, isOwnerThere) {
       if (model.endpoint.mode !== "shared") return { kind: "known", endpoint: model.endpoint };
       const stored = seen.controlPlane;
       if (stored !== undefined) {
-        if (seen.cluster.metadata.deletionTimestamp === undefined) await follow(seen, model);
+        if (seen.cluster.metadata.deletionTimestamp === undefined) await follow(seen, model, isOwnerThere);
         const url = stored.spec?.endpoint ?? "";
         return { kind: "known", endpoint: url === "" ? { mode: "none" } : { mode: "given", url } };
       }
@@ -149,7 +152,9 @@ export function createSharedEndpoints(client: KubeClient): SharedEndpoints {
       if (members.length === 0) return waits("no control plane has an address yet");
       const { datacenterIdentifier = "", supervisorIdentifier = "" } = network.spec ?? {};
       const asked = { name: network.metadata.name, datacenterIdentifier, supervisorIdentifier, environment: model.inventory.environment };
-      const current = address === undefined || !same(before, members) ? await apply(seen, model, asked, members) : address;
+      const isAsked = address !== undefined && same(before, members);
+      if (!isAsked && !(await isOwnerThere())) return waits("the cluster was paused or deleted a moment ago");
+      const current = isAsked ? address : await apply(seen, model, asked, members);
       note(seen, members);
       const given = current.status?.loadBalancerIps?.[0];
       if (given === undefined) return waits(`ControlPlaneVirtualSharedIP ${model.clusterId} has none yet${whyNot(current)}`);

@@ -1,0 +1,31 @@
+import type { KubernetesCluster } from "@talos-operator/api";
+import type { Latest } from "../shared/latest.ts";
+import { ownerStays } from "../shared/owner-stays.ts";
+import { pausedBy } from "./paused-by.ts";
+
+/** Whether the cluster that is to own an object stays, and goes on. @throws KubeApiError when nobody can say */
+export type OwnerQuestion = () => Promise<boolean>;
+
+/** What a cluster says now: a watch may stand still for minutes, and a pause and a deletion count from the first moment. */
+export interface LiveCluster {
+  /** Asked before anything is made for it; asks once for all that one pass makes. */
+  readonly isOwnerThere: OwnerQuestion;
+  /** Asked before anything is taken away. @throws KubeApiError when nobody can say */
+  readonly isPaused: () => Promise<boolean>;
+}
+
+export function liveCluster({ metadata }: KubernetesCluster, latest: Latest<KubernetesCluster>): LiveCluster {
+  let answer: Promise<boolean> | undefined;
+  const ask = async (): Promise<boolean> => {
+    const live = await latest(metadata);
+    return ownerStays(metadata, live?.metadata) && !isWordOfPause(live);
+  };
+  return {
+    isOwnerThere: () => (answer ??= ask()),
+    isPaused: async () => isWordOfPause(await latest(metadata)),
+  };
+}
+
+function isWordOfPause(live: KubernetesCluster | undefined): boolean {
+  return live !== undefined && pausedBy(live) !== undefined;
+}
