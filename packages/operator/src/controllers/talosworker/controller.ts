@@ -1,5 +1,5 @@
 import { apiVersionOf, controllerOf, finalizers, findCondition, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
-import type { HostOptions, ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import {
   addFinalizer,
   createController,
