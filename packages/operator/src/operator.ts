@@ -112,7 +112,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     allowLoopback: options.allowLoopbackMachines === true,
     ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
   };
-  const latest = { talosCluster: createLatest(talosClusters, client, clock), controlPlane: createLatest(controlPlanes, client, clock) };
+  const latest = {
+    talosCluster: createLatest(talosClusters, client, clock),
+    controlPlane: createLatest(controlPlanes, client, clock),
+    worker: createLatest(workers, client, clock),
+    machine: createLatest(machines, client, clock),
+  };
   const latestCluster = createLatest(clusters, client, clock);
   const watched = { talosClusters, controlPlanes, workers, machines, latest };
   const traced = tracer === undefined ? {} : { tracer };

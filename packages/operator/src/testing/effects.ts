@@ -1,4 +1,10 @@
-import { clusterRecordResource, talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
+import {
+  clusterRecordResource,
+  talosClusterResource,
+  talosControlPlaneResource,
+  talosMachineResource,
+  talosWorkerResource,
+} from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import { silentTracer } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
@@ -7,6 +13,7 @@ import { createReading } from "../controllers/shared/latest.ts";
 import type { LatestWords } from "../controllers/shared/latest.ts";
 import { mintCredentials } from "../secrets/credentials.ts";
 import { demandReconciled } from "../controllers/taloscontrolplane/effects/demand-reconciled.ts";
+import { demandUnpaused } from "../controllers/taloscontrolplane/effects/demand-unpaused.ts";
 import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
 import type { Effects } from "../controllers/taloscontrolplane/execute.ts";
 import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
@@ -94,6 +101,8 @@ export async function decidedPass(
   const latest: LatestWords = {
     talosCluster: createReading(talosClusterResource, client),
     controlPlane: createReading(talosControlPlaneResource, client),
+    worker: createReading(talosWorkerResource, client),
+    machine: createReading(talosMachineResource, client),
   };
   const reconciled = (): Promise<void> => demandReconciled(latest, seen);
   const abort = new AbortController();
@@ -106,6 +115,7 @@ export async function decidedPass(
     guard: createGuard(key, client, leading, reconciled, demandAlone),
     demandAlone,
     demandReconciled: reconciled,
+    demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),
     leading,
     log: silent,
     span: silentTracer,

@@ -71,6 +71,20 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "paused-composition-by-the-watch",
+    about:
+      "learns from its watch alone that a KubernetesCluster was paused: takes the pause of its pools back, makes Machines and deletes pools",
+    stands: ["guard K5"],
+    tests: ["testkit/src/stories/composition-paused.test.ts"],
+    edits: [
+      {
+        file: `${composition}/live-cluster.ts`,
+        find: "live !== undefined && pausedBy(live)",
+        replace: "live === undefined && pausedBy(live as never)",
+      },
+    ],
+  },
+  {
     name: "renamed-cluster-made-anew",
     about: "takes pools and Machines of a cluster that is named otherwise by now for such that nobody wants, which wipes the workers",
     tests: [`${composition}/decide.test.ts`],

@@ -28,6 +28,8 @@ const stories = {
   handMade: "testkit/src/stories/hand-made.test.ts",
   names: "testkit/src/stories/names-taken.test.ts",
   access: "testkit/src/stories/access-renewal.test.ts",
+  pauses: "testkit/src/stories/pauses.test.ts",
+  lateRecords: "testkit/src/stories/late-records.test.ts",
 } as const;
 
 /** Faults of what happens to a cluster that exists: members, wipes of single machines, configuration, drains, takeovers. */
@@ -423,6 +425,58 @@ export const laterLife: readonly Mutant[] = [
         find: "if (others.length === 0 || others.some(mayFollow)) return undefined;",
         replace: "if (others.length === 0 || others.some(mayFollow) || voters.length > 0) return undefined;",
       },
+    ],
+  },
+  {
+    name: "paused-machine-by-the-watch",
+    about: "learns from its watch alone that a machine or a pool was paused by itself",
+    tests: [stories.pauses],
+    edits: [
+      {
+        file: `${brain}/effects/demand-unpaused.ts`,
+        find: `(mode === "disable" || mode === "dryrun")`,
+        replace: `mode === "import"`,
+      },
+    ],
+  },
+  {
+    name: "paused-cluster-by-the-watch-of-a-pool",
+    about: "has a pool learn from its watch alone that its control plane was paused",
+    tests: [stories.pauses],
+    edits: [
+      {
+        file: "operator/src/controllers/talosworker/controller.ts",
+        find: "if (controlPlane !== undefined && isHeld(controlPlane, {",
+        replace: "if (controlPlane !== undefined && live === undefined && isHeld(controlPlane, {",
+      },
+    ],
+  },
+  {
+    name: "late-record-kept",
+    about: "leaves a record behind whose creation arrives after its cluster was deleted",
+    tests: [stories.lateRecords],
+    edits: [
+      {
+        file: `${brain}/record/late-records.ts`,
+        find: "if (record?.spec.clusterId !== clusterId) return;",
+        replace: "if (record?.spec.clusterId !== secret) return;",
+      },
+    ],
+  },
+  {
+    name: "record-with-its-keys-removed",
+    about: "takes a record that somebody brought back with its keys for one that arrived late",
+    tests: [stories.lateRecords],
+    edits: [
+      { file: `${brain}/record/late-records.ts`, find: "?.clusterId === clusterId) return;", replace: "?.clusterId === secret) return;" },
+    ],
+  },
+  {
+    name: "refused-drain-at-once",
+    about: "begins a drain that was refused anew without a pause, thousands of times",
+    tests: ["operator/src/workload/cluster-workload.test.ts"],
+    edits: [
+      { file: "operator/src/workload/cluster-workload.ts", find: "const BEGIN_ANEW_MS = 2_000;", replace: "const BEGIN_ANEW_MS = 0;" },
     ],
   },
 ];

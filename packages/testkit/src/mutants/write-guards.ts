@@ -162,8 +162,8 @@ export const writeGuards: readonly Mutant[] = [
   ]),
   without("peace-while-draining", "an effect on the machine is open while it is drained", ["WL1"], "tending", [
     tend,
-    " && intentOn(facts, machine) === undefined),\n      log",
-    "),\n      log",
+    " && intentOn(facts, machine) === undefined);\n        } catch",
+    ");\n        } catch",
   ]),
   without("peace-while-uncordoning", "an effect is open on the machine whose cordon is taken off", ["WL1"], "tending", [
     tend,

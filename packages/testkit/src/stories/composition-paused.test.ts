@@ -29,6 +29,15 @@ async function keepOld(world: CompositionStory, lists: OldLists): Promise<void> 
   lists.keep(kinds.kubernetesCluster.plural, (await world.client.resource(kinds.kubernetesCluster).list()).items);
 }
 
+test("a pause is handed on to the pools, and taken back from them", () =>
+  tellComposition({}, async (world) => {
+    await composed(world);
+    await pause(world, "disable");
+    await world.until("handed on", async () => (await pausesOf(world)).every((word) => word === "disable"), 60);
+    await pause(world, null);
+    await world.until("taken back", async () => (await pausesOf(world)).every((word) => word === undefined), 60);
+  }));
+
 test("an operator whose lists are behind takes no pause back that was handed on to the pools", () => {
   const lists = createOldLists();
   return tellComposition({ kube: (real) => lists.kube(real) }, async (world) => {

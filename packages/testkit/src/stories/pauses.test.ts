@@ -9,6 +9,42 @@ const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
 const workers = ["10.5.0.4", "10.5.0.5"];
 const mode = "talos.alperen.cloud/reconcile-mode";
 
+/** A watch that tells nothing while it is held, and everything afterwards. */
+class HeldWatch {
+  readonly #plural: string;
+  #held: PromiseWithResolvers<void> | undefined;
+
+  constructor(plural: string) {
+    this.#plural = plural;
+  }
+
+  hold(): void {
+    this.#held = Promise.withResolvers();
+  }
+
+  goOn(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
+  }
+
+  kube(real: KubeTransport): KubeTransport {
+    return {
+      ...real,
+      watch: async (request, options) => {
+        const answer = await real.watch(request, options);
+        return request.path.endsWith(`/${this.#plural}`) ? { ...answer, events: this.#lagging(answer.events) } : answer;
+      },
+    };
+  }
+
+  async *#lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
+    for await (const event of events) {
+      await this.#held?.promise;
+      yield event;
+    }
+  }
+}
+
 /** A control plane and a pool with a name of its own, each paused or not. */
 async function made(world: Story, poolAnnotations: Record<string, string> = {}): Promise<void> {
   const { spec } = demoCluster(cps, workers);
@@ -82,24 +118,11 @@ for (const [who, plural, pause] of [
   ["the control plane of a pool", "taloscontrolplanes", pauseControlPlane],
 ] as const)
   test(`${who} was paused: the pool gets none of its objects back while the watch has not told of the pause`, () => {
-    let held: PromiseWithResolvers<void> | undefined;
-    async function* lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
-      for await (const event of events) {
-        await held?.promise;
-        yield event;
-      }
-    }
-    const kube = (real: KubeTransport): KubeTransport => ({
-      ...real,
-      async watch(request, options) {
-        const answer = await real.watch(request, options);
-        return request.path.endsWith(`/${plural}`) ? { ...answer, events: lagging(answer.events) } : answer;
-      },
-    });
-    return tell({ kube }, async (world) => {
+    const watch = new HeldWatch(plural);
+    return tell({ kube: (real) => watch.kube(real) }, async (world) => {
       await made(world);
       await world.until("ready", isReady(world));
-      held = Promise.withResolvers();
+      watch.hold();
       await pause(world, "disable");
       await world.time.advance(10_000);
       const before = world.writes.length;
@@ -107,12 +130,47 @@ for (const [who, plural, pause] of [
       await world.client.resource(kinds.machine).patch(machine, { type: "merge", value: { metadata: { finalizers: null } } });
       await world.client.resource(kinds.machine).delete(machine);
       await world.time.advance(20_000);
-      held.resolve();
+      watch.goOn();
       assert.deepEqual(
         world.writes.slice(before).filter((write) => write.startsWith("POST") && write.endsWith("/talosmachines")),
         [],
       );
       await pause(world, null);
       await world.until("it is back", async () => (await world.get(kinds.machine, machine.name)) !== undefined, 60);
+    });
+  });
+
+const pauseMachine = (world: Story, value: string | null): Promise<unknown> =>
+  world.client
+    .resource(kinds.machine)
+    .patch({ namespace: "default", name: "pool-10.5.0.5" }, { type: "merge", value: { metadata: { annotations: { [mode]: value } } } });
+
+for (const [who, plural, pause] of [
+  ["a pool", "talosworkers", pausePool],
+  ["a machine", "talosmachines", pauseMachine],
+] as const)
+  test(`${who} that is paused in the middle of a rollout gets nothing more while the watch has not told of the pause`, () => {
+    const watch = new HeldWatch(plural);
+    return tell({ kube: (real) => watch.kube(real) }, async (world) => {
+      await made(world);
+      await world.until("ready", isReady(world));
+      const configPatches = [{ machine: { sysctls: { "net.core.somaxconn": "1024" } } }];
+      const value = { spec: { metalSpec: { machineSpec: { configPatches } } } };
+      const toLast = (): readonly string[] => world.sent.filter((call) => call.endsWith(" 10.5.0.5"));
+      const [sent, before] = [world.sent.length, toLast().length];
+      await world.client.resource(kinds.worker).patch({ namespace: "default", name: "pool" }, { type: "merge", value });
+      await world.until(
+        "the first one gets it",
+        () => Promise.resolve(world.sent.slice(sent).includes("ApplyConfiguration 10.5.0.4")),
+        120,
+      );
+      watch.hold();
+      await pause(world, "disable");
+      await world.time.advance(300_000);
+      const meanwhile = toLast().slice(before);
+      watch.goOn();
+      assert.deepEqual(meanwhile, []);
+      await pause(world, null);
+      await world.until("the last one gets it", () => Promise.resolve(toLast().length > before), 300);
     });
   });

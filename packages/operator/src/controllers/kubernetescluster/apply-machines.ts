@@ -81,6 +81,7 @@ export function createMachineApplier(client: KubeClient): MachineApplier {
         if (there?.metadata.deletionTimestamp !== undefined) return undefined;
         const { uid } = there?.metadata ?? {};
         const bound = uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };
+        if (!(await isOwnerThere())) return undefined;
         const result = await applyAsDeclared(bound);
         if (controllerOf(result.metadata)?.uid !== owner)
           throw new CompositionError("OwnerReferenceError", `Machine ${name} came back without its owner`);

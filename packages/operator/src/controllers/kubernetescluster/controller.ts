@@ -87,7 +87,7 @@ export function createCompositionController(options: CompositionControllerOption
     }
     context.note("observe");
     let seen = observeComposition(cluster, options, options.defaults, clock.now());
-    const live = liveCluster(cluster, options.latestCluster);
+    const live = liveCluster(cluster, options.latestCluster, options.leading);
     const paused = pausedBy(cluster);
     await pausePools(seen, paused?.mode, live.isPaused);
     if (paused !== undefined) return { requeueAfterMs: await statuses.writePaused(seen, paused.condition, context) };

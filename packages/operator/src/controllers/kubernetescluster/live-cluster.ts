@@ -1,9 +1,10 @@
 import type { KubernetesCluster } from "@talos-operator/api";
+import type { Leading } from "../../leading.ts";
 import type { Latest } from "../shared/latest.ts";
 import { ownerStays } from "../shared/owner-stays.ts";
 import { pausedBy } from "./paused-by.ts";
 
-/** Whether the cluster that is to own an object stays, and goes on. @throws KubeApiError when nobody can say */
+/** Whether the cluster that is to own an object stays and goes on, and this process still leads. @throws KubeApiError when nobody can say */
 export type OwnerQuestion = () => Promise<boolean>;
 
 /** What a cluster says now: a watch may stand still for minutes, and a pause and a deletion count from the first moment. */
@@ -14,14 +15,15 @@ export interface LiveCluster {
   readonly isPaused: () => Promise<boolean>;
 }
 
-export function liveCluster({ metadata }: KubernetesCluster, latest: Latest<KubernetesCluster>): LiveCluster {
+export function liveCluster({ metadata }: KubernetesCluster, latest: Latest<KubernetesCluster>, leading: Leading): LiveCluster {
   let answer: Promise<boolean> | undefined;
   const ask = async (): Promise<boolean> => {
     const live = await latest(metadata);
     return ownerStays(metadata, live?.metadata) && !isWordOfPause(live);
   };
   return {
-    isOwnerThere: () => (answer ??= ask()),
+    // A process that stood still after it asked does not go on where it was.
+    isOwnerThere: async () => (await (answer ??= ask())) && leading.remainingMs() > 0,
     isPaused: async () => isWordOfPause(await latest(metadata)),
   };
 }

@@ -1,4 +1,4 @@
-import type { TalosCluster, TalosControlPlane } from "@talos-operator/api";
+import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { Informer, KubeClient, KubeObject, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
@@ -16,6 +16,8 @@ export type Latest<T> = (key: ObjectKey) => Promise<T | undefined>;
 export interface LatestWords {
   readonly talosCluster: Latest<TalosCluster>;
   readonly controlPlane: Latest<TalosControlPlane>;
+  readonly worker: Latest<TalosWorker>;
+  readonly machine: Latest<TalosMachine>;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { BrainOptions } from "./brain.ts";
 import { bundleInForce } from "./record/bundle-in-force.ts";
 import type { Cluster } from "./clusters.ts";
 import { demandReconciled } from "./effects/demand-reconciled.ts";
+import { demandUnpaused } from "./effects/demand-unpaused.ts";
 import { executeAll } from "./execute.ts";
 import type { Effects } from "./execute.ts";
 import { readRecord } from "./record/facts-codec.ts";
@@ -62,6 +63,7 @@ export async function carryOut(
     guard: createGuard(key, client, options.leading, reconciled, demandAlone),
     demandAlone,
     demandReconciled: reconciled,
+    demandUnpaused: (machine) => demandUnpaused(machine, options.latest, seen),
     leading: options.leading,
     log: context.log.child({ rule: decision.rule }),
     span: context.span,

@@ -40,7 +40,8 @@ import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
 import { printRecord, readRecord } from "./record/facts-codec.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import type { Guard } from "./effects/guard.ts";
-import type { Action, DeclaredMachine, Observed, ObjectName } from "./model.ts";
+import { concernedBy } from "./held.ts";
+import type { Action, DeclaredMachine, MachineName, Observed, ObjectName } from "./model.ts";
 import { equip } from "./fresh-copies.ts";
 import type { ClusterSession } from "./session.ts";
 import { writtenConfig } from "./spec/written-config.ts";
@@ -78,6 +79,8 @@ export interface Effects extends EffectPorts {
   demandAlone(isAdopted: boolean): Promise<void>;
   /** @throws EffectError `MODE_CHANGED` when people want the cluster to be left alone by now */
   demandReconciled(): Promise<void>;
+  /** @throws EffectError `MODE_CHANGED` when people want this machine, or its pool, to be left alone by now */
+  demandUnpaused(machine: MachineName): Promise<void>;
   /** Asks for another pass over this cluster. */
   wake(): void;
   /** Lets the caches catch up with a write of ours. */
@@ -86,6 +89,7 @@ export interface Effects extends EffectPorts {
 
 /** Carries out one action. It takes no decision: what it finds changed at the last moment it leaves to the next pass. */
 async function execute(action: Action, effects: Effects): Promise<void> {
+  await Promise.all(concernedBy(action, effects.seen).map((machine) => effects.demandUnpaused(machine)));
   const { client, seen, session, signal } = effects;
   const namespace = seen.controlPlane.metadata.namespace ?? "";
   switch (action.kind) {

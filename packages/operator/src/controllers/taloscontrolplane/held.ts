@@ -44,17 +44,14 @@ export function withPauses(seen: Observed, { pools, machines }: Pauses): Observe
 export function withoutHeld(verdict: Verdict | undefined, seen: Observed): Verdict | undefined {
   const { held } = seen;
   if (verdict === undefined || held === undefined || held.size === 0) return verdict;
-  return verdict.actions.some((action) => concerns(action, held) || opensIntentOn(action, seen, held)) ? undefined : verdict;
+  return verdict.actions.some((action) => concernedBy(action, seen).some((name) => held.has(name))) ? undefined : verdict;
 }
 
-function concerns(action: Action, held: ReadonlySet<MachineName>): boolean {
-  if ("machine" in action) return held.has(typeof action.machine === "string" ? action.machine : action.machine.name);
-  return (action.kind === "DeleteMachine" || action.kind === "FollowEndpoint") && held.has(action.name);
-}
-
-/** An effect begins with its intent in the record. */
-function opensIntentOn(action: Action, seen: Observed, held: ReadonlySet<MachineName>): boolean {
-  if (action.kind !== "WriteRecord") return false;
-  const open = new Set(seen.record.kind === "present" ? seen.record.value.facts.intents.map(({ machine }) => machine) : []);
-  return action.facts.intents.some(({ machine }) => held.has(machine) && !open.has(machine));
+/** Machines that something is done to; an effect begins with its intent in the record. */
+export function concernedBy(action: Action, { record }: Observed): readonly MachineName[] {
+  if ("machine" in action) return [typeof action.machine === "string" ? action.machine : action.machine.name];
+  if (action.kind === "DeleteMachine" || action.kind === "FollowEndpoint") return [action.name];
+  if (action.kind !== "WriteRecord") return [];
+  const open = new Set(record.kind === "present" ? record.value.facts.intents.map(({ machine }) => machine) : []);
+  return action.facts.intents.map(({ machine }) => machine).filter((machine) => !open.has(machine));
 }

@@ -10,7 +10,7 @@ import type { Observed } from "../model.ts";
  *
  * @throws EffectError `MODE_CHANGED` when the word is another one than the decision was made under, or the object is
  */
-export async function demandReconciled(latest: LatestWords, seen: Observed): Promise<void> {
+export async function demandReconciled(latest: Pick<LatestWords, "talosCluster" | "controlPlane">, seen: Observed): Promise<void> {
   const { metadata } = seen.controlPlane;
   const { namespace = "", name } = metadata;
   const owner = controllerOf(metadata);

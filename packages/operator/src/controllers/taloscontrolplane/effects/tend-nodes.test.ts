@@ -54,6 +54,7 @@ function within(
         return 1_000;
       },
     },
+    demandUnpaused: () => Promise.resolve(),
     seen: observed({ facts: known }),
     log,
     signal: new AbortController().signal,

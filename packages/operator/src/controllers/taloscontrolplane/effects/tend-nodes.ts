@@ -29,6 +29,7 @@ export function cordonAndDrain(action: Extract<Action, { readonly kind: "CordonA
         return (await client.resources.get(resourceKinds.nodeName, undefined, { timeoutMs: LOOK_TIMEOUT_MS }))?.spec.nodeName;
       },
       demand: async () => {
+        await effects.demandUnpaused(machine);
         try {
           return await guard.check((facts) => machineFact(facts, machine)?.uuid === ifUuid && intentOn(facts, machine) === undefined);
         } catch (thrown) {
