@@ -97,7 +97,8 @@ function faultyApi(
       if (effect === undefined) {
         const lie = options.lie(request.path);
         const reply = lie === undefined ? await read(request, callOptions) : await life.deliver(lie);
-        if (/\/leases\/[^/]+$/.test(request.path))
+        // An answer that is no lease tells nothing of who holds it, but for the one that there is none.
+        if (/\/leases\/[^/]+$/.test(request.path) && (reply.status < 400 || reply.status === 404))
           options.onLeaseRead((reply.body as { spec?: { holderIdentity?: string } }).spec?.holderIdentity);
         return reply;
       }

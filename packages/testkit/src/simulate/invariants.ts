@@ -30,7 +30,8 @@ export type DescribeSpki = (certificate: string) => string;
 /** Watches one world and tells what must never be. Reads past every fault. */
 export interface Invariants {
   /** Before an effect leaves the operator. */
-  beforeSend(effect: EffectId, address: string | undefined, request: unknown): Promise<void>;
+  /** @param wokeNow the process that sends stood still up to this moment: what it asked before that it cannot ask again */
+  beforeSend(effect: EffectId, address: string | undefined, request: unknown, wokeNow: boolean): Promise<void>;
   /** When an effect took place, before anybody hears of it. */
   afterEffect(effect: EffectId, address: string | undefined, request: unknown): void;
   /** When a machine answered a read. */
@@ -114,6 +115,10 @@ export function createInvariants(input: InvariantsInput): Invariants {
     if (bundles.length > 1) report("S5", `there are ${bundles.length} bundles of one cluster`);
     const [bundle] = bundles;
     if (bundle === undefined || stage.bundleGoneSince !== undefined) return;
+    // Keys that were sent before a cluster was wiped and arrive after it has ended are nobody's.
+    const isDeleted = stage.desired === undefined && stage.deletionPolicy === "reset";
+    const isGone = input.objects.get("taloscontrolplanes", CLUSTER_NAME) === undefined;
+    if (isDeleted && isGone && stillConfigured() === undefined) return;
     const { ownerReferences = [], finalizers: held = [] } = bundle.metadata ?? {};
     if (ownerReferences.length > 0) report("S8", "the bundle goes when its owner goes");
     if (!held.includes(finalizers.bundle) && stillConfigured() !== undefined)
@@ -225,8 +230,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
     afterAsking(isAnswered) {
       pods.asked(isAnswered);
     },
-    async beforeSend(effect, address, request) {
-      const isKept = isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") && !tellsOfMachine(request);
+    async beforeSend(effect, address, request, wokeNow) {
+      const isKept = isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") && !tellsOfMachine(request) && !wokeNow;
       if ((isKept || effect.startsWith("T")) && longAgo(stage.pausedSince)) report("S31", `${effect} is sent while the cluster is paused`);
       if (effect.startsWith("T") && longAgo(stage.newerRecordSince))
         report("S33", `${effect} is sent while the record holds what only a newer release knows`);
@@ -294,8 +299,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
     async checkEnd(effects, clean) {
       await this.check();
       const keys = effects.get("K1") ?? emptyCounts();
-      // Keys that were sent late can be made while the others are away.
-      const made = keys.tookEffect - Math.min(stage.keysReplaced, keys.L);
+      // Keys that were sent late are made where the others are away, or gone with their cluster.
+      const made = keys.tookEffect - Math.min(keys.L, Math.max(0, keys.tookEffect - stage.mayMakeKeys));
       if (made > stage.mayMakeKeys || (stage.desired !== undefined && made < stage.mayMakeKeys - stage.keysNeverMade))
         report("Once", `keys were made ${made} times instead of ${stage.mayMakeKeys}`);
       const configured = effects.get("T2") ?? emptyCounts();

@@ -97,6 +97,8 @@ export function createOperators({
   // Timers of a process go on when somebody sets its clock.
   const clock = { now: () => worldClock.now() + clockSkewMs };
   const waiters = new Map<string, () => void>();
+  /** When lives that stood still went on. */
+  const wokeAt = new WeakMap<Life, number>();
   const interruptions = new Map<string, () => void>();
   let actor: Life | undefined;
   let restsSince = 0;
@@ -166,7 +168,7 @@ export function createOperators({
           // What the instance last read decides: a pause between that and the send is the one gap that only harmless repetition covers.
           if ((effect.startsWith("T") || effect === "WL1") && leaseHolder !== identity)
             report("S32", `${identity} sends ${detail} and knows that ${leaseHolder ?? "nobody"} holds the lease`);
-          await invariants.beforeSend(effect, address, request);
+          await invariants.beforeSend(effect, address, request, wokeAt.get(mine) === time.now());
         },
         onAsked: (isAnswered: boolean) => invariants.afterAsking(isAnswered),
         onRead: (path: string) => invariants.afterRead(path),
@@ -219,6 +221,7 @@ export function createOperators({
       time.timers.schedule(ms, () => {
         disturbed();
         paused.resume();
+        wokeAt.set(paused, time.now());
       });
     },
     hold() {
@@ -228,6 +231,7 @@ export function createOperators({
       return () => {
         disturbed();
         held?.resume();
+        if (held !== undefined) wokeAt.set(held, time.now());
       };
     },
     beforeSend(effect, n, act) {

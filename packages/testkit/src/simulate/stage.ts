@@ -30,8 +30,6 @@ export interface Stage {
   mayConfigure: number;
   /** How often keys may be made, or copied, in this run. */
   mayMakeKeys: number;
-  /** How often a backup took the place of other keys that had turned up. */
-  keysReplaced: number;
   /** Of these the ones that nobody waits for any more: their cluster was deleted before it had any. */
   keysNeverMade: number;
   /** Clusters that were made under the name so far: what was known of one is not true of the next. */
@@ -80,7 +78,6 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     mayRepeat: 0,
     mayConfigure: isNew ? desired.controlPlanes.length + desired.workers.length : 0,
     mayMakeKeys: isNew ? 1 : 0,
-    keysReplaced: 0,
     keysNeverMade: 0,
     generation: 1,
     wasReady: !isNew,
