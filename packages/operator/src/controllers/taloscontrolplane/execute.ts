@@ -89,7 +89,8 @@ export interface Effects extends EffectPorts {
 
 /** Carries out one action. It takes no decision: what it finds changed at the last moment it leaves to the next pass. */
 async function execute(action: Action, effects: Effects): Promise<void> {
-  await Promise.all(concernedBy(action, effects.seen).map((machine) => effects.demandUnpaused(machine)));
+  if (asksGuard.has(action.kind) || action.kind === "WriteRecord")
+    await Promise.all(concernedBy(action, effects.seen).map((machine) => effects.demandUnpaused(machine)));
   const { client, seen, session, signal } = effects;
   const namespace = seen.controlPlane.metadata.namespace ?? "";
   switch (action.kind) {
