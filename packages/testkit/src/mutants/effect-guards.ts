@@ -213,10 +213,14 @@ export const effectGuards: readonly Mutant[] = [
     deleted,
     'if (live.spec?.deletionPolicy === "preserve")',
   ]),
-  without("a-pause-of-the-pool", "the pool that is deleted was paused", ["T9"], "last", [
-    deleted,
-    'if (mode === "disable" || mode === "dryrun")',
-  ]),
+  without(
+    "a-pause-of-the-pool",
+    "the pool that is deleted was paused",
+    ["T9"],
+    "last",
+    [deleted, 'if (mode === "disable" || mode === "dryrun")'],
+    [effect("demand-unpaused"), 'if (object !== undefined && (mode === "disable" || mode === "dryrun"))'],
+  ),
   without("the-same-control-plane", "another object has the name of the control plane", everything, "mode", [
     effect("demand-reconciled"),
     "if (controlPlane !== undefined && controlPlane.metadata.uid !== metadata.uid)",

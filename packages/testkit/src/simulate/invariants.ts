@@ -88,6 +88,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
   const secrets = client.resource<Secret>(secretType);
   const records = client.resource(clusterRecordResource);
   let firstBundle: { readonly name: string; readonly hash: string } | undefined;
+  /** It was deleted, and nothing of it was left. */
+  let hasEnded = false;
   let bootstrapTarget: string | undefined;
   let { generation } = stage;
   let lastRecord: ClusterRecord | undefined;
@@ -103,6 +105,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
     if (generation === stage.generation) return;
     generation = stage.generation;
     firstBundle = undefined;
+    hasEnded = false;
     bootstrapTarget = undefined;
     hadMember = false;
   }
@@ -114,11 +117,12 @@ export function createInvariants(input: InvariantsInput): Invariants {
     const bundles = items.filter((secret) => new RegExp(`^${CLUSTER_NAME}-bundle-\\d+$`).test(secret.metadata?.name ?? ""));
     if (bundles.length > 1) report("S5", `there are ${bundles.length} bundles of one cluster`);
     const [bundle] = bundles;
-    if (bundle === undefined || stage.bundleGoneSince !== undefined) return;
-    // Keys that were sent before a cluster was wiped and arrive after it has ended are nobody's.
     const isDeleted = stage.desired === undefined && stage.deletionPolicy === "reset";
     const isGone = input.objects.get("taloscontrolplanes", CLUSTER_NAME) === undefined;
-    if (isDeleted && isGone && stillConfigured() === undefined) return;
+    hasEnded ||= isDeleted && isGone && stillConfigured() === undefined;
+    if (bundle === undefined || stage.bundleGoneSince !== undefined) return;
+    // Keys that were sent before, or are made for a control plane that a late call brought back without its owner, are nobody's.
+    if (hasEnded) return;
     const { ownerReferences = [], finalizers: held = [] } = bundle.metadata ?? {};
     if (ownerReferences.length > 0) report("S8", "the bundle goes when its owner goes");
     if (!held.includes(finalizers.bundle) && stillConfigured() !== undefined)
@@ -299,8 +303,9 @@ export function createInvariants(input: InvariantsInput): Invariants {
     async checkEnd(effects, clean) {
       await this.check();
       const keys = effects.get("K1") ?? emptyCounts();
-      // Keys that were sent late are made where the others are away, or gone with their cluster.
-      const made = keys.tookEffect - Math.min(keys.L, Math.max(0, keys.tookEffect - stage.mayMakeKeys));
+      // Keys that were sent late are made where the others are away, or gone with their cluster; a control plane that is sent late gets others.
+      const late = keys.L + (hasEnded ? (effects.get("K5") ?? emptyCounts()).L : 0);
+      const made = keys.tookEffect - Math.min(late, Math.max(0, keys.tookEffect - stage.mayMakeKeys));
       if (made > stage.mayMakeKeys || (stage.desired !== undefined && made < stage.mayMakeKeys - stage.keysNeverMade))
         report("Once", `keys were made ${made} times instead of ${stage.mayMakeKeys}`);
       const configured = effects.get("T2") ?? emptyCounts();
