@@ -1,49 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KubeObject } from "@talos-operator/kube-runtime";
-import type { KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
+import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { HeldWatch } from "./held-watch.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
 const workers = ["10.5.0.4", "10.5.0.5"];
 const mode = "talos.alperen.cloud/reconcile-mode";
-
-/** A watch that tells nothing while it is held, and everything afterwards. */
-class HeldWatch {
-  readonly #plural: string;
-  #held: PromiseWithResolvers<void> | undefined;
-
-  constructor(plural: string) {
-    this.#plural = plural;
-  }
-
-  hold(): void {
-    this.#held = Promise.withResolvers();
-  }
-
-  goOn(): void {
-    this.#held?.resolve();
-    this.#held = undefined;
-  }
-
-  kube(real: KubeTransport): KubeTransport {
-    return {
-      ...real,
-      watch: async (request, options) => {
-        const answer = await real.watch(request, options);
-        return request.path.endsWith(`/${this.#plural}`) ? { ...answer, events: this.#lagging(answer.events) } : answer;
-      },
-    };
-  }
-
-  async *#lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
-    for await (const event of events) {
-      await this.#held?.promise;
-      yield event;
-    }
-  }
-}
 
 /** A control plane and a pool with a name of its own, each paused or not. */
 async function made(world: Story, poolAnnotations: Record<string, string> = {}): Promise<void> {
@@ -57,10 +21,13 @@ async function made(world: Story, poolAnnotations: Record<string, string> = {}):
   await world.start();
 }
 
-const pausePool = (world: Story, value: string | null): Promise<unknown> =>
+/** Writes the word on an object, or takes it off. */
+const pause = (world: Story, type: ResourceType, name: string, value: string | null): Promise<unknown> =>
   world.client
-    .resource(kinds.worker)
-    .patch({ namespace: "default", name: "pool" }, { type: "merge", value: { metadata: { annotations: { [mode]: value } } } });
+    .resource(type)
+    .patch({ namespace: "default", name }, { type: "merge", value: { metadata: { annotations: { [mode]: value } } } });
+
+const pausePool = (world: Story, value: string | null): Promise<unknown> => pause(world, kinds.worker, "pool", value);
 
 const isReady = (world: Story) => async (): Promise<boolean> => (await world.condition(kinds.controlPlane, "Ready"))?.status === "True";
 
@@ -108,22 +75,17 @@ test("a machine that is paused by itself is not wiped with its pool", () =>
     assert.equal(world.sent.includes("Reset 10.5.0.4"), false);
   }));
 
-const pauseControlPlane = (world: Story, value: string | null): Promise<unknown> =>
-  world.client
-    .resource(kinds.controlPlane)
-    .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { metadata: { annotations: { [mode]: value } } } });
-
-for (const [who, plural, pause] of [
-  ["a pool", "talosworkers", pausePool],
-  ["the control plane of a pool", "taloscontrolplanes", pauseControlPlane],
+for (const [who, type, name] of [
+  ["a pool", kinds.worker, "pool"],
+  ["the control plane of a pool", kinds.controlPlane, "demo"],
 ] as const)
   test(`${who} was paused: the pool gets none of its objects back while the watch has not told of the pause`, () => {
-    const watch = new HeldWatch(plural);
+    const watch = new HeldWatch(`/${type.plural}`);
     return tell({ kube: (real) => watch.kube(real) }, async (world) => {
       await made(world);
       await world.until("ready", isReady(world));
       watch.hold();
-      await pause(world, "disable");
+      await pause(world, type, name, "disable");
       await world.time.advance(10_000);
       const before = world.writes.length;
       const machine = { namespace: "default", name: "pool-10.5.0.4" };
@@ -135,22 +97,17 @@ for (const [who, plural, pause] of [
         world.writes.slice(before).filter((write) => write.startsWith("POST") && write.endsWith("/talosmachines")),
         [],
       );
-      await pause(world, null);
+      await pause(world, type, name, null);
       await world.until("it is back", async () => (await world.get(kinds.machine, machine.name)) !== undefined, 60);
     });
   });
 
-const pauseMachine = (world: Story, value: string | null): Promise<unknown> =>
-  world.client
-    .resource(kinds.machine)
-    .patch({ namespace: "default", name: "pool-10.5.0.5" }, { type: "merge", value: { metadata: { annotations: { [mode]: value } } } });
-
-for (const [who, plural, pause] of [
-  ["a pool", "talosworkers", pausePool],
-  ["a machine", "talosmachines", pauseMachine],
+for (const [who, type, name] of [
+  ["a pool", kinds.worker, "pool"],
+  ["a machine", kinds.machine, "pool-10.5.0.5"],
 ] as const)
   test(`${who} that is paused in the middle of a rollout gets nothing more while the watch has not told of the pause`, () => {
-    const watch = new HeldWatch(plural);
+    const watch = new HeldWatch(`/${type.plural}`);
     return tell({ kube: (real) => watch.kube(real) }, async (world) => {
       await made(world);
       await world.until("ready", isReady(world));
@@ -165,12 +122,12 @@ for (const [who, plural, pause] of [
         120,
       );
       watch.hold();
-      await pause(world, "disable");
+      await pause(world, type, name, "disable");
       await world.time.advance(300_000);
       const meanwhile = toLast().slice(before);
       watch.goOn();
       assert.deepEqual(meanwhile, []);
-      await pause(world, null);
+      await pause(world, type, name, null);
       await world.until("the last one gets it", () => Promise.resolve(toLast().length > before), 300);
     });
   });

@@ -1,44 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
+import { HeldWatch } from "./held-watch.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 
 /** Far more than a minute of passes needs. */
 const MOST_READS = 500;
 
-/** Watches of paths that end so tell nothing while they are held, and everything afterwards. */
+/** Watches that can be held, and how often a machine's object is read meanwhile. */
 function heldWatches(pathEnd = "/talosmachines"): {
   readonly kube: (real: KubeTransport) => KubeTransport;
   hold(): void;
   goOn(): void;
   reads(): number;
 } {
-  let held: PromiseWithResolvers<void> | undefined;
+  const watch = new HeldWatch(pathEnd);
   let reads = 0;
-  async function* lagging(events: AsyncIterable<KubeWatchEvent>): AsyncIterable<KubeWatchEvent> {
-    for await (const event of events) {
-      await held?.promise;
-      yield event;
-    }
-  }
   return {
-    hold: () => void (held = Promise.withResolvers()),
-    goOn() {
-      held?.resolve();
-      held = undefined;
-    },
+    hold: () => watch.hold(),
+    goOn: () => watch.goOn(),
     reads: () => reads,
     kube: (real) => ({
-      ...real,
+      ...watch.kube(real),
       async send(request, options) {
-        if (held !== undefined && request.method === "GET" && request.path.includes("/talosmachines/")) reads += 1;
+        if (watch.isHeld && request.method === "GET" && request.path.includes("/talosmachines/")) reads += 1;
         // Virtual time would stand still for ever.
-        if (reads > MOST_READS) held?.resolve();
+        if (reads > MOST_READS) watch.goOn();
         return real.send(request, options);
-      },
-      async watch(request, options) {
-        const answer = await real.watch(request, options);
-        return request.path.endsWith(pathEnd) ? { ...answer, events: lagging(answer.events) } : answer;
       },
     }),
   };
