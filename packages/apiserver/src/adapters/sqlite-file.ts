@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ApiServerError } from "../api-server-error.ts";
+import { keepPrivate } from "./private-file.ts";
 
 /** How much a committed write survives. */
 export type Durability =
@@ -101,6 +102,7 @@ function closedOnFailure<T>(database: DatabaseSync, work: (database: DatabaseSyn
 }
 
 function connect(file: string, options: SqliteStoreOptions): DatabaseSync {
+  keepPrivate(file);
   const database = new DatabaseSync(file, { timeout: 0 });
   closedOnFailure(database, () => {
     // Before the first access: then WAL needs no shared-memory file and the lock is held from the start.

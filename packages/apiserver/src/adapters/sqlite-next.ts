@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
+import { keepPrivate } from "./private-file.ts";
 import { openFile, tables } from "./sqlite-file.ts";
 import type { SqliteStoreOptions } from "./sqlite-file.ts";
 import { SqliteTables } from "./sqlite-tables.ts";
@@ -44,6 +45,7 @@ export class NextGeneration {
     this.#options = options;
     this.#unfinished = `${file}.tmp`;
     for (const name of [file, `${file}-wal`, this.#unfinished]) rmSync(name, { force: true });
+    keepPrivate(this.#unfinished);
     const database = new DatabaseSync(this.#unfinished);
     // It is thrown away if anything happens to it before it is complete: nothing of it must survive.
     database.exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ApiServerError } from "../api-server-error.ts";
@@ -7,6 +7,7 @@ import type { Store, StoreContent, StoreWrite } from "../store/store.ts";
 import { damaged, openingFailed } from "./sqlite-errors.ts";
 import { fileOf, openNewest, removeOlder } from "./sqlite-file.ts";
 import type { SqliteStoreOptions } from "./sqlite-file.ts";
+import { keepPrivate } from "./private-file.ts";
 import { NextGeneration } from "./sqlite-next.ts";
 import { SqliteTables } from "./sqlite-tables.ts";
 import type { TextWrite } from "./sqlite-tables.ts";
@@ -16,7 +17,7 @@ const defaultMaxLogBytes = 64 * 1024 * 1024;
 const writesPerLook = 256;
 
 /**
- * Opens or creates a store in one SQLite file in WAL mode. Missing folders are created.
+ * Opens or creates a store in one SQLite file in WAL mode. Its folder is made when it is missing; its files are the owner's alone.
  *
  * ```
  * api.db  + api.db-wal     the file stands still, every write goes to the end of the log
@@ -35,7 +36,9 @@ const writesPerLook = 256;
 export function createSqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
   let lock: DatabaseSync | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // One level: Node's own `recursive` never returns where a folder cannot be made below one that is there, as below /proc.
+    if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
+    keepPrivate(`${path}.lock`);
     lock = new DatabaseSync(`${path}.lock`, { timeout: 0 });
     lock.exec("BEGIN EXCLUSIVE");
     const { number, database } = openNewest(path, options);

@@ -1,7 +1,9 @@
-import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { CliError, errorCode } from "../cli-error.ts";
 import { makeFolder } from "./make-folder.ts";
+import { writeNew, writeWhole } from "./write-whole.ts";
 
 /** A text with keys in it, and where it goes. */
 export interface OutputFile {
@@ -35,15 +37,22 @@ export function writeOutput(
   }
   try {
     makeFolder(dirname(path));
-    writeFileSync(path, text, { mode: 0o600, flag: force ? "w" : "wx" });
-    // The mode above counts for new files only. A device has no owner to keep it for.
-    if (force && statSync(path).isFile()) chmodSync(path, 0o600);
+    if (!force) writeNew(path, text, { durable: true });
+    else if (!existsSync(path)) replaceFile(path, text);
+    // Behind a link the file is replaced, not the link, as talosctl does. A device or a pipe is written to.
+    else if (statSync(path).isFile()) replaceFile(realpathSync(path), text);
+    else writeFileSync(path, text);
   } catch (error) {
     if (errorCode(error) === "EEXIST" && !force) throw alreadyThere(path);
     throw new CliError(`cannot write ${path} (${errorCode(error) ?? String(error)})`, "Give the path of a file that you may write.", {
       cause: error,
     });
   }
+}
+
+/** The name beside it cannot be guessed: in a folder of several users somebody might wait for it. */
+function replaceFile(path: string, text: string): void {
+  writeWhole(path, text, { temporary: `${path}.${randomBytes(8).toString("hex")}.tmp`, durable: true });
 }
 
 function alreadyThere(path: string): CliError {

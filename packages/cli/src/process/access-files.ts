@@ -18,8 +18,8 @@ export async function writeAccessFiles(client: KubeClient, folder: DataFolder, o
   const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(name));
   const talosconfig = await readSecretText(client, namespace, talosconfigSecretName(name));
   if (kubeconfig === undefined || talosconfig === undefined) return undefined;
-  folder.write(kubeconfig, "clusters", namespace, name, "kubeconfig");
-  folder.write(talosconfig, "clusters", namespace, name, "talosconfig");
+  folder.keep(kubeconfig, "clusters", namespace, name, "kubeconfig");
+  folder.keep(talosconfig, "clusters", namespace, name, "talosconfig");
   return {
     cluster: `${namespace}/${name}`,
     kubeconfig: folder.file("clusters", namespace, name, "kubeconfig"),

@@ -55,7 +55,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     clientAuthorities: [pki.authority.certificate],
   });
   const url = `https://${hostPort({ address: listen.address, port: https.port })}`;
-  folder.write(
+  folder.keep(
     printKubeconfig({
       name: "talos-operator",
       server: url,

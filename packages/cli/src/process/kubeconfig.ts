@@ -1,4 +1,5 @@
-import { dump } from "js-yaml";
+import { dump, load } from "js-yaml";
+import type { KeyPair } from "@talos-operator/ports";
 
 export interface KubeconfigFacts {
   /** Names the cluster, the user and the context. */
@@ -25,4 +26,20 @@ export function printKubeconfig(facts: KubeconfigFacts): string {
     },
     { lineWidth: -1 },
   );
+}
+
+/** The client certificate in a kubeconfig that {@link printKubeconfig} made; `undefined` in a text that it did not make. */
+export function readKubeconfigPair(text: string): KeyPair | undefined {
+  let parsed: unknown;
+  try {
+    parsed = load(text);
+  } catch {
+    return undefined;
+  }
+  const { users } = (parsed ?? {}) as { users?: unknown };
+  const [entry] = Array.isArray(users) ? (users as readonly { user?: Record<string, unknown> | null }[]) : [];
+  const { "client-certificate-data": certificate, "client-key-data": key } = entry?.user ?? {};
+  if (typeof certificate !== "string" || typeof key !== "string") return undefined;
+  const decode = (base64: string): string => Buffer.from(base64, "base64").toString();
+  return { certificate: decode(certificate), key: decode(key) };
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { keepPrivate } from "@talos-operator/apiserver/https";
 import { CliError } from "../cli-error.ts";
 import { unusable, type DataFolder } from "./data-folder.ts";
 
@@ -20,7 +21,9 @@ export interface FolderLock {
 export function lockFolder(folder: DataFolder): FolderLock {
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(folder.file("api.db.lock"), { timeout: 0 });
+    const file = folder.file("api.db.lock");
+    keepPrivate(file);
+    lock = new DatabaseSync(file, { timeout: 0 });
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
