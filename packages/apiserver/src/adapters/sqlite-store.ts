@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { ApiServerError } from "../api-server-error.ts";
 import type { JsonObject } from "../json.ts";
 import type { Store, StoreContent, StoreWrite } from "../store/store.ts";
 import { damaged, openingFailed } from "./sqlite-errors.ts";
 import { fileOf, openNewest, removeOlder } from "./sqlite-file.ts";
 import type { SqliteStoreOptions } from "./sqlite-file.ts";
-import { keepPrivate } from "./private-file.ts";
+import { openLock } from "./sqlite-lock.ts";
 import { NextGeneration } from "./sqlite-next.ts";
 import { SqliteTables } from "./sqlite-tables.ts";
 import type { TextWrite } from "./sqlite-tables.ts";
@@ -15,6 +15,10 @@ import type { TextWrite } from "./sqlite-tables.ts";
 const defaultMaxLogBytes = 64 * 1024 * 1024;
 /** How many writes pass between two looks at the size of the log. */
 const writesPerLook = 256;
+/** With less room than a few pages of the log nothing can be written. */
+const leastFreeBytes = 64 * 1024;
+/** A write that failed is tried with one as large, up to this. */
+const largestTry = 1024 * 1024;
 
 /**
  * Opens or creates a store in one SQLite file in WAL mode. Its folder is made when it is missing; its files are the owner's alone.
@@ -34,13 +38,11 @@ const writesPerLook = 256;
  * @throws ApiServerError `DATA_FOLDER_IN_USE`, `DATA_FOLDER_NOT_WRITABLE`, `DATA_FILE_DAMAGED`, `DATA_FILE_NEWER`
  */
 export function createSqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
-  let lock: DatabaseSync | undefined;
+  let lock: { close(): void } | undefined;
   try {
     // One level: Node's own `recursive` never returns where a folder cannot be made below one that is there, as below /proc.
     if (!existsSync(dirname(path))) mkdirSync(dirname(path), { mode: 0o700 });
-    keepPrivate(`${path}.lock`);
-    lock = new DatabaseSync(`${path}.lock`, { timeout: 0 });
-    lock.exec("BEGIN EXCLUSIVE");
+    lock = openLock(`${path}.lock`);
     const { number, database } = openNewest(path, options);
     removeOlder(path, number);
     return new SqliteStore(path, options, lock, number, database);
@@ -60,16 +62,18 @@ interface Generation {
 class SqliteStore implements Store {
   readonly #path: string;
   readonly #options: SqliteStoreOptions;
-  readonly #lock: DatabaseSync;
+  readonly #lock: { close(): void };
   #current: Generation;
   /** The one before, still open: closing it would write into its file, which somebody may be copying. */
   #previous: Generation | undefined;
   #next: NextGeneration | undefined;
   #writesSinceLook = 0;
   #maxLogBytes: number;
+  /** The last write, when it failed. */
+  #failed: { readonly bytes: number; readonly why: string } | undefined;
   #isClosed = false;
 
-  constructor(path: string, options: SqliteStoreOptions, lock: DatabaseSync, number: number, database: DatabaseSync) {
+  constructor(path: string, options: SqliteStoreOptions, lock: { close(): void }, number: number, database: DatabaseSync) {
     this.#path = path;
     this.#options = options;
     this.#lock = lock;
@@ -105,8 +109,10 @@ class SqliteStore implements Store {
     const write = { resource, key, revision, text: object === undefined ? undefined : JSON.stringify(object) };
     try {
       this.#current.tables.write(write);
+      this.#failed = undefined;
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
+      this.#failed = { bytes: write.text?.length ?? 0, why };
       throw new ApiServerError(
         "STORE_WRITE_FAILED",
         `${this.#path} took no write (${why}); free space or correct the permissions, nothing was stored and the request may be repeated`,
@@ -115,6 +121,22 @@ class SqliteStore implements Store {
     }
     if (this.#next !== undefined) this.#advance(this.#next, write);
     else if (++this.#writesSinceLook >= writesPerLook) this.#beginNextIfLong();
+  }
+
+  problem(): string | undefined {
+    const folder = dirname(this.#path);
+    try {
+      // Says "read-only" to root as well, where a file system is.
+      accessSync(folder, constants.W_OK);
+      const { bavail, bfree, blocks, bsize } = statfsSync(folder);
+      const free = (process.geteuid?.() === 0 ? bfree : bavail) * bsize;
+      if (blocks > 0 && free < leastFreeBytes) return `${folder} has ${free} bytes free`;
+      if (this.#failed !== undefined) this.#current.tables.tryOut(Math.min(this.#failed.bytes, largestTry));
+      this.#failed = undefined;
+      return undefined;
+    } catch (cause) {
+      return cause instanceof Error ? cause.message : String(cause);
+    }
   }
 
   close(): void {

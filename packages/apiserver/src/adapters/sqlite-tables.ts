@@ -45,6 +45,20 @@ export class SqliteTables {
     this.#count.run(revision);
   }
 
+  /**
+   * A write of this size that leaves nothing behind.
+   *
+   * @throws Error of SQLite when there is no room for it
+   */
+  tryOut(bytes: number): void {
+    this.together(() => {
+      // No resource has an empty name. What was never committed would not reach the disk, so it is committed without its row.
+      this.#put.run("", "", 0, "x".repeat(bytes));
+      this.#remove.run("", "");
+      this.database.exec("UPDATE counter SET revision = revision WHERE id = 1");
+    });
+  }
+
   /** All or nothing. */
   together(work: () => void): void {
     this.#begin.run();

@@ -25,6 +25,7 @@ export class NonResourceRoutes {
   readonly #context: ApiContext;
   readonly #cache = new Map<string, unknown>();
   #cachedFor = -1;
+  #storeProblem: string | undefined;
 
   constructor(context: ApiContext) {
     this.#context = context;
@@ -53,9 +54,12 @@ export class NonResourceRoutes {
         return this.#discovery(path, request);
       case "/version":
         return json(versionInfo(this.#context.kubernetesVersion));
+      case "/readyz":
+        return this.#readiness(request.query["verbose"] !== undefined);
+      case "/readyz/store":
+        return this.#readiness(false, "/store");
       case "/healthz":
       case "/livez":
-      case "/readyz":
         return plain(request.query["verbose"] === undefined ? "ok" : `[+]ping ok\n${path.slice(1)} check passed\n`);
       case "/healthz/ping":
       case "/livez/ping":
@@ -68,6 +72,21 @@ export class NonResourceRoutes {
       default:
         return this.#findBelow(path);
     }
+  }
+
+  /** Not ready while no write can be stored: reads and watches go on. Why stands in the log, for anybody may ask here. */
+  #readiness(verbose: boolean, below = ""): ApiAnswer {
+    const { state, log } = this.#context;
+    const problem = state.storeProblem();
+    if (problem !== this.#storeProblem) {
+      this.#storeProblem = problem;
+      if (problem === undefined) log?.info({}, "The store takes writes again");
+      else log?.error({ problem }, "The store takes no writes");
+    }
+    if (problem === undefined) return plain(verbose ? "[+]ping ok\n[+]store ok\nreadyz check passed\n" : "ok");
+    const text =
+      below === "" ? "[+]ping ok\n[-]store failed: reason withheld\nreadyz check failed\n" : "internal server error: not ready\n";
+    return { ...plain(text), status: 500 };
   }
 
   #openApiV2(request: ApiRequest): ApiAnswer {

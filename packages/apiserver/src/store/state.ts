@@ -54,6 +54,11 @@ export class ObjectState {
     return this.#revision;
   }
 
+  /** Why no write can be stored now; `undefined` when one can. */
+  storeProblem(): string | undefined {
+    return this.#store.problem?.();
+  }
+
   /** Changes up to and including this revision are forgotten. */
   get compactedRevision(): number {
     return this.#compacted;

@@ -38,5 +38,7 @@ export interface Store {
    * @throws any error; the request is then answered with 500 and the memory stays as it was
    */
   commit(write: StoreWrite): void;
+  /** Why no write can be stored now, as a text for the log; `undefined` when one can. After a write that failed it finds out by another one. */
+  problem?(): string | undefined;
   close(): void;
 }

@@ -1,5 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
-import { keepPrivate } from "@talos-operator/apiserver/https";
+import { openLock } from "@talos-operator/apiserver/https";
 import { CliError } from "../cli-error.ts";
 import { unusable, type DataFolder } from "./data-folder.ts";
 
@@ -19,15 +18,9 @@ export interface FolderLock {
  * @throws CliError when another process works on the folder
  */
 export function lockFolder(folder: DataFolder): FolderLock {
-  let lock: DatabaseSync | undefined;
   try {
-    const file = folder.file("api.db.lock");
-    keepPrivate(file);
-    lock = new DatabaseSync(file, { timeout: 0 });
-    lock.exec("BEGIN EXCLUSIVE");
-    return lock;
+    return openLock(folder.file("api.db.lock"));
   } catch (error) {
-    lock?.close();
     if (error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === BUSY)
       throw new CliError(
         `DATA_FOLDER_IN_USE: another process works on ${folder.path}`,
