@@ -1,5 +1,18 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
@@ -75,4 +88,33 @@ describe("files below a root", () => {
     writeFileSync(join(root, "file"), "");
     await assert.rejects(createFileTree(join(root, "file", "results")).write("demo", "a.yaml", ""), { code: "ENOTDIR" });
   });
+
+  test("a pipe in place of a file is refused, and not waited for; of a huge file only the beginning is read", async () => {
+    mkdirSync(join(root, "demo"));
+    assert.equal(spawnSync("mkfifo", [join(root, "demo", ".owner")]).status, 0);
+    writeFileSync(join(root, "demo", "huge.yaml"), "x");
+    truncateSync(join(root, "demo", "huge.yaml"), 8 * 1024 ** 3);
+    const tree = createFileTree(root);
+    await assert.rejects(tree.read("demo", ".owner"), { code: "OUTSIDE" });
+    assert.equal((await tree.read("demo", "huge.yaml"))?.length, 4 * 1024 * 1024);
+    await tree.write("demo", ".owner", "mine");
+    assert.equal(await tree.read("demo", ".owner"), "mine");
+  });
+
+  // In a process of its own: what never returns would hold the test up, too.
+  test(
+    "a root that cannot be made below a folder that is there is an error, and not waited for without end",
+    { skip: !existsSync("/proc/self") },
+    () => {
+      const program = `import { createFileTree } from ${JSON.stringify(new URL("file-tree.ts", import.meta.url).href)};
+      for (const path of ["/proc/self/x/y", "/proc/none"])
+        await createFileTree(path).write("demo", "a.yaml", "").catch((error) => process.stdout.write(error.code + " "));`;
+      const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+        encoding: "utf8",
+        timeout: 10_000,
+        killSignal: "SIGKILL",
+      });
+      assert.equal(stdout, "ENOENT ENOENT ");
+    },
+  );
 });

@@ -1,7 +1,11 @@
 import { constants } from "node:fs";
-import { lstat, mkdir, open, readdir, realpath, rename, rm, rmdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { lstat, mkdir, open, readdir, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { FileHandle } from "node:fs/promises";
 import type { FileTree, FileTreeFailure } from "@talos-operator/ports";
+
+/** More of a file is not read; what is written here is a few kilobytes. */
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
  * Files on disk below `root`, which is made when something is written and is resolved against the working directory now.
@@ -32,9 +36,11 @@ export function createFileTree(root: string): FileTree {
       const path = await folderPath(folder);
       if (path === undefined) return undefined;
       try {
-        const handle = await open(join(path, file), constants.O_RDONLY | constants.O_NOFOLLOW);
+        // Of a pipe that nobody writes to the opening alone would never end.
+        const handle = await open(join(path, file), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
         try {
-          return await handle.readFile("utf8");
+          if (!(await handle.stat()).isFile()) throw failure("OUTSIDE", `${join(path, file)} is no file`);
+          return await beginningOf(handle);
         } finally {
           await handle.close();
         }
@@ -46,7 +52,7 @@ export function createFileTree(root: string): FileTree {
     async write(folder, file, text) {
       demandName(file);
       if ((await folderPath(folder)) === undefined) {
-        await mkdir(base, { recursive: true });
+        await makeFolders(base);
         await mkdir(join(await realpath(base), folder), { mode: 0o755 });
       }
       const path = join(base, folder, file);
@@ -76,6 +82,48 @@ export function createFileTree(root: string): FileTree {
       }
     },
   };
+}
+
+/**
+ * Makes a folder, and those above it that are missing, one after the other.
+ *
+ * `recursive` of Node's own never ends, and holds a thread for ever, where a folder says ENOENT to a new one although it is there: below /proc, or where an
+ * automounter serves.
+ */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (thrown) {
+    if (codeOf(thrown) === "EEXIST" && (await stat(path)).isDirectory()) return;
+    const parent = dirname(path);
+    if (codeOf(thrown) !== "ENOENT" || parent === path || (await isThere(parent))) throw thrown;
+    await makeFolders(parent);
+    await mkdir(path).catch(async (second: unknown) => {
+      if (codeOf(second) !== "EEXIST" || !(await stat(path)).isDirectory()) throw second;
+    });
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (thrown) {
+    if (codeOf(thrown) === "ENOENT") return false;
+    throw thrown;
+  }
+}
+
+/** Somebody's huge file must not fill the memory. */
+async function beginningOf(handle: FileHandle): Promise<string> {
+  const buffer = Buffer.alloc(Math.min((await handle.stat()).size, MOST_BYTES));
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.toString("utf8", 0, length);
 }
 
 /** A name is one step down, whatever it is made of. */

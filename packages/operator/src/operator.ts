@@ -31,8 +31,12 @@ import type { SpecOptions } from "./controllers/taloscontrolplane/spec/spec-opti
 import { createReferences } from "./references/references.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import { createResults } from "./results/results.ts";
+import { createTimedFiles } from "./results/timed-files.ts";
 import { createOperatorFigures } from "./metrics/figures.ts";
 import type { OperatorDependencies } from "./options.ts";
+
+/** A file system that says nothing for so long hangs. A pass is held up by it once. Milliseconds. */
+const FILE_TIMEOUT_MS = 5_000;
 
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
 export type OperatorHealth = ManagerHealth;
@@ -102,7 +106,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     files === undefined
       ? undefined
       : createResults({
-          tree: files,
+          tree: createTimedFiles({ tree: files, timers, timeoutMs: FILE_TIMEOUT_MS }),
           clock,
           isAlive: (uid) => clusters.store.byIndex("uid", uid).length > 0,
           freshMs: resync,

@@ -7,7 +7,7 @@
 export interface FileTree {
   /** Names of the files in a folder, sorted; `undefined` when there is no such folder. */
   list(folder: string): Promise<readonly string[] | undefined>;
-  /** `undefined` when there is no such file. */
+  /** `undefined` when there is no such file. Of a file of somebody else that is huge only the beginning, some megabytes. */
   read(folder: string, file: string): Promise<string | undefined>;
   /** Makes the folder when it is missing, and replaces the file as a whole: a reader sees the text before or after, never a part. */
   write(folder: string, file: string, text: string): Promise<void>;
@@ -17,7 +17,7 @@ export interface FileTree {
   removeFolder(folder: string): Promise<void>;
 }
 
-/** Why a file could not be read or written: an `Error` with a code of the system (`EACCES`, `EROFS`, `ENOSPC`), or `OUTSIDE` for what would leave the root. */
+/** Why a file could not be read or written: an `Error` with a code of the system (`EACCES`, `EROFS`, `ENOSPC`), `OUTSIDE` for what would leave the root or is no file, or `NO_ANSWER` for a file system that hangs. */
 export interface FileTreeFailure extends Error {
   readonly code: string;
 }

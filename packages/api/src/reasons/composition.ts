@@ -22,8 +22,8 @@ export const filesGenerated = {
     GenerationSucceeded: { status: "True", when: "The files are there and say what is applied.", next: "-" },
     GenerationFailed: {
       status: "False",
-      when: "A file could not be written, or the folder is somebody else's.",
-      next: "Make RESULTS_PATH writable, or move what is in the way; it is tried again.",
+      when: "A file could not be written, the folder is somebody else's, or its file system does not answer.",
+      next: "Make RESULTS_PATH writable, bring its file system back, or move what is in the way; it is tried again.",
     },
     NotConfigured: {
       status: "Unknown",

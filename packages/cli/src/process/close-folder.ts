@@ -45,6 +45,8 @@ function close(root: string, ...paths: readonly string[]): void {
       chmodSync(path, before.isDirectory() ? 0o700 : 0o600);
     } catch (error) {
       if (errorCode(error) === "ENOENT") continue;
+      // Nothing can be kept there in any case.
+      if (errorCode(error) === "EROFS") throw error;
       why = errorCode(error) ?? String(error);
     }
     const after = present(path);

@@ -8,6 +8,10 @@ export interface MemoryFiles extends FileTree {
   readonly log: readonly string[];
   /** From now on every write fails with this code; `undefined` ends it. */
   failWith(code: string | undefined): void;
+  /** From now on no operation ends, as on a share whose server is away; `false` ends those that wait, in their order. */
+  hang(isHanging: boolean): void;
+  /** Operations that hang now. */
+  hanging(): number;
   /** Puts a file there as a person would. */
   put(path: string, text: string): void;
 }
@@ -16,6 +20,11 @@ export function createMemoryFiles(): MemoryFiles {
   const texts = new Map<string, string>();
   const log: string[] = [];
   let failure: string | undefined;
+  let isHanging = false;
+  const hanging: (() => void)[] = [];
+  const answered = async (): Promise<void> => {
+    if (isHanging) await new Promise<void>((resolve) => hanging.push(resolve));
+  };
   const change = (what: string): void => {
     if (failure !== undefined) throw Object.assign(new Error(`${failure}: ${what}`), { code: failure });
     log.push(what);
@@ -27,17 +36,28 @@ export function createMemoryFiles(): MemoryFiles {
     failWith: (code) => {
       failure = code;
     },
+    hang(hangs) {
+      isHanging = hangs;
+      if (!hangs) for (const release of hanging.splice(0)) release();
+    },
+    hanging: () => hanging.length,
     put: (path, text) => void texts.set(path, text),
     async list(folder) {
+      await answered();
       const files = inside(folder);
       return files.length === 0 ? undefined : files.map((path) => path.slice(folder.length + 1)).toSorted();
     },
-    read: async (folder, file) => texts.get(`${folder}/${file}`),
+    async read(folder, file) {
+      await answered();
+      return texts.get(`${folder}/${file}`);
+    },
     async write(folder, file, text) {
+      await answered();
       change(`write ${folder}/${file}`);
       texts.set(`${folder}/${file}`, text);
     },
     async remove(folder, file) {
+      await answered();
       if (!texts.has(`${folder}/${file}`)) return;
       change(`remove ${folder}/${file}`);
       texts.delete(`${folder}/${file}`);

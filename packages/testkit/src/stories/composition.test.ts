@@ -606,4 +606,16 @@ describe("files of a cluster", () => {
       await world.until("written", async () => (await condition(world, "FilesGenerated"))?.reason === "GenerationSucceeded");
     });
   });
+
+  test("whose file system hangs are said to be missing, the cluster is Ready and goes, and they come when it answers", () =>
+    tellComposition({}, async (world) => {
+      world.files.hang(true);
+      await ready(world, flatCluster(1));
+      const told = await condition(world, "FilesGenerated");
+      assert.deepEqual([told?.reason, /does not answer/.test(told?.message ?? "")], ["GenerationFailed", true]);
+      await world.time.advance(300_000);
+      assert.equal(world.files.hanging(), 1, "one operation hangs, however often it is tried");
+      world.files.hang(false);
+      await world.until("written", async () => (await condition(world, "FilesGenerated"))?.reason === "GenerationSucceeded");
+    }));
 });

@@ -14,6 +14,9 @@ export interface FileKeeper {
   remove(seen: Seen): Promise<void>;
 }
 
+/** The file system hangs. */
+const NO_ANSWER = "NO_ANSWER";
+
 /** @param results without it no files are written, and the condition FilesGenerated says so */
 export function createFileKeeper(results: Results | undefined, { figures, log }: Pick<ControllerPorts, "figures" | "log">): FileKeeper {
   return {
@@ -37,7 +40,7 @@ export function createFileKeeper(results: Results | undefined, { figures, log }:
         figures?.failed("KubernetesCluster", "FileSystemError");
         return say(
           "GenerationFailed",
-          `The files of this cluster could not be written: ${codeOf(thrown)}. The cluster goes on without them.`,
+          `The files of this cluster could not be written: ${codeOf(thrown) === NO_ANSWER ? "their file system does not answer" : codeOf(thrown)}. The cluster goes on without them.`,
         );
       }
     },
