@@ -16,6 +16,8 @@ const configMaps = "/api/v1/namespaces/default/configmaps";
 
 async function serve(store: Store) {
   const server = await createApiServer({ store, ...ports });
+  // A test that fails must not leave what keeps the process alive. It may be closed twice.
+  after(() => server.close());
   const transport = server.transport({ name: "admin", groups: ["system:masters"] });
   return {
     server,

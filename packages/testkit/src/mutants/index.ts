@@ -1,4 +1,5 @@
 import { compositionFaults } from "./composition-faults.ts";
+import { doors } from "./doors.ts";
 import { effectGuards } from "./effect-guards.ts";
 import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
@@ -18,4 +19,5 @@ export const mutants: readonly Mutant[] = [
   ...effectGuards,
   ...writeGuards,
   ...whoseItIs,
+  ...doors,
 ];
