@@ -21,7 +21,7 @@ type Prepare = (this: DatabaseSync, sql: string) => StatementSync;
 /** How SQLite waits for the disk in each file that serves, first generation and next. */
 async function waitsIn(durability: Durability | undefined): Promise<readonly unknown[]> {
   const opened = new Set<DatabaseSync>();
-  const prepare = Reflect.get(DatabaseSync.prototype, "prepare") as Prepare;
+  const prepare: Prepare = Reflect.get<DatabaseSync, "prepare">(DatabaseSync.prototype, "prepare");
   DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql: string) {
     opened.add(this);
     return prepare.call(this, sql);

@@ -20,7 +20,7 @@ type Prepare = (this: DatabaseSync, sql: string) => StatementSync;
 async function waitsOf(command: typeof runApiserver, durability: string): Promise<unknown> {
   let waits: unknown;
   const stop = new AbortController();
-  const prepare = Reflect.get(DatabaseSync.prototype, "prepare") as Prepare;
+  const prepare: Prepare = Reflect.get<DatabaseSync, "prepare">(DatabaseSync.prototype, "prepare");
   DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql: string) {
     if (String(this.location()).endsWith("/api.db") && sql.startsWith("INSERT"))
       waits = prepare.call(this, "PRAGMA synchronous").get()?.["synchronous"];
