@@ -20,6 +20,7 @@ import { establishCrd } from "./kinds/establish-crd.ts";
 import { keyOf } from "./kinds/kind.ts";
 import { systemPriorities } from "./kinds/priorities.ts";
 import { KindRegistry } from "./kinds/registry.ts";
+import { withinDeadline } from "./request/deadline.ts";
 import { objectAt, objectsAt, stringAt } from "./request/json.ts";
 import type { ApiAnswer, ApiRequest, ApiStream, ApiUser } from "./request/request.ts";
 import { internalError, StatusError } from "./request/status.ts";
@@ -137,7 +138,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
   const handle = (request: ApiRequest): ApiAnswer | ApiStream => {
     policies.auditAnnotations.clear();
-    const result = answerOrRefuse(context, nonResource, request);
+    const result = withinDeadline(
+      () => clock.now(),
+      () => answerOrRefuse(context, nonResource, request),
+    );
     settleCrds(context, changedCrds);
     roles.settle();
     options.onRequest?.({

@@ -50,6 +50,11 @@ const patches: readonly Patch[] = [
     spec: { list: ["b", "c", "a"] },
   },
   { says: "copy doubles", operations: [{ op: "copy", from: "/spec/text", path: "/spec/list/-" }], spec: { list: ["a", "b", "c", "old"] } },
+  {
+    says: "copies that double forty times are refused",
+    operations: Array.from({ length: 40 }, (_, turn) => ({ op: "copy", from: "/spec", path: `/spec/map/k${turn}` })),
+    refused: rejected,
+  },
   { says: "move of what is not there is refused", operations: [{ op: "move", from: "/spec/none", path: "/spec/text" }], refused: rejected },
   {
     says: "a test that holds lets the rest happen",

@@ -1,14 +1,23 @@
-import { cloneJson, equalJson, getOwn, isObject, setOwn, type JsonObject } from "../json.ts";
+import { cloneJson, depthExceeds, equalJson, getOwn, isObject, setOwn, type JsonObject } from "../json.ts";
+import { spendTime } from "../request/deadline.ts";
+import { maxNestingDepth } from "../request/json.ts";
 import { patchRejected, undecodable, type PatchOutcome } from "./outcome.ts";
 
 /** Most operations that one patch may hold, as in kube-apiserver. */
 const maxOperations = 10_000;
 
 /**
+ * Most bytes of JSON that all `copy` of one patch may make, as in kube-apiserver: a few of them that double an object grow beyond any memory.
+ *
+ * @see kubernetes `staging/src/k8s.io/apiserver/pkg/server/config.go`, `JSONPatchMaxCopyBytes`
+ */
+const maxCopiedBytes = 3 * 1024 * 1024;
+
+/**
  * JSON Patch (RFC 6902). `document` is not changed.
  *
  * As in kube-apiserver, `replace` also adds a missing key of an object, `copy` from a missing key copies null, `test` takes a missing key for
- * null, and negative indices count from the end.
+ * null, and negative indices count from the end. Copies are bounded in sum as there, and no operation nests deeper than a body may.
  */
 export function applyJsonPatch(document: JsonObject, operations: unknown): PatchOutcome {
   if (!Array.isArray(operations)) return undecodable(operations, "[]handlers.jsonPatchOp");
@@ -19,8 +28,10 @@ export function applyJsonPatch(document: JsonObject, operations: unknown): Patch
       message: `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
     };
   }
-  const root = { document: cloneJson(document) as unknown };
+  const root: Root = { document: cloneJson(document), copiedBytes: 0 };
   for (const operation of operations) {
+    // An item put in front of a long list moves all of it.
+    spendTime();
     if (!isObject(operation)) return undecodable(operation, "handlers.jsonPatchOp");
     if (!applyOperation(root, operation)) return patchRejected;
   }
@@ -29,6 +40,7 @@ export function applyJsonPatch(document: JsonObject, operations: unknown): Patch
 
 interface Root {
   document: unknown;
+  copiedBytes: number;
 }
 
 function applyOperation(root: Root, operation: JsonObject): boolean {
@@ -49,7 +61,9 @@ function applyOperation(root: Root, operation: JsonObject): boolean {
     case "copy": {
       const from = parsePointer(getOwn(operation, "from"));
       const found = from === undefined ? undefined : read(root, from);
-      return found !== undefined && add(root, target, cloneJson(found.value));
+      if (found === undefined) return false;
+      root.copiedBytes += Buffer.byteLength(JSON.stringify(found.value));
+      return root.copiedBytes <= maxCopiedBytes && add(root, target, cloneJson(found.value));
     }
     case "move": {
       const from = parsePointer(getOwn(operation, "from"));
@@ -100,6 +114,8 @@ function read(root: Root, path: readonly string[]): { readonly value: unknown } 
 }
 
 function add(root: Root, path: readonly string[], value: unknown): boolean {
+  // Each operation may hang one value below the last, and what follows walks the whole.
+  if (path.length > maxNestingDepth || depthExceeds(value, maxNestingDepth - path.length)) return false;
   const last = path.at(-1);
   if (last === undefined) {
     root.document = value;
@@ -122,7 +138,7 @@ function replace(root: Root, path: readonly string[], value: unknown): boolean {
   const last = path.at(-1);
   if (last === undefined || container === undefined || !Array.isArray(container)) return add(root, path, value);
   const index = indexOf(last, container.length);
-  if (index === undefined) return false;
+  if (index === undefined || depthExceeds(value, maxNestingDepth - path.length)) return false;
   container[index] = value;
   return true;
 }

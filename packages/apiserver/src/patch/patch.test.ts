@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { builtinKind } from "../builtin/index.ts";
 import { cloneJson, isObject, type JsonObject } from "../json.ts";
+import { withinDeadline } from "../request/deadline.ts";
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, type PatchOutcome } from "./index.ts";
 
 const patched = (outcome: PatchOutcome): JsonObject => {
@@ -105,6 +106,44 @@ describe("JSON patches", () => {
       Array.from({ length: 10_001 }, () => ({ op: "add", path: "/a", value: 1 })),
     );
     assert.equal(outcome.ok, false);
+  });
+});
+
+describe("JSON patches that grow", () => {
+  const refused = { ok: false, status: 422, message: "the server rejected our request due to an error in our request" };
+  const doubling = Array.from({ length: 40 }, (_, turn) => ({ op: "copy", from: "/data", path: `/data/k${turn}` }));
+
+  it("refuses copies that double the object forty times", () => {
+    assert.deepEqual(applyJsonPatch({ data: { text: "x".repeat(100) } }, doubling), refused);
+  });
+
+  it("refuses an object that is copied into its own depth without end", () => {
+    const operations = Array.from({ length: 40 }, (_, turn) => ({
+      op: "copy",
+      from: "/data",
+      path: `/data${"/a".repeat(2 ** Math.min(turn, 12))}`,
+    }));
+    assert.deepEqual(applyJsonPatch({ data: {} }, operations), refused);
+  });
+
+  it("refuses values that are hung one below the other", () => {
+    const operations = Array.from({ length: 10_000 }, (_, turn) => ({ op: "add", path: "/a".repeat(turn + 1), value: {} }));
+    assert.deepEqual(applyJsonPatch({}, operations), refused);
+  });
+
+  it("takes copies of 3 MiB in sum and not a byte more", () => {
+    const text = "x".repeat(1024 * 1024 - 2);
+    const copies = (count: number): unknown =>
+      Array.from({ length: count }, (_, turn) => ({ op: "copy", from: "/text", path: `/k${turn}` }));
+    assert.equal(applyJsonPatch({ text }, copies(3)).ok, true);
+    assert.deepEqual(applyJsonPatch({ text: `${text}x` }, copies(3)), refused);
+  });
+
+  it("ends a patch that moves a long list ten thousand times", () => {
+    let now = 0;
+    const operations = Array.from({ length: 10_000 }, () => ({ op: "add", path: "/list/0", value: 0 }));
+    const patch = (): PatchOutcome => applyJsonPatch({ list: [1, 2, 3] }, operations);
+    assert.throws(() => withinDeadline(() => now++, patch), { code: 504, reason: "Timeout" });
   });
 });
 
