@@ -1,7 +1,8 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import { fieldError } from "../schema/field-error.ts";
 import { compileNode, type ValidationNode } from "../schema/node.ts";
-import { compileRe2 } from "../schema/re2.ts";
+import { compileRe2 } from "../patterns/re2.ts";
+import { spendTime } from "../request/deadline.ts";
 import type { FieldError, JsonSchema, ValidationRule } from "../schema/types.ts";
 import { declarationOf, mostOccurrences, type Declaration } from "./cost/declaration.ts";
 import { estimateCost } from "./cost/estimate.ts";
@@ -9,6 +10,7 @@ import { expressionLimit, schemaLimit, tooDear } from "./cost/limits.ts";
 import { callOf, type CelNode } from "./cost/syntax.ts";
 import { resolveFieldPath } from "./field-path.ts";
 import { prepareExpression } from "./names.ts";
+import { parseExpression } from "./parse-expression.ts";
 import { libraryEnvironment } from "./shared-environments.ts";
 import { declareCelType, hasCelType } from "./types.ts";
 
@@ -92,6 +94,7 @@ function checkRules(node: ValidationNode, place: Place, survey: Survey): void {
     const at = `${place.path}.x-kubernetes-validations[${index}]`;
     const scope = rule.optionalOldSelf === true ? optional : plain;
     const words = errors.length;
+    spendTime();
     checkWords(rule, at, node, errors);
     if (errors.length > words || rule.rule.trim() === "") return;
     const { text, usesOldSelf } = prepareExpression(rule.rule);
@@ -123,7 +126,7 @@ type Checked =
 
 function checked(environment: Environment, text: string): Checked {
   try {
-    const program = environment.parse(text);
+    const program = parseExpression(environment, text);
     const verdict = program.check();
     const broken = brokenPattern(program.ast);
     if (verdict.valid && broken !== undefined) return { ok: false, detail: explain(broken) };

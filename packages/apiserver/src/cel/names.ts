@@ -20,11 +20,10 @@ const plain = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 export function prepareExpression(expression: string): { readonly text: string; readonly usesOldSelf: boolean } {
   let usesOldSelf = false;
   const text = withOptionalEntries(expression).replaceAll(
-    /[rRbB]{0,2}"""[\s\S]*?"""|[rRbB]{0,2}'''[\s\S]*?'''|[rR][bB]?"[^"]*"|[rR][bB]?'[^']*'|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(\.\s*)?\b(has|oldSelf|matches|value|bind)\b(\s*\()?/gu,
+    /[rRbB]{0,2}"""[\s\S]*?(?:"""|$)|[rRbB]{0,2}'''[\s\S]*?(?:'''|$)|[rR][bB]?"[^"]*(?:"|$)|[rR][bB]?'[^']*(?:'|$)|"(?:\\.|[^"\\])*(?:"|\\?$)|'(?:\\.|[^'\\])*(?:'|\\?$)|(\.\s*)?\b(has|oldSelf|value|bind)\b(\s*\()?/gu,
     (whole: string, dot: string | undefined, word: string | undefined, call: string | undefined) => {
       if (word === "oldSelf" && dot === undefined) usesOldSelf = true;
       if (word === "has" && dot === undefined && call !== undefined) return `hasField${call}`;
-      if (word === "matches" && dot !== undefined && call !== undefined) return `${dot}matchesRe2${call}`;
       // Kubernetes has no `cel.bind()`; the engine would take it for a macro on whatever stands before it.
       if (word === "bind" && dot !== undefined && call !== undefined) return `${dot}undeclared_bind${call}`;
       // The engine cannot resolve operators on what its own generic value() returns.

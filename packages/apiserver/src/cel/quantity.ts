@@ -55,9 +55,13 @@ const binary: Readonly<Record<string, bigint>> = {
   Ei: 2n ** 60n,
 };
 
+/** Longest quantity. Longer ones say nothing that a number of 64 bits holds, and computing with them takes the square of their length. */
+const longest = 1024;
+
 /** Parses a quantity; `undefined` when the text is none. */
 export function tryParseQuantity(text: string): Quantity | undefined {
-  const parts = /^([+-]?)(\d+\.?\d*|\.\d+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,4}))?$/u.exec(text);
+  if (text.length > longest) return undefined;
+  const parts = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,4}))?$/u.exec(text);
   if (parts === null) return undefined;
   const [, sign, digits = "", suffix = "", power] = parts;
   const [whole = "", fraction = ""] = digits.split(".");

@@ -1,5 +1,6 @@
 import { Optional } from "@marcbachmann/cel-js";
 import { equalJson, isObject } from "../json.ts";
+import { spendStep } from "../request/deadline.ts";
 import { fieldError, omitValue } from "../schema/field-error.ts";
 import { indexByKeys, listItemKey } from "../schema/list-keys.ts";
 import type { ValidationNode } from "../schema/node.ts";
@@ -10,6 +11,7 @@ import { meteredProgram, type MeteredProgram } from "./cost/meter.ts";
 import { explainEvaluation } from "./explain.ts";
 import { resolveFieldPath } from "./field-path.ts";
 import { prepareExpression } from "./names.ts";
+import { parseExpression } from "./parse-expression.ts";
 import { untypedEnvironment } from "./shared-environments.ts";
 import { toCel } from "./values.ts";
 
@@ -29,8 +31,8 @@ function compiled(rule: ValidationRule): CompiledRule {
   const message =
     rule.messageExpression === undefined
       ? undefined
-      : meteredProgram(untypedEnvironment().parse(prepareExpression(rule.messageExpression).text));
-  const result = { rule, evaluate: meteredProgram(untypedEnvironment().parse(text)), message, usesOldSelf };
+      : meteredProgram(parseExpression(untypedEnvironment(), prepareExpression(rule.messageExpression).text));
+  const result = { rule, evaluate: meteredProgram(parseExpression(untypedEnvironment(), text)), message, usesOldSelf };
   compiledRules.set(rule, result);
   return result;
 }
@@ -85,6 +87,7 @@ function evaluateOwn(value: unknown, node: ValidationNode, path: string, old: un
   let converted = false;
   let unchanged: boolean | undefined;
   for (const rule of node.rules) {
+    spendStep();
     const program = compiled(rule);
     if (program.usesOldSelf && !hasOld && rule.optionalOldSelf !== true) continue;
     if (!converted) {

@@ -1,5 +1,6 @@
 import type { Environment } from "@marcbachmann/cel-js";
-import { compileRe2 } from "../schema/re2.ts";
+import { compileRe2 } from "../patterns/re2.ts";
+import { longestText, weighsMoreThan } from "./cost/guard.ts";
 
 /** Adds the string functions that the engine lacks. Positions count code points, as in CEL. */
 export function registerStrings(environment: Environment): void {
@@ -10,27 +11,38 @@ export function registerStrings(environment: Environment): void {
     if (index < 0n || index > characters.length) throw new Error(`index out of range: ${index}`);
     return characters[Number(index)] ?? "";
   });
-  add("string.replace(string, string): string", (text: string, from: string, to: string) => text.replaceAll(from, () => to));
-  add("string.replace(string, string, int): string", (text: string, from: string, to: string, limit: bigint) => {
-    if (limit < 0n) return text.replaceAll(from, () => to);
-    let left = Number(limit);
-    return text.replaceAll(from, (found) => (left-- > 0 ? to : found));
-  });
-  add("string.find(string): string", (text: string, pattern: string) => compileRe2(pattern).exec(text)?.[0] ?? "");
-  add("string.findAll(string): list<string>", (text: string, pattern: string) => findAll(text, pattern, -1));
-  add("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) => findAll(text, pattern, Number(limit)));
+  add("string.replace(string, string): string", (text: string, from: string, to: string) => replace(text, from, to, Infinity));
+  add("string.replace(string, string, int): string", (text: string, from: string, to: string, limit: bigint) =>
+    replace(text, from, to, limit < 0n ? Infinity : Number(limit)),
+  );
+  add("string.find(string): string", (text: string, pattern: string) => compileRe2(pattern).find(text) ?? "");
+  add("string.findAll(string): list<string>", (text: string, pattern: string) => compileRe2(pattern).findAll(text));
+  add("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) =>
+    compileRe2(pattern).findAll(text, Number(limit)),
+  );
   add("string.format(list): string", (text: string, args: readonly unknown[]) => format(text, args));
 }
 
-function findAll(text: string, pattern: string, limit: number): string[] {
-  const regular = compileRe2(pattern);
-  const found = Array.from(text.matchAll(new RegExp(regular.source, `${regular.flags}g`)), (match) => match[0]);
-  return limit < 0 ? found : found.slice(0, limit);
+function replace(text: string, from: string, to: string, limit: number): string {
+  let left = limit;
+  let length = text.length;
+  return text.replaceAll(from, (found) => {
+    if (left <= 0) return found;
+    left -= 1;
+    length = refuseLong(length + to.length - from.length);
+    return to;
+  });
+}
+
+function refuseLong(length: number): number {
+  if (length > longestText) throw new Error(`a text of more than ${longestText} characters`);
+  return length;
 }
 
 /** CEL's `format`: %s, %d, %f, %e, %b, %x, %X, %o and %%. */
 function format(text: string, args: readonly unknown[]): string {
   let next = 0;
+  if (weighsMoreThan([text, ...args], longestText, 1)) refuseLong(Infinity);
   return text.replaceAll(/%(?:\.(\d+))?([sdfebxXo%])/gu, (_, precision: string | undefined, verb: string) => {
     if (verb === "%") return "%";
     if (next >= args.length) throw new Error(`index ${next} out of range`);

@@ -47,10 +47,10 @@ const unitNanos: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, 
 
 /** A Go duration text (`1h30m`) as a CEL duration; `undefined` when it is none. */
 function parseGoDuration(text: string): Duration | undefined {
-  const parts = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/u.exec(text);
+  const parts = /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/u.exec(text);
   if (parts === null) return undefined;
   let nanos = 0;
-  for (const part of (parts[2] ?? "").matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gu))
+  for (const part of (parts[2] ?? "").matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gu))
     nanos += Number(part[1]) * (unitNanos[part[2] ?? ""] ?? 0);
   if (parts[1] === "-") nanos = -nanos;
   return new Duration(BigInt(Math.trunc(nanos / 1e9)), Math.round(nanos % 1e9));

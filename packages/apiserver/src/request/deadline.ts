@@ -10,6 +10,8 @@ interface Deadline {
   readonly now: () => number;
   readonly endsAt: number;
   steps: number;
+  /** Once over it stays so: expressions forgive what a part of them throws, and that a thousand times. */
+  refusal: StatusError | undefined;
 }
 
 /** Of the request that is worked on: requests are synchronous, so there is one at a time. */
@@ -23,7 +25,7 @@ let current: Deadline | undefined;
  */
 export function withinDeadline<T>(now: () => number, run: () => T): T {
   const before = current;
-  current = { now, endsAt: now() + maxWorkMs, steps: 0 };
+  current = { now, endsAt: now() + maxWorkMs, steps: 0, refusal: undefined };
   try {
     return run();
   } finally {
@@ -37,17 +39,19 @@ export function withinDeadline<T>(now: () => number, run: () => T): T {
  * @throws 504 when the request has worked too long: nothing of it is stored
  */
 export function spendTime(): void {
-  if (current === undefined || current.now() < current.endsAt) return;
-  throw new StatusError(
+  if (current === undefined) return;
+  if (current.refusal === undefined && current.now() < current.endsAt) return;
+  current.refusal ??= new StatusError(
     504,
     "Timeout",
     `Timeout: request did not complete within requested timeout - it worked for more than ${maxWorkMs / 1000} s; send less at once`,
     {},
   );
+  throw current.refusal;
 }
 
 /** As `spendTime`, for pieces so small that a look at the clock would cost more than they do. */
 export function spendStep(): void {
-  if (current === undefined || ++current.steps % stepsPerLook !== 0) return;
+  if (current === undefined || (++current.steps % stepsPerLook !== 0 && current.refusal === undefined)) return;
   spendTime();
 }

@@ -57,9 +57,10 @@ const durationWords = ["nano", "micro", "milli", "sec", "min", "hour", "day", "w
 
 /** Go durations (`1h30m`), and texts in which the strfmt package finds a number with a unit somewhere (`3 days`, `P1D`). */
 function isDuration(value: string): boolean {
-  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/u.test(value)) return true;
-  const found = [...value.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/gu)];
-  if (found.some(([, count = ""]) => BigInt(count) > 2n ** 63n - 1n)) return false;
+  if (/^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/u.test(value)) return true;
+  // A search begins at the first digit of each number only: from every digit on it would take the square of its length.
+  const found = [...value.matchAll(/(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/gu)];
+  if (found.some(([, count = ""]) => count.replace(/^0+/, "").length > 19 || BigInt(count) > 2n ** 63n - 1n)) return false;
   return found.some(([, , word = ""]) => {
     const unit = word.toLowerCase();
     return durationUnits.includes(unit) || durationWords.some((start) => unit.startsWith(start));

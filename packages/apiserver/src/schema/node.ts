@@ -1,5 +1,5 @@
 import { isObject } from "../json.ts";
-import { compileRe2 } from "./re2.ts";
+import { re2Of, type Re2 } from "../patterns/re2.ts";
 import type { JsonSchema, SchemaNode, ValidationRule } from "./types.ts";
 
 /** A schema node with what validation needs beside the public part. */
@@ -7,7 +7,7 @@ export interface ValidationNode extends SchemaNode {
   readonly properties: ReadonlyMap<string, ValidationNode>;
   readonly additional: ValidationNode | true | undefined;
   readonly items: ValidationNode | undefined;
-  readonly pattern: RegExp | undefined;
+  readonly pattern: Re2 | undefined;
   readonly enumValues: readonly unknown[] | undefined;
   readonly required: readonly string[];
   readonly allOf: readonly ValidationNode[];
@@ -80,7 +80,7 @@ function emptyNode(schema: JsonSchema, isBuiltin: boolean): Mutable<ValidationNo
     isBuiltin,
     isStruct: schema["x-go-struct"] === true,
     patchMergeKey: schema["x-kubernetes-patch-merge-key"],
-    pattern: schema.pattern === undefined || schema.pattern === "" ? undefined : compileRe2(schema.pattern),
+    pattern: schema.pattern === undefined || schema.pattern === "" ? undefined : re2Of(schema.pattern),
     enumValues: schema.enum,
     required: [...(schema.required ?? []), ...(schema["x-kubernetes-embedded-resource"] === true ? ["apiVersion", "kind"] : [])],
     allOf: [],

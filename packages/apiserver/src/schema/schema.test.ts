@@ -3,6 +3,8 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { merges, values } from "../differential/custom-kinds.ts";
 import { cloneJson, type JsonObject } from "../json.ts";
+import { canonicalQuantity } from "../builtin/canonical-quantity.ts";
+import { formatError } from "./formats.ts";
 import { compileCrd, type CompiledVersion } from "./index.ts";
 
 function compiled(crd: JsonObject): CompiledVersion {
@@ -95,5 +97,27 @@ describe("a compiled CRD", () => {
     crd.spec["conversion"] = { strategy: "Webhook" };
     const outcome = compileCrd(crd);
     assert.deepEqual(outcome.ok ? [] : outcome.errors.map((error) => error.field), ["spec.conversion.strategy"]);
+  });
+});
+
+describe("texts that want to take long", () => {
+  const texts = ["1", "0", "a-", "1h", "0.", ":", "a.", "@", "é"].flatMap((piece) => {
+    const long = piece.repeat(30_000);
+    return [long, `${long}!`, `0.${long}\u0000`];
+  });
+  for (const format of ["duration", "hostname", "ipv6", "email", "uri", "date-time", "byte", "isbn"]) {
+    it(`a ${format} is looked at in a time that grows with it alone`, () => {
+      const before = performance.now();
+      for (const text of texts) formatError(format, text);
+      // Milliseconds; the square of the length would be an hour.
+      assert.ok(performance.now() - before < 5000);
+    });
+  }
+
+  it("a quantity of many digits is none", () => {
+    const before = performance.now();
+    for (const text of texts) assert.equal(canonicalQuantity(text), text);
+    assert.ok(performance.now() - before < 5000);
+    assert.equal(canonicalQuantity("1000000000000000000000000"), "1000000E");
   });
 });

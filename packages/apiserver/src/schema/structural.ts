@@ -3,7 +3,7 @@ import { applyDefaults } from "./defaulting.ts";
 import { fieldError } from "./field-error.ts";
 import { compileNode } from "./node.ts";
 import { prune } from "./pruning.ts";
-import { compileRe2 } from "./re2.ts";
+import { compileRe2 } from "../patterns/re2.ts";
 import { checkCompleteness } from "./structural-completeness.ts";
 import { checkListType } from "./structural-lists.ts";
 import type { FieldError, JsonSchema } from "./types.ts";

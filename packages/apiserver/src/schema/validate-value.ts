@@ -1,4 +1,5 @@
 import { equalJson, isObject } from "../json.ts";
+import { spendStep } from "../request/deadline.ts";
 import { fieldError, notSupported } from "./field-error.ts";
 import { formatError } from "./formats.ts";
 import { indexByKeys, listItemKey } from "./list-keys.ts";
@@ -18,6 +19,7 @@ export const noOldValue: unique symbol = Symbol("no old value");
 export function validateValue(value: unknown, node: ValidationNode, path: string, old: unknown, errors: FieldError[]): void {
   // A text that stayed the same, and parts that both share, need no look: whatever is wrong with them is forgiven.
   if (value === old) return;
+  spendStep();
   const before = errors.length;
   checkNode(value, node, path, old, errors);
   if (errors.length > before && old !== noOldValue && equalJson(value, old)) errors.length = before;
@@ -92,7 +94,9 @@ function checkString(value: string, node: ValidationNode, path: string, errors: 
     errors.push(fieldError("FieldValueTooLong", path, value, `may not be more than ${maxLength} bytes`));
   } else if (minLength !== undefined && length < minLength) {
     errors.push(invalid(path, value, `should be at least ${minLength} chars long`));
-  } else if (node.pattern !== undefined && !node.pattern.test(value)) {
+  } else if (node.pattern?.isCheap(value) === false) {
+    errors.push(invalid(path, value.slice(0, 100), `is too long to be matched against '${node.source.pattern ?? ""}'`));
+  } else if (node.pattern?.test(value) === false) {
     errors.push(invalid(path, value, `should match '${node.source.pattern ?? ""}'`));
   }
   if (format !== undefined && !node.intOrString && formatError(format, value)) {

@@ -2,6 +2,7 @@ import type { Environment } from "@marcbachmann/cel-js";
 import { explainEvaluation } from "../../cel/explain.ts";
 import { meteredProgram, type MeteredProgram } from "../../cel/cost/meter.ts";
 import { prepareExpression } from "../../cel/names.ts";
+import { parseExpression } from "../../cel/parse-expression.ts";
 import { libraryEnvironment } from "../../cel/shared-environments.ts";
 import { registerAuthorizer } from "./authorizer.ts";
 
@@ -29,7 +30,7 @@ export function checkExpression(
   expression: string,
 ): { readonly ok: true; readonly type: string } | { readonly ok: false; readonly why: string } {
   try {
-    const verdict = policyEnvironment().parse(prepared(expression)).check();
+    const verdict = parseExpression(policyEnvironment(), prepared(expression)).check();
     if (verdict.valid) return { ok: true, type: verdict.type ?? "dyn" };
     return { ok: false, why: explainEvaluation(verdict.error) };
   } catch (error) {
@@ -39,5 +40,5 @@ export function checkExpression(
 
 /** An expression, ready to be evaluated often. Call it for what `checkExpression` found good. */
 export function compileExpression(expression: string): MeteredProgram {
-  return meteredProgram(policyEnvironment().parse(prepared(expression)));
+  return meteredProgram(parseExpression(policyEnvironment(), prepared(expression)));
 }

@@ -1,5 +1,8 @@
 import { Optional, type ParseResult } from "@marcbachmann/cel-js";
+import { spendStep, spendTime } from "../../request/deadline.ts";
+import { StatusError } from "../../request/status.ts";
 import { entryFunctions } from "../optional-entries.ts";
+import { isTooLarge } from "./guard.ts";
 import { callPrice, type Operand } from "./function-prices.ts";
 import { evaluationLimit } from "./limits.ts";
 import { fixedSize, traversal } from "./size-range.ts";
@@ -24,10 +27,12 @@ interface Slot {
   value: unknown;
 }
 
-class TooDear extends Error {}
+/** One for all: quantifiers forgive it once for each item that is left, and each new one would trace the stack. */
+const tooDear = new Error("the cost limit is exceeded");
 
 /**
- * Makes an expression count what each evaluation costs, and stop above `evaluationLimit`.
+ * Makes an expression count what each evaluation costs, and stop above `evaluationLimit`. What a function costs is known, and refused, before it
+ * is called; so is what would take longer or make more than its price says.
  *
  * Changes the nodes of `program`: do this once, before the first evaluation.
  */
@@ -38,8 +43,11 @@ export function meteredProgram(program: ParseResult): MeteredProgram {
     meter.spent = 0;
     try {
       const value: unknown = program(scope);
+      spendTime();
       return isOver(meter) ? { kind: "too dear", cost: meter.spent } : { kind: "value", value, cost: meter.spent };
     } catch (error) {
+      // The request is over, not the rule.
+      if (error instanceof StatusError) throw error;
       return isOver(meter) ? { kind: "too dear", cost: meter.spent } : { kind: "error", error, cost: meter.spent };
     }
   };
@@ -49,19 +57,25 @@ function isOver(meter: Meter): boolean {
   return meter.spent > evaluationLimit;
 }
 
-/** Wraps a node and all below it. `extra` is added to each evaluation: the round of the loop that the node is the body of. */
-function install(node: CelNode, meter: Meter, extra: number): Slot {
+/**
+ * Wraps a node and all below it. `extra` is added to each evaluation: the round of the loop that the node is the body of. `then` runs when it has
+ * its value: the last of the operands lets look at what is about to be called.
+ */
+function install(node: CelNode, meter: Meter, extra: number, then?: () => void): Slot {
   const price = priceOf(node, meter);
   const slot: Slot = { value: undefined };
   let inner: CelNode["evaluate"] | undefined;
   node.evaluate = (evaluator, _node, context) => {
     // Logical operators and quantifiers forgive errors of one side: stopped means stopped.
-    if (isOver(meter)) throw new TooDear("the cost limit is exceeded");
+    if (isOver(meter)) throw tooDear;
+    spendStep();
     inner ??= evaluationOf(node);
+    if (typeof price !== "number") price.begin();
     const value = inner(evaluator, node, context);
     slot.value = value;
-    meter.spent += extra + (typeof price === "number" ? price : price(value));
-    if (isOver(meter)) throw new TooDear("the cost limit is exceeded");
+    meter.spent += extra + (typeof price === "number" ? price : price.due());
+    if (isOver(meter)) throw tooDear;
+    then?.();
     return value;
   };
   return slot;
@@ -75,10 +89,19 @@ function evaluationOf({ meta }: CelNode): CelNode["evaluate"] {
   return (evaluator, node, context) => meta.evaluate(evaluator, node, context);
 }
 
-type Price = number | ((value: unknown) => number);
+type Price = number | Charge;
+
+/** A price that depends on the operands. */
+interface Charge {
+  /** Called before any of them is evaluated. */
+  readonly begin: () => void;
+  /** Called when one of them has its value. */
+  readonly next: () => void;
+  readonly due: () => number;
+}
 
 function priceOf(node: CelNode, meter: Meter): Price {
-  const below = (child: CelNode, extra = 0): Slot => install(child, meter, extra);
+  const below: Below = (child, extra = 0, then) => install(child, meter, extra, then);
   switch (node.op) {
     case "value":
       return 0;
@@ -109,32 +132,73 @@ function priceOf(node: CelNode, meter: Meter): Price {
       return 1;
     case "call":
     case "rcall":
-      return priceOfCall(node, below);
-    default:
-      return priceOfOperator(node.op, (node.args as CelNode[]).map((child) => below(child)) as [Slot, Slot]);
+      return priceOfCall(node, meter, below);
+    default: {
+      const [first, second] = node.args as [CelNode, CelNode];
+      return chargeBefore(meter, node.op, [first, second], below, ([left, right]) => priceOfOperator(node.op, left as Slot, right as Slot));
+    }
   }
 }
 
-function priceOfOperator(op: string, [left, right]: readonly [Slot, Slot]): Price {
+type Below = (child: CelNode, extra?: number, then?: () => void) => Slot;
+
+/** A price that is asked for when all operands have their values, in whichever order the engine wants them, and before it does anything with them. */
+function chargeBefore(
+  meter: Meter,
+  name: string,
+  children: readonly CelNode[],
+  below: Below,
+  price: (operands: readonly Slot[]) => number,
+): Charge {
+  let missing = 0;
+  let cost = 0;
+  const charge: Charge = {
+    begin: () => {
+      missing = children.length;
+      cost = missing === 0 ? price([]) : 0;
+    },
+    next: () => {
+      missing -= 1;
+      if (missing > 0) return;
+      cost = price(operands);
+      const isDear = meter.spent + cost > evaluationLimit;
+      if (
+        !isDear &&
+        !isTooLarge(
+          name,
+          operands.map((slot) => slot.value),
+        )
+      )
+        return;
+      meter.spent = Math.max(meter.spent + cost, evaluationLimit + 1);
+      throw tooDear;
+    },
+    due: () => cost,
+  };
+  const operands: readonly Slot[] = children.map((child) => below(child, 0, charge.next));
+  return charge;
+}
+
+function priceOfOperator(op: string, left: Slot, right: Slot): number {
   switch (op) {
     case "==":
     case "!=":
-      return () => traversal(Math.min(sizeOf(left.value), sizeOf(right.value)));
+      return traversal(Math.min(sizeOf(left.value), sizeOf(right.value)));
     case "<":
     case "<=":
     case ">":
     case ">=":
-      return () => (typeof left.value === "string" ? traversal(Math.min(sizeOf(left.value), sizeOf(right.value))) : 1);
+      return typeof left.value === "string" ? traversal(Math.min(sizeOf(left.value), sizeOf(right.value))) : 1;
     case "in":
-      return () => (Array.isArray(right.value) ? right.value.length : 1);
+      return Array.isArray(right.value) ? right.value.length : 1;
     case "+":
-      return () => (typeof left.value === "string" ? traversal(sizeOf(left.value) + sizeOf(right.value)) : 1);
+      return typeof left.value === "string" ? traversal(sizeOf(left.value) + sizeOf(right.value)) : 1;
     default:
       return 1;
   }
 }
 
-function priceOfCall(node: CelNode, below: (child: CelNode, extra?: number) => Slot): Price {
+function priceOfCall(node: CelNode, meter: Meter, below: Below): Price {
   const call = callOf(node);
   if (call === undefined) return 1;
   const { name, target, args } = call;
@@ -157,18 +221,14 @@ function priceOfCall(node: CelNode, below: (child: CelNode, extra?: number) => S
     for (const child of args.slice(1)) below(child);
     return name === "cel.bind" ? 10 : 12;
   }
-  const on = target === undefined ? undefined : below(target);
   if (entryFunctions.has(name)) {
-    for (const child of args) below(child);
+    for (const child of target === undefined ? args : [target, ...args]) below(child);
     return 0;
   }
-  const slots = args.map((child) => below(child));
-  return () =>
-    callPrice(
-      name,
-      on === undefined ? undefined : operandOf(on),
-      slots.map((slot) => operandOf(slot)),
-    ).cost;
+  return chargeBefore(meter, name, target === undefined ? args : [target, ...args], below, (slots) => {
+    const operands = slots.map((slot) => operandOf(slot));
+    return target === undefined ? callPrice(name, undefined, operands).cost : callPrice(name, operands[0], operands.slice(1)).cost;
+  });
 }
 
 function operandOf({ value }: Slot): Operand {
