@@ -26,7 +26,7 @@ import type { ApiAnswer, ApiRequest, ApiStream, ApiUser } from "./request/reques
 import { internalError, StatusError } from "./request/status.ts";
 import { createUid, timestampOf } from "./routes/context.ts";
 import type { ApiContext } from "./routes/context.ts";
-import { dispatch, resolveRequest } from "./routes/dispatch.ts";
+import { dispatch, refuseUnauthorized, resolveRequest } from "./routes/dispatch.ts";
 import { NonResourceRoutes } from "./routes/non-resource.ts";
 import { ObjectState } from "./store/state.ts";
 import type { Store } from "./store/store.ts";
@@ -82,6 +82,8 @@ export interface ApiServer {
   transport(user: ApiUser): KubeTransport;
   /** Answers one parsed, authenticated request: what the HTTPS front end calls. Never throws. */
   handle(request: ApiRequest): ApiAnswer | ApiStream;
+  /** Refuses what the headers alone forbid, so that no body is read for it; `undefined` when `handle` shall be called with the body. Never throws. */
+  refuseByHeaders(request: Omit<ApiRequest, "body">): ApiAnswer | undefined;
   /** The user behind a bearer token: a ServiceAccount whose token this server gave out, else whom `authenticateToken` knows. */
   authenticateToken(token: string): ApiUser | undefined;
   /** Forgets the changes up to and including this revision; watches and pages from before get 410. Default: everything there is. */
@@ -136,27 +138,36 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const nonResource = new NonResourceRoutes(context);
   let isClosed = false;
 
+  const record = (request: ApiRequest, status: number): void => {
+    const annotations = policies.auditAnnotations.size === 0 ? {} : { annotations: Object.fromEntries(policies.auditAnnotations) };
+    const userAgent = request.headers["user-agent"] ?? "";
+    options.onRequest?.({ verb: verbOf(request), path: request.path, user: request.user.name, userAgent, status, ...annotations });
+  };
   const handle = (request: ApiRequest): ApiAnswer | ApiStream => {
     policies.auditAnnotations.clear();
     const result = withinDeadline(
       () => clock.now(),
-      () => answerOrRefuse(context, nonResource, request),
+      () => answerOrRefuse(context, request, () => dispatch(context, nonResource, asImpersonated(context, request))),
     );
     settleCrds(context, changedCrds);
     roles.settle();
-    options.onRequest?.({
-      verb: verbOf(request),
-      path: request.path,
-      user: request.user.name,
-      userAgent: request.headers["user-agent"] ?? "",
-      status: result.status,
-      ...(policies.auditAnnotations.size === 0 ? {} : { annotations: Object.fromEntries(policies.auditAnnotations) }),
-    });
+    record(request, result.status);
     return result;
+  };
+  const refuseByHeaders = (asked: Omit<ApiRequest, "body">): ApiAnswer | undefined => {
+    policies.auditAnnotations.clear();
+    const request = { ...asked, body: undefined };
+    const refused = answerOrRefuse(context, request, () => {
+      refuseUnauthorized(context, asImpersonated(context, request));
+      return undefined;
+    });
+    if (refused !== undefined) record(request, refused.status);
+    return refused;
   };
   const server: ApiServer = {
     transport: (user) => createInProcessTransport(handle, user),
     handle,
+    refuseByHeaders,
     authenticateToken: (token) => {
       const outcome = context.accountTokens.check(token);
       return outcome.ok ? outcome.user : options.authenticateToken?.(token);
@@ -177,13 +188,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   return server;
 }
 
-function answerOrRefuse(context: ApiContext, nonResource: NonResourceRoutes, request: ApiRequest): ApiAnswer | ApiStream {
+function asImpersonated(context: ApiContext, request: ApiRequest): ApiRequest {
+  const user = impersonatedUser(context.authorize, request.user, request.headers);
+  return user === request.user ? request : { ...request, user };
+}
+
+function answerOrRefuse<T>(context: ApiContext, request: ApiRequest, answer: () => T): T | ApiAnswer {
   try {
     if (context.closing.aborted) {
       throw new StatusError(503, "ServiceUnavailable", "the server is shutting down; connect again");
     }
-    const user = impersonatedUser(context.authorize, request.user, request.headers);
-    return dispatch(context, nonResource, user === request.user ? request : { ...request, user });
+    return answer();
   } catch (err) {
     const refusal = err instanceof StatusError ? err : brokenInside(context, request, err);
     const retryAfter = refusal.details?.["retryAfterSeconds"];

@@ -10,7 +10,7 @@ export interface HttpLimits {
   readonly maxHeaderBytes: number;
   /** Requests and watches at once on one connection of HTTP/2; its client waits or opens another. Default 100, as kube-apiserver. */
   readonly maxConcurrentStreams: number;
-  /** Connections open at once; the next is closed. Default 4,000. */
+  /** Connections open at once; for the next one the oldest goes on which nobody showed a credential. Default 4,000. */
   readonly maxConnections: number;
 }
 

@@ -24,7 +24,7 @@ export function http2Request(
     rawHeaders,
     connection: session,
     socket: session.socket as TLSSocket,
-    body: stream.endAfterHeaders ? undefined : bodyOf(stream, requestTimeoutMs),
+    body: stream.endAfterHeaders ? undefined : bodyOf(stream, headers.expect === "100-continue", requestTimeoutMs),
     answer(status, answered, body) {
       respond(stream, status, { ...answered, "content-length": String(Buffer.byteLength(body)) }, body);
     },
@@ -49,11 +49,17 @@ function respond(stream: ServerHttp2Stream, status: number, headers: Readonly<Re
   stream.end(body);
 }
 
-function bodyOf(stream: ServerHttp2Stream, requestTimeoutMs: number): ServedBody {
+function bodyOf(stream: ServerHttp2Stream, waits: boolean, requestTimeoutMs: number): ServedBody {
   const timer = setTimeout(() => respond(stream, 408, {}, ""), requestTimeoutMs);
   for (const event of ["end", "close"]) stream.once(event, () => clearTimeout(timer));
   // A reset without an error ends a body for its reader as if it were whole.
-  return { readable: stream, isCut: () => stream.closed || stream.aborted };
+  return {
+    readable: stream,
+    begin: () => {
+      if (waits && !stream.destroyed && !stream.headersSent) stream.additionalHeaders({ [HTTP2_HEADER_STATUS]: 100 });
+    },
+    isCut: () => stream.closed || stream.aborted,
+  };
 }
 
 function streamOf(stream: ServerHttp2Stream): ServedStream {

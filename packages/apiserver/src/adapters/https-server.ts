@@ -1,15 +1,19 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import { createSecureServer } from "node:http2";
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { KeyPair } from "@talos-operator/ports";
 import { ApiServerError } from "../api-server-error.ts";
+import { anonymousUser } from "../auth/authorize.ts";
 import type { TokenUser } from "../auth/tokens.ts";
 import type { ApiAnswer, ApiRequest, ApiStream } from "../request/request.ts";
 import { internalError, StatusError } from "../request/status.ts";
 import type { ApiServer } from "../server.ts";
+import { BodyBudget } from "./body-budget.ts";
+import type { BodyRoom } from "./body-budget.ts";
 import { answerClientError } from "./client-error.ts";
+import { Connections } from "./connections.ts";
 import { defaultHttpLimits } from "./http-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { http1Request } from "./http1-request.ts";
@@ -66,8 +70,9 @@ const sessionMemoryMb = 1_000_000;
 export async function serveHttps(apiServer: ApiServer, options: HttpsOptions): Promise<HttpsFrontEnd> {
   const watches = new Set<() => void>();
   const limits = { ...defaultHttpLimits, ...options.limits };
-  const front: FrontEnd = { apiServer, tokens: hashTokens(options.tokens ?? new Map()), watches };
-  const server = createTlsServer(options, limits, (request) => {
+  const connections = new Connections(limits.maxConnections);
+  const front: FrontEnd = { apiServer, tokens: hashTokens(options.tokens ?? new Map()), watches, bodies: new BodyBudget(), connections };
+  const server = createTlsServer(options, limits, connections, (request) => {
     // The client went away or a stream broke: nobody is left to answer.
     serveRequest(front, request).catch(() => request.destroy());
   });
@@ -94,9 +99,16 @@ interface FrontEnd {
   readonly tokens: ReadonlyMap<string, TokenUser>;
   /** Ends one open watch each. */
   readonly watches: Set<() => void>;
+  readonly bodies: BodyBudget;
+  readonly connections: Connections;
 }
 
-function createTlsServer(options: HttpsOptions, limits: HttpLimits, onRequest: (request: ServedRequest) => void): Http2SecureServer {
+function createTlsServer(
+  options: HttpsOptions,
+  limits: HttpLimits,
+  connections: Connections,
+  onRequest: (request: ServedRequest) => void,
+): Http2SecureServer {
   // Node's types do not know that these are taken here, too.
   const http1: ServerOptions = {
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -122,16 +134,20 @@ function createTlsServer(options: HttpsOptions, limits: HttpLimits, onRequest: (
       maxSessionMemory: sessionMemoryMb,
       ...http1,
     });
-    server.maxConnections = limits.maxConnections;
+    server.on("connection", (socket: Socket) => connections.add(socket));
     server.on("clientError", answerClientError);
     // Node would pass these on to the listener above. An answer that is written before the handshake ends waits for its end, and Node dies of an HTTP/2
     // session that begins beside it.
     server.removeAllListeners("tlsClientError");
     server.on("tlsClientError", (_, socket) => socket.destroy());
     server.on("session", (session) => limitSession(session, limits));
+    // With the listener below only HTTP/1.1 comes here, and it comes as `node:http` has it.
     server.on("request", (request, response) => {
-      // With the listener below only HTTP/1.1 comes here, and it comes as `node:http` has it.
       onRequest(http1Request(request as unknown as IncomingMessage, response as unknown as ServerResponse));
+    });
+    // Whether a body is wanted is known when its headers were looked at; Node would ask for all of them.
+    server.on("checkContinue", (request, response) => {
+      onRequest(http1Request(request as unknown as IncomingMessage, response as unknown as ServerResponse, true));
     });
     // Node made one that would dress HTTP/2 up as HTTP/1.1, which hides whether a body was cut.
     server.removeAllListeners("stream");
@@ -187,27 +203,41 @@ async function shutDown(server: Http2SecureServer, watches: Set<() => void>, soc
   clearTimeout(timer);
 }
 
+/** Methods whose body means nothing: it is not read. */
+const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+const noBody = Buffer.alloc(0);
+
 async function serveRequest(front: FrontEnd, request: ServedRequest): Promise<void> {
   const { method, target } = request;
   let result: ApiAnswer | ApiStream;
+  let held: BodyRoom | undefined;
+  const room = (user: string): BodyRoom => (held = front.bodies.roomFor(user));
   try {
     refuseRepeatedHeaders(request.rawHeaders);
     const user = userOf(request, front.tokens, (token) => front.apiServer.authenticateToken(token));
-    const body = await readBody(request);
+    if (user !== anonymousUser) front.connections.know(request.socket);
     const url = new URL(target, "https://localhost");
     const headers = headersOf(request);
-    result = front.apiServer.handle({
-      method,
-      // Not `url.pathname`, which resolves `..` before anybody could refuse it.
-      path: target.split("?")[0] ?? "/",
-      query: Object.fromEntries(url.searchParams),
-      headers,
-      ...bodyOf(headers["content-type"], body, url.searchParams.get("fieldValidation")),
-      user,
-    });
+    // Not `url.pathname`, which resolves `..` before anybody could refuse it.
+    const asked = { method, path: target.split("?")[0] ?? "/", query: Object.fromEntries(url.searchParams), headers, user };
+    const takesBody = request.body !== undefined && !bodiless.has(method);
+    // Who may not ask is told so before a byte of the body is read, let alone parsed.
+    const refused = takesBody ? front.apiServer.refuseByHeaders(asked) : undefined;
+    if (refused === undefined) {
+      const body = takesBody ? await readBody(request, room(user.name)) : noBody;
+      result = front.apiServer.handle({ ...asked, ...bodyOf(headers["content-type"], body, url.searchParams.get("fieldValidation")) });
+    } else result = refused;
   } catch (err) {
     const refusal = err instanceof StatusError ? err : internalError("the request could not be read");
-    result = { kind: "answer", status: refusal.code, headers: { "content-type": "application/json" }, body: refusal.toStatus() };
+    const retryAfter = refusal.code === 429 ? { "retry-after": "1" } : {};
+    result = {
+      kind: "answer",
+      status: refusal.code,
+      headers: { "content-type": "application/json", ...retryAfter },
+      body: refusal.toStatus(),
+    };
+  } finally {
+    held?.release();
   }
   if (result.kind === "answer") {
     sendAnswer(request, result, wantsPretty(request));

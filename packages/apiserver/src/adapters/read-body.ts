@@ -5,6 +5,7 @@ import { duplicateFields } from "../request/duplicate-fields.ts";
 import { decodeKubernetesProtobuf } from "../request/protobuf.ts";
 import type { ApiRequest } from "../request/request.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../request/status.ts";
+import type { BodyRoom } from "./body-budget.ts";
 import type { ServedRequest } from "./served-request.ts";
 
 /** Largest request body. kube-apiserver has the same limit. */
@@ -13,32 +14,55 @@ const maxBodyBytes = 3 * 1024 * 1024;
 /** What is read and thrown away behind a refused body, so that the connection can go on; beyond it the connection is cut. */
 const maxDrainBytes = 64 * 1024 * 1024;
 
+/** Room for a body whose length nobody knows yet. */
+const firstBytes = 16 * 1024;
+
 /**
  * Reads a whole body.
  *
- * @throws StatusError 413 above the limit; the rest is drained, so the connection survives
+ * @throws StatusError 413 above the limit, 429 when others fill the room; the rest is drained, so the connection survives
  */
-export function readBody({ headers, body }: Pick<ServedRequest, "headers" | "body">): Promise<Buffer> {
+export function readBody({ headers, body }: Pick<ServedRequest, "headers" | "body">, room: BodyRoom): Promise<Buffer> {
   if (body === undefined) return Promise.resolve(Buffer.alloc(0));
   const { readable } = body;
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+  return new Promise<Buffer>((resolve, reject) => {
+    // Copied together: a piece of one byte would hold the whole record that it came with.
+    let held = Buffer.alloc(0);
     let size = 0;
     let isRefused = false;
-    const refuse = (): void => {
+    const refuse = (refusal: unknown): void => {
       isRefused = true;
-      chunks.length = 0;
-      reject(tooLarge(maxBodyBytes));
+      held = Buffer.alloc(0);
+      room.release();
+      reject(refusal instanceof Error ? refusal : new Error("the body was refused"));
     };
     const isBroken = (): void => reject(new Error("the client closed the connection inside the body"));
-    if (Number(headers["content-length"] ?? 0) > maxBodyBytes) refuse();
+    const keep = (chunk: Buffer): void => {
+      const end = size + chunk.length;
+      if (end > held.length) {
+        const capacity = Math.min(Math.max(firstBytes, held.length * 2, end), maxBodyBytes);
+        room.grow(capacity);
+        const larger = Buffer.allocUnsafeSlow(capacity);
+        held.copy(larger, 0, 0, size);
+        held = larger;
+      }
+      chunk.copy(held, size);
+    };
+    if (Number(headers["content-length"] ?? 0) > maxBodyBytes) refuse(tooLarge(maxBodyBytes));
+    else body.begin();
     readable.on("data", (chunk: Buffer) => {
+      if (!isRefused) {
+        try {
+          if (size + chunk.length > maxBodyBytes) throw tooLarge(maxBodyBytes);
+          keep(chunk);
+        } catch (refusal) {
+          refuse(refusal);
+        }
+      }
       size += chunk.length;
-      if (!isRefused && size > maxBodyBytes) refuse();
-      if (!isRefused) chunks.push(chunk);
       if (size > maxDrainBytes) readable.destroy();
     });
-    readable.on("end", () => (body.isCut() ? isBroken() : resolve(Buffer.concat(chunks))));
+    readable.on("end", () => (body.isCut() ? isBroken() : resolve(held.subarray(0, size))));
     readable.on("error", reject);
     readable.on("close", isBroken);
   });

@@ -13,7 +13,7 @@ export interface ServedRequest {
   readonly rawHeaders: readonly string[];
   /** What all requests of one connection have in common. */
   readonly connection: object;
-  readonly socket: Pick<TLSSocket, "getPeerCertificate" | "authorized">;
+  readonly socket: Pick<TLSSocket, "getPeerCertificate" | "authorized" | "remoteAddress" | "remotePort">;
   /** Absent when there is none. */
   readonly body: ServedBody | undefined;
   /** Answers with a whole body; the rest of the request is not waited for. */
@@ -27,6 +27,8 @@ export interface ServedRequest {
 /** The body of a request. */
 export interface ServedBody {
   readonly readable: Readable;
+  /** Tells a client that waits for it (`Expect: 100-continue`) to send the body. */
+  begin(): void;
   /** True when what has been read to the end is not the whole. */
   isCut(): boolean;
 }

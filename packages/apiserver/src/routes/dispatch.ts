@@ -62,14 +62,24 @@ export function resolveRequest(request: ApiRequest): ResolvedRequest {
 }
 
 /**
+ * Refuses what path, method and user alone decide.
+ *
+ * @throws 400, 403, 405
+ */
+export function refuseUnauthorized(context: ApiContext, request: ApiRequest): ResolvedRequest {
+  const resolved = resolveRequest(request);
+  if (!takesItsTime(resolved)) refuseBadTimeout(request.query["timeout"]);
+  authorizeRequest(context, request, resolved);
+  return resolved;
+}
+
+/**
  * Answers one request. Synchronous: everything that a request changes is visible when it returns.
  *
  * @throws StatusError for every refusal
  */
 export function dispatch(context: ApiContext, nonResource: NonResourceRoutes, request: ApiRequest): ApiAnswer | ApiStream {
-  const resolved = resolveRequest(request);
-  if (!takesItsTime(resolved)) refuseBadTimeout(request.query["timeout"]);
-  authorizeRequest(context, request, resolved);
+  const resolved = refuseUnauthorized(context, request);
   const { info } = resolved;
   if (info.kind === "other") {
     if (request.bodyRefusal !== undefined) throw request.bodyRefusal;
