@@ -29,7 +29,7 @@ const pausesMs: Readonly<Record<string, number>> = {
   "b-apply/insecure version after apply +1": 1_000,
   "b-apply/ServiceList soon after apply": 2_000,
   "c-configured/no client cert": 2_000,
-  "d-bootstrap/Service etcd": 1_000,
+  "d-bootstrap/EtcdMember resource": 1_000,
   "e-apply-modes/after both ran out": 8_000,
   "e-apply-modes/after kept": 6_000,
   "e-apply-modes/after try 0s": 100,

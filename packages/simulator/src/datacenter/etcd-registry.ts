@@ -69,7 +69,11 @@ export class EtcdRegistry {
     if (facts === undefined || !canJoin(cell.state)) return;
     const fingerprint = secretFingerprint(facts.clusterSecret);
     const home = this.all().find(
-      (cluster) => cluster.clusterId === facts.clusterId && cluster.secretFingerprint === fingerprint && this.isAvailable(cluster),
+      (cluster) =>
+        cluster.clusterId === facts.clusterId &&
+        cluster.secretFingerprint === fingerprint &&
+        this.isAvailable(cluster) &&
+        (facts.hasDiscovery || this.#isAtEndpoint(cluster, facts.endpoint)),
     );
     if (home === undefined) return;
     const live = this.live(home.key);
@@ -89,6 +93,18 @@ export class EtcdRegistry {
     }
     this.#put(added.cluster);
     cell.dispatch({ kind: "etcd-joined", cluster: home.key, memberId: added.member.id });
+  }
+
+  /**
+   * Without discovery nobody tells a machine where its cluster's control planes are: it asks at the endpoint of its configuration. Where that is a machine's own
+   * address, an etcd without a live member there is not found; an address of no machine leads to whoever serves.
+   */
+  #isAtEndpoint(cluster: EtcdCluster, endpoint: string): boolean {
+    const host = hostOf(endpoint);
+    const there = this.#world.cells().find(({ address }) => address === host);
+    if (there === undefined) return true;
+    const { data } = there.state.etcd;
+    return data?.cluster === cluster.key && etcdRuns(there.state);
   }
 
   promote(cell: Cell): void {
@@ -204,4 +220,9 @@ export class EtcdRegistry {
     this.#clusters.set(cluster.key, cluster);
     this.#world.saveEtcd(cluster);
   }
+}
+
+/** The host of a URL, an IPv6 address without its brackets. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$/, "$1") : "";
 }

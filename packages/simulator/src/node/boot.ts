@@ -85,7 +85,8 @@ export function finishBoot(run: Run): void {
   const { machine } = run;
   if (machine.stage !== "booting" || activeFacts(machine) === undefined) return;
   const needed = isControlPlane(machine) ? ["apid", "cri", "kubelet", "etcd", "trustd"] : ["apid", "cri", "kubelet"];
-  if (!needed.every((id) => machine.services[id]?.state === "Running")) return;
+  // The sequence waits until each is up, which a service that has finished is, too.
+  if (!needed.every((id) => ["Running", "Finished"].includes(machine.services[id]?.state ?? ""))) return;
   run.event({ kind: "sequence", sequence: "boot", action: "STOP" });
   run.stage("running");
 }

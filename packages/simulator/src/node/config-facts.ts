@@ -17,6 +17,8 @@ export interface ConfigFacts {
   /** `v1.36.1` */
   readonly kubernetesVersion: string;
   readonly kubeletImage: string;
+  /** Empty when the configuration names none. */
+  readonly etcdImage: string;
   /** Keys are empty on workers. */
   readonly osCa: KeyPair;
   readonly kubernetesCa: KeyPair;
@@ -74,6 +76,7 @@ function readFacts(text: string): ConfigFacts {
     dnsDomain: facts.dnsDomain ?? "cluster.local",
     kubernetesVersion: facts.kubernetesVersion === undefined ? "" : `v${facts.kubernetesVersion}`,
     kubeletImage: facts.images.kubelet ?? "",
+    etcdImage: facts.images.etcd ?? "",
     osCa,
     kubernetesCa: { ...kubernetesCa, certificate: kubernetesCa.certificate || (facts.kubernetesAcceptedCas[0] ?? "") },
     acceptedOsCas: [osCa.certificate, ...facts.osAcceptedCas].filter((certificate) => certificate !== ""),

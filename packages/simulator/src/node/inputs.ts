@@ -26,6 +26,9 @@ export type MachineInput =
   /** Nobody could sign the certificate (a worker whose control planes are all silent): asked again when one of them answers. */
   | { readonly kind: "identity-refused" }
   | { readonly kind: "apply"; readonly text: string; readonly how: ApplyHow; readonly tryMs: number }
+  /** The service etcd is to stop. */
+  | { readonly kind: "stop-etcd" }
+  /** The service etcd starts anew, to begin an etcd of its own. */
   | { readonly kind: "bootstrap" }
   | { readonly kind: "etcd-founded" | "etcd-joined"; readonly cluster: string; readonly memberId: string }
   /** An etcd of this machine's cluster takes members. */

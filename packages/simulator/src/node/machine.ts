@@ -157,6 +157,8 @@ export type TimerName =
   | "kubelet"
   | "kubelet-restart"
   | "etcd-preparing"
+  | "etcd-pull"
+  | "etcd-stop"
   | "etcd-join"
   | "etcd-start"
   | "etcd-healthy"

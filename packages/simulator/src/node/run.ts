@@ -130,8 +130,6 @@ export class Run {
         return isControlPlane(this.machine) && hasEtcdAddress(this.machine);
       case "etcd-impossible":
         return isControlPlane(this.machine) && !hasEtcdAddress(this.machine);
-      case "etcd-data":
-        return this.machine.etcd.data !== undefined;
     }
   }
 }

@@ -29,7 +29,7 @@ interface FollowUp {
 }
 
 /** Facts that rules may depend on. */
-export type Condition = "control-plane" | "metal" | "etcd-possible" | "etcd-data" | "etcd-impossible";
+export type Condition = "control-plane" | "metal" | "etcd-possible" | "etcd-impossible";
 
 /** Moments with a rule; `boot` splits by what the machine finds on its disk. */
 export type Moment =
@@ -110,7 +110,6 @@ export const stages: Readonly<Record<Moment, StageRule>> = {
   },
   "etcd-preparing": {
     services: [{ id: "etcd", state: "Preparing", message: "Running pre state" }],
-    next: [{ timer: "etcd-start", after: "etcdStartMs", when: "etcd-data" }],
   },
   "etcd-start": {
     services: [

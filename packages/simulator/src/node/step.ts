@@ -3,6 +3,7 @@ import type { MachineInput, MachineOutput } from "./inputs.ts";
 import type { Machine, TimerName } from "./machine.ts";
 import { applyConfig, restartKubelet, revertTry } from "./apply-config.ts";
 import { boot, finishBoot, loseState, openApi, startBoot } from "./boot.ts";
+import { endEtcd, goOnWithImage, prepareEtcd, startBootstrapping, stopEtcd } from "./etcd-service.ts";
 import { endLeave, finishWipe, replaceDisk, startReset } from "./reset.ts";
 import { Run } from "./run.ts";
 import type { StepContext } from "./run.ts";
@@ -68,11 +69,10 @@ function handle(run: Run, input: MachineInput): void {
       return run.service("apid", "Waiting", "Waiting for api certificates");
     case "apply":
       return applyConfig(run, input);
+    case "stop-etcd":
+      return stopEtcd(run);
     case "bootstrap":
-      run.set({ etcd: { ...machine.etcd, isBootstrapRequested: true } });
-      if (machine.services["etcd"]?.state === "Preparing" && machine.etcd.data === undefined)
-        run.after("etcd-start", run.timings.etcdStartMs);
-      return;
+      return startBootstrapping(run);
     case "etcd-founded":
     case "etcd-joined":
       run.set({ etcd: { data: { cluster: input.cluster, memberId: input.memberId }, isBootstrapRequested: false, isChecked: false } });
@@ -157,7 +157,8 @@ function resume(run: Run): void {
     run.output("issue-identity", activeFacts(machine) === undefined ? "maintenance" : "configured");
   const etcd = machine.services["etcd"];
   const isWaiting = etcd?.state === "Preparing";
-  if (isWaiting && (machine.etcd.isBootstrapRequested || machine.etcd.data !== undefined) && !run.has("etcd-start"))
+  const isPending = run.has("etcd-start") || run.has("etcd-pull") || run.has("etcd-stop");
+  if (isWaiting && (machine.etcd.isBootstrapRequested || machine.etcd.data !== undefined) && !isPending)
     run.after("etcd-start", timings.etcdStartMs);
   if (canJoin(machine)) run.output("join-etcd");
   if (etcd?.state === "Running") {
@@ -219,10 +220,11 @@ function fire(run: Run, name: TimerName): void {
       run.play("kubelet");
       return run.output("kubelet-up");
     case "etcd-preparing":
-      run.play("etcd-preparing");
-      if (machine.etcd.data !== undefined) return;
-      if (machine.etcd.isBootstrapRequested) return run.after("etcd-start", run.timings.etcdStartMs);
-      return run.output("join-etcd");
+      return prepareEtcd(run);
+    case "etcd-pull":
+      return goOnWithImage(run);
+    case "etcd-stop":
+      return endEtcd(run);
     case "etcd-join":
       if (canJoin(machine)) run.output("join-etcd");
       return;
@@ -317,6 +319,7 @@ export function canJoin(machine: Machine): boolean {
     machine.power === "on" &&
     machine.isConnected &&
     machine.services["etcd"]?.state === "Preparing" &&
+    !machine.timers.some(({ name }) => name === "etcd-pull" || name === "etcd-stop") &&
     machine.etcd.data === undefined &&
     !machine.etcd.isBootstrapRequested &&
     hasEtcdAddress(machine)

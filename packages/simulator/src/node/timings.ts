@@ -17,6 +17,10 @@ export interface Timings {
   readonly criMs: number;
   /** `cri` up until etcd waits for bootstrap (`Preparing`). */
   readonly etcdPreparingMs: number;
+  /** Pulling etcd's image, where it is not there yet. 0 = it is always there. */
+  readonly etcdPullMs: number;
+  /** The service etcd told to stop until it has stopped; a Bootstrap waits for that. 0 = in the turn in which it is told. */
+  readonly etcdStopMs: number;
   /** `cri` up until the kubelet runs. */
   readonly kubeletMs: number;
   /** Bootstrap (or a cluster to join) seen until the etcd process runs. */
@@ -50,6 +54,8 @@ export const instantTimings: Timings = {
   shutdownMs: 0,
   criMs: 0,
   etcdPreparingMs: 0,
+  etcdPullMs: 0,
+  etcdStopMs: 0,
   kubeletMs: 0,
   etcdStartMs: 0,
   etcdHealthyMs: 0,
@@ -72,6 +78,8 @@ export const demoTimings: Timings = {
   shutdownMs: 100,
   criMs: 200,
   etcdPreparingMs: 50,
+  etcdPullMs: 0,
+  etcdStopMs: 20,
   kubeletMs: 150,
   etcdStartMs: 150,
   etcdHealthyMs: 150,
@@ -94,6 +102,8 @@ export const realisticTimings: Timings = {
   shutdownMs: 10_000,
   criMs: 4_000,
   etcdPreparingMs: 1_000,
+  etcdPullMs: 6_000,
+  etcdStopMs: 400,
   kubeletMs: 15_000,
   etcdStartMs: 2_000,
   etcdHealthyMs: 5_000,

@@ -5,6 +5,15 @@ export function isAtLeast(version: string, minor: string): boolean {
   return major > wantMajor || (major === wantMajor && second >= wantSecond);
 }
 
+/** The same for a patch release (`1.13.6`); its pre-releases count as it. */
+export function isAtLeastRelease(version: string, release: string): boolean {
+  const minor = release.slice(0, release.lastIndexOf("."));
+  const [major, second] = numbers(version);
+  const [wantMajor, wantSecond] = numbers(minor);
+  if (major !== wantMajor || second !== wantSecond) return isAtLeast(version, minor);
+  return Number(/^v?\d+\.\d+\.(\d+)/.exec(version)?.[1] ?? 0) >= Number(release.slice(minor.length + 1));
+}
+
 function numbers(version: string): [number, number] {
   const match = /^v?(\d+)\.(\d+)/.exec(version);
   return [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];

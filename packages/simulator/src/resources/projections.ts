@@ -3,7 +3,7 @@ import type { Cell } from "../datacenter/cell.ts";
 import type { World } from "../datacenter/world.ts";
 import { activeFacts, hasEtcdAddress, hostnameOf, isControlPlane, isSameCluster, nodeIdOf, nodenameOf } from "../node/identity.ts";
 import { machineStatusOf } from "../node/status.ts";
-import { etcdVersionOf } from "../node/version.ts";
+import { etcdImageOf } from "../node/etcd-service.ts";
 import { controlPlaneProjections } from "./control-plane-projections.ts";
 import { hardwareProjections } from "./hardware-projections.ts";
 
@@ -185,12 +185,12 @@ const base: Readonly<Record<string, Projection>> = {
         ],
   "EtcdMembers.etcd.talos.dev": ({ cell }) => {
     const { etcd, services } = cell.state;
-    if (etcd.data === undefined || services["etcd"]?.state !== "Running") return [];
+    // Gone while etcd does not run or is not healthy: that it is not there says nothing about data.
+    if (etcd.data === undefined || services["etcd"]?.state !== "Running" || services["etcd"].isHealthy !== true) return [];
     return [{ id: "local", owner: "etcd.MemberController", spec: { memberID: etcd.data.memberId } }];
   },
   "EtcdSpecs.etcd.talos.dev": ({ cell }) => {
     if (!isControlPlane(cell.state) || !hasEtcdAddress(cell.state)) return [];
-    const version = etcdVersionOf(cell.state.hardware.talosVersion);
     return [
       {
         id: "etcd",
@@ -198,7 +198,7 @@ const base: Readonly<Record<string, Projection>> = {
         spec: {
           name: hostnameOf(cell.state),
           advertisedAddresses: [cell.address],
-          image: `registry.k8s.io/etcd:v${version}`,
+          image: etcdImageOf(cell.state),
           extraArgs: {},
           listenPeerAddresses: ["::"],
           listenClientAddresses: ["::"],

@@ -4,6 +4,7 @@ import { connectionFailure } from "../datacenter/call-failure.ts";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { memberHex, memberNumber, votersOf } from "../etcd/model.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
+import { hasEnded } from "../node/etcd-service.ts";
 import { etcdRuns } from "../node/step.ts";
 import { etcdVersionOf, isAtLeast } from "../node/version.ts";
 import type { EtcdAlarm } from "../node/machine.ts";
@@ -13,16 +14,51 @@ import { forever, requireControlPlane } from "./guards.ts";
 /**
  * MachineService/Bootstrap. Looks only at its own data directory: two calls right after each other both succeed, and on two machines they
  * found two clusters.
+ *
+ * The whole of it runs under the call: the service etcd is stopped, and when it has ended another runner is loaded and started. A caller that goes away,
+ * or whose deadline passes, ends it where it is: etcd is stopped then, and nothing starts it again but another Bootstrap or a boot. A runner that an
+ * earlier Bootstrap started is stopped like any other. Pulling the image and beginning the data come after the answer, whoever called.
+ *
+ * @see siderolabs/talos `internal/app/machined/pkg/system/services/etcd.go` BootstrapEtcd
  */
-export function bootstrap(context: HandlerContext, request: machine.BootstrapRequest): machine.BootstrapResponse {
+export function bootstrap(
+  context: HandlerContext,
+  request: machine.BootstrapRequest,
+): machine.BootstrapResponse | Promise<machine.BootstrapResponse> {
+  demandBootstrapAllowed(context, request);
+  const reply = create(machine.BootstrapResponseSchema, { messages: [{}] });
+  context.cell.dispatch({ kind: "stop-etcd" });
+  if (context.world.timings.etcdStopMs > 0) return startedWhenStopped(context).then(() => reply);
+  context.cell.dispatch({ kind: "bootstrap" });
+  return reply;
+}
+
+/** Waits for the end of the runner that was told to stop, then starts the one that begins an etcd. @throws RpcError when the caller has gone by then */
+async function startedWhenStopped(context: HandlerContext): Promise<void> {
+  const { cell, signal, world } = context;
+  const demandCaller = (): void => {
+    if (signal.aborted) throw new RpcError(grpcStatus.unknown, "failed to stop etcd: context canceled");
+  };
+  while (!hasEnded(cell.state)) {
+    await Promise.race([changeOf(context), forever(signal)]);
+    demandCaller();
+  }
+  // Unloading the old runner waits for its end once more.
+  await world.timers.sleep(world.timings.callMs, signal).catch(demandCaller);
+  demandCaller();
+  if (cell.state.etcd.data !== undefined) throw new RpcError(grpcStatus.unknown, "etcd data directory is not empty");
+  cell.dispatch({ kind: "stop-etcd" });
+  cell.dispatch({ kind: "bootstrap" });
+}
+
+/** @throws RpcError */
+function demandBootstrapAllowed(context: HandlerContext, request: machine.BootstrapRequest): void {
   const { state } = context.cell;
   if (state.services["cri"]?.state !== "Running") throw new RpcError(grpcStatus.failedPrecondition, "bootstrap is not available yet");
   if (isAtLeast(state.hardware.talosVersion, "1.13")) requireControlPlane(context, "bootstrap");
   else requireLegacyControlPlane(context);
   if (request.recoverEtcd) throw new RpcError(grpcStatus.unimplemented, "recovery from a snapshot is not simulated");
   if (state.etcd.data !== undefined) throw new RpcError(grpcStatus.alreadyExists, "etcd data directory is not empty");
-  context.cell.dispatch({ kind: "bootstrap" });
-  return create(machine.BootstrapResponseSchema, { messages: [{}] });
 }
 
 function requireLegacyControlPlane(context: HandlerContext): void {

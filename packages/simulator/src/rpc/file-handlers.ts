@@ -73,24 +73,44 @@ function filesBelow(state: Machine, path: string): readonly FoundFile[] {
 
 const goDirectoryMode = 0x8000_01ed;
 
-/** MachineService/List: the folder itself and, when asked to recurse, the files below it. */
+/** Where etcd keeps its data. */
+const etcdDataPath = "/var/lib/etcd";
+
+/** Folders with something in them, and the one that a control plane makes for etcd before it starts. */
+function foldersOf(state: Machine): ReadonlySet<string> {
+  const folders = new Set(Object.keys(filesOf(state)).flatMap((path) => parentsOf(path)));
+  const etcd = state.services["etcd"]?.state;
+  if (state.etcd.data !== undefined || (etcd !== undefined && etcd !== "Waiting"))
+    for (const path of [...parentsOf(`${etcdDataPath}/member`), ...(state.etcd.data === undefined ? [] : [`${etcdDataPath}/member`])])
+      folders.add(path);
+  return folders;
+}
+
+function parentsOf(path: string): readonly string[] {
+  const parts = path.split("/").slice(1, -1);
+  return ["/", ...parts.map((_part, index) => `/${parts.slice(0, index + 1).join("/")}`)];
+}
+
+/** MachineService/List: the folder itself and what is in it; below that only when asked to recurse. @throws RpcError UNKNOWN when nothing is there */
 export async function* list(context: HandlerContext, request: machine.ListRequest): AsyncIterable<machine.FileInfo> {
   const { state } = context.cell;
-  const root = request.root.replace(/\/$/, "") || "/";
-  const prefix = root === "/" ? "/" : `${root}/`;
-  const below = Object.entries(filesOf(state)).filter(([path]) => path.startsWith(prefix));
-  if (below.length === 0) throw new RpcError(grpcStatus.unknown, `stat ${root}: no such file or directory`);
+  const root = `/${request.root}`.replaceAll(/\/+/g, "/").replace(/\/$/, "") || "/";
+  const files = filesOf(state);
+  const folders = foldersOf(state);
+  const text = files[root];
+  if (text === undefined && !folders.has(root)) throw new RpcError(grpcStatus.unknown, `lstat ${root}: no such file or directory`);
   const modified = BigInt(Math.floor(state.bootedAt / 1000));
   await Promise.resolve();
-  yield create(machine.FileInfoSchema, { name: root, size: 4_096n, mode: goDirectoryMode, modified, isDir: true, relativeName: "." });
-  if (!request.recurse) return;
-  for (const [path, text] of below) {
-    yield create(machine.FileInfoSchema, {
-      name: path,
-      size: BigInt(text.length),
-      mode: 0o644,
-      modified,
-      relativeName: path.slice(prefix.length),
-    });
+  const entry = (path: string, relativeName: string): machine.FileInfo =>
+    folders.has(path)
+      ? create(machine.FileInfoSchema, { name: path, size: 4_096n, mode: goDirectoryMode, modified, isDir: true, relativeName })
+      : create(machine.FileInfoSchema, { name: path, size: BigInt(files[path]?.length ?? 0), mode: 0o644, modified, relativeName });
+  if (text !== undefined) return yield entry(root, root.slice(root.lastIndexOf("/") + 1));
+  yield entry(root, ".");
+  const prefix = root === "/" ? "/" : `${root}/`;
+  const deepest = !request.recurse ? 1 : request.recursionDepth === 0 ? Number.POSITIVE_INFINITY : request.recursionDepth;
+  for (const path of [...folders, ...Object.keys(files)].toSorted()) {
+    const relative = path.slice(prefix.length);
+    if (path !== root && path.startsWith(prefix) && relative.split("/").length <= deepest) yield entry(path, relative);
   }
 }
