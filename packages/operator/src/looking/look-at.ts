@@ -3,6 +3,8 @@ import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError, TalosLooks 
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
+import { etcdHasData } from "./etcd-files.ts";
+import { hasStopped } from "./look.ts";
 import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
 import { bounded, LONGEST_UUID, toldWord } from "./told-words.ts";
 
@@ -34,6 +36,8 @@ export interface LookQuestion {
   readonly mayBeConfigured: boolean;
   /** Asks for UUID and hardware addresses now. Default false: those that were told a while ago over a connection to the same key count. */
   readonly needsHardware?: boolean;
+  /** Asks whether the data directory of etcd holds something. Default false: only where etcd has stopped. */
+  readonly needsEtcdData?: boolean;
   readonly now: () => number;
   readonly signal?: AbortSignal;
 }
@@ -75,7 +79,7 @@ export async function lookThrough(looks: TalosLooks, question: LookQuestion): Pr
 async function tryOurs(question: LookQuestion, credentials: ReaderCredentials): Promise<Look | undefined> {
   try {
     const client = question.connections.mutual(credentials);
-    return await readRunning(client, question, () => client.peerSpki());
+    return await readRunning(client, question, () => client.peerSpki(), client);
   } catch (thrown) {
     question.connections.closeMutual();
     if (isTalosError(thrown) && thrown.isByTime) return outOfTime(thrown, question.now());
@@ -165,8 +169,14 @@ async function runningVersionOf(client: TalosLooks, options: CallOptions): Promi
  * What a machine with a configuration shows.
  *
  * @param keyOf whose answers that stay the same may be taken from an earlier look: the machine's key, or that it is reached through another machine
+ * @param files where the machine itself is asked what is on its disk
  */
-async function readRunning(client: TalosLooks, question: LookQuestion, keyOf: () => string | undefined): Promise<Running> {
+async function readRunning(
+  client: TalosLooks,
+  question: LookQuestion,
+  keyOf: () => string | undefined,
+  files?: Pick<TalosClient, "list">,
+): Promise<Running> {
   const options = callOptions(question);
   const isControlPlane = question.role === "controlplane";
   const asked = client.resources.get(resourceKinds.machineStatus, undefined, options);
@@ -174,10 +184,16 @@ async function readRunning(client: TalosLooks, question: LookQuestion, keyOf: ()
   if (keyOf() === undefined) await asked;
   const steadyFor = keyOf();
   const freshMs = steadyFor === FORWARDED ? FORWARDED_FRESH_MS : undefined;
+  const etcdOf = async (): Promise<SeenEtcd> => {
+    const needsData = question.needsEtcdData === true && files !== undefined;
+    const [seen, before] = await Promise.all([seenEtcd(client, options), needsData ? etcdHasData(files, options) : undefined]);
+    const hasData = needsData || files === undefined || !hasStopped(seen) ? before : await etcdHasData(files, options);
+    return hasData === undefined ? seen : { ...seen, hasData };
+  };
   const [status, version, etcd, hardware] = await Promise.all([
     asked,
     question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options), freshMs),
-    isControlPlane ? (steadyFor === FORWARDED ? steadyEtcd(client, question, options) : seenEtcd(client, options)) : undefined,
+    isControlPlane ? (steadyFor === FORWARDED ? steadyEtcd(client, question, options) : etcdOf()) : undefined,
     // Addresses change hands: the certificate says only that it is one of ours.
     question.needsHardware === true
       ? hardwareOf(client, options)

@@ -124,6 +124,11 @@ export interface SeenEtcd {
   readonly isHealthy: boolean;
   /** Own member id in hex; `"none"` = the machine says that it has none; `undefined` = not told. */
   readonly localMember: string | undefined;
+  /**
+   * Its data directory holds something; asked where etcd has stopped, and of everybody before a bootstrap. Absent = not asked or not told. That there is no
+   * local member proves nothing: the resource that tells it goes with the health of etcd.
+   */
+  readonly hasData?: boolean;
   /** The machine's own list; asked only where etcd runs. `undefined` = not asked or not answered. */
   readonly members: readonly EtcdMember[] | undefined;
   /** Member id of the leader in hex, `0` for none; `undefined` = not told. */
@@ -139,6 +144,11 @@ export interface EtcdMember {
   readonly name: string;
   readonly isLearner: boolean;
   readonly peerUrls: readonly string[];
+}
+
+/** etcd does not run, and nothing but a boot or a bootstrap starts it again. */
+export function hasStopped({ service }: SeenEtcd): boolean {
+  return service === "Finished" || service === "Failed";
 }
 
 /** True when two looks say the same about the machine; the time of the look does not count. */

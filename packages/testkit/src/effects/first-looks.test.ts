@@ -111,6 +111,7 @@ describe("the founding of etcd", () => {
       address: target.address,
       ifUuid: target.uuid,
       onlyAfterReboot: false,
+      imageAwaitedSince: undefined,
       probe: known.machines
         .filter(({ role }) => role === "controlplane")
         .map(({ name, address, spki, uuid }) => ({ machine: name, address, wasConfigured: true, spki, uuid })),

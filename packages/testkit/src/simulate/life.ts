@@ -8,6 +8,8 @@ export interface Life {
   readonly isAlive: boolean;
   /** Ends this life. Idempotent. */
   crash(): void;
+  /** Aborts with this life: its connections are cut. */
+  readonly over: AbortSignal;
   /** The next thing that this instance sends ends it instead (a crash after a reply, before its record). */
   crashAtNextSend(): void;
   /** The process stands still: nothing is sent, heard or timed until `resume`. What it was about to do, it does then. */
@@ -29,10 +31,12 @@ export function createLife(onCrash: () => void, onCircle: () => void = () => und
   let sent = 0;
   let isAlive = true;
   let isDoomed = false;
+  const over = new AbortController();
   let paused: { readonly over: Promise<void>; readonly end: () => void } | undefined;
   const crash = (): void => {
     if (!isAlive) return;
     isAlive = false;
+    over.abort();
     onCrash();
   };
   return {
@@ -40,6 +44,7 @@ export function createLife(onCrash: () => void, onCircle: () => void = () => und
       return isAlive;
     },
     crash,
+    over: over.signal,
     crashAtNextSend() {
       isDoomed = true;
     },

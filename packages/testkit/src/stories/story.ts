@@ -19,6 +19,7 @@ import type { Access } from "../world/accesses.ts";
 import { grantPermissions, operatorAccount } from "../world/operator-account.ts";
 import { rerouted } from "../world/rerouted.ts";
 import { createValueKeys } from "../world/value-keys.ts";
+import { cutBy, diesWithItsCall } from "../world/dies-with-its-call.ts";
 import { withCalls } from "../world/with-calls.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 import { isEtcdFull } from "../world/full-etcd.ts";
@@ -290,7 +291,10 @@ function mortalWorkloads(real: WorkloadDialer, life: Life, writes: string[]): Wo
 /** Machines as a process sees them that may be killed. */
 function mortalTalos(real: TalosDialer, life: Life): TalosDialer {
   return withCalls(real, ({ channel }) => ({
-    unary: async (method, request, options) => (life.maySend() ? life.deliver(await channel.unary(method, request, options)) : never()),
+    unary: async (method, request, options) => {
+      if (!life.maySend()) return never();
+      return life.deliver(await channel.unary(method, request, diesWithItsCall(method.path) ? cutBy(options, life.over) : options));
+    },
     upload: async (method, requests, options) => (life.maySend() ? life.deliver(await channel.upload(method, requests, options)) : never()),
   }));
 }

@@ -196,8 +196,10 @@ export type Action =
       /** SMBIOS UUID of that machine, and of no other at its address; empty where it has none. */
       readonly ifUuid: string;
       readonly probe: readonly ProbeTarget[];
-      /** The call was answered before: it is repeated only if the machine lost it in a reboot. */
+      /** The call was answered before: while etcd prepares it is repeated only if the machine lost it in a reboot. */
       readonly onlyAfterReboot: boolean;
+      /** Milliseconds since the epoch since which the pull of etcd's image is waited for; `undefined` = it is not. */
+      readonly imageAwaitedSince: number | undefined;
     }
   | { readonly kind: "WriteKubeconfig"; readonly secret: string; readonly via: string }
   | { readonly kind: "WriteTalosconfig"; readonly secret: string; readonly endpoints: readonly string[] }

@@ -1,9 +1,11 @@
 import { isTalosError } from "@talos-operator/talos/client";
-import type { TalosClient, TalosErrorCode } from "@talos-operator/talos/client";
+import type { CallOptions, TalosClient, TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
+import { etcdHasData, hasEtcdImage } from "../../../looking/etcd-files.ts";
+import { hasStopped } from "../../../looking/look.ts";
 import { LOOK_TIMEOUT_MS, lookAt, seenEtcd } from "../../../looking/look-at.ts";
 import type { Effects } from "../execute.ts";
-import { waitsForEtcd } from "../membership/etcd-view.ts";
+import { stoppedWithoutData, waitsForEtcd } from "../membership/etcd-view.ts";
 import type { Action, ProbeTarget } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { attempt } from "./attempt.ts";
@@ -17,20 +19,32 @@ const REFUSALS: readonly TalosErrorCode[] = ["ALREADY_EXISTS", "FAILED_PRECONDIT
  * Asks the recorded machine to found etcd.
  *
  * Talos looks only at its own directory, so the whole guard is here: a live question to every control plane, then to the target on the very connection
- * of the call, then lease and record. A repetition to the same machine is harmless: it sets the same mark, or is answered with ALREADY_EXISTS.
+ * of the call, then lease and record. A repetition to the same machine is harmless: it loads the same service anew, or is answered with ALREADY_EXISTS.
+ *
+ * The call stops the etcd that waits, and dies with its caller while that takes; what it starts then, pulling included, goes on by itself. So it is sent when
+ * there is nothing to pull, or after a while all the same; it is asked again from every state that shows no data; and a process that ends lets it end first.
  */
 export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "BootstrapEtcd" }>, effects: Effects): Promise<void> {
   const { session, seen, log, signal } = effects;
   try {
     const ending = await attempt("Bootstrap", REFUSALS, effects, async (send) => {
-      await Promise.all(action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)));
       await asAdmin(action.address, effects, async (client) => {
-        const etcd = await seenEtcd(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
-        if (!waitsForEtcd(etcd))
+        const options = { timeoutMs: LOOK_TIMEOUT_MS, signal };
+        if (action.imageAwaitedSince !== undefined && (await isPulling(client, options))) {
+          const detail = `etcd's image is not on ${action.machine} yet; it is asked to found etcd when it is, or some seconds from now all the same.`;
+          session.noteSent("BootstrapImage", "refused", detail);
+          return;
+        }
+        await Promise.all(
+          action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)),
+        );
+        const [etcd, hasData] = await Promise.all([seenEtcd(client, options), etcdHasData(client, options)]);
+        const told = hasData === undefined ? etcd : { ...etcd, hasData };
+        if (!waitsForEtcd(told) && !stoppedWithoutData(told))
           throw new EffectError("PRECONDITION_GONE", `etcd on ${action.machine} does not wait to be founded any more`);
         await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
         const bootId = await bootIdOf(client, signal);
-        if (action.onlyAfterReboot && (bootId === undefined || bootId === session.bootIdAtBootstrap)) {
+        if (action.onlyAfterReboot && !hasStopped(etcd) && (bootId === undefined || bootId === session.bootIdAtBootstrap)) {
           session.noteSent("Bootstrap", "answered", "");
           return;
         }
@@ -55,8 +69,14 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
   }
 }
 
+/** etcd prepares, and its image is not there. One that has stopped has nothing under way that a Bootstrap would end. */
+async function isPulling(client: TalosClient, options: CallOptions): Promise<boolean> {
+  const [etcd, isThere] = await Promise.all([seenEtcd(client, options), hasEtcdImage(client, options)]);
+  return isThere !== true && !hasStopped(etcd);
+}
+
 /**
- * Fails unless this control plane shows now that it holds no etcd: it waits without data, or waits in maintenance mode with the key that was written
+ * Fails unless this control plane shows now that it holds no etcd: it waits and its data directory is empty, or waits in maintenance mode with the key that was written
  * down, or was never configured. What answers in its place proves nothing about it.
  */
 async function demandNoEtcd(target: ProbeTarget, effects: Effects): Promise<void> {
@@ -71,11 +91,12 @@ async function demandNoEtcd(target: ProbeTarget, effects: Effects): Promise<void
     credentials: session.credentials(),
     mayBeConfigured: target.wasConfigured,
     needsHardware: true,
+    needsEtcdData: true,
     now: () => clock.now(),
     signal,
   });
   const isOther = look.kind === "running" && isOtherMachine(target.uuid, look.hardware?.uuid);
-  if (look.kind === "running" && waitsForEtcd(look.etcd) && !isOther) return;
+  if (look.kind === "running" && waitsForEtcd(look.etcd) && look.etcd?.hasData === false && !isOther) return;
   if (look.kind === "maintenance" && (!target.wasConfigured || look.spki === target.spki)) return;
   if (look.kind === "silent" && !target.wasConfigured) return;
   if (look.kind === "not-talos" && !target.wasConfigured) return;

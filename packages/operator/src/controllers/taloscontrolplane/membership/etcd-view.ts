@@ -1,6 +1,7 @@
 import { machineFact, withDecisions } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import type { MachineName, Observed, ProbeTarget, SeenMachine } from "../model.ts";
+import { hasStopped } from "../../../looking/look.ts";
 import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
 
 /** Control planes that are declared, and those that the record knows from before. */
@@ -37,7 +38,15 @@ export function probeTargets(seen: Observed, facts: ClusterFacts): readonly Prob
 
 /** etcd waits to be founded or joined, and the machine says that it has no member. */
 export function waitsForEtcd(etcd: SeenEtcd | undefined): boolean {
-  return etcd?.service === "Preparing" && etcd.localMember === "none";
+  return etcd?.service === "Preparing" && etcd.localMember === "none" && etcd.hasData !== true;
+}
+
+/**
+ * etcd has stopped, and its data directory is empty: a Bootstrap died with its caller, or the image could not be pulled. Nothing but a boot or another
+ * Bootstrap starts it again. Only what the folder itself shows counts: an etcd that was taken out of its cluster has stopped as well, and keeps its data.
+ */
+export function stoppedWithoutData(etcd: SeenEtcd | undefined): boolean {
+  return etcd !== undefined && hasStopped(etcd) && etcd.localMember === "none" && etcd.hasData === false;
 }
 
 /** A control plane whose own member list contains itself: proof that etcd was founded, and with which members. */

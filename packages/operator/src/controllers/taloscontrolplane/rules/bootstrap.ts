@@ -3,7 +3,15 @@ import { endpointHost } from "../../../config/endpoint-host.ts";
 import { withDecisions } from "../record/facts.ts";
 import type { BootstrapIntentFact, ClusterFacts } from "../record/facts.ts";
 import { controlPlaneIntent, machineFact } from "../record/facts.ts";
-import { controlPlanesOf, foundedBy, probeTargets, waitsForEtcd, wasEverConfigured, withFounded } from "../membership/etcd-view.ts";
+import {
+  controlPlanesOf,
+  foundedBy,
+  probeTargets,
+  stoppedWithoutData,
+  waitsForEtcd,
+  wasEverConfigured,
+  withFounded,
+} from "../membership/etcd-view.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 
 /** How long a bootstrap call may take until its effect shows. */
@@ -15,15 +23,27 @@ const RETRY_REFUSED_MS = 500;
 /** A call whose reply was lost: the machine gets this long to show what happened. */
 const RETRY_UNKNOWN_MS = 1_000;
 
+/**
+ * A Bootstrap ends a pull that is under way and has it begun anew, and until that has ended it dies with its caller: it waits for the image so long, counted
+ * from the intent.
+ */
+const LONGEST_IMAGE_WAIT_MS = 15_000;
+
+/** A target whose etcd has no image yet is asked whether it came after this. */
+const RETRY_IMAGE_MS = 1_000;
+
 /** A call that was answered is repeated only when the machine rebooted since, which the effect itself finds out; not before this. */
 const RETRY_ANSWERED_MS = 30_000;
+
+const RETRY_MS = { answered: RETRY_ANSWERED_MS, refused: RETRY_REFUSED_MS, unknown: RETRY_UNKNOWN_MS } as const;
 
 /**
  * Founds etcd exactly once in the life of a cluster.
  *
  * 1. Whoever already shows etcd with itself as member: that is the fact, nothing is sent.
  * 2. Every control plane ever configured answers and waits without data: one target is written down, then asked.
- * 3. From then on only that target is ever asked, whatever the outcome was (S3). The fact comes from its own member list (S4).
+ * 3. From then on only that target is ever asked, whatever the outcome was (S3), and from every state in which it holds no data: a Bootstrap runs under its
+ *    call and may leave an etcd that has stopped. The fact comes from its own member list (S4).
  *
  * @see siderolabs/talos `internal/app/machined/internal/server/v1alpha1/v1alpha1_server.go`: Bootstrap looks at its own machine only
  */
@@ -84,18 +104,31 @@ function choose(seen: Observed, facts: ClusterFacts, resourceVersion: string): V
 /** Asks the recorded target, and no other, until its member list shows the cluster. */
 function pursue(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact): Verdict | undefined {
   const target = controlPlanesOf(seen).find((machine) => machine.declared.name === intent.machine);
-  if (target?.look.kind !== "running" || !waitsForEtcd(target.look.etcd)) return undefined;
+  if (target?.look.kind !== "running") return undefined;
+  // What was seen before the last call is no news of what came of it.
+  const isStopped = stoppedWithoutData(target.look.etcd) && !sentAfter(seen, target.look.at);
+  if (!isStopped && !waitsForEtcd(target.look.etcd)) return undefined;
   const sent = seen.sent.get("Bootstrap");
   if (sent !== undefined) {
-    const wait = sent.outcome === "answered" ? RETRY_ANSWERED_MS : sent.outcome === "refused" ? RETRY_REFUSED_MS : RETRY_UNKNOWN_MS;
+    const wait = isStopped ? RETRY_UNKNOWN_MS : RETRY_MS[sent.outcome];
     const left = wait - elapsedMs(sent.at, seen.now);
     if (left > 0) return { actions: [], waiting: waitingFor(intent, sent.outcome, sent.detail), requeueAfterMs: left };
+  }
+  const awaited = seen.sent.get("BootstrapImage");
+  if (awaited !== undefined && !isStopped) {
+    const left = RETRY_IMAGE_MS - elapsedMs(awaited.at, seen.now);
+    if (left > 0) return { actions: [], waiting: { reason: "Bootstrapping", message: awaited.detail }, requeueAfterMs: left };
   }
   if (controlPlanesOf(seen).some((machine) => machine.declared.name !== intent.machine && mayHoldData(facts, machine))) return undefined;
   return {
     actions: [bootstrap(seen, facts, intent)],
     waiting: { reason: "Bootstrapping", message: `etcd is being founded on ${intent.machine}.` },
   };
+}
+
+function sentAfter(seen: Observed, at: number): boolean {
+  const sent = seen.sent.get("Bootstrap");
+  return sent !== undefined && sent.at >= at;
 }
 
 function waitingFor(
@@ -122,6 +155,8 @@ function mayHoldData(facts: ClusterFacts, machine: SeenMachine): boolean {
 
 function bootstrap(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact): Action {
   const onlyAfterReboot = seen.sent.get("Bootstrap")?.outcome === "answered";
-  const { machine, address, uuid: ifUuid } = intent;
-  return { kind: "BootstrapEtcd", machine, address, ifUuid, probe: probeTargets(seen, facts), onlyAfterReboot };
+  const { machine, address, uuid: ifUuid, at } = intent;
+  const isWaitedOut = elapsedMs(at, seen.now) >= LONGEST_IMAGE_WAIT_MS;
+  const imageAwaitedSince = isWaitedOut ? undefined : at;
+  return { kind: "BootstrapEtcd", machine, address, ifUuid, probe: probeTargets(seen, facts), onlyAfterReboot, imageAwaitedSince };
 }

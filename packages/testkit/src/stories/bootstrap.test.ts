@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { realisticTimings } from "@talos-operator/simulator";
+import type { TalosDialer } from "@talos-operator/ports";
+import { withUnary } from "../world/with-calls.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const [target = ""] = cps;
+
+/** Machines at their own pace, which boot fast. */
+const timings = {
+  ...realisticTimings,
+  callMs: 20,
+  bootMs: 2_000,
+  installMs: 2_000,
+  shutdownMs: 500,
+  kubeletMs: 2_000,
+  staticPodsMs: 2_000,
+};
+
+const isBootstrap = (path: string): boolean => path.endsWith("/Bootstrap");
+
+function etcdOf(world: Story, address = target): string | undefined {
+  return world.datacenter.machine(address).state.services["etcd"]?.state;
+}
+
+function foundings(world: Story): number {
+  return world.datacenter.etcdClusters().length;
+}
+
+async function make(world: Story): Promise<void> {
+  await world.client.resource(kinds.cluster).create(demoCluster(cps));
+  await world.start();
+}
+
+/** Lets `afterMs` pass since the first Bootstrap arrived at its machine. */
+async function untilAsked(world: Story, afterMs: number): Promise<void> {
+  const isAsked = (): boolean => world.sent.some((call) => call.startsWith("Bootstrap"));
+  for (let step = 0; step < 30_000 && !isAsked(); step += 1) await world.time.advance(10);
+  assert.ok(isAsked(), "nobody was asked");
+  await world.time.advance(afterMs);
+}
+
+/** Moments of a Bootstrap under its call, counted from its arrival. */
+const moments = [
+  ["etcd is told to stop", 0],
+  ["etcd stops", timings.etcdStopMs / 2],
+  ["etcd has stopped", timings.etcdStopMs + timings.callMs / 2],
+] as const;
+
+for (const etcdPullMs of [6_000, 60_000, 0])
+  for (const [moment, afterMs] of moments)
+    test(`an operator that is killed when ${moment} leaves a cluster that the next one makes ready (image after ${etcdPullMs} ms)`, () =>
+      tell({ timings: { ...timings, etcdPullMs } }, async (world) => {
+        await make(world);
+        await untilAsked(world, afterMs);
+        await world.kill();
+        await world.time.advance(60_000);
+        assert.equal(etcdOf(world), "Finished", "the call died in the middle");
+        await world.start();
+        await world.untilReady(600);
+        assert.equal(foundings(world), 1);
+        assert.deepEqual(
+          world.sent.filter((call) => call.startsWith("Bootstrap")).map((call) => call.split(" ")[1]),
+          [target, target],
+        );
+      }));
+
+test("a connection that breaks in the middle of a Bootstrap costs one more Bootstrap", () => {
+  let isCut = false;
+  const dialer = (real: TalosDialer): TalosDialer =>
+    withUnary(real, ({ channel }) => (method, request, options) => {
+      if (!isBootstrap(method.path) || isCut) return channel.unary(method, request, options);
+      isCut = true;
+      const cut = new AbortController();
+      world?.time.timers.schedule(timings.etcdStopMs / 2, () => cut.abort());
+      return channel.unary(method, request, { ...options, signal: cut.signal });
+    });
+  let world: Story | undefined;
+  return tell({ timings, dialer }, async (told) => {
+    world = told;
+    await make(told);
+    await told.untilReady(600);
+    assert.equal(foundings(told), 1);
+  });
+});
