@@ -69,3 +69,4 @@ export { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from "./o
 export { controllerOf, controllerReference, isControlledBy, ownerReference } from "./objects/owner-references.ts";
 export { createEventRecorder } from "./events/create-event-recorder.ts";
 export { createLeaseElector } from "./lease/create-lease-elector.ts";
+export { isStopInOrder, LeadershipOver } from "./lease/leadership-over.ts";

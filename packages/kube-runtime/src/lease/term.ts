@@ -3,6 +3,7 @@ import { isConflict, isNotFound } from "../client/error-predicates.ts";
 import type { CampaignOptions, WonLease } from "./campaign.ts";
 import { withDeadline } from "./deadline.ts";
 import { isTerm, type Lease, released, renewed } from "./lease-record.ts";
+import { LeadershipOver } from "./leadership-over.ts";
 import type { Leadership, LeadershipEnd } from "./types.ts";
 
 /** What a term needs beside the campaign's options. */
@@ -37,7 +38,7 @@ export async function liveTerm(won: WonLease, options: TermOptions, stop: AbortS
     if (ended === undefined) {
       ended = reason;
       options.publish(undefined);
-      over.abort(new Error(`leadership ended: ${reason}`));
+      over.abort(new LeadershipOver(reason));
       try {
         options.onLost?.(reason);
       } catch (err) {

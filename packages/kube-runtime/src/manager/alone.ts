@@ -1,10 +1,11 @@
 import type { Clock } from "@talos-operator/ports";
+import { LeadershipOver } from "../lease/leadership-over.ts";
 import type { Leadership } from "../lease/types.ts";
 
 /** Leadership of the only process there is: held until `signal` aborts or it resigns. */
 export function leadAlone(identity: string, clock: Clock, signal: AbortSignal): Leadership {
   const over = new AbortController();
-  const end = (): void => over.abort(signal.reason);
+  const end = (): void => over.abort(new LeadershipOver("stopped"));
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   return {

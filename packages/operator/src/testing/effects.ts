@@ -120,6 +120,7 @@ export async function decidedPass(
     log: silent,
     span: silentTracer,
     signal: abort.signal,
+    letEnd: (call) => call(),
     facts,
     bundle,
     event: () => undefined,

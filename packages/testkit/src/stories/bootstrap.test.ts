@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { realisticTimings } from "@talos-operator/simulator";
-import type { TalosDialer } from "@talos-operator/ports";
+import type { KubeTransport, TalosDialer } from "@talos-operator/ports";
 import { withUnary } from "../world/with-calls.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -85,4 +85,70 @@ test("a connection that breaks in the middle of a Bootstrap costs one more Boots
     await told.untilReady(600);
     assert.equal(foundings(told), 1);
   });
+});
+
+/** A Bootstrap that takes three seconds, and an operator with a lease. */
+const slow = { ...timings, etcdStopMs: 3_000 };
+const leases = { leaderElection: { namespace: "default" } };
+
+test("an operator that is told to stop lets end what it sent, and gives the lease back only then", () => {
+  const seen: string[] = [];
+  const kube = (real: KubeTransport): KubeTransport => ({
+    ...real,
+    send(request, options) {
+      const holder = (request.body as { readonly spec?: { readonly holderIdentity?: string } } | undefined)?.spec?.holderIdentity;
+      if (request.method === "PUT" && request.path.includes("/leases/") && holder === "") seen.push("lease released");
+      return real.send(request, options);
+    },
+  });
+  const dialer = (real: TalosDialer): TalosDialer =>
+    withUnary(real, ({ channel }) => async (method, request, options) => {
+      if (!isBootstrap(method.path)) return channel.unary(method, request, options);
+      try {
+        return await channel.unary(method, request, options);
+      } finally {
+        seen.push("bootstrap ended");
+      }
+    });
+  return tell({ timings: slow, operator: leases, kube, dialer }, async (world) => {
+    await make(world);
+    await untilAsked(world, slow.etcdStopMs / 2);
+    await world.stop();
+    assert.deepEqual(seen, ["bootstrap ended", "lease released"]);
+    assert.deepEqual(
+      world.effects.filter((call) => call.startsWith("Bootstrap")),
+      [`Bootstrap ${target}`],
+    );
+    await world.time.advance(60_000);
+    assert.equal(etcdOf(world), "Running");
+    await world.start();
+    await world.untilReady(600);
+    assert.equal(world.sent.filter((call) => call.startsWith("Bootstrap")).length, 1);
+  });
+});
+
+test("without a lease a stop lets end what was sent as well", () =>
+  tell({ timings: slow }, async (world) => {
+    await make(world);
+    await untilAsked(world, slow.etcdStopMs / 2);
+    await world.stop();
+    await world.time.advance(60_000);
+    assert.equal(etcdOf(world), "Running");
+  }));
+
+test("the target is asked once etcd's image is there, and after 15 s all the same", async () => {
+  for (const [etcdPullMs, leastMs, mostMs] of [
+    [0, 0, 5_000],
+    [6_000, 5_000, 9_000],
+    [120_000, 14_000, 19_000],
+  ] as const)
+    await tell({ timings: { ...timings, etcdPullMs } }, async (world) => {
+      await make(world);
+      const isPreparing = (): boolean => cps.every((address) => etcdOf(world, address) === "Preparing");
+      for (let step = 0; step < 6_000 && !isPreparing(); step += 1) await world.time.advance(50);
+      const since = world.time.now();
+      await untilAsked(world, 0);
+      const waitedMs = world.time.now() - since;
+      assert.ok(waitedMs >= leastMs && waitedMs <= mostMs, `${etcdPullMs} ms of pulling: asked after ${waitedMs} ms`);
+    });
 });

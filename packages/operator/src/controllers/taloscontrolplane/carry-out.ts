@@ -12,6 +12,7 @@ import type { Effects } from "./execute.ts";
 import { readRecord } from "./record/facts-codec.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import { createGuard } from "./effects/guard.ts";
+import { createSends } from "./effects/sends.ts";
 import type { Decision, Observed } from "./model.ts";
 import type { ClusterSession } from "./session.ts";
 
@@ -50,6 +51,7 @@ export async function carryOut(
     throw new EffectError("ANOTHER_OPERATOR", other);
   };
   const reconciled = (): Promise<void> => demandReconciled(options.latest, seen);
+  const sends = createSends(context.signal);
   const effects: Effects = {
     client,
     dialer: options.dialer,
@@ -67,7 +69,8 @@ export async function carryOut(
     leading: options.leading,
     log: context.log.child({ rule: decision.rule }),
     span: context.span,
-    signal: context.signal,
+    signal: sends.signal,
+    letEnd: (call) => sends.letEnd(call),
     facts: () => factsNow(session),
     bundle: () => bundleInForce(session, bundles, key.namespace, factsNow(session).bundle),
     wake,

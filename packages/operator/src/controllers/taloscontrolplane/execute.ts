@@ -69,6 +69,8 @@ export interface Effects extends EffectPorts {
   /** The span of the pass; each effect is one below it. */
   readonly span: Span;
   readonly signal: AbortSignal;
+  /** Makes a call to a machine that changes something: one that was sent is let end when the process stops. @throws EffectError `NOT_LEADING` */
+  letEnd<T>(call: () => Promise<T>): Promise<T>;
   /** Reads the bundle that the record names, once for a pass. @throws EffectError `KEYS_UNUSABLE` */
   bundle(): Promise<SecretsBundle>;
   /** The facts as the last write of this pass left them. */

@@ -23,7 +23,7 @@ async function tried(use: Use, before?: SentEffect): Promise<{ readonly ending: 
     sent: () => notes,
     noteSent: (key: string, outcome: SentEffect["outcome"], detail: string) => void notes.set(key, { at: 2, outcome, detail }),
   };
-  const effects = { session, log: { debug() {} } } as unknown as Effects;
+  const effects = { session, log: { debug() {} }, letEnd: (call: () => Promise<unknown>) => call() } as unknown as Effects;
   const ending = await attempt("Reset/a", ["FAILED_PRECONDITION"], effects, use);
   if (ending.kind === "not-sent") noteNotSent("Reset/a", ending, effects);
   return { ending, note: notes.get("Reset/a") };

@@ -39,7 +39,7 @@ const WORDS_AT_MOST = 300;
 export async function attempt(
   key: string,
   refusals: readonly TalosErrorCode[],
-  { session, log }: Effects,
+  { session, log, letEnd }: Pick<Effects, "session" | "log" | "letEnd">,
   use: (send: Send) => Promise<void>,
 ): Promise<Ending> {
   const before = session.sent().get(key);
@@ -48,7 +48,7 @@ export async function attempt(
     await use(async (call, detail) => {
       session.noteSent(key, "unknown", detail ?? "no answer");
       isSent = true;
-      await call();
+      await letEnd(call);
       session.noteSent(key, "answered", detail ?? "");
     });
     return { kind: "over" };

@@ -44,7 +44,10 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
       if (status?.spec.stage !== "maintenance" || client.peerSpki() !== ifSpki)
         throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
       const meta = metaOf(machine, seen);
-      if (meta.text !== undefined) await writeMetaInMaintenance(client, meta, { timeoutMs: await effects.guard.check(isPinned), signal });
+      if (meta.text !== undefined) {
+        const options = { timeoutMs: await effects.guard.check(isPinned), signal };
+        await effects.letEnd(() => writeMetaInMaintenance(client, meta, options));
+      }
       const timeoutMs = await effects.guard.check(isPinned);
       log.info({ action: "ConfigureMachine", machine: machine.name, endpoint: machine.address }, "Sending machine config");
       await send(() => client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal }));

@@ -21,7 +21,7 @@ export async function forfeitLeadership(action: Extract<Action, { readonly kind:
         facts.intents.some((intent) => intent.what === "Reset" && intent.machine === machine && intent.uuid === action.ifUuid),
       );
       log.info({ action: "ForfeitLeadership", machine, endpoint: action.address }, "Handing over etcd leadership");
-      await client.etcdForfeitLeadership({ timeoutMs, signal });
+      await effects.letEnd(() => client.etcdForfeitLeadership({ timeoutMs, signal }));
     });
   } catch (thrown) {
     // The next look shows who leads.
