@@ -13,12 +13,14 @@ const MAX_PATCH_CHARACTERS = 1024 * 1024;
 export type ConfigCheck =
   /** In words that name document and path. */
   | { readonly kind: "trouble"; readonly words: string }
-  /** The networks and the installer that the configuration ends up with, patches included. */
+  /** The networks, the installer and the discovery that the configuration ends up with, patches included. */
   | {
       readonly kind: "fine";
       readonly podSubnets: readonly string[];
       readonly serviceSubnets: readonly string[];
       readonly installImage: string | undefined;
+      /** The machine finds the others of its cluster by discovery. */
+      readonly usesDiscovery: boolean;
     };
 
 /** Answers that are kept: every pass asks the same question, and an answer costs milliseconds. */
@@ -91,10 +93,10 @@ function checkOnce(input: Omit<RenderInput, "secrets">): ConfigCheck {
     const text = renderMachineConfig({ ...input, secrets: noSecrets });
     const refusal = isOnlyGenerated(input) ? undefined : refusalOf(text, input);
     if (refusal !== undefined) return { kind: "trouble", words: refusal };
-    const { podSubnets, serviceSubnets, install } = describeMachineConfig(text);
+    const { podSubnets, serviceSubnets, install, discovery } = describeMachineConfig(text);
     if (hasDiskSelector(input.machineSpec) || (install.disk !== undefined && install.disk !== input.installDisk))
       return { kind: "trouble", words: "a patch chooses the install disk where nobody can look at it first. Name the disk in installDisk" };
-    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image };
+    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image, usesDiscovery: discovery };
   } catch (thrown) {
     if (isConfigError(thrown)) return { kind: "trouble", words: wordsFor(thrown) };
     if (thrown instanceof Error && thrown.name === "ConfigRefusal") return { kind: "trouble", words: thrown.message };

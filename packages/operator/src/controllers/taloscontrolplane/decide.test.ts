@@ -318,6 +318,106 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     world: { facts: facts({ machines: allConfigured, endpoint: "https://10.0.0.2:6443" }), looks: allPreparing },
     want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.2"], ready: "Bootstrapping" },
   },
+  ...[
+    { what: "airGap", spec: { airGap: true } },
+    { what: "a patch", spec: { configPatches: [{ cluster: { discovery: { enabled: false } } }] } },
+  ].flatMap(({ what, spec }) => {
+    const cluster = controlPlane(3, {
+      endpoint: "https://10.0.0.2:6443",
+      metalSpec: {
+        machines: [1, 2, 3].map((number) => ({ address: `10.0.0.${number}` })),
+        machineSpec: { installDisk: "/dev/sda", ...spec },
+      },
+    });
+    const machines = [allConfigured[0], allConfigured[2]].filter((fact) => fact !== undefined);
+    const looks = { ...allPreparing, "10.0.0.2": silent };
+    return [
+      {
+        name: `bootstraps nobody while the machine at the endpoint is silent and discovery is off by ${what}`,
+        world: { controlPlane: cluster, facts: facts({ machines, endpoint: "https://10.0.0.2:6443" }), looks },
+        want: {
+          rule: "waitOrSettle",
+          ready: "WaitingForMachines",
+          conditions: { Bootstrapped: "WaitingForControlPlanes" },
+          says: /demo-10\.0\.0\.2 .*only it is bootstrapped\. Start demo-10\.0\.0\.2, or switch discovery on/,
+        },
+      },
+      {
+        name: `bootstraps the machine at the endpoint, discovery off by ${what}`,
+        world: {
+          controlPlane: cluster,
+          facts: facts({ machines: allConfigured, endpoint: "https://10.0.0.2:6443" }),
+          looks: allPreparing,
+        },
+        want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.2"], ready: "Bootstrapping" },
+      },
+      {
+        name: `bootstraps anybody where the endpoint is no machine's address, discovery off by ${what}`,
+        world: {
+          controlPlane: { ...cluster, spec: { ...cluster.spec, endpoint: "https://10.0.0.100:6443" } } as typeof cluster,
+          facts: facts({ machines }),
+          looks,
+        },
+        want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping" },
+      },
+    ];
+  }),
+  {
+    name: "bootstraps another machine with discovery while the one at the endpoint, never configured, is silent",
+    world: {
+      facts: facts({
+        machines: [allConfigured[0], allConfigured[2]].filter((fact) => fact !== undefined),
+        endpoint: "https://10.0.0.2:6443",
+      }),
+      looks: { ...allPreparing, "10.0.0.2": silent },
+    },
+    want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping" },
+  },
+  ...(["Finished", "Failed"] as const).flatMap((service) => {
+    const stopped = { ...preparing, service };
+    const asked = facts({ machines: allConfigured, bootstrapIntent: intent });
+    const nobody = { rule: "waitOrSettle", ready: "Bootstrapping" } as const;
+    return [
+      {
+        name: `asks the recorded target again when its etcd is ${service} and its data directory empty`,
+        world: { facts: asked, looks: { ...allPreparing, "10.0.0.1": running({ ...stopped, hasData: false }) } },
+        want: { rule: "bootstrapOnce", actions: ["BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping" },
+      },
+      {
+        name: `asks nobody when the target's etcd is ${service} and nobody tells whether it has data`,
+        world: { facts: asked, looks: { ...allPreparing, "10.0.0.1": running(stopped) } },
+        want: { ...nobody, conditions: { Bootstrapped: "IntentOpen" } },
+      },
+      {
+        name: `asks nobody when the target's etcd is ${service} and has data, and says that a boot starts it`,
+        world: { facts: asked, looks: { ...allPreparing, "10.0.0.1": running({ ...stopped, hasData: true }) } },
+        want: { ...nobody, conditions: { Bootstrapped: "EtcdDataFound" } },
+      },
+      {
+        name: `asks nobody when the target's etcd is ${service} and it tells a member`,
+        world: { facts: asked, looks: { ...allPreparing, "10.0.0.1": running({ ...stopped, localMember: "a", hasData: false }) } },
+        want: nobody,
+      },
+      {
+        name: `asks nobody while the etcd of another control plane is ${service}, empty or not`,
+        world: { facts: asked, looks: { ...allPreparing, "10.0.0.2": running({ ...stopped, hasData: false }) } },
+        want: nobody,
+      },
+      {
+        name: `writes down no target while the etcd of a control plane is ${service}`,
+        world: {
+          facts: facts({ machines: allConfigured }),
+          looks: { ...allPreparing, "10.0.0.2": running({ ...stopped, hasData: false }) },
+        },
+        want: nobody,
+      },
+    ];
+  }),
+  {
+    name: "asks nobody when a control plane that prepares has data",
+    world: { facts: facts({ machines: allConfigured }), looks: { ...allPreparing, "10.0.0.2": running({ ...preparing, hasData: true }) } },
+    want: { rule: "waitOrSettle", ready: "Bootstrapping" },
+  },
   {
     name: "founds etcd while a control plane that was never configured is silent",
     world: { facts: facts({ machines: allConfigured.slice(0, 2) }), looks: { ...allPreparing, "10.0.0.3": silent } },

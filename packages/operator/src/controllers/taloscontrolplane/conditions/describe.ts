@@ -1,8 +1,10 @@
 import { conditionFor, findCondition, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { controlPlanesOf, waitsForEtcd, wasEverConfigured } from "../membership/etcd-view.ts";
+import { awaitedAtEndpoint } from "../membership/endpoint-founder.ts";
 import { addressConditions } from "../../shared/address-conditions.ts";
 import { configHashOf } from "../config-changes/config-hash.ts";
+import { hasStopped } from "../../../looking/look.ts";
 import { identityOf } from "../membership/identity.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { wantedMeta } from "../config-changes/meta-plan.ts";
@@ -33,6 +35,17 @@ function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
       reason: "ControlPlaneUnreachable",
       message: `Does not answer and may hold etcd data: ${names(hidden)}. etcd is not founded until it answers, so that no second cluster is made.`,
     };
+  const target = controlPlanes.find(({ declared }) => declared.name === facts.bootstrapIntent?.machine);
+  if (
+    target?.look.kind === "running" &&
+    target.look.etcd !== undefined &&
+    hasStopped(target.look.etcd) &&
+    target.look.etcd.hasData === true
+  )
+    return {
+      reason: "EtcdDataFound",
+      message: `etcd has stopped on ${target.declared.name} and its data directory is not empty: nothing starts it again but a boot. Reboot ${target.declared.name}; its member list decides then.`,
+    };
   if (facts.bootstrapIntent !== undefined)
     return {
       reason: "IntentOpen",
@@ -44,6 +57,8 @@ function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
       reason: "EtcdDataFound",
       message: `etcd runs on ${names(withData)}, and the record knows nothing of it; its member list decides.`,
     };
+  const awaited = awaitedAtEndpoint(seen, facts);
+  if (awaited !== undefined) return { reason: "WaitingForControlPlanes", message: awaited };
   const waiting = controlPlanes.filter((machine) => !(machine.look.kind === "running" && waitsForEtcd(machine.look.etcd)));
   return {
     reason: "WaitingForControlPlanes",

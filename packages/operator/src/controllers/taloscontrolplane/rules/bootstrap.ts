@@ -1,5 +1,5 @@
 import { elapsedMs } from "../../../elapsed.ts";
-import { endpointHost } from "../../../config/endpoint-host.ts";
+import { machineAtEndpoint, onlyFounder } from "../membership/endpoint-founder.ts";
 import { withDecisions } from "../record/facts.ts";
 import type { BootstrapIntentFact, ClusterFacts } from "../record/facts.ts";
 import { controlPlaneIntent, machineFact } from "../record/facts.ts";
@@ -71,8 +71,9 @@ function choose(seen: Observed, facts: ClusterFacts, resourceVersion: string): V
   const candidates = controlPlanes.filter(
     (machine) => machine.look.kind === "running" && waitsForEtcd(machine.look.etcd) && seen.machines.includes(machine),
   );
-  // Without discovery the others look for etcd where the endpoint points; if that is one of them, etcd has to begin there.
-  const target = candidates.find(({ declared }) => declared.address === endpointHost(facts.endpoint)) ?? candidates[0];
+  const only = onlyFounder(seen, facts);
+  const preferred = only ?? machineAtEndpoint(seen, facts);
+  const target = candidates.find((machine) => machine === preferred) ?? (only === undefined ? candidates[0] : undefined);
   if (target === undefined) return undefined;
   const { name, address } = target.declared;
   const intent: BootstrapIntentFact = {

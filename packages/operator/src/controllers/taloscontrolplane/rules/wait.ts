@@ -3,6 +3,7 @@ import { removalsOf } from "../conditions/describe-removal.ts";
 import { nodesState } from "../conditions/describe.ts";
 import { etcdHealth } from "../conditions/etcd-health.ts";
 import { isReadyNode, stateOf } from "../conditions/machine-state.ts";
+import { awaitedAtEndpoint } from "../membership/endpoint-founder.ts";
 import { planMachines } from "../membership/plan-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
@@ -41,12 +42,14 @@ export function waitingOf(seen: Observed): Waiting | undefined {
 
   if (facts.bootstrapDone === undefined) {
     const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
+    const awaited = awaitedAtEndpoint(seen, facts);
     const intent = facts.bootstrapIntent;
     if (missing.length > 0) {
       const names = missing.map((machine) => `${machine.declared.name} (${stateBeforeEtcd(machine, facts)})`).join(", ");
       const message = `Control planes that do not run with their configuration yet: ${names}.`;
-      return { reason: "WaitingForMachines", message: [message, ...plan.held].join(" ") };
+      return { reason: "WaitingForMachines", message: [message, ...(awaited === undefined ? [] : [awaited]), ...plan.held].join(" ") };
     }
+    if (awaited !== undefined) return { reason: "WaitingForMachines", message: awaited };
     return {
       reason: "Bootstrapping",
       message:
