@@ -24,6 +24,8 @@ export class MachineConnections {
   readonly version = new Steady<SeenVersion>();
   /** UUID and hardware addresses of whoever presents this key. They do not change while it runs. */
   readonly hardware = new Steady<Hardware | undefined>(HARDWARE_FRESH_MS);
+  /** Discovery is on: it was asked for. */
+  readonly discovers = new Steady<boolean | undefined>();
   /** etcd as it should be, told through a control plane; what the machine tells itself takes its place. */
   readonly etcd = new Steady<SeenEtcd>();
   readonly #dialer: TalosDialer;

@@ -38,6 +38,8 @@ export interface LookQuestion {
   readonly needsHardware?: boolean;
   /** Asks whether the data directory of etcd holds something. Default false: only where etcd has stopped. */
   readonly needsEtcdData?: boolean;
+  /** Asks whether discovery is on. Default false. */
+  readonly needsDiscovery?: boolean;
   readonly now: () => number;
   readonly signal?: AbortSignal;
 }
@@ -175,7 +177,7 @@ async function readRunning(
   client: TalosLooks,
   question: LookQuestion,
   keyOf: () => string | undefined,
-  files?: Pick<TalosClient, "list">,
+  files?: Pick<TalosClient, "list" | "resources">,
 ): Promise<Running> {
   const options = callOptions(question);
   const isControlPlane = question.role === "controlplane";
@@ -190,7 +192,7 @@ async function readRunning(
     const hasData = needsData || files === undefined || !hasStopped(seen) ? before : await etcdHasData(files, options);
     return hasData === undefined ? seen : { ...seen, hasData };
   };
-  const [status, version, etcd, hardware] = await Promise.all([
+  const [status, version, etcd, hardware, discovers] = await Promise.all([
     asked,
     question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options), freshMs),
     isControlPlane ? (steadyFor === FORWARDED ? steadyEtcd(client, question, options) : etcdOf()) : undefined,
@@ -198,7 +200,12 @@ async function readRunning(
     question.needsHardware === true
       ? hardwareOf(client, options)
       : question.connections.hardware.take(steadyFor, question.now, () => hardwareOf(client, options), freshMs),
+    question.needsDiscovery === true && files !== undefined
+      ? question.connections.discovers.take(steadyFor, question.now, () => optional(discoversOf(files, options)))
+      : undefined,
   ]);
+  // It comes up with the machine, and goes with its settings: only that it is on is told from memory.
+  if (discovers !== true) question.connections.discovers.forget();
   if (steadyFor !== FORWARDED) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
@@ -211,7 +218,13 @@ async function readRunning(
     unmet: (status?.spec.unmetConditions ?? []).slice(0, 16).map((unmet) => ({ name: bounded(unmet.name), reason: bounded(unmet.reason) })),
     etcd,
     ...(hardware === undefined ? {} : { hardware }),
+    ...(discovers === undefined ? {} : { discovers }),
   };
+}
+
+/** With discovery a machine lists at least itself; without it nobody. What the configuration says is shown to administrators alone. */
+async function discoversOf(client: Pick<TalosClient, "resources">, options: CallOptions): Promise<boolean> {
+  return (await client.resources.list(resourceKinds.member, options)).length > 0;
 }
 
 /**

@@ -73,6 +73,8 @@ export interface Running {
   readonly etcd: SeenEtcd | undefined;
   /** `undefined` = not told. */
   readonly hardware?: Hardware;
+  /** Discovery is on, by what the machine shows; asked only where it matters. Absent = not asked or not told. */
+  readonly discovers?: boolean;
 }
 
 /** What tells a machine from others of its kind. */

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { realisticTimings } from "@talos-operator/simulator";
 import type { KubeTransport, TalosDialer } from "@talos-operator/ports";
+import { patchMachineConfig } from "@talos-operator/talos";
+import { asAdmin } from "../simulate/as-admin.ts";
 import { withUnary } from "../world/with-calls.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -152,3 +154,57 @@ test("the target is asked once etcd's image is there, and after 15 s all the sam
       assert.ok(waitedMs >= leastMs && waitedMs <= mostMs, `${etcdPullMs} ms of pulling: asked after ${waitedMs} ms`);
     });
 });
+
+/** A cluster whose endpoint is its first control plane, which is off. */
+async function makeWithoutDiscovery(world: Story): Promise<void> {
+  world.datacenter.machine(target).powerOff();
+  const pool = { machines: cps.map((address) => ({ address })), machineSpec: { installDisk: "/dev/sda", airGap: true } };
+  await world.client.resource(kinds.cluster).create(demoCluster(cps, [], { endpoint: `https://${target}:6443`, metalSpec: pool }));
+  await world.start();
+  await world.time.advance(300_000);
+}
+
+test("without discovery nobody is bootstrapped while the machine at the endpoint is silent, and it when it comes", () =>
+  tell({}, async (world) => {
+    await makeWithoutDiscovery(world);
+    assert.deepEqual(
+      world.sent.filter((call) => call.startsWith("Bootstrap")),
+      [],
+    );
+    const ready = await world.condition(kinds.controlPlane, "Ready");
+    assert.match(ready?.message ?? "", /demo-10\.5\.0\.1 .*only it is bootstrapped\. Start demo-10\.5\.0\.1, or switch discovery on/);
+    world.datacenter.machine(target).powerOn();
+    await world.untilReady();
+    assert.deepEqual(
+      world.effects.filter((call) => call.startsWith("Bootstrap")),
+      [`Bootstrap ${target}`],
+    );
+  }));
+
+/** `talosctl patch machineconfig` by a person. */
+async function switchDiscoveryOn(world: Story, address: string): Promise<void> {
+  const { active } = world.datacenter.machine(address).state.config;
+  const config = patchMachineConfig(active ?? "", ["cluster: { discovery: { enabled: true } }"]);
+  await asAdmin({ ...world, now: () => world.time.now() }, "demo-bundle-1", address, async (talos) => {
+    await talos.applyConfiguration({ config, mode: "no-reboot" });
+  });
+}
+
+test("without discovery, when it is switched on in spec and machines, the others are bootstrapped and the machine at the endpoint joins late", () =>
+  tell({}, async (world) => {
+    await makeWithoutDiscovery(world);
+    const operations = [{ op: "replace", path: "/spec/controlPlane/metalSpec/machineSpec/airGap", value: false } as const];
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "json", operations });
+    await world.time.advance(60_000);
+    assert.deepEqual(
+      world.sent.filter((call) => call.startsWith("Bootstrap")),
+      [],
+      "the machines run without it",
+    );
+    for (const address of cps.slice(1)) await switchDiscoveryOn(world, address);
+    await world.until("bootstrapped", async () => (await world.condition(kinds.controlPlane, "Bootstrapped"))?.status === "True");
+    await world.until("two members", async () => world.datacenter.etcdClusters()[0]?.members.length === 2);
+    world.datacenter.machine(target).powerOn();
+    await world.untilReady();
+    assert.equal(foundings(world), 1);
+  }));

@@ -23,6 +23,7 @@ import type { Action } from "./model.ts";
 
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const allConfigured = cps.map((address) => configured(address));
+const allDiscovering = Object.fromEntries(cps.map((address) => [address, running(preparing, { discovers: true })]));
 const allPreparing = Object.fromEntries(cps.map((address) => [address, running(preparing)]));
 const allInMaintenance = Object.fromEntries(cps.map((address) => [address, inMaintenance(address)]));
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
@@ -369,9 +370,24 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
         machines: [allConfigured[0], allConfigured[2]].filter((fact) => fact !== undefined),
         endpoint: "https://10.0.0.2:6443",
       }),
-      looks: { ...allPreparing, "10.0.0.2": silent },
+      looks: { ...allDiscovering, "10.0.0.2": silent },
     },
     want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping" },
+  },
+  {
+    name: "bootstraps nobody else while a control plane still runs without the discovery that its settings have by now",
+    world: {
+      facts: facts({
+        machines: [allConfigured[0], allConfigured[2]].filter((fact) => fact !== undefined),
+        endpoint: "https://10.0.0.2:6443",
+      }),
+      looks: { ...allDiscovering, "10.0.0.2": silent, "10.0.0.3": running(preparing, { discovers: false }) },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "WaitingForMachines",
+      says: /switch discovery on .* on the machines that run without it already: demo-10\.0\.0\.3/,
+    },
   },
   ...(["Finished", "Failed"] as const).flatMap((service) => {
     const stopped = { ...preparing, service };

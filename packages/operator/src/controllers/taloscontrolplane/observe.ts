@@ -1,9 +1,10 @@
-import { bundleSecretName, findingsMessage, validateAddresses } from "@talos-operator/api";
+import { bundleSecretName, canonicalAddress, findingsMessage, validateAddresses } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
 import type { Finding, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys } from "@talos-operator/ports";
 import type { ConfigBase } from "../../config/config-base.ts";
+import { endpointHost } from "../../config/endpoint-host.ts";
 import type { ConfigReferences, ResolvedConfig } from "../../references/config-references.ts";
 import type { AddressBook, References } from "../../references/references.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
@@ -140,6 +141,8 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const former = formerMachines(declared, seenRecord, { ...cached, installed });
   // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
   const watched = session.isMakingKey() ? [] : [...declared, ...former];
+  const isAtMachine =
+    facts !== undefined && facts.bootstrapDone === undefined && facts.bootstrapIntent === undefined && isMachine(facts.endpoint, declared);
   const targets = watched
     .filter(({ address }) => address !== "")
     .map((machine) => {
@@ -149,6 +152,8 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         address: machine.address,
         role: machine.role,
         mayBeConfigured: mayHoldConfig(fact),
+        // Who can join an etcd that does not begin at the endpoint.
+        ...(isAtMachine && machine.role === "controlplane" ? { needsDiscovery: true } : {}),
       };
     });
   if (mode !== "disable" && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
@@ -207,6 +212,12 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     mayDisturb: ports.mayDisturb,
     requireFingerprint: ports.requireFingerprint,
   };
+}
+
+/** The endpoint is the own address of a control plane. */
+function isMachine(endpoint: string, declared: readonly DeclaredMachine[]): boolean {
+  const host = canonicalAddress(endpointHost(endpoint) ?? "");
+  return declared.some(({ role, address }) => role === "controlplane" && address !== "" && canonicalAddress(address) === host);
 }
 
 /** Told while the cluster is not founded: what runs has shown that its endpoint leads to it, and it can have no other. */

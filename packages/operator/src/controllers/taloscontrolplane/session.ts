@@ -30,6 +30,8 @@ export interface LookTarget {
   readonly address: string;
   readonly role: MachineRole;
   readonly mayBeConfigured: boolean;
+  /** It matters whether discovery is on. Default: it does not. */
+  readonly needsDiscovery?: boolean;
 }
 
 /** A value with the time at which it was read. */
@@ -187,6 +189,7 @@ export class ClusterSession {
     for (const target of targets) {
       const before = this.#watched.get(target.name);
       if (before !== undefined && before.target.address === target.address && before.target.role === target.role) {
+        if (before.target.needsDiscovery !== target.needsDiscovery) this.#watched.set(target.name, { ...before, target });
         if (before.target.mayBeConfigured !== target.mayBeConfigured) {
           this.#watched.set(target.name, { ...before, target });
           // Of one that waits it is only written down that it may be configured: whoever sends that has it looked at afterwards.
@@ -395,6 +398,7 @@ export class ClusterSession {
             role: target.role,
             credentials: this.#credentials,
             mayBeConfigured: own.target.mayBeConfigured,
+            needsDiscovery: own.target.needsDiscovery === true,
             now: () => this.#ports.clock.now(),
           };
           const forwarded = await this.#lookThroughOthers(own, question);

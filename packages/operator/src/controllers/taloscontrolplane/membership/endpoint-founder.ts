@@ -27,7 +27,12 @@ export function onlyFounder(seen: Observed, facts: ClusterFacts): SeenMachine | 
   const there = machineAtEndpoint(seen, facts);
   if (there === undefined) return undefined;
   const others = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine !== there);
-  return others.some(({ declared }) => !usesDiscovery(seen, facts, declared)) ? there : undefined;
+  return others.some((machine) => !findsOthers(seen, facts, machine)) ? there : undefined;
+}
+
+/** Its settings have discovery, and so does what it runs, if it runs: settings that change now reach a machine that waits for etcd only later. */
+function findsOthers(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): boolean {
+  return usesDiscovery(seen, facts, declared) && (look.kind !== "running" || look.discovers === true);
 }
 
 /** What has to be done before etcd can be founded at the endpoint, as sentences; `undefined` = nothing, or it may be founded elsewhere. */
@@ -36,7 +41,13 @@ export function awaitedAtEndpoint(seen: Observed, facts: ClusterFacts): string |
   const founder = onlyFounder(seen, facts);
   if (founder === undefined || (founder.look.kind === "running" && waitsForEtcd(founder.look.etcd))) return undefined;
   const name = founder.declared.name;
-  return `Discovery is off, so control planes look for etcd at the endpoint alone, which is ${name} (${stateOf(founder)}): only it is bootstrapped. Start ${name}, or switch discovery on (cluster.discovery.enabled, airGap).`;
+  const without = seen.machines.filter(
+    (machine) => machine !== founder && machine.declared.role === "controlplane" && !findsOthers(seen, facts, machine),
+  );
+  // Those that only have just begun tell nothing yet.
+  const running = without.filter(({ look }) => look.kind === "running").map(({ declared }) => declared.name);
+  const alsoOn = running.length === 0 ? "" : `, in the spec and on the machines that run without it already: ${running.join(", ")}`;
+  return `Without discovery control planes look for etcd at the endpoint alone, which is ${name} (${stateOf(founder)}): only it is bootstrapped. Start ${name}, or switch discovery on (cluster.discovery.enabled, airGap)${alsoOn}.`;
 }
 
 /** By the settings, patches included. Of those that make no config nothing is known, and nothing is configured with them. */
