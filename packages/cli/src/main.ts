@@ -1,6 +1,7 @@
 import { withAssignedSwitches } from "./assigned-switches.ts";
 import { CliError } from "./cli-error.ts";
 import { commandGroups, commands } from "./commands/index.ts";
+import { stopBySignal } from "./process/stop-by-signal.ts";
 import { createProgram, isUsageExit } from "./program.ts";
 
 const VERSION = "0.1.0";
@@ -15,16 +16,8 @@ const OUR_ERRORS: ReadonlySet<string> = new Set([
   "OperatorError",
 ]);
 
-/** First signal: stop in order. Second: stop at once. */
-const stop = new AbortController();
-for (const name of ["SIGINT", "SIGTERM"] as const) {
-  process.on(name, () => {
-    if (stop.signal.aborted) process.exit(130);
-    stop.abort(new CliError("stopped by a signal", "Run the command again to go on."));
-  });
-}
-
-const context = { signal: stop.signal, stdout: process.stdout, stderr: process.stderr };
+const stopped = stopBySignal(process, () => performance.now());
+const context = { signal: stopped, stdout: process.stdout, stderr: process.stderr };
 /** What nobody waited for, for example a disk that is full when a machine's state is written. */
 process.on("uncaughtException", (error) => {
   report(error);
@@ -43,8 +36,8 @@ process.exit();
 function report(error: unknown): void {
   if (isUsageExit(error)) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else if (error instanceof CliError) {
-    if (!stop.signal.aborted) process.stderr.write(`error: ${error.message}\n       ${error.remedy}\n`);
-    process.exitCode = stop.signal.aborted ? 130 : error.exitCode;
+    if (!stopped.aborted) process.stderr.write(`error: ${error.message}\n       ${error.remedy}\n`);
+    process.exitCode = stopped.aborted ? 130 : error.exitCode;
   } else if (error instanceof Error && OUR_ERRORS.has(error.name)) {
     process.stderr.write(`error: ${error.message}\n`);
     process.exitCode = 1;
