@@ -1,0 +1,245 @@
+import assert from "node:assert/strict";
+import { transformSync } from "esbuild";
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, it } from "node:test";
+import { createClone } from "./testing/clone.mjs";
+
+const root = new URL("../../", import.meta.url);
+const require = createRequire(import.meta.url);
+const NOT_HERE = { leaveOut: ["node_modules/of-another-platform"] };
+const noBundled = `node_modules/node-${process.platform}-${process.arch}`;
+
+describe("every npm script", () => {
+  const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
+
+  it("begins with the launcher, and none waits for a lifecycle that .npmrc switches off", () => {
+    for (const [name, command] of Object.entries(scripts)) {
+      assert.doesNotMatch(name, /^(pre|post)/);
+      for (const part of command.split(" && ")) assert.match(part, /^(node scripts\/launch\/run\.cjs |npm (run|test))/, name);
+    }
+  });
+
+  it("names files that there are", () => {
+    for (const [name, command] of Object.entries(scripts))
+      for (const [, file] of command.matchAll(/run\.cjs (?:-\S+ )*(\S+)/g)) assert.ok(existsSync(new URL(file, root)), `${name}: ${file}`);
+  });
+});
+
+describe("the launcher", () => {
+  it("is written for Node 10, and asks for nothing that has to be installed", () => {
+    const folder = new URL(".", import.meta.url);
+    for (const name of readdirSync(folder).filter((file) => file.endsWith(".cjs"))) {
+      const text = readFileSync(new URL(name, folder), "utf8");
+      // import() is for Node 24 alone, and old Node only has to read it.
+      const as = (target) => transformSync(text, { target, minifyWhitespace: true, supported: { "dynamic-import": true } }).code;
+      assert.equal(as("node10.24"), as("esnext"), name);
+      for (const [, asked] of text.matchAll(/require\("([^"]+)"\)/g))
+        assert.match(asked, /^\.\/[\w-]+\.cjs$|^(fs|os|path|url|child_process)$/, name);
+    }
+  });
+
+  it("installs on a fresh clone, and gives the script its words as they are", async () => {
+    using clone = createClone();
+    const words = ["with space", "it's", 'a "quote"', "$HOME", "*", "--help", ""];
+    const first = await clone.run(["told.mjs", ...words], { fake: NOT_HERE });
+    assert.deepEqual(JSON.parse(first.stdout), words);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stderr, /^Installing dependencies/);
+    const [call] = clone.npmCalls();
+    assert.match(call, /\["ci","--ignore-scripts"/);
+    assert.equal(existsSync(clone.file(".install-lock")), false);
+  });
+
+  it("only installs without a script", async () => {
+    using clone = createClone();
+    const { code, stdout } = await clone.run([]);
+    assert.deepEqual([code, stdout, clone.npmCalls().length], [0, "", 1]);
+    assert.equal((await clone.run(["--version"])).stdout, `${process.version}\n`);
+  });
+
+  it("installs once, and again when the lock names another version, or something was removed", async () => {
+    using clone = createClone();
+    const count = async () => {
+      const { stderr, code } = await clone.run(["told.mjs"]);
+      assert.equal(code, 0, stderr);
+      return clone.npmCalls().length;
+    };
+    assert.equal(await count(), 1);
+    assert.equal(await count(), 1);
+    clone.lock("1.0.1");
+    assert.equal(await count(), 2);
+    rmSync(clone.file("node_modules/wanted"), { recursive: true });
+    assert.equal(await count(), 3);
+    writeFileSync(clone.file("node_modules/.package-lock.json"), '{"packages":{"node_mod');
+    assert.equal(await count(), 4);
+    assert.equal(await count(), 4);
+  });
+
+  it("does not hand on to npm what the caller asked of his script", async () => {
+    using clone = createClone();
+    await clone.run(["told.mjs"], { env: { npm_config_omit: "dev", npm_config_workspace: "packages/cli" } });
+    assert.match(clone.npmCalls()[0], /omit=$/);
+  });
+
+  it("keeps exit codes, and shows what a script throws", async () => {
+    using clone = createClone();
+    for (const first of [[], ["--no-warnings"]]) {
+      assert.equal((await clone.run([...first, "told.mjs", "exit", "3"])).code, 3);
+      const thrown = await clone.run([...first, "told.mjs", "throw"]);
+      assert.equal(thrown.code, 1);
+      assert.match(thrown.stderr, /thrown by the script/);
+    }
+  });
+
+  for (const { way, first } of [
+    { way: "in the same process", first: [] },
+    { way: "in a second process", first: ["--no-warnings"] },
+  ])
+    it(`hands signals to a script ${way}, and ends as it ends`, async () => {
+      using clone = createClone();
+      for (const name of ["SIGINT", "SIGTERM"]) {
+        const waiting = clone.start([...first, "told.mjs", "wait", "for"]);
+        await waiting.says(/Ready/);
+        waiting.signalAlone(name);
+        const { code, stdout } = await waiting.ended;
+        assert.deepEqual([code, stdout.split("\n").slice(2)], [7, [name, ""]]);
+        const deaf = clone.start([...first, "told.mjs", "wait"]);
+        await deaf.says(/Ready/);
+        deaf.signalAlone(name);
+        assert.equal((await deaf.ended).signal, name);
+      }
+    });
+
+  it("lets two that start at once on a fresh clone install one time", async () => {
+    using clone = createClone();
+    const fake = { ...NOT_HERE, takesMs: 600 };
+    const all = await Promise.all([1, 2, 3].map((number) => clone.run(["told.mjs", String(number)], { fake })));
+    assert.deepEqual(
+      all.map(({ code, stdout }) => [code, stdout]),
+      [1, 2, 3].map((number) => [0, `["${number}"]\n`]),
+    );
+    assert.equal(clone.npmCalls().length, 1);
+    assert.equal(all.filter(({ stderr }) => /Another command \(process \d+\) installs/.test(stderr)).length, 2);
+  });
+
+  it("waits for an npm whose launcher was killed, and takes what it installed", async () => {
+    using clone = createClone();
+    const killed = clone.start(["told.mjs"], { fake: { ...NOT_HERE, takesMs: 1500 } });
+    await until(() => clone.npmCalls().length === 1 && lockOf(clone).processes.length === 2);
+    killed.signalAlone("SIGKILL");
+    const next = await clone.run(["told.mjs"]);
+    assert.equal(next.code, 0, next.stderr);
+    assert.equal(clone.npmCalls().length, 1);
+  });
+
+  it("does an installation again that was killed in the middle", async () => {
+    using clone = createClone();
+    const killed = clone.start(["told.mjs"], { fake: { ...NOT_HERE, takesMs: 60_000 } });
+    await until(() => clone.npmCalls().length === 1 && lockOf(clone).processes.length === 2);
+    killed.signal("SIGKILL");
+    await killed.ended;
+    assert.ok(existsSync(clone.file(".install-lock")));
+    const next = await clone.run(["told.mjs"]);
+    assert.equal(next.code, 0, next.stderr);
+    assert.equal(clone.npmCalls().length, 2);
+  });
+
+  it("ends an installation by Ctrl-C, npm with it, and says that the next command does it again", async () => {
+    using clone = createClone();
+    const stopped = clone.start(["told.mjs"], { fake: { ...NOT_HERE, takesMs: 60_000 } });
+    await until(() => clone.npmCalls().length === 1);
+    stopped.signal("SIGINT");
+    const { signal, stderr } = await stopped.ended;
+    assert.equal(signal, "SIGINT");
+    assert.match(stderr, /interrupted\. The next command does it again/);
+    assert.equal(existsSync(clone.file(".install-lock")), false);
+    assert.equal((await clone.run(["told.mjs"])).code, 0);
+  });
+
+  it("takes over a lock that nobody holds: of a process that is gone, with its number given to another, half written, of a host that fell silent", async () => {
+    using clone = createClone();
+    const old = new Date(Date.now() - 120_000);
+    for (const content of [
+      JSON.stringify({ host: hostname(), processes: [{ pid: 2 ** 22 + 1 }] }),
+      JSON.stringify({ host: hostname(), processes: [{ pid: process.pid, started: "1" }] }),
+      '{"host":"ha',
+      JSON.stringify({ host: "another-host", processes: [{ pid: process.pid }] }),
+    ]) {
+      rmSync(clone.file("node_modules"), { recursive: true, force: true });
+      writeFileSync(clone.file(".install-lock"), content);
+      utimesSync(clone.file(".install-lock"), old, old);
+      const { code, stderr } = await clone.run(["told.mjs"]);
+      assert.equal(code, 0, stderr);
+      assert.equal(existsSync(clone.file(".install-lock")), false);
+    }
+  });
+
+  for (const [code, said, want] of [
+    [
+      "ENOTFOUND",
+      "network request to https://registry.example.com/a failed, reason: getaddrinfo ENOTFOUND registry.example.com",
+      /does not reach its registry \(ENOTFOUND\)[^]*npm: request to[^]*Check the network/,
+    ],
+    ["ECONNRESET", "network aborted", /connection to npm's registry broke/],
+    [
+      "E500",
+      "500 Internal Server Error - GET https://registry.example.com/a",
+      /registry answers with an error \(E500\)[^]*500 Internal Server Error[^]*Wait a moment/,
+    ],
+    ["ENOSPC", "nospc ENOSPC: no space left on device, write", /the disk is full \(ENOSPC\)[^]*Make room/],
+    ["EINTEGRITY", "sha512-a integrity checksum failed", /not the one that package-lock\.json names/],
+    [
+      "EACCES",
+      "Error: EACCES: permission denied, mkdir '/x'\nnpm error     at async mkdir (node:internal/fs/promises:858:10)",
+      /may not write/,
+    ],
+    [undefined, "Exit handler never called!", /npm ci ended with exit code 1[^]*npm: Exit handler never called![^]*npm ping/],
+  ])
+    it(`says in sentences what went wrong, and what to do: ${code ?? "no code"}`, async () => {
+      using clone = createClone();
+      const failWith = `${code === undefined ? "" : `npm error code ${code}\nnpm error errno ${code}\n`}npm error ${said}\nnpm error A complete log of this run can be found in: /x/debug.log\n`;
+      const { code: exit, stderr, stdout } = await clone.run(["told.mjs"], { fake: { failWith } });
+      assert.deepEqual([exit, stdout], [1, ""]);
+      assert.match(stderr, want);
+      assert.match(stderr, /run the command again|then the command again/);
+      assert.doesNotMatch(stderr, /^\s+at |node:internal|debug\.log/m);
+      assert.equal(existsSync(clone.file(".install-lock")), false);
+      assert.equal((await clone.run(["told.mjs"])).code, 0);
+    });
+
+  it("refuses an npm that does not read the lock, in a sentence", async () => {
+    using clone = createClone();
+    const { code, stderr } = await clone.run(["told.mjs"], { env: { npm_config_user_agent: "npm/6.14.18 node/v14.21.3 linux x64" } });
+    assert.equal(code, 1);
+    assert.match(stderr, /^npm 6 is too old for package-lock\.json\. Install Node 24/m);
+    assert.deepEqual(clone.npmCalls(), []);
+  });
+
+  it("asks for Node from npm where the one at hand is too old, and else does without", async () => {
+    using clone = createClone();
+    const { whyNotInstalled } = require("./installed.cjs");
+    const { code } = await clone.run(["told.mjs"], { fake: { leaveOut: [...NOT_HERE.leaveOut, noBundled] } });
+    assert.equal(code, 0);
+    assert.equal(whyNotInstalled(clone.folder, false), undefined);
+    assert.equal(whyNotInstalled(clone.folder, true), `${noBundled} is missing`);
+  });
+});
+
+const lockOf = (clone) => {
+  try {
+    return JSON.parse(readFileSync(clone.file(".install-lock"), "utf8"));
+  } catch {
+    return { processes: [] };
+  }
+};
+
+/** What nobody tells: a file of another process. */
+async function until(isSo) {
+  for (let tries = 0; !isSo(); tries += 1) {
+    assert.ok(tries < 1000, "it did not come to pass within 20 s");
+    await sleep(20);
+  }
+}

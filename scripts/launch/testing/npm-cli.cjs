@@ -1,0 +1,24 @@
+// Stands for npm in the tests of the launcher: takes a while, then leaves what npm leaves. What it shall do else stands in FAKE_NPM.
+"use strict";
+const fs = require("fs");
+const path = require("path");
+
+const { failWith, leaveOut = [], takesMs = 0, ignoresSignals = false } = JSON.parse(process.env.FAKE_NPM || "{}");
+fs.appendFileSync("npm-calls.txt", `${process.pid} ${JSON.stringify(process.argv.slice(2))} omit=${process.env.npm_config_omit || ""}\n`);
+if (ignoresSignals) process.on("SIGTERM", () => {});
+fs.rmSync("node_modules", { recursive: true, force: true });
+setTimeout(() => {
+  if (failWith !== undefined) {
+    process.stderr.write(failWith);
+    process.exit(1);
+  }
+  const { packages } = JSON.parse(fs.readFileSync("package-lock.json", "utf8"));
+  const there = {};
+  for (const key of Object.keys(packages)) {
+    if (key === "" || leaveOut.includes(key)) continue;
+    fs.mkdirSync(key, { recursive: true });
+    fs.writeFileSync(path.join(key, "package.json"), "{}");
+    there[key] = packages[key];
+  }
+  fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify({ packages: there }));
+}, takesMs);
