@@ -46,6 +46,7 @@ test("simulated machines behind gRPC answer what a genuine node answered", async
   const subject = createGrpcSubject({
     endpoints: { "control-plane": `127.0.0.2:${served.portOf("127.0.0.2")}`, worker: `127.0.0.3:${served.portOf("127.0.0.3")}` },
     credentials: await conformanceCredentials(keys, secrets, systemClock.now()),
+    start: (machine) => datacenter.machine(machine === "worker" ? "127.0.0.3" : "127.0.0.2").powerOn(),
     hangMs: 300,
     pauseFactor: 0.2,
   });

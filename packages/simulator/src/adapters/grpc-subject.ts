@@ -13,6 +13,7 @@ export interface GrpcSubjectOptions {
   readonly endpoints: Readonly<Record<SubjectCall["machine"], string>>;
   /** Credentials by the name in the transcripts; `undefined` = no client certificate. */
   readonly credentials: (who: string | undefined) => TalosCredentials;
+  readonly start: (machine: SubjectCall["machine"]) => void;
   readonly hangMs: number;
   /** Machines that live faster than genuine ones need shorter pauses. Default 1. */
   readonly pauseFactor?: number;
@@ -22,6 +23,7 @@ export interface GrpcSubjectOptions {
 export function createGrpcSubject(options: GrpcSubjectOptions): ConformanceSubject {
   return {
     hangMs: options.hangMs,
+    start: options.start,
     pause: async (ms) => {
       if (ms > 0) await sleep(ms * (options.pauseFactor ?? 1));
     },

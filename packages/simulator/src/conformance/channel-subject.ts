@@ -12,6 +12,7 @@ export interface ChannelSubjectOptions {
   /** Credentials by the name in the transcripts; `undefined` = no client certificate. */
   readonly credentials: (who: string | undefined) => TalosCredentials;
   readonly pause: (ms: number) => Promise<void>;
+  readonly start: (address: string) => void;
   readonly hangMs: number;
   /** Called while a call is under way, so that virtual time goes on. */
   readonly whileCalling?: <T>(call: Promise<T>) => Promise<T>;
@@ -22,6 +23,7 @@ export function createChannelSubject(options: ChannelSubjectOptions): Conformanc
   return {
     hangMs: options.hangMs,
     pause: options.pause,
+    start: (machine) => options.start(options.addresses[machine]),
     async call(call) {
       const port = options.ports?.[call.machine];
       const target = { address: options.addresses[call.machine], ...(port === undefined ? {} : { port }) };

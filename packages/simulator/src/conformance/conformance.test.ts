@@ -30,6 +30,7 @@ test("simulated machines in the same process answer what a genuine node answered
     credentials,
     hangMs: 6_000,
     pause: (ms) => world.time.advance(ms),
+    start: (address) => world.datacenter.machine(address).powerOn(),
     whileCalling: async (call) => {
       const progress = { isDone: false };
       const done = call.finally(() => {

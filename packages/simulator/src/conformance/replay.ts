@@ -33,10 +33,13 @@ const pausesMs: Readonly<Record<string, number>> = {
   "e-apply-modes/after both ran out": 8_000,
   "e-apply-modes/after kept": 6_000,
   "e-apply-modes/after try 0s": 100,
-  "g-lifecycle/n2 after restart +3.0s": 16_000,
+  "g-lifecycle/n2 after restart +3.0s": 4_000,
   "g-lifecycle/config after restart": 20_000,
   "g-lifecycle/EtcdMemberList after restart": 3_000,
 };
+
+/** Calls before which the recorder started a container that a reset had stopped, and how long it took to stop. */
+const stoppedForMs: Readonly<Record<string, number>> = { "g-lifecycle/n2 after restart +3.0s": 12_000 };
 
 const connectionCodes = new Set([4, 14]);
 const callTimeoutMs = 10_000;
@@ -56,6 +59,11 @@ export async function replay(
     for (const call of calls) {
       const known = differences.filter((difference) => difference.transcript === name && matches(difference.label, call.label));
       if (known.some((difference) => difference.what === "not replayed")) continue;
+      const stoppedFor = stoppedForMs[`${name}/${call.label}`];
+      if (stoppedFor !== undefined) {
+        await subject.pause(stoppedFor);
+        subject.start(call.machine);
+      }
       await subject.pause(pausesMs[`${name}/${call.label}`] ?? 0);
       const outcome = await subject.call({
         machine: call.machine,

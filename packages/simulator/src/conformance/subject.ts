@@ -3,6 +3,8 @@ export interface ConformanceSubject {
   call(call: SubjectCall): Promise<Outcome>;
   /** Lets that much of the machines' time pass. */
   pause(ms: number): Promise<void>;
+  /** Starts a machine that is off. */
+  start(machine: SubjectCall["machine"]): void;
   /** Deadline for calls that the genuine node let hang, in milliseconds. */
   readonly hangMs: number;
 }

@@ -62,6 +62,10 @@ export class Cell implements SimulatedMachine {
     this.dispatch({ kind: "disk-replaced" });
   }
 
+  replaceCard(mac: string): void {
+    this.dispatch({ kind: "card-replaced", mac });
+  }
+
   setEtcdAlarm(alarm: EtcdAlarm | undefined): void {
     this.dispatch({ kind: "etcd-alarm", alarm });
   }

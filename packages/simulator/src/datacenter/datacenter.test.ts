@@ -132,7 +132,7 @@ test("a removed member does not come back with its old data", async () => {
   world.datacenter.machine("10.5.0.3").powerCycle();
   await world.time.advance(1_000);
   assert.equal((await admin.etcdMemberList()).length, 2);
-  assert.equal(world.datacenter.machine("10.5.0.3").state.services["etcd"]?.state, "Failed");
+  assert.equal(world.datacenter.machine("10.5.0.3").state.services["etcd"]?.state, "Waiting");
 });
 
 test("a machine that left etcd is let in again as a new member after a wipe", async () => {

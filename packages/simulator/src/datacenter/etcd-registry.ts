@@ -3,6 +3,8 @@ import type { EtcdCluster, EtcdResult, LiveMembers } from "../etcd/model.ts";
 import { createHash } from "node:crypto";
 import { activeFacts, hostnameOf, secretFingerprint } from "../node/identity.ts";
 import { canJoin, etcdRuns } from "../node/step.ts";
+import type { MachineInput } from "../node/inputs.ts";
+import { memberShown } from "../resources/member-shown.ts";
 import type { Cell } from "./cell.ts";
 import type { World } from "./world.ts";
 
@@ -130,24 +132,25 @@ export class EtcdRegistry {
   leave(cell: Cell): void {
     const cluster = this.of(cell);
     const id = cell.state.etcd.data?.memberId;
-    const end = (outcome: "left" | "not-yet" | "refused", message = ""): void =>
+    const end = (outcome: Extract<MachineInput, { kind: "etcd-leave-ended" }>["outcome"], message = ""): void =>
       cell.dispatch({ kind: "etcd-leave-ended", outcome, message });
-    // A member that is alone has nobody to tell: Talos goes on with the reset.
-    if (cluster === undefined || id === undefined || cluster.members.length === 1) return end("left");
-    const left = this.remove(cluster, id, "leave");
-    if (left.ok) return end("left");
+    if (cluster === undefined || id === undefined) return end("left");
+    if (memberShown(this.#world, cell) === undefined) return end("unshown", "failed to get local etcd member ID");
+    const left = this.remove(cluster, id, "emptied");
+    // Somebody was first: nothing is left to do.
+    if (left.ok || left.refusal === "etcdserver: member not found") return end("left");
     end(left.refusal === "etcdserver: unhealthy cluster" ? "not-yet" : "refused", left.refusal);
   }
 
   /** Removes a member; its machine, if it lives, finds itself removed for good. */
-  remove(cluster: EtcdCluster, memberId: string, how: "evict" | "leave"): EtcdResult {
+  remove(cluster: EtcdCluster, memberId: string, how: "removed" | "emptied"): EtcdResult {
     const removed = removeMember(cluster, memberId, this.live(cluster.key));
     if (!removed.ok) return removed;
     this.#put(removed.cluster);
     const owner = this.#world
       .cells()
       .find((cell) => cell.state.etcd.data?.cluster === cluster.key && cell.state.etcd.data.memberId === memberId);
-    if (owner?.state.power === "on") owner.dispatch({ kind: "etcd-left", wipe: how === "leave" });
+    if (owner?.state.power === "on") owner.dispatch({ kind: "etcd-left", how });
     this.evaluate(cluster.key);
     return removed;
   }
@@ -162,7 +165,7 @@ export class EtcdRegistry {
       const { data } = cell.state.etcd;
       if (data?.cluster !== key || !live.has(data.memberId)) continue;
       if (cluster.removedIds.includes(data.memberId)) {
-        cell.dispatch({ kind: "etcd-left", wipe: false });
+        cell.dispatch({ kind: "etcd-left", how: "removed" });
         continue;
       }
       next = startMember(next, data.memberId, hostnameOf(cell.state));

@@ -75,8 +75,10 @@ export interface SimulatedMachine {
   setConnected(connected: boolean): void;
   /** `false`: its disk or network is too slow for etcd, and a learner on it is promoted only after `true`. */
   setCatchingUp(isCatchingUp: boolean): void;
-  /** Puts an empty system disk into a machine that is off; one that is on keeps what it has. */
+  /** Puts an empty system disk into a machine that is off; one that is on keeps what it has. A container is made anew without its volumes. */
   replaceDisk(): void;
+  /** Puts another network card into a machine that is off: a container that is made anew has another hardware address, too. */
+  replaceCard(mac: string): void;
   /** Its member of etcd raises an alarm, which every member of that etcd tells until it is taken back. */
   setEtcdAlarm(alarm: EtcdAlarm | undefined): void;
 }

@@ -10,8 +10,10 @@ export type MachineInput =
   | { readonly kind: "connect"; readonly isConnected: boolean }
   /** Its etcd cannot keep up with the leader, or can again. */
   | { readonly kind: "etcd-behind"; readonly isBehind: boolean }
-  /** A machine that is off has another system disk, an empty one. */
+  /** A machine that is off has another system disk, an empty one; a container was made anew without its volumes. */
   | { readonly kind: "disk-replaced" }
+  /** A machine that is off has another network card; a container was made anew. */
+  | { readonly kind: "card-replaced"; readonly mac: string }
   /** Its member of etcd raises an alarm, or takes it back. */
   | { readonly kind: "etcd-alarm"; readonly alarm: EtcdAlarm | undefined }
   /** Timers that are due fire, in the order of their times. */
@@ -34,8 +36,11 @@ export type MachineInput =
   /** An etcd of this machine's cluster takes members. */
   | { readonly kind: "etcd-available" }
   | { readonly kind: "etcd-health"; readonly isHealthy: boolean }
-  /** The machine left its etcd (or was removed): `wipe` also empties the data directory. */
-  | { readonly kind: "etcd-left"; readonly wipe: boolean }
+  /**
+   * The member of this machine was `removed`: etcd ends with its data and is restarted for ever. `stopped`: etcd was told to stop, its data stays. `emptied`: its
+   * data directory, too.
+   */
+  | { readonly kind: "etcd-left"; readonly how: "removed" | "stopped" | "emptied" }
   | { readonly kind: "etcd-promoted" }
   | { readonly kind: "kubernetes-reachable" }
   | { readonly kind: "node-registered" }
@@ -50,8 +55,8 @@ export type MachineInput =
       /** Leaves etcd before anything is wiped, and stops where etcd does not let it go. */
       readonly isGraceful: boolean;
     }
-  /** What came of the wish to leave etcd: gone (or never in), refused for now, refused for good. */
-  | { readonly kind: "etcd-leave-ended"; readonly outcome: "left" | "not-yet" | "refused"; readonly message: string }
+  /** What came of the wish to leave etcd: gone (or never in), refused for now, refused for good, or the machine does not show its member now. */
+  | { readonly kind: "etcd-leave-ended"; readonly outcome: "left" | "not-yet" | "refused" | "unshown"; readonly message: string }
   /** The installer has written this version into the other slot, which is the next to start. */
   | { readonly kind: "slot-written"; readonly version: string }
   /** Stops services and reboots into what the slots say; `version` is written before. */

@@ -147,6 +147,7 @@ interface PendingTimer {
 export type TimerName =
   | "boot"
   | "switch"
+  | "api-down"
   | "certificate"
   | "install"
   | "leave"

@@ -6,11 +6,18 @@ import type { Run } from "./run.ts";
 /** A member that etcd calls unhealthy asks again every ten seconds, for five minutes. */
 const leaveAgainMs = 10_000;
 const leaveGivesUpMs = 5 * 60_000;
+/** It waits so long for the machine to show a member as its own, and looks as often as this. */
+const memberWaitMs = 3 * 60_000;
+const memberLookMs = 1_000;
 
 /** Where a reset in progress keeps its plan; not a META key that callers can write (those are 0-255). */
 const resetPlanKey = "reset-plan";
 
-/** A reset begins: it leaves etcd first when it is graceful, then wipes. */
+/**
+ * A reset begins: it leaves etcd first when it is graceful, then wipes.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/runtime/v1alpha1/v1alpha1_sequencer.go` Reset, of its own for ModeContainer
+ */
 export function startReset(run: Run, input: Extract<MachineInput, { kind: "reset" }>): void {
   const { machine } = run;
   // A sequence that is under way is not begun a second time.
@@ -20,6 +27,12 @@ export function startReset(run: Run, input: Extract<MachineInput, { kind: "reset
   run.set({ meta: { ...machine.meta, [resetPlanKey]: JSON.stringify({ wipe: input.wipe, afterwards: input.afterwards, at: run.now }) } });
   const etcd = machine.services["etcd"]?.state;
   const hasToLeave = machine.etcd.data !== undefined && (etcd === "Running" || etcd === "Stopping" || etcd === "Failed");
+  // A container stops its services and ends, graceful or not: it leaves nothing, wipes nothing, and stays off.
+  if (machine.hardware.platform === "container") {
+    // Its API is the first that goes: the answer still leaves.
+    run.after("api-down", run.timings.callMs);
+    return run.after("wipe", run.timings.shutdownMs);
+  }
   if (input.isGraceful && hasToLeave) return run.after("leave", run.timings.shutdownMs);
   run.after("wipe", run.timings.shutdownMs + run.timings.wipeMs);
 }
@@ -31,6 +44,7 @@ export function startReset(run: Run, input: Extract<MachineInput, { kind: "reset
 export function endLeave(run: Run, input: Extract<MachineInput, { kind: "etcd-leave-ended" }>): void {
   const plan = JSON.parse(run.machine.meta[resetPlanKey] ?? "{}") as { readonly at?: number };
   if (input.outcome === "left") return run.after("wipe", run.timings.wipeMs);
+  if (input.outcome === "unshown" && run.now - (plan.at ?? run.now) < memberWaitMs) return run.after("leave", memberLookMs);
   if (input.outcome === "not-yet" && run.now - (plan.at ?? run.now) < leaveGivesUpMs) return run.after("leave", leaveAgainMs);
   run.event({ kind: "sequence", sequence: "reset", action: "STOP" });
 }
@@ -60,13 +74,13 @@ export function finishWipe(run: Run): void {
 /** What only the old disk knew is gone. */
 export function replaceDisk(run: Run): void {
   const { machine } = run;
-  if (machine.power === "on" || machine.hardware.platform === "container") return;
+  if (machine.power === "on") return;
   const [system, ...others] = machine.hardware.disks;
   const talosVersion = machine.system?.media ?? machine.hardware.talosVersion;
   const disks = system === undefined ? others : [{ ...system, serial: `${system.serial}-${machine.wipes + 1}` }, ...others];
   run.set({
     hardware: { ...machine.hardware, talosVersion, disks },
-    isInstalled: false,
+    isInstalled: machine.hardware.platform === "container",
     system: undefined,
     wipes: machine.wipes + 1,
     config: emptyConfig,

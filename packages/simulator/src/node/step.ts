@@ -59,6 +59,9 @@ function handle(run: Run, input: MachineInput): void {
       return run.output("etcd-changed");
     case "disk-replaced":
       return replaceDisk(run);
+    case "card-replaced":
+      if (machine.power === "off") run.set({ hardware: { ...machine.hardware, mac: input.mac } });
+      return;
     case "etcd-alarm":
       return run.set({ etcdAlarm: input.alarm });
     case "timers":
@@ -87,7 +90,7 @@ function handle(run: Run, input: MachineInput): void {
     case "etcd-health":
       return setEtcdHealth(run, input.isHealthy);
     case "etcd-left":
-      return leaveEtcd(run, input.wipe);
+      return leaveEtcd(run, input.how);
     case "etcd-promoted":
       return run.output("etcd-changed");
     case "kubernetes-reachable":
@@ -191,6 +194,8 @@ function fire(run: Run, name: TimerName): void {
       if (machine.stage !== "installing" || isAtLeast(machine.hardware.talosVersion, "1.13"))
         run.after("certificate", run.timings.switchMs);
       return;
+    case "api-down":
+      return run.closeApi();
     case "certificate":
       return run.output("issue-identity", "configured");
     case "install":
@@ -283,16 +288,19 @@ function setEtcdHealth(run: Run, isHealthy: boolean): void {
   if (isHealthy && !machine.kubernetes.hasStaticPods && !run.has("static-pods")) run.after("static-pods", run.timings.staticPodsMs);
 }
 
-function leaveEtcd(run: Run, wipe: boolean): void {
+/**
+ * A removed member finds out and ends; machined restarts it for ever, and its data is of no use any more.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/system/runner/restart/restart.go` Forever
+ */
+function leaveEtcd(run: Run, how: Extract<MachineInput, { kind: "etcd-left" }>["how"]): void {
   const { machine } = run;
   for (const timer of ["etcd-start", "etcd-healthy", "etcd-promote", "static-pods"] as const) run.cancel(timer);
-  if (wipe) {
-    run.set({ etcd: { data: undefined, isBootstrapRequested: false, isChecked: false } });
-    run.service("etcd", "Finished", "Service finished successfully");
-  } else {
-    run.set({ etcd: { ...machine.etcd, isChecked: false } });
-    run.service("etcd", "Failed", "the member has been permanently removed from the cluster");
-  }
+  const isRemoved = how === "removed";
+  run.set({ etcd: { ...machine.etcd, ...(how === "emptied" ? { data: undefined, isBootstrapRequested: false } : {}), isChecked: false } });
+  if (!isRemoved) run.service("etcd", "Finished", "Service finished successfully");
+  else if (machine.services["etcd"]?.state === "Running")
+    run.service("etcd", "Waiting", 'Error running Containerd(etcd), going to restart forever: task "etcd" failed: exit code 0');
   run.set({ kubernetes: { ...run.machine.kubernetes, hasStaticPods: false } });
   run.output("kubernetes-down");
   run.output("etcd-changed");

@@ -33,6 +33,8 @@ export interface Timings {
   readonly etcdPromoteMs: number;
   /** A lost leader until the next one is elected. */
   readonly etcdElectionMs: number;
+  /** etcd is told to stop until its process has ended. */
+  readonly etcdStopMs: number;
   /** etcd healthy until the static pods run and the Kubernetes API answers. */
   readonly staticPodsMs: number;
   /** Kubernetes API answers until the kubelet has registered its Node. */
@@ -62,6 +64,7 @@ export const instantTimings: Timings = {
   etcdJoinPollMs: 1,
   etcdPromoteMs: 0,
   etcdElectionMs: 0,
+  etcdStopMs: 0,
   staticPodsMs: 0,
   nodeRegisterMs: 0,
   nodeReadyMs: 0,
@@ -86,6 +89,7 @@ export const demoTimings: Timings = {
   etcdJoinPollMs: 150,
   etcdPromoteMs: 200,
   etcdElectionMs: 100,
+  etcdStopMs: 100,
   staticPodsMs: 250,
   nodeRegisterMs: 150,
   nodeReadyMs: 250,
@@ -110,6 +114,7 @@ export const realisticTimings: Timings = {
   etcdJoinPollMs: 5_000,
   etcdPromoteMs: 10_000,
   etcdElectionMs: 1_500,
+  etcdStopMs: 1_000,
   staticPodsMs: 20_000,
   nodeRegisterMs: 3_000,
   nodeReadyMs: 15_000,

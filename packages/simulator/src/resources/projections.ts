@@ -6,6 +6,7 @@ import { machineStatusOf } from "../node/status.ts";
 import { etcdImageOf } from "../node/etcd-service.ts";
 import { controlPlaneProjections } from "./control-plane-projections.ts";
 import { hardwareProjections } from "./hardware-projections.ts";
+import { memberShown } from "./member-shown.ts";
 
 /** One resource without its bookkeeping. */
 export interface Projected {
@@ -183,11 +184,9 @@ const base: Readonly<Record<string, Projection>> = {
             spec: { nodename: nodenameOf(cell.state), hostnameVersion: "1", skipNodeRegistration: false },
           },
         ],
-  "EtcdMembers.etcd.talos.dev": ({ cell }) => {
-    const { etcd, services } = cell.state;
-    // Gone while etcd does not run or is not healthy: that it is not there says nothing about data.
-    if (etcd.data === undefined || services["etcd"]?.state !== "Running" || services["etcd"].isHealthy !== true) return [];
-    return [{ id: "local", owner: "etcd.MemberController", spec: { memberID: etcd.data.memberId } }];
+  "EtcdMembers.etcd.talos.dev": ({ cell, world }) => {
+    const memberID = memberShown(world, cell);
+    return memberID === undefined ? [] : [{ id: "local", owner: "etcd.MemberController", spec: { memberID } }];
   },
   "EtcdSpecs.etcd.talos.dev": ({ cell }) => {
     if (!isControlPlane(cell.state) || !hasEtcdAddress(cell.state)) return [];

@@ -178,18 +178,6 @@ export async function etcdForfeitLeadership(context: HandlerContext): Promise<ma
   return create(machine.EtcdForfeitLeadershipResponseSchema, { messages: [{ member: leader?.name ?? "" }] });
 }
 
-/** MachineService/EtcdLeaveCluster: the machine removes itself and empties its data directory. */
-export async function etcdLeaveCluster(context: HandlerContext): Promise<machine.EtcdLeaveClusterResponse> {
-  requireControlPlane(context, "etcd leave");
-  const cluster = await runningEtcd(context);
-  const id = context.cell.state.etcd.data?.memberId;
-  if (id !== undefined) {
-    const left = context.world.etcd.remove(cluster, id, "leave");
-    if (!left.ok) throw new RpcError(grpcStatus.unknown, `failed to remove member ${memberNumber(id)}: ${left.refusal}`);
-  }
-  return create(machine.EtcdLeaveClusterResponseSchema, { messages: [{}] });
-}
-
 /** MachineService/EtcdRemoveMemberByID: the id goes straight to etcd. */
 export async function etcdRemoveMemberById(
   context: HandlerContext,
@@ -198,7 +186,7 @@ export async function etcdRemoveMemberById(
   requireControlPlane(context, "etcd remove member");
   const cluster = await runningEtcd(context);
   requireLeader(context, cluster);
-  const removed = context.world.etcd.remove(cluster, memberHex(request.memberId), "evict");
+  const removed = context.world.etcd.remove(cluster, memberHex(request.memberId), "removed");
   if (!removed.ok) {
     const code = removed.refusal === "etcdserver: member not found" ? grpcStatus.notFound : grpcStatus.unknown;
     throw new RpcError(code, `failed to remove member ${request.memberId}: ${removed.refusal}`);

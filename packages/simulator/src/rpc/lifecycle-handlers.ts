@@ -25,7 +25,7 @@ const systemPartitions = ["EFI", "BIOS", "BOOT", "META", "STATE", "EPHEMERAL"];
 
 /**
  * MachineService/Reset: checks the wish, answers with an actor id; everything else follows the answer. A graceful reset leaves etcd first and stops
- * when etcd refuses. In a container nothing is wiped: the process ends and comes back.
+ * when etcd refuses. A container only stops: it leaves nothing, wipes nothing, and is off until somebody starts it.
  */
 export function reset(context: HandlerContext, request: machine.ResetRequest): machine.ResetResponse {
   const { state } = context.cell;
@@ -36,7 +36,7 @@ export function reset(context: HandlerContext, request: machine.ResetRequest): m
     actorId: id,
     wipe,
     isGraceful: request.graceful && wipe.ephemeral,
-    afterwards: request.reboot || state.hardware.platform === "container" ? "reboot" : "shutdown",
+    afterwards: request.reboot && state.hardware.platform !== "container" ? "reboot" : "shutdown",
   });
   return create(machine.ResetResponseSchema, { messages: [{ actorId: id }] });
 }

@@ -8,11 +8,11 @@ import {
   etcdAlarmList,
   etcdDefragment,
   etcdForfeitLeadership,
-  etcdLeaveCluster,
   etcdMemberList,
   etcdRemoveMemberById,
   etcdStatus,
 } from "./etcd-handlers.ts";
+import { etcdLeaveCluster } from "./etcd-leave-handler.ts";
 import { events } from "./event-handlers.ts";
 import { copy, diskUsage, list, read } from "./file-handlers.ts";
 import { healthCheck } from "./health-handler.ts";
