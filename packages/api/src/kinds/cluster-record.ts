@@ -128,6 +128,7 @@ const openIntent = object(
     why: required(string({ description: "The rule or wish behind it, as a sentence.", maxLength: 1024 })),
     ...intentFields,
     memberId: string({ description: "The etcd member concerned, 16 hex digits.", maxLength: 32 }),
+    stoppedAt: time("Since when a container that was asked to stop did not answer. One that answers again was started by somebody."),
     configHash: string({ description: "Hash of the configuration that is sent.", maxLength: 128 }),
     applyMode: oneOf(["try", "no-reboot", "staged"], {
       description: "How a configuration is sent; one that is tried reverts by itself at the deadline.",

@@ -74,6 +74,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     const isMember = members.some((member) => member.id === flight.memberId);
     switch (flight.effect) {
       case "T9":
+        if (state.hardware.platform === "container" && state.power === "off") return true;
         return state.stage === "maintenance" || state.config.persisted === undefined;
       case "T7":
       case "T8":
@@ -162,7 +163,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     if (!stage.everMachines.has(address)) report("S19", `a wipe goes to ${address}, which never belonged to the cluster`);
     const intent = intentsOf(record).find((one) => one.what === "Reset" && one.machine.address === address);
     if (intent === undefined) report("S19", `a wipe goes to ${address} without an open intent`);
-    else if (intent.machine.uuid !== machineAt(address).state.hardware.uuid)
+    else if (intent.machine.uuid !== "" && intent.machine.uuid !== machineAt(address).state.hardware.uuid)
       report("S19", `a wipe goes to ${address}, where another machine stands than in the intent`);
   }
 

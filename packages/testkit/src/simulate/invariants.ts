@@ -197,7 +197,9 @@ export function createInvariants(input: InvariantsInput): Invariants {
   /** A machine that was not given up and is not blank; while the cluster is wanted any of its machines may become so. */
   function stillConfigured(): string | undefined {
     return [...stage.everMachines].find((address) => {
-      const isBlank = stage.desired === undefined && datacenter.machine(standingAt(address)).state.config.persisted === undefined;
+      const { config, hardware, power } = datacenter.machine(standingAt(address)).state;
+      const isStopped = hardware.platform === "container" && power === "off";
+      const isBlank = stage.desired === undefined && (isStopped || config.persisted === undefined);
       return !isBlank && !stage.abandoned.has(address);
     });
   }

@@ -18,6 +18,8 @@ export interface Scenario {
   readonly deletionPolicy: DeletionPolicy;
   /** Whether each machine has a UUID of its own, all show one as cloned virtual machines do, or all show one that a vendor ships by the thousand. */
   readonly uuids: "own" | "cloned" | "vendor";
+  /** Where the machines run. Default `metal`. */
+  readonly platform?: "container";
 }
 
 /** What a person wants at one moment of a run. */
@@ -46,6 +48,7 @@ export interface ScenarioChoices {
   readonly workers?: readonly number[];
   readonly spares?: number;
   readonly deletionPolicy?: DeletionPolicy;
+  readonly platform?: "container";
 }
 
 /** Draws a scenario. The number of draws is always the same, so that what comes after does not shift. */
@@ -58,6 +61,7 @@ export function chooseScenario(random: RandomSource, choices: ScenarioChoices = 
     shape: pick(["cluster", "pools"], random),
     ...pick(VERSIONS, random),
     uuids: pick(["own", "own", "own", "own", "own", "own", "cloned", "vendor"], random),
+    ...(choices.platform === undefined ? {} : { platform: choices.platform }),
   };
 }
 

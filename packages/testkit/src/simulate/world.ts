@@ -163,6 +163,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       address,
       talosVersion: scenario.talosVersion,
       ...sharedUuid(scenario),
+      ...(scenario.platform === undefined ? {} : { platform: scenario.platform }),
     })),
     timings: isQuick ? quickTimings : realisticTimings,
     workload: dialled.api,

@@ -31,6 +31,7 @@ import { configureMachine } from "./effects/configure-machine.ts";
 import { followEndpoint } from "./effects/follow-endpoint.ts";
 import { rebootMachine } from "./effects/reboot-machine.ts";
 import { forfeitLeadership } from "./effects/forfeit-leadership.ts";
+import { leaveEtcd } from "./effects/leave-etcd.ts";
 import { removeMember } from "./effects/remove-member.ts";
 import { takeBundle } from "./effects/take-bundle.ts";
 import { resetMachine } from "./effects/reset-machine.ts";
@@ -152,6 +153,8 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return writeTalosconfig(action, effects);
     case "ResetMachine":
       return resetMachine(action, effects);
+    case "LeaveEtcd":
+      return leaveEtcd(action, effects);
     case "ForfeitLeadership":
       return forfeitLeadership(action, effects);
     case "RemoveMember":

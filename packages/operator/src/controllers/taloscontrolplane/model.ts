@@ -215,10 +215,13 @@ export type Action =
       readonly leavesEtcd?: boolean;
       /**
        * The machine leaves a cluster that stays: the specs are read live, and none may list it. `no-voter`: etcd's members are asked, and it must be none
-       * that votes; `no-etcd`: etcd is not founded, and the machine must hold none. Default: cluster or pool are deleted.
+       * that votes; `no-member`: the others list no member of it at all; `no-etcd`: etcd is not founded, and the machine must hold none. Default: cluster or
+       * pool are deleted.
        */
-      readonly ifUnlisted?: "voter" | "no-voter" | "no-etcd" | "worker";
+      readonly ifUnlisted?: "voter" | "no-voter" | "no-member" | "no-etcd" | "worker";
     }
+  /** The machine removes its own member from etcd and empties its data: before a container is stopped, which leaves etcd as it is. Its reset stands in the record. */
+  | { readonly kind: "LeaveEtcd"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
   /** The machine hands the leadership of etcd to another member. Only one whose wipe stands in the record. */
   | { readonly kind: "ForfeitLeadership"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
   /** Takes the member of a machine that is gone out of etcd's list. Asked of a healthy member; the intent stands in the record. */

@@ -2,6 +2,7 @@ import type { Workload } from "../workload.ts";
 import { readopt, recreate, takeOver } from "./again.ts";
 import { compose, composeDelete, composeDisturbed, composeScale } from "./composition.ts";
 import { configLive, configReboot } from "./configuration.ts";
+import { containersDelete, containersLeave } from "./containers.ts";
 import { create } from "./create.ts";
 import { deletion, preservation } from "./deletion.ts";
 import { drain } from "./draining.ts";
@@ -29,6 +30,8 @@ export const workloads: readonly Workload[] = [
   operatorUpgrade,
   deletion,
   preservation,
+  containersLeave,
+  containersDelete,
   recreate,
   readopt,
   takeOver,

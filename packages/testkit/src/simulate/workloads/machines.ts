@@ -18,8 +18,9 @@ export function formerMachines({ stage, datacenter }: EditableWorld): readonly S
     .map((address) => datacenter.machine(address));
 }
 
-/** The machine holds nothing of any cluster. */
+/** The machine holds nothing of any cluster; a container that is stopped can do no harm, and is not wiped by anybody. */
 export function isBlank({ state }: SimulatedMachine): boolean {
+  if (state.hardware.platform === "container" && state.power === "off") return true;
   return state.stage === "maintenance" && state.config.persisted === undefined && state.etcd.data === undefined;
 }
 

@@ -5,7 +5,7 @@ import { isSettled, sparesOf } from "./machines.ts";
 type Pools = Pick<NonNullable<EditableWorld["stage"]["desired"]>, "controlPlanes" | "workers">;
 
 /** One edit of who belongs to the cluster, reached when it is so. */
-function want(what: string, pools: (now: Pools, spares: readonly string[]) => Partial<Pools>): Step {
+export function want(what: string, pools: (now: Pools, spares: readonly string[]) => Partial<Pools>): Step {
   return {
     what,
     make: (world) => world.edit(pools(world.stage.desired ?? { controlPlanes: [], workers: [] }, sparesOf(world))),

@@ -3,7 +3,8 @@ import { lookAt } from "../../../looking/look-at.ts";
 import type { Look } from "../../../looking/look.ts";
 import { controlPlanesOf } from "../membership/etcd-view.ts";
 import type { Effects } from "../execute.ts";
-import { machineFact } from "../record/facts.ts";
+import { intentOn, machineFact } from "../record/facts.ts";
+import { memberOf } from "../membership/removal.ts";
 import { isOtherMachine } from "../membership/identity.ts";
 import type { MachineName } from "../model.ts";
 import { answerOf, projectWithout, quorumOf, settled } from "../membership/quorum.ts";
@@ -70,6 +71,28 @@ export async function demandNoVoter(machine: MachineName, effects: Effects): Pro
   if (own === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} does not tell which member of etcd is its own`);
   if (view.kind === "unsafe") throw new EffectError("PRECONDITION_GONE", view.message);
   if (view.voters.some(({ id }) => id === own)) throw new EffectError("PRECONDITION_GONE", `${machine} is a voter of etcd`);
+}
+
+/**
+ * Fails unless the others agree now that etcd has no member of this machine, under whatever id: what is stopped then takes nothing along. A machine's own word
+ * that it is none is not enough.
+ *
+ * @throws EffectError `PRECONDITION_GONE`
+ */
+export async function demandNoMember(machine: MachineName, effects: Effects): Promise<void> {
+  const looks = await lookAtControlPlanes(effects);
+  const answers = looks.flatMap((one) => answerOf(one.machine, one.look) ?? []);
+  const own = answers.find((answer) => answer.machine === machine)?.etcd.localMember;
+  const view = quorumOf(answers.filter((answer) => answer.machine !== machine));
+  if (own === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} does not tell which member of etcd is its own`);
+  if (view.kind === "unsafe") throw new EffectError("PRECONDITION_GONE", view.message);
+  const fact = machineFact(effects.facts(), machine);
+  const intent = intentOn(effects.facts(), machine, "Reset");
+  const ids = [own, fact?.memberId, intent?.memberId];
+  const { members } = view;
+  const member =
+    members.find(({ id }) => ids.includes(id)) ?? (fact === undefined ? undefined : memberOf(effects.seen, members, effects.facts(), fact));
+  if (member !== undefined) throw new EffectError("PRECONDITION_GONE", `etcd lists ${member.id}, the member of ${machine}`);
 }
 
 /** Machines that answer as another one than was written down say nothing. */

@@ -7,6 +7,8 @@ import { attempt, noteNotSent } from "./attempt.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
+import { machineFact } from "../record/facts.ts";
+import type { ClusterFacts } from "../record/facts.ts";
 
 const REFUSALS: readonly TalosErrorCode[] = ["NOT_FOUND", "PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED"];
 
@@ -26,10 +28,17 @@ export async function removeMember(action: Extract<Action, { readonly kind: "Rem
         await demandMachine(client, via.machine, via.ifUuid, signal, effects.facts());
         const { shownBy } = await demandQuorum({ machine, memberId, how: "leaves" }, effects);
         const owner = shownBy.get(memberId);
-        if (owner !== undefined) throw new EffectError("PRECONDITION_GONE", `${owner} answers and shows member ${memberId} as its own`);
+        // Only a container that is on its way out may be there still: one whose member cannot leave by itself.
+        const isLeaving = owner === machine && isBeingReset(effects, machine);
+        if (owner !== undefined && !isLeaving)
+          throw new EffectError("PRECONDITION_GONE", `${owner} answers and shows member ${memberId} as its own`);
         await demandUnlisted(machine, effects);
         const timeoutMs = await effects.guard.check((facts) =>
-          facts.intents.some((intent) => intent.what === "RemoveMember" && intent.machine === machine && intent.memberId === memberId),
+          facts.intents.some(
+            (intent) =>
+              intent.machine === machine &&
+              (intent.what === "RemoveMember" ? intent.memberId === memberId : intent.what === "Reset" && isContainerFact(facts, machine)),
+          ),
         );
         log.info({ action: "RemoveMember", machine, member: memberId, endpoint: via.address }, "Removing etcd member");
         await send(() => client.etcdRemoveMemberById(memberId, { timeoutMs, signal }));
@@ -57,4 +66,14 @@ export async function removeMember(action: Extract<Action, { readonly kind: "Rem
   } finally {
     session.nudge(via.machine);
   }
+}
+
+/** Its reset stands in the record, and it is a container: a member that does not leave by itself is removed under the same intent. */
+function isBeingReset(effects: Effects, machine: string): boolean {
+  const facts = effects.facts();
+  return isContainerFact(facts, machine) && facts.intents.some((intent) => intent.what === "Reset" && intent.machine === machine);
+}
+
+function isContainerFact(facts: ClusterFacts, machine: string): boolean {
+  return machineFact(facts, machine)?.platform === "container";
 }

@@ -8,13 +8,15 @@ import { asAdmin } from "./admin.ts";
 import { attempt, noteNotSent } from "./attempt.ts";
 import { demandDeleted } from "./demand-deleted.ts";
 import { demandMachine } from "./demand-machine.ts";
-import { demandNoVoter, demandQuorum } from "./demand-quorum.ts";
+import { demandNoMember, demandNoVoter, demandQuorum } from "./demand-quorum.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
 
 const REFUSALS: readonly TalosErrorCode[] = ["PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED"];
 
 /**
  * Wipes a machine whose wipe stands in the record. The answer says only that it was accepted: the proof is the machine in maintenance mode.
+ *
+ * A container is only stopped by it: it has left etcd before, and the proof is that nobody answers any more.
  *
  * Graceful where the cluster stays: the machine drains its node and leaves etcd first. Not so for the last ones of a cluster that goes, which would wait for
  * ever for etcd to let a member go.
@@ -30,6 +32,7 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
         if (action.ifUnlisted === undefined) await demandDeleted(action.machine, effects);
         else {
           if (action.ifUnlisted === "no-voter") await demandNoVoter(action.machine, effects);
+          if (action.ifUnlisted === "no-member") await demandNoMember(action.machine, effects);
           if (action.ifUnlisted === "no-etcd") await demandNoEtcdOn(client, action.machine, signal);
           await demandUnlisted(action.machine, effects);
         }

@@ -1,4 +1,4 @@
-import type { Action, Observed } from "../model.ts";
+import type { Action, MachineName, Observed } from "../model.ts";
 import { machineFact, withDecisions, withIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { etcdMembership, projectWithout } from "./quorum.ts";
@@ -82,13 +82,18 @@ export function pursueRemoval(seen: Observed, facts: ClusterFacts, intent: Inten
   return { ...say("RemovingMember", `Member ${memberId} of ${fact.name}, which is gone, is being removed from etcd.`), actions };
 }
 
-/** Whom to ask: the leader, which is a healthy member that a listed machine shows. */
-function viaOf(
+/**
+ * Whom to ask: the leader, which is a healthy member that a listed machine shows.
+ *
+ * @param except whose member it is
+ */
+export function viaOf(
   seen: Observed,
   facts: ClusterFacts,
   view: EtcdQuorum,
+  except?: MachineName,
 ): Extract<Action, { readonly kind: "RemoveMember" }>["via"] | undefined {
-  const healthy = view.voters.filter((voter) => voter.isHealthy && voter.machine !== undefined);
+  const healthy = view.voters.filter((voter) => voter.isHealthy && voter.machine !== undefined && voter.machine !== except);
   const voter = healthy.find(({ id }) => id === view.leader) ?? healthy[0];
   const machine = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === voter?.machine);
   if (machine === undefined) return undefined;

@@ -3,8 +3,10 @@ import type { Action, Observed, SeenMachine } from "../model.ts";
 import type { Look } from "../../../looking/look.ts";
 import { machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
+import { isContainer } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
+import { pursueContainerReset } from "./plan-container-reset.ts";
 import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
 import { closed, isWiped, LATE_MS, mayAskAgain, memberListed, released, resetIntent, waits, wipeForbidden } from "./removal.ts";
 import type { Leaver, Removal, RemovalStep } from "./removal.ts";
@@ -33,13 +35,17 @@ export function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver):
   const drain = readyToDisturb(seen, machine.declared.name);
   if (drain.kind !== "ready")
     return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
-  const intent = resetIntent(seen, leaver, "The spec no longer lists this control plane.");
+  const opened = resetIntent(seen, leaver, "The spec no longer lists this control plane.");
+  const inContainer = isContainer(machine.look, fact);
+  const memberId = machine.look.kind === "running" ? machine.look.etcd?.localMember : undefined;
+  // What is stopped may not show its member any more.
+  const intent: IntentFact = inContainer && memberId !== undefined && memberId !== "none" ? { ...opened, memberId } : opened;
   const next = withDecisions(withIntent(facts, intent), {
     at: seen.now,
     action: "Reset",
     reason: "NotListed",
     machine: fact.name,
-    message: `${fact.name} is to leave etcd and be wiped: no spec lists it any more, and etcd keeps its quorum without it.`,
+    message: `${fact.name} is to leave etcd and be ${inContainer ? "stopped" : "wiped"}: no spec lists it any more, and etcd keeps its quorum without it.`,
   });
   return { ...pursueReset(seen, next, intent), facts: next };
 }
@@ -97,6 +103,11 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
     };
   }
   const isLeaving = seen.former.includes(machine);
+  const forbiddenNow = isLeaving ? wipeForbidden(seen, leaver) : undefined;
+  if (isContainer(machine.look, fact) && isLeaving && (forbiddenNow === undefined || machine.look.kind !== "running")) {
+    const step = pursueContainerReset(seen, facts, intent, leaver, forbiddenNow);
+    if (step !== undefined) return step;
+  }
   if (machine.look.kind !== "running") {
     if (seen.now < intent.deadline) return busy(`${fact.name} is being wiped; it is let go once it answers in maintenance mode.`);
     return closed(seen, facts, intent, "Silent", `${fact.name} was to be wiped and does not answer any more.`);
@@ -108,8 +119,7 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
     if (seen.now < intent.deadline + LATE_MS) return busy(`${fact.name} is listed again; its reset may have been sent and is waited for.`);
     return closed(seen, facts, intent, "ListedAgain", `${fact.name} is listed again, and its reset did not take place.`);
   }
-  const forbidden = wipeForbidden(seen, leaver);
-  if (forbidden !== undefined) return { facts, actions: [], removals: [waits(fact, "ConfirmationRequired", forbidden)] };
+  if (forbiddenNow !== undefined) return { facts, actions: [], removals: [waits(fact, "ConfirmationRequired", forbiddenNow)] };
   const hindrance = resetHindrance(seen, facts, leaver);
   if (hindrance !== undefined) return { facts, actions: [], removals: [waits(fact, "WaitingForQuorum", hindrance)] };
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };

@@ -1,4 +1,5 @@
 import { isReadyNode } from "../conditions/machine-state.ts";
+import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
 import { intentOn, machineFact, mayHoldConfig, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
@@ -60,7 +61,11 @@ function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, engaged: R
   if (intent === undefined && policyOf(pool?.spec) === "preserve")
     return letGo("Preserved", `${fact.name} is let go as it is: deletionPolicy of ${machine.declared.owner.name} is preserve.`);
 
+  const end = intent !== undefined && isContainer(machine.look, fact) ? endOfContainer(seen, machine, intent) : undefined;
+  if (end !== undefined) return letGo(end === "stopped" ? "Stopped" : "StartedAgain", wordsOfEnd(fact.name, end));
   if (machine.look.kind !== "running") {
+    if (intent !== undefined && isContainer(machine.look, fact) && machine.look.kind === "silent")
+      return { ...say("Resetting", stopping(fact.name)), facts: withStop(seen, facts, machine, intent) };
     if (intent === undefined) return { facts, actions: [], removals: [unreachable(facts, machine, fact)] };
     if (seen.now < intent.deadline) return say("Resetting", resetting(fact.name));
     return { ...say("MachineUnreachable", unreachable(facts, machine, fact).message), facts: closed(seen, facts, intent, "Silent") };
@@ -84,7 +89,7 @@ function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, engaged: R
     action: "Reset",
     reason: "NotListed",
     machine: fact.name,
-    message: `${fact.name} is to be wiped: ${machine.declared.owner.name} no longer lists it.`,
+    message: `${fact.name} is to be ${isContainer(machine.look, fact) ? "stopped" : "wiped"}: ${machine.declared.owner.name} no longer lists it.`,
   });
   return pursue(seen, next, leaver, opened);
 }
@@ -105,7 +110,8 @@ function pursue(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver, 
             ifUnlisted: "worker",
           },
         ];
-  return { facts, actions, removals: [waits(fact, "Resetting", resetting(fact.name))] };
+  const words = isContainer(machine.look, fact) ? stopping(fact.name) : resetting(fact.name);
+  return { facts, actions, removals: [waits(fact, "Resetting", words)] };
 }
 
 /** Why no further machine of this pool may go down now, or `undefined`. One that is down already takes nothing away. */
@@ -152,6 +158,10 @@ function closed(seen: Observed, facts: ClusterFacts, intent: IntentFact, reason:
     machine: intent.machine,
     message,
   });
+}
+
+function stopping(name: string): string {
+  return `${name} is being stopped; it is let go when it does not answer any more: ${KEEPS_VOLUMES}.`;
 }
 
 function resetting(name: string): string {

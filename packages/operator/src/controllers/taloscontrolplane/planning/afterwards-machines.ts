@@ -7,7 +7,7 @@ import type { KnownConfig } from "../config-changes/seen-config.ts";
 /** An action on a running machine, or on etcd's list of members. */
 export type MachineAction = Extract<
   Action,
-  { readonly kind: "ForfeitLeadership" | "RemoveMember" | "ApplyConfig" | "KeepConfig" | "RebootMachine" | "WriteMeta" }
+  { readonly kind: "LeaveEtcd" | "ForfeitLeadership" | "RemoveMember" | "ApplyConfig" | "KeepConfig" | "RebootMachine" | "WriteMeta" }
 >;
 
 /** What a machine would show after a boot that a plan foresees. */
@@ -21,6 +21,11 @@ export function afterwardsOnMachines(seen: Observed, action: MachineAction): Obs
         const own = memberOf(seen, action.machine);
         return { ...etcd, leader: members.find(({ id, isLearner }) => id !== own && !isLearner)?.id ?? etcd.leader };
       });
+    case "LeaveEtcd": {
+      const own = memberOf(seen, action.machine);
+      const left = withEtcd(seen, (etcd, members) => ({ ...etcd, members: members.filter(({ id }) => id !== own) }));
+      return { ...left, former: left.former.map((one) => (one.declared.name === action.machine ? withoutEtcd(one) : one)) };
+    }
     case "RemoveMember": {
       const facts = factsOf(seen);
       const without = withEtcd(seen, (etcd, members) => ({ ...etcd, members: members.filter(({ id }) => id !== action.memberId) }));
@@ -88,6 +93,13 @@ function withFacts(seen: Observed, facts: ClusterFacts): Observed {
 function memberOf(seen: Observed, name: MachineName): string | undefined {
   const look = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === name)?.look;
   return look?.kind === "running" ? look.etcd?.localMember : undefined;
+}
+
+/** Its etcd has stopped and holds nothing. */
+function withoutEtcd({ declared, look }: SeenMachine): SeenMachine {
+  if (look.kind !== "running" || look.etcd === undefined) return { declared, look };
+  const { members: _, ...etcd } = look.etcd;
+  return { declared, look: { ...look, etcd: { ...etcd, members: undefined, service: "Finished", isHealthy: false, localMember: "none" } } };
 }
 
 function withEtcd(seen: Observed, change: (etcd: SeenEtcd, members: readonly EtcdMember[]) => SeenEtcd): Observed {

@@ -78,6 +78,7 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
     case "Uncordon":
     case "DeleteNode":
       return afterwardsOnNodes(seen, action);
+    case "LeaveEtcd":
     case "ForfeitLeadership":
     case "RemoveMember":
     case "ApplyConfig":

@@ -234,6 +234,7 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
     why: intent.why,
     ...(intent.bootIdBefore === undefined ? {} : { bootIdBefore: intent.bootIdBefore }),
     ...(intent.memberId === undefined ? {} : { memberId: intent.memberId }),
+    ...(intent.stoppedAt === undefined ? {} : { stoppedAt: ms(intent.stoppedAt) }),
     ...(intent.configHash === undefined ? {} : { configHash: intent.configHash }),
     ...(intent.applyMode === undefined ? {} : { applyMode: intent.applyMode }),
   };
@@ -258,6 +259,7 @@ export function printIntent(fact: IntentFact, before: ClusterRecord | undefined,
     fencingToken,
     ...(fact.bootIdBefore === undefined ? {} : { bootIdBefore: fact.bootIdBefore }),
     ...(fact.memberId === undefined ? {} : { memberId: fact.memberId }),
+    ...(fact.stoppedAt === undefined ? {} : { stoppedAt: time(fact.stoppedAt) }),
     ...(fact.configHash === undefined ? {} : { configHash: fact.configHash }),
     ...(fact.applyMode === undefined ? {} : { applyMode: fact.applyMode }),
   };

@@ -122,7 +122,7 @@ export interface BootstrapDoneFact {
 }
 
 /**
- * What an intent is about: `Reset` wipes a machine, `RemoveMember` takes a dead member out of etcd's list, `ApplyConfig` changes the configuration of a
+ * What an intent is about: `Reset` wipes a machine, or stops a container after it has left etcd, `RemoveMember` takes a dead member out of etcd's list, `ApplyConfig` changes the configuration of a
  * running machine, `Reboot` boots it anew, `WriteMeta` changes the static network settings in its META.
  */
 export type IntentKind = "Reset" | "RemoveMember" | "ApplyConfig" | "Reboot" | "WriteMeta";
@@ -145,6 +145,8 @@ export interface IntentFact {
   readonly bootIdBefore?: string;
   /** The etcd member concerned: 16 hex digits. */
   readonly memberId?: string;
+  /** Since when a container that was asked to stop did not answer. One that answers again was started by somebody. */
+  readonly stoppedAt?: number;
   /** Hash of the configuration that is sent. */
   readonly configHash?: string;
   /** How it is sent: `try` reverts by itself at `deadline`. */

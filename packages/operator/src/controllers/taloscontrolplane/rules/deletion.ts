@@ -24,6 +24,7 @@ import { withUnknownRunning } from "../membership/plan-machines.ts";
 import { COMES_BACK_MS, isMadeAnew, saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { compareIdentity } from "../membership/proven-look.ts";
+import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "../membership/container-end.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
 import { adopt, isOfAnother } from "./adoption.ts";
 
@@ -262,15 +263,23 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       });
       continue;
     }
-    if (isWiped || isAbandoned(seen, machine, facts)) {
-      const reason = isWiped ? "AnswersInMaintenance" : "AbandonedByPerson";
+    const inContainer = isContainer(look, fact);
+    const end = inContainer && intent !== undefined ? endOfContainer(seen, machine, intent) : undefined;
+    if (isWiped || end !== undefined || isAbandoned(seen, machine, facts)) {
+      const reason = isWiped
+        ? "AnswersInMaintenance"
+        : end === undefined
+          ? "AbandonedByPerson"
+          : end === "stopped"
+            ? "Stopped"
+            : "StartedAgain";
       if (next !== undefined && fact !== undefined) {
         next = withDecisions(withoutIntent(withMachine(next, { ...fact, releasedAt: seen.now }), declared.name), {
           at: seen.now,
           action: "Release",
           reason,
           machine: declared.name,
-          message: `${declared.name} is let go.`,
+          message: end === undefined ? `${declared.name} is let go.` : wordsOfEnd(declared.name, end),
         });
       }
       continue;
@@ -289,8 +298,16 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       });
       continue;
     }
+    const busy = inContainer
+      ? `${declared.name} is being stopped; it is let go when it does not answer any more: ${KEEPS_VOLUMES}.`
+      : `${declared.name} is being wiped; it is let go once it answers in maintenance mode.`;
+    if (inContainer && look.kind === "silent" && intent !== undefined && next !== undefined) {
+      next = withStop(seen, next, machine, intent);
+      waiting.push({ reason: "Resetting", message: busy });
+      continue;
+    }
     if (look.kind !== "running" && intent !== undefined && seen.now - intent.at < WIPE_TAKES_MS) {
-      waiting.push({ reason: "Resetting", message: `${declared.name} is being wiped; it is let go once it answers in maintenance mode.` });
+      waiting.push({ reason: "Resetting", message: busy });
       continue;
     }
     if (look.kind !== "running") {
@@ -341,7 +358,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       reason: "Resetting",
       message: isStubborn
         ? `${declared.name} was told to wipe itself at ${rfc3339(intent.at)} and still runs; it is told again. Look at its console and wipe it by hand, or give it up: annotate the TalosControlPlane with ${annotations.abandonMachine}: ${wordFor(facts, declared.name, undefined)}.`
-        : `${declared.name} is being wiped; it is let go once it answers in maintenance mode.`,
+        : busy,
     });
     const ifUuid = intent?.uuid ?? fact?.uuid ?? "";
     const isGraceful = leavesGracefully(seen, machine);
@@ -388,7 +405,8 @@ function withoutOthers(seen: Observed, facts: ClusterFacts, machines: readonly S
 
 /** While etcd keeps its quorum without it, a control plane leaves etcd before it is wiped; asked a second time, and as the last one, it wipes at once. */
 function leavesGracefully(seen: Observed, { declared, look }: SeenMachine): boolean {
-  if (declared.role !== "controlplane" || seen.sent.has(`Reset/${declared.name}`)) return false;
+  // A container leaves nothing when it is reset, graceful or not; the others go next.
+  if (declared.role !== "controlplane" || isContainer(look, undefined) || seen.sent.has(`Reset/${declared.name}`)) return false;
   const view = etcdQuorum(seen);
   const member = look.kind === "running" ? look.etcd?.localMember : undefined;
   if (view.kind === "unsafe" || view.voters.length < 2 || !view.voters.some(({ id }) => id === member)) return false;

@@ -1,0 +1,169 @@
+import { waitsForEtcd } from "./etcd-view.ts";
+import type { EtcdMember } from "../../../looking/look.ts";
+import type { Action, Observed } from "../model.ts";
+import { withIntent, withoutIntent } from "../record/facts.ts";
+import type { ClusterFacts, IntentFact } from "../record/facts.ts";
+import { endOfContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
+import { viaOf } from "./plan-member-removal.ts";
+import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
+import type { EtcdQuorum } from "./quorum.ts";
+import { closed, listed, mayAskAgain, memberOf, released, resetIntent, waits } from "./removal.ts";
+import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+
+/** Before the bootstrap there is nobody to be listed by. */
+const NO_ETCD: EtcdQuorum = { kind: "known", members: [], voters: [], learners: [], leader: "0", healthy: 0, needed: 1 };
+
+/**
+ * Goes on with the reset of a control plane in a container, which Talos only stops: etcd would keep its member, and of two voters the other one would lose its
+ * quorum for good.
+ *
+ * ```
+ * runs, votes ──LeaveEtcd──► off the list of the others ──Reset──► stopped: let go
+ *   │  └─ cannot leave (ill, a learner, asked in vain) ──RemoveMember, by another──┘
+ * stopped, still listed ──RemoveMember, by another──► let go
+ * runs again with its disk ──RemoveMember, by another──► let go: the data of a removed member never joins again
+ * ```
+ * All of it under the one intent of the reset. What a call answers is no proof; the list of the others is.
+ *
+ * @param forbidden why nothing may be destroyed now
+ * @returns `undefined` where the container runs and etcd was not bootstrapped: nothing is peculiar to it then
+ */
+export function pursueContainerReset(
+  seen: Observed,
+  facts: ClusterFacts,
+  intent: IntentFact,
+  leaver: Leaver,
+  forbidden: string | undefined,
+): RemovalStep | undefined {
+  const { machine, fact } = leaver;
+  const say = (reason: Removal["reason"], message: string, actions: readonly Action[] = [], next = facts): RemovalStep => ({
+    facts: next,
+    actions,
+    removals: [waits(fact, reason, message)],
+  });
+  const { look } = machine;
+  const view = facts.bootstrapDone === undefined ? NO_ETCD : etcdMembership(seen);
+  if (view === NO_ETCD && look.kind === "running") return undefined;
+  if (view.kind === "unsafe")
+    return say(
+      "WaitingForQuorum",
+      `${fact.name} leaves once etcd's members agree: ${view.message}.`,
+      [],
+      withStop(seen, facts, machine, intent),
+    );
+  const member = memberUnder(seen, facts, intent, leaver, view);
+  const end = endOfContainer(seen, machine, intent);
+  if (look.kind !== "running") {
+    const next = withStop(seen, facts, machine, intent);
+    if (end === undefined) {
+      if (seen.now < intent.deadline || look.kind === "silent")
+        return say(
+          "Resetting",
+          `${fact.name} is being stopped; it is let go when it does not answer any more: ${KEEPS_VOLUMES}.`,
+          [],
+          next,
+        );
+      return closed(seen, facts, intent, "Silent", `${fact.name} was to be stopped, and something else answers at its address.`);
+    }
+    if (member !== undefined && forbidden !== undefined) return say("ConfirmationRequired", forbidden, [], next);
+    if (member !== undefined) return { ...removedByAnother(seen, facts, leaver, view, member), facts: next };
+    if (!isToldSince(seen, look.kind === "silent" ? look.since : seen.now))
+      return say("WaitingForQuorum", `${fact.name} is stopped; it is let go once etcd's members agree that it is none of them.`, [], next);
+    return { facts: released(seen, facts, fact, "Stopped", wordsOfEnd(fact.name, end)), actions: [], removals: [] };
+  }
+  const isBack = end === "started-again";
+  if (member !== undefined) {
+    const voter = view.voters.find(({ id }) => id === member.id);
+    const isOver = seen.now >= intent.deadline;
+    // While it leaves it is ill, and still listed by those who were looked at before.
+    if (!mayAskAgain(seen, `LeaveEtcd/${fact.name}`)) return say("Resetting", wordsOfLeaving(fact.name));
+    if (voter?.isHealthy !== true || isBack || isOver) return removedByAnother(seen, facts, leaver, view, member);
+    return leaves(seen, facts, intent, leaver, member);
+  }
+  const own = look.etcd?.localMember;
+  if (own === undefined)
+    return say("WaitingForQuorum", `${fact.name} does not tell which member of etcd is its own; it is looked at again.`);
+  if (isBack) {
+    if (waitsForEtcd(look.etcd))
+      return say(
+        "Resetting",
+        `${fact.name} was stopped by its reset, and somebody started its container again with its disk: it is about to join etcd, and is removed as soon as it has. Delete its container and its volumes.`,
+      );
+    return { facts: released(seen, facts, fact, "StartedAgain", wordsOfEnd(fact.name, "started-again")), actions: [], removals: [] };
+  }
+  if (look.stage === "resetting" && seen.now < intent.deadline) return say("Resetting", `${fact.name} is being stopped.`);
+  const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
+  const actions: Action[] =
+    mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ifUnlisted: "no-member" }] : [];
+  const said = `${fact.name} has left etcd and is stopped; it is let go when it does not answer any more: ${KEEPS_VOLUMES}.`;
+  return say("Resetting", said, actions, actions.length > 0 ? inTime(seen, facts, leaver, intent) : facts);
+}
+
+/** A voter that is well leaves by itself, after it has handed over the leadership, and only while etcd keeps its quorum without it. */
+function leaves(seen: Observed, facts: ClusterFacts, intent: IntentFact, { fact }: Leaver, member: EtcdMember): RemovalStep {
+  const say = (reason: Removal["reason"], message: string, actions: readonly Action[] = []): RemovalStep => ({
+    facts,
+    actions,
+    removals: [waits(fact, reason, message)],
+  });
+  const view = etcdQuorum(seen);
+  if (view.kind === "unsafe") return say("WaitingForQuorum", `${fact.name} leaves once etcd is settled: ${view.message}.`);
+  const projection = projectWithout(view, member.id, "leaves");
+  if (!projection.isSafe)
+    return say(
+      "WaitingForQuorum",
+      `${fact.name} stays, for etcd would lose its quorum without it: ${projection.message}. Bring back the control planes that are missing.`,
+    );
+  const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
+  const kind = view.leader === member.id ? "ForfeitLeadership" : "LeaveEtcd";
+  const actions: Action[] = mayAskAgain(seen, `${kind}/${fact.name}`) && seen.mayDisturb ? [{ kind, ...target }] : [];
+  return say(
+    "Resetting",
+    kind === "LeaveEtcd" ? wordsOfLeaving(fact.name) : `${fact.name} hands the leadership of etcd over before it leaves.`,
+    actions,
+  );
+}
+
+function wordsOfLeaving(name: string): string {
+  return `${name} leaves etcd; its container is stopped when the others do not list it any more.`;
+}
+
+/** A member that does not leave by itself is removed by a healthy one. */
+function removedByAnother(seen: Observed, facts: ClusterFacts, { fact }: Leaver, view: EtcdQuorum, member: EtcdMember): RemovalStep {
+  const say = (reason: Removal["reason"], message: string, actions: readonly Action[] = []): RemovalStep => ({
+    facts,
+    actions,
+    removals: [waits(fact, reason, message)],
+  });
+  const projection = projectWithout(view, member.id, "leaves");
+  if (!projection.isSafe) return say("WaitingForQuorum", `The member of ${fact.name} stays listed: ${projection.message}.`);
+  const via = viaOf(seen, facts, view, fact.name);
+  const mayAsk = via !== undefined && seen.mayDisturb && mayAskAgain(seen, `RemoveMember/${member.id}`);
+  const actions: Action[] = mayAsk ? [{ kind: "RemoveMember", machine: fact.name, memberId: member.id, via }] : [];
+  return say("RemovingMember", `Member ${member.id} of ${fact.name}, which does not leave by itself, is being removed from etcd.`, actions);
+}
+
+/** The member of this machine, under whatever id: the one it shows, those that were written down, or the one at its address that is nobody else's. */
+function memberUnder(
+  seen: Observed,
+  facts: ClusterFacts,
+  intent: IntentFact,
+  { machine: { look }, fact }: Leaver,
+  view: EtcdQuorum,
+): EtcdMember | undefined {
+  const shown = look.kind === "running" ? look.etcd?.localMember : undefined;
+  const known = [shown, intent.memberId].find((id) => id !== undefined && listed(view, id));
+  return view.members.find(({ id }) => id === known) ?? memberOf(seen, view.members, facts, fact);
+}
+
+/** Every control plane that answers told its list of members since then. */
+function isToldSince(seen: Observed, since: number): boolean {
+  return seen.machines.every(({ look }) => look.kind !== "running" || look.etcd?.members === undefined || look.at >= since);
+}
+
+/** What is sent now has its own time to take place. */
+function inTime(seen: Observed, facts: ClusterFacts, leaver: Leaver, intent: IntentFact): ClusterFacts {
+  if (seen.now < intent.deadline) return facts;
+  const { recorded: _recorded, ...rest } = intent;
+  return withIntent(withoutIntent(facts, leaver.fact.name), { ...rest, deadline: resetIntent(seen, leaver, intent.why).deadline });
+}
