@@ -135,7 +135,7 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
     ? ({ isGraceful: true, leavesEtcd: true, ifUnlisted: "voter" } as const)
     : facts.bootstrapDone === undefined
       ? ({ ifUnlisted: "no-etcd" } as const)
-      : ({ isGraceful: mayStillJoin(machine, view), ifUnlisted: "no-voter" } as const);
+      : ({ isGraceful: mayStillJoin(machine, view) && seen.now < intent.deadline, ifUnlisted: "no-voter" } as const);
   const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ...how }] : [];
   // What is sent now has its own time to take place: by the old deadline its silence would count as that of a machine that failed.
   if (actions.length > 0 && seen.now >= intent.deadline) {
@@ -154,7 +154,8 @@ function isToldSince(seen: Observed, wiped: Look): boolean {
 
 /**
  * The machine waits for etcd, or is a learner in it: by the time of the wipe it may vote, and only a graceful one takes its vote along. One whose etcd has
- * failed could not leave and would never be wiped.
+ * failed could not leave and would never be wiped. Nor could a learner that never votes: Talos gives up after three minutes, so what was asked in vain until
+ * the deadline is asked without leaving.
  */
 function mayStillJoin({ look }: SeenMachine, view: ReturnType<typeof etcdQuorum>): boolean {
   if (look.kind !== "running") return false;
