@@ -170,6 +170,18 @@ export function isWell(look: Look): boolean {
   return etcd === undefined || (etcd.isHealthy && etcd.alarms === undefined && etcd.members !== undefined && hasLeader(etcd));
 }
 
+/**
+ * True when a look shows less than the one before only because a question was not answered: the machine is silent, or its etcd runs on and did not tell its
+ * members or its leader. Just after a promotion a member that is well leaves one such question unanswered now and then.
+ */
+export function isUnread(look: Look, before: Look): boolean {
+  if (before.kind !== "running") return false;
+  if (look.kind === "silent") return true;
+  if (look.kind !== "running" || look.etcd?.service !== "Running" || before.etcd?.service !== "Running") return false;
+  const isMissing = (fact: "members" | "leader"): boolean => look.etcd?.[fact] === undefined && before.etcd?.[fact] !== undefined;
+  return isMissing("members") || isMissing("leader");
+}
+
 function hasLeader({ leader }: SeenEtcd): boolean {
   return leader !== undefined && leader !== "0";
 }

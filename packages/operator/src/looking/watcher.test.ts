@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
-import type { Running } from "./look.ts";
+import type { Look, Running, SeenEtcd } from "./look.ts";
 import { Watcher } from "./watcher.ts";
 
 const HOUR = 3_600_000;
@@ -108,27 +108,29 @@ const wellMachine = {
   etcd: undefined,
 } as const;
 
-/** A watcher that is told the pace, and when it looked; milliseconds from the beginning. */
+/** A watcher that is told the pace, when it looked, and what it told; milliseconds from the beginning. */
 function watched(told: () => Partial<Running>): {
   readonly watcher: Watcher;
   readonly looks: number[];
+  readonly told: { readonly atMs: number; readonly look: Look }[];
   readonly advance: (ms: number) => Promise<void>;
 } {
   const time = createVirtualTime();
   const looks: number[] = [];
+  const news: { readonly atMs: number; readonly look: Look }[] = [];
   const begunAt = time.now();
   const watcher = new Watcher({
     look: () => {
       looks.push(time.now() - begunAt);
       return Promise.resolve({ ...wellMachine, at: time.clock.now(), ...told() });
     },
-    onChange: () => undefined,
+    onChange: (look) => news.push({ atMs: time.now() - begunAt, look }),
     now: () => time.clock.now(),
     timers: time.timers,
     random: createSeededRandom(1),
     isCrowded: () => false,
   });
-  return { watcher, looks, advance: (ms) => time.advance(ms) };
+  return { watcher, looks, told: news, advance: (ms) => time.advance(ms) };
 }
 
 test("a machine that is well is looked at seldom while something is expected of another, and at once when that one may have changed it", async () => {
@@ -173,5 +175,46 @@ test("a machine of which something is expected is looked at every two seconds, t
   assert.ok(looks.length >= 5, `${looks.length} looks in the first second`);
   await advance(20_000);
   assert.ok(looks.length >= 14, `${looks.length} looks`);
+  watcher.close();
+});
+
+const votes = { service: "Running", isHealthy: true, localMember: "1", members: [], leader: "1" } as const;
+
+for (const [what, unread] of [
+  ["its members", { ...votes, members: undefined }],
+  ["its leader", { ...votes, leader: undefined }],
+] as const) {
+  /** What is told of the member, and after how many milliseconds, when so many readings in a row fail. */
+  const toldAfter = async (failures: number): Promise<readonly (readonly [number, SeenEtcd | undefined])[]> => {
+    let left = 0;
+    const { watcher, told, advance } = watched(() => ({ etcd: left-- > 0 ? unread : votes }));
+    watcher.nudge();
+    await advance(30_000);
+    left = failures;
+    told.length = 0;
+    watcher.nudge();
+    await advance(10_000);
+    watcher.close();
+    return told.map(({ atMs, look }) => [atMs - 30_000, look.kind === "running" ? look.etcd : undefined]);
+  };
+  test(`one failed reading of ${what} is no news of a member that was well`, async () => assert.deepEqual(await toldAfter(1), []));
+  test(`a second failed reading of ${what} in a row is told, half a second later`, async () => {
+    const [first, second, ...more] = await toldAfter(2);
+    assert.deepEqual(first, [500, unread]);
+    assert.equal(second?.[1], votes);
+    assert.deepEqual(more, []);
+  });
+}
+
+test("a member whose etcd does not run any more is told at once", async () => {
+  let etcd: SeenEtcd = votes;
+  const { watcher, advance } = watched(() => ({ etcd }));
+  watcher.nudge();
+  await advance(30_000);
+  etcd = { ...votes, service: "Finished", isHealthy: false, members: undefined, leader: undefined };
+  watcher.nudge();
+  await advance(1);
+  const known = watcher.last();
+  assert.ok(known.kind === "running" && known.etcd === etcd);
   watcher.close();
 });

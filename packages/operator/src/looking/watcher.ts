@@ -1,5 +1,5 @@
 import type { RandomSource, ScheduledTimer, Timers } from "@talos-operator/ports";
-import { isSameLook, isSameStep, isWell } from "./look.ts";
+import { isSameLook, isSameStep, isUnread, isWell } from "./look.ts";
 import type { Look } from "./look.ts";
 
 /**
@@ -35,7 +35,7 @@ const SETTLED_MS = 30_000;
 /** A look that begins so much later than planned, or takes so long, does so because the clock was set forward. */
 const NEVER_SO_LATE_MS = 30_000;
 
-/** A machine that answered until now is asked once more before it is called silent. */
+/** A machine that answered until now is asked once more before it is called silent, and a member of etcd before it is said to tell nothing. */
 const SECOND_CHANCE_MS = 500;
 
 /** What a watcher needs. */
@@ -149,7 +149,7 @@ export class Watcher {
 
   #take(look: Look): void {
     const before = this.#last;
-    if (look.kind === "silent" && before.kind === "running" && !this.#isForgiven) {
+    if (isUnread(look, before) && !this.#isForgiven) {
       this.#isForgiven = true;
       this.#pauseMs = SECOND_CHANCE_MS;
       return;

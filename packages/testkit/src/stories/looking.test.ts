@@ -135,3 +135,35 @@ test("a settled control plane is asked for its own member alone, and for all mem
     assert.ok(asked.includes("EtcdMemberList") && asked.includes("ServiceList"), "at least every four minutes");
   });
 });
+
+for (const lost of ["EtcdMemberList", "EtcdStatus"])
+  test(`a single ${lost} that fails once the cluster is ready takes its readiness from no object`, async () => {
+    let left = 0;
+    let failed = 0;
+    const isLost = (path: string): boolean => path.endsWith(`/${lost}`) && left > 0;
+    const dialer = (real: TalosDialer): TalosDialer =>
+      withUnary(real, ({ channel }) => (method, request, options) => {
+        if (!isLost(method.path)) return channel.unary(method, request, options);
+        left -= 1;
+        failed += 1;
+        return Promise.reject(Object.assign(new Error("context deadline exceeded"), { name: "TalosCallFailure" as const, code: 4 }));
+      });
+    await tell({ dialer }, async (world) => {
+      await world.start();
+      await world.client.resource(kinds.cluster).create(demoCluster(cps));
+      await world.untilReady();
+      const since = async (): Promise<string | undefined> => (await world.condition(kinds.controlPlane, "Ready"))?.lastTransitionTime;
+      const readySince = await since();
+      left = 1;
+      await world.time.advance(300_000);
+      assert.equal(failed, 1);
+      assert.equal(await since(), readySince, "Ready changed");
+      assert.equal((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.status, "True");
+
+      // A member that goes on failing is told.
+      left = Number.POSITIVE_INFINITY;
+      await world.until("it is told", async () => (await world.condition(kinds.controlPlane, "Ready"))?.status === "False", 300);
+      left = 0;
+      await world.untilReady(120);
+    });
+  });
