@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The operator as one bundled file (traces are in a second one) on a distroless Node.js: no shell, no package manager, not root. Same sources, same layers: every date comes from
+# The operator as a bundle on a distroless Node.js: no shell, no package manager, not root. It is in parts, and a command reads those that it needs. Same sources, same layers: every date comes from
 # SOURCE_DATE_EPOCH (docker buildx build --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) --output type=image,rewrite-timestamp=true .).
 ARG NODE=24.21.0
 
@@ -7,7 +7,7 @@ FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE}-bookworm-slim AS b
 WORKDIR /src
 COPY . .
 # Exactly what package-lock.json names, without scripts of dependencies.
-RUN npm ci --ignore-scripts --no-audit --no-fund && node scripts/build.mjs --one-file
+RUN npm ci --ignore-scripts --no-audit --no-fund && node scripts/build.mjs --image
 
 FROM gcr.io/distroless/nodejs24-debian13:nonroot
 ARG SOURCE_DATE_EPOCH=0
