@@ -1,6 +1,6 @@
 export { createDatacenter } from "./datacenter/datacenter.ts";
 export { SimulatorError, simulatorErrorCodes } from "./datacenter/errors.ts";
-export { demoTimings, instantTimings, realisticTimings } from "./node/timings.ts";
+export { demoTimings, genuineTimings, instantTimings, realisticTimings } from "./node/timings.ts";
 
 export type {
   CallEvent,

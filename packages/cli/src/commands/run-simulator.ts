@@ -5,12 +5,12 @@ import { openDataFolder } from "../process/data-folder.ts";
 import { openLineLog } from "../process/line-log.ts";
 import { parseLogLevel } from "../process/log-level.ts";
 import { simulatedAddress } from "../process/loopback.ts";
-import { startSimulatedMachines } from "../process/simulated-machines.ts";
+import { isPace, startSimulatedMachines } from "../process/simulated-machines.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 
 export async function runSimulator(flags: FlagValues, context: CommandContext): Promise<void> {
   const pace = requiredString(flags, "pace");
-  if (pace !== "demo" && pace !== "instant") throw new CliError(`"${pace}" is no pace`, "Use demo or instant.", { exitCode: 2 });
+  if (!isPace(pace)) throw new CliError(`"${pace}" is no pace`, "Use demo, genuine or instant.", { exitCode: 2 });
   const count = numberFlag(flags, "machines") ?? 8;
   const bootSeconds = numberFlag(flags, "boot-seconds");
   const callLogPath = stringFlag(flags, "call-log");

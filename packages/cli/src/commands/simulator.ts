@@ -13,7 +13,13 @@ export const simulatorCommand: CommandSpec = {
     { name: "persist", kind: "boolean", summary: "keep nothing: machines begin in maintenance mode each time", default: true },
     { name: "machines", kind: "number", value: "count", summary: "how many", default: 8, min: 1, max: MOST_MACHINES, isCount: true },
     { name: "talos-version", kind: "string", value: "version", summary: "Talos on the boot media", default: "v1.13.9" },
-    { name: "pace", kind: "string", value: "demo|instant", summary: "demo: slow enough to watch; instant: no waiting", default: "demo" },
+    {
+      name: "pace",
+      kind: "string",
+      value: "demo|genuine|instant",
+      summary: "demo: slow enough to watch; genuine: as genuine nodes in containers, a cluster in a minute; instant: no waiting",
+      default: "demo",
+    },
     {
       name: "boot-seconds",
       kind: "number",

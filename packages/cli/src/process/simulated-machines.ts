@@ -5,6 +5,7 @@ import {
   createDatacenter,
   type CallEvent,
   demoTimings,
+  genuineTimings,
   instantTimings,
   type Datacenter,
   type DatacenterChange,
@@ -27,14 +28,22 @@ export interface SimulatedMachinesOptions {
   readonly addresses: readonly string[];
   /** `v1.13.9` */
   readonly talosVersion: string;
-  /** `demo` can be watched, `instant` answers at once (benchmarks). */
-  readonly pace: "demo" | "instant";
+  readonly pace: Pace;
   /** Power on until the API answers; default that of the pace. */
   readonly bootMs?: number;
   readonly keys: Keys;
   readonly log: Logger;
   /** Every call, when it arrives and when it was answered. */
   readonly onCall?: (event: CallEvent) => void;
+}
+
+/** How fast machines are: `demo` can be watched, `genuine` takes as long as genuine nodes in containers, `instant` answers at once (benchmarks). */
+export type Pace = keyof typeof paces;
+
+const paces = { demo: demoTimings, genuine: genuineTimings, instant: instantTimings };
+
+export function isPace(word: string): word is Pace {
+  return Object.hasOwn(paces, word);
 }
 
 export interface SimulatedMachines {
@@ -47,7 +56,7 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
   await requireBindable(options.addresses);
   const workload = createEmbeddedWorkloads(options.log);
   const { folder } = options;
-  const pace = options.pace === "demo" ? demoTimings : instantTimings;
+  const pace = paces[options.pace];
   const snapshot = folder === undefined ? undefined : readSnapshot(folder);
   const datacenter = createDatacenter({
     clock: systemClock,
