@@ -22,6 +22,7 @@ import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrol
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createLatest } from "./controllers/shared/latest.ts";
+import { notingWrites } from "./controllers/shared/own-writes.ts";
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
@@ -41,6 +42,12 @@ const FILE_TIMEOUT_MS = 5_000;
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
 export type OperatorHealth = ManagerHealth;
 
+/**
+ * How long a watch is left open, up to half as long again: each that is opened is a request. A connection that is half open is found by pings and by TCP within a
+ * minute, and what must not be old is read before it counts.
+ */
+const WATCH_TIMEOUT_S = 600;
+
 /** The operator: caches, leader election, six controllers. */
 export interface Operator {
   /** Works until `signal` aborts; resolves when the last pass has ended and the lease is released. Call it once. */
@@ -58,7 +65,8 @@ export interface Operator {
 export function createOperator(dependencies: OperatorDependencies): Operator {
   const { kube, talos, names, workloads, files, clock, timers, random, keys, log, metrics, tracer, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
-  const client = createKubeClient(kube, { timers, random });
+  const { kube: noted, writes } = notingWrites(kube, clock);
+  const client = createKubeClient(noted, { timers, random });
   const events = createEventRecorder({
     client,
     clock,
@@ -69,7 +77,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   });
   const figures = metrics === undefined ? undefined : createOperatorFigures(metrics);
   const measured = metrics === undefined || figures === undefined ? {} : { metrics, figures };
-  const informers = createInformerRegistry({ client, timers, random, log, ...measured });
+  const informers = createInformerRegistry({ client, timers, random, log, watchTimeoutSeconds: WATCH_TIMEOUT_S, ...measured });
   const scope = options.namespace === undefined ? {} : { namespace: options.namespace };
   const talosClusters: Informer<TalosCluster> = informers.informer<TalosCluster>(talosClusterResource, scope);
   const controlPlanes: Informer<TalosControlPlane> = informers.informer<TalosControlPlane>(talosControlPlaneResource, {
@@ -117,12 +125,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
   };
   const latest = {
-    talosCluster: createLatest(talosClusters, client, clock),
-    controlPlane: createLatest(controlPlanes, client, clock),
-    worker: createLatest(workers, client, clock),
-    machine: createLatest(machines, client, clock),
+    talosCluster: createLatest(talosClusters, client, clock, writes),
+    controlPlane: createLatest(controlPlanes, client, clock, writes),
+    worker: createLatest(workers, client, clock, writes),
+    machine: createLatest(machines, client, clock, writes),
   };
-  const latestCluster = createLatest(clusters, client, clock);
+  const latestCluster = createLatest(clusters, client, clock, writes);
   const watched = { talosClusters, controlPlanes, workers, machines, latest };
   const traced = tracer === undefined ? {} : { tracer };
   const shared = { client, clock, timers, random, log, ...watched, hosts, ...measured, ...traced };

@@ -112,7 +112,7 @@ export async function decidedPass(
     access: createAccessStore(client, keys, "talos-operator"),
     seen: { ...seen, sent: session.sent() },
     session,
-    guard: createGuard(key, client, leading, reconciled, demandAlone),
+    guard: createGuard(key, client, leading, reconciled, demandAlone, place.timers),
     demandAlone,
     demandReconciled: reconciled,
     demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),

@@ -211,6 +211,42 @@ export const whoseItIs: readonly Mutant[] = [
     edits: [{ file: `${shared}/latest.ts`, find: " && elapsedMs(movesSince, now) >= HEARD_WITHIN_MS;", replace: " && movesSince <= now;" }],
   },
   {
+    name: "old-version-believed",
+    about: "takes the answer to a write that changed nothing for a proof that its cache is new",
+    tests: [`${shared}/own-writes.test.ts`],
+    edits: [
+      {
+        file: `${shared}/own-writes.ts`,
+        find: '&& typeof before === "string" && before !== version',
+        replace: '&& typeof before === "string"',
+      },
+    ],
+  },
+  {
+    name: "cache-behind-believed",
+    about: "takes a cache for new that does not show what was just written",
+    tests: [`${shared}/latest.test.ts`],
+    edits: [
+      {
+        file: `${shared}/latest.ts`,
+        find: "return resourceVersion !== undefined && (compareResourceVersions(resourceVersion, own.resourceVersion) ?? -1) >= 0;",
+        replace: "return resourceVersion !== undefined && (compareResourceVersions(resourceVersion, own.resourceVersion) ?? -1) >= -1;",
+      },
+    ],
+  },
+  {
+    name: "reads-before-all-asked",
+    about: "reads lease and record for effects that still ask their machines",
+    tests: [`${brain}/effects/guard.test.ts`],
+    edits: [
+      {
+        file: `${brain}/effects/guard.ts`,
+        find: "gathering.asked + gathering.ended >= gathering.expected",
+        replace: "gathering.asked + gathering.ended >= Math.min(1, gathering.expected)",
+      },
+    ],
+  },
+  {
     name: "composes-beside-another",
     about: "begins to take a KubernetesCluster over while the operator that made it is at work on it",
     tests: ["testkit/src/stories/composition-takeover.test.ts"],

@@ -18,7 +18,8 @@ async function begin(world: Story): Promise<void> {
 
 async function untilNodesNotReady(world: Story): Promise<void> {
   await world.until("NodesNotReady", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "NodesNotReady");
-  await world.time.advance(30_000);
+  // What a machine says while it comes up is written 45 s after what it said before.
+  await world.time.advance(60_000);
 }
 
 /** The end state: etcd healthy, both Secrets, every node's unmet condition by name, one founding, nothing more to do. */

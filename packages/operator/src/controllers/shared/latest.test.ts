@@ -6,6 +6,7 @@ import { createInformer, createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi, createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { controlPlane } from "../../testing/builders.ts";
 import { createLatest } from "./latest.ts";
+import type { OwnWrite } from "./own-writes.ts";
 
 const path = "/apis/talos.alperen.cloud/v1alpha1/taloscontrolplanes";
 const saying = (word: string): TalosControlPlane => ({
@@ -25,7 +26,8 @@ async function begin() {
     timers: time.timers,
     random: createSeededRandom(1),
   });
-  const latest = createLatest(informer, client, time.clock);
+  let own: OwnWrite | undefined;
+  const latest = createLatest(informer, client, time.clock, { last: () => own });
   const stop = new AbortController();
   void informer.run(stop.signal);
   await time.advance(100);
@@ -33,6 +35,11 @@ async function begin() {
     time,
     stop: () => stop.abort(),
     put: (word: string) => api.put(path, saying(word)),
+    /** Writes, as this process, what the cache shows `after` so many versions more. */
+    wrote: (word: string, after = 0) => {
+      const { metadata } = api.put(path, saying(word));
+      own = { sentAt: time.clock.now(), resourceVersion: String(Number(metadata?.resourceVersion) + after) };
+    },
     reads: () => api.requests.filter(({ method, path: asked }) => method === "GET" && asked.endsWith("/demo")).length,
     word: async () => (await latest(controlPlane(1).metadata))?.metadata.annotations?.["talos.alperen.cloud/reconcile-mode"],
   };
@@ -69,6 +76,39 @@ test("what a list or a watch tells after a pause may be old, and more be on its 
   world.put("disable");
   await world.time.advance(10);
   assert.equal(await world.word(), "disable");
+  assert.equal(world.reads(), 2);
+  world.stop();
+});
+
+test("a cache that shows what this process just wrote is as new as that, for two seconds", async () => {
+  const world = await begin();
+  await world.time.advance(60_000);
+  world.wrote("disable");
+  await world.time.advance(1_999);
+  assert.equal(await world.word(), "disable");
+  assert.equal(world.reads(), 0);
+  await world.time.advance(1);
+  assert.equal(await world.word(), "disable");
+  assert.equal(world.reads(), 1);
+  world.stop();
+});
+
+test("a cache that does not show yet what this process wrote proves nothing", async () => {
+  const world = await begin();
+  await world.time.advance(60_000);
+  world.wrote("disable", 1);
+  await world.time.advance(10);
+  assert.equal(await world.word(), "disable");
+  assert.equal(world.reads(), 1);
+  world.stop();
+});
+
+test("those who ask for an object while it is being read share the answer, and nobody else", async () => {
+  const world = await begin();
+  await world.time.advance(60_000);
+  assert.deepEqual(await Promise.all([world.word(), world.word(), world.word()]), ["reconcile", "reconcile", "reconcile"]);
+  assert.equal(world.reads(), 1);
+  await world.word();
   assert.equal(world.reads(), 2);
   world.stop();
 });

@@ -1,7 +1,9 @@
 import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import { compareResourceVersions, keyText } from "@talos-operator/kube-runtime";
 import type { Informer, KubeClient, KubeObject, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
+import type { OwnWrites } from "./own-writes.ts";
 
 /**
  * A watch tells changes in their order: while it has gone on telling for so long, and told one so lately, nothing older than this is missing. One that stood
@@ -22,10 +24,11 @@ export interface LatestWords {
 
 /**
  * Takes an object from the cache while its watch shows that it moves, and else reads it: a watch may stand still for minutes and nobody notices. Where many
- * clusters are made at once their own statuses keep the watch moving, and nothing is read.
+ * clusters are made at once their own statuses keep the watch moving, and nothing is read. A cache that shows what was just written shows as much: it holds
+ * whatever was stored before that.
  */
-export function createLatest<T extends KubeObject>(informer: Informer<T>, client: KubeClient, clock: Clock): Latest<T> {
-  const read = createReading<T>(informer.type, client);
+export function createLatest<T extends KubeObject>(informer: Informer<T>, client: KubeClient, clock: Clock, writes?: OwnWrites): Latest<T> {
+  const read = shared(createReading<T>(informer.type, client));
   let heardAt = Number.NEGATIVE_INFINITY;
   let movesSince = Number.NEGATIVE_INFINITY;
   informer.subscribe(() => {
@@ -34,7 +37,29 @@ export function createLatest<T extends KubeObject>(informer: Informer<T>, client
     heardAt = now;
   });
   const isMoving = (now: number): boolean => elapsedMs(heardAt, now) < HEARD_WITHIN_MS && elapsedMs(movesSince, now) >= HEARD_WITHIN_MS;
-  return async (key) => (isMoving(clock.now()) ? informer.store.get(key) : read(key));
+  const showsOwnWrite = (now: number): boolean => {
+    const own = writes?.last(informer.type);
+    if (own === undefined || elapsedMs(own.sentAt, now) >= HEARD_WITHIN_MS) return false;
+    const { resourceVersion } = informer.status();
+    return resourceVersion !== undefined && (compareResourceVersions(resourceVersion, own.resourceVersion) ?? -1) >= 0;
+  };
+  return async (key) => {
+    const now = clock.now();
+    return isMoving(now) || showsOwnWrite(now) ? informer.store.get(key) : read(key);
+  };
+}
+
+/** Those who ask for the same object while it is being read share the answer. */
+function shared<T>(read: Latest<T>): Latest<T> {
+  const readings = new Map<string, Promise<T | undefined>>();
+  return (key) => {
+    const name = keyText(key);
+    const begun = readings.get(name);
+    if (begun !== undefined) return begun;
+    const reading = read(key).finally(() => readings.delete(name));
+    readings.set(name, reading);
+    return reading;
+  };
 }
 
 /** Reads every time. */

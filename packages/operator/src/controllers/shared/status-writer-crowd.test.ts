@@ -38,9 +38,23 @@ async function writerAfter(count: number): Promise<{ readonly time: VirtualTime;
   return { time, writer };
 }
 
-test("the first words about an object are written at once", async () => {
+test("the first words about an object are written after a second, or what came of them meanwhile at once", async () => {
+  const { time, writer } = await writerAfter(10);
+  assert.equal(await writer.write(machine(1_000), pending, EVERY_MS), 1_000);
+  assert.equal(await writer.write(machine(1_001), pending, EVERY_MS), 1_000);
+  await time.advance(500);
+  assert.equal(await writer.write(machine(1_000), ready, EVERY_MS), undefined, "that it is ready is never put off");
+  await time.advance(500);
+  assert.equal(await writer.write(machine(1_001), pending, EVERY_MS), undefined);
+});
+
+test("what a new process has to say of an object that was told about before is written at once", async () => {
   const { writer } = await writerAfter(10);
-  assert.equal(await writer.write(machine(1_000), pending, EVERY_MS), undefined);
+  const was = {
+    state: "Installing" as const,
+    conditions: [{ ...conditionFor("Ready", "NodesNotReady", "It boots.", 1), lastTransitionTime: "2026-01-01T00:00:00Z" }],
+  };
+  assert.equal(await writer.write(machine(1_000, was), pending, EVERY_MS), undefined);
 });
 
 test("while hundreds of objects change the first words about one wait, and what comes of it is written in their place", async () => {

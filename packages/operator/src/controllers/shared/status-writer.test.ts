@@ -93,6 +93,56 @@ test("what turns an object ready or unready is said at once", async () => {
   }
 });
 
+function comingUp(message: string, reason = "NodesNotReady", observedGeneration = 1): WantedStatus {
+  const condition = { type: "Ready", status: "False", reason, message, observedGeneration };
+  return { fields: { state: "Available" }, conditions: [condition] } as WantedStatus;
+}
+
+function withRollout(message: string, rollout: string): WantedStatus {
+  const { fields, conditions } = comingUp(message);
+  const condition = { type: "ConfigUpToDate", status: "False", reason: "RollingOut", message: rollout, observedGeneration: 1 };
+  return { fields, conditions: [...conditions, condition] } as WantedStatus;
+}
+
+test("what a machine says while it comes up is written twice a minute, and what it said last always", async () => {
+  const { object, at, writer } = createStored();
+  const own = writer();
+  const written: number[] = [];
+  let againAt = 0;
+  for (let ms = 0; ms <= 120_000; ms += 500) {
+    at(ms);
+    // It says something new each half second for 50 s; then the pass comes again only when it was told to.
+    const isTalking = ms < 50_000;
+    if (!isTalking && ms < againAt) continue;
+    const before = object().metadata.resourceVersion;
+    const left = await own.write(object(), comingUp(`Unmet: ${isTalking ? ms : 50_000}.`), 1_000);
+    againAt = left === undefined ? Number.POSITIVE_INFINITY : ms + left;
+    if (object().metadata.resourceVersion !== before) written.push(ms);
+  }
+  assert.deepEqual(written, [1_000, 31_000, 61_000]);
+  assert.equal(object().status?.conditions?.[0]?.message, "Unmet: 50000.");
+});
+
+for (const [what, change] of [
+  ["a reason", comingUp("Unmet: b.", "MachineUnreachable")],
+  ["the generation that it is about", comingUp("Unmet: b.", "NodesNotReady", 2)],
+  ["a state", { ...comingUp("Unmet: b."), fields: { state: "Installing" } }],
+  ["what another condition says", withRollout("Unmet: b.", "cp-2 tries it.")],
+] as const)
+  test(`${what} that changes does not wait for messages`, async () => {
+    const { object, at, writer } = createStored();
+    const own = writer();
+    const before = change.conditions.length === 1 ? comingUp("Unmet: a.") : withRollout("Unmet: a.", "cp-1 tries it.");
+    assert.equal(await own.write(object(), before, EVERY_MS), EVERY_MS, "the first words wait, too");
+    at(EVERY_MS);
+    await own.write(object(), before, EVERY_MS);
+    at(2 * EVERY_MS);
+    const words = change.conditions.length === 1 ? comingUp("Unmet: b.") : withRollout("Unmet: b.", "cp-1 tries it.");
+    assert.equal(await own.write(object(), words, EVERY_MS), 29 * EVERY_MS);
+    assert.equal(await own.write(object(), change, EVERY_MS), undefined);
+    assert.equal(object().status?.conditions?.[0]?.message, "Unmet: b.");
+  });
+
 test("what was made of one object is not said of another that has its name by now", async () => {
   const status = { kind: "Status", apiVersion: "v1", status: "Failure" } as const;
   const another = "9b2d5c51-0a3c-4c64-a0c5-2f0cbd6ad8b1";

@@ -29,8 +29,10 @@ export type WithStatus = KubeObject & { readonly status?: StatusShape | undefine
 export interface StatusWriter<T extends WithStatus> {
   /**
    * @param everyMs least pause between two writes for one object, unless it turns ready or unready; 0 writes at once. A change of `state`
-   *   waits for {@link STATE_PAUSE_MS} at most. It doubles with each write that only changes words, or says again what somebody changed, up to
-   *   {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}
+   *   waits for {@link STATE_PAUSE_MS} at most. It doubles with each write that changes neither, or says again what somebody changed, up to
+   *   {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}.
+   *   Where all that differs is what {@link MOVING} conditions say of machines that come up or go down, {@link MESSAGES_PAUSE} times as long passes between two
+   *   writes, {@link LONGEST_MESSAGES_PAUSE_MS} at most. The first words about an object wait as long as others, a second at most. What stays is always written
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -40,8 +42,15 @@ export interface StatusWriter<T extends WithStatus> {
   forget(key: string): void;
 }
 
-/** Longest that a change of words alone, or what was said before, is put off. */
+/** Longest that a change of a condition, or what was said before, is put off. */
 const LONGEST_PAUSE_MS = 8_000;
+
+/** Conditions whose messages tell how far machines are. While status and reason stay nobody acts on them, and the next message is on its way. */
+const MOVING: ReadonlySet<string> = new Set(["Ready", "Progressing", "MachinesReady", "EtcdHealthy", "NodesReady"]);
+
+/** So many times the least pause passes before a write that brings nothing but such messages; not longer than a machine takes that comes up in its time. */
+const MESSAGES_PAUSE = 30;
+const LONGEST_MESSAGES_PAUSE_MS = 45_000;
 
 /** A state that passes within a second is not worth a request. */
 const STATE_PAUSE_MS = 1_000;
@@ -55,7 +64,7 @@ interface OwnWrite {
   readonly resourceVersion: string;
   readonly status: StatusShape;
   readonly at: number;
-  /** Until the next write that only changes words. */
+  /** Until the next write that is no news. */
   readonly pauseMs: number;
 }
 
@@ -69,13 +78,14 @@ export function createStatusWriter<T extends WithStatus>(
   const written = new Map<string, OwnWrite>();
   const firstAt = new Map<string, number>();
   const crowd = createCrowd();
-  /** In a crowd the first words about an object wait like any others: most of them are not true any more when people come to read them. */
-  const firstPause = (key: string, before: StatusShape | undefined, after: StatusShape, now: number): number => {
+  /** The first words about an object wait like any others: most of them are not true any more when people come to read them, in a crowd even later. */
+  const firstPause = (key: string, before: StatusShape | undefined, after: StatusShape, everyMs: number, now: number): number => {
     const factor = crowd.factor(now);
-    if (factor === 1 || isReady(before) !== isReady(after)) return 0;
+    // Of an object that was told about by an earlier process it is news what it is now.
+    if (isReady(before) !== isReady(after) || (factor === 1 && before?.conditions !== undefined)) return 0;
     const since = firstAt.get(key) ?? now;
     firstAt.set(key, since);
-    return Math.min(STATE_PAUSE_MS * factor, LONGEST_PAUSE_MS) - elapsedMs(since, now);
+    return Math.min((factor === 1 ? Math.min(everyMs, STATE_PAUSE_MS) : STATE_PAUSE_MS) * factor, LONGEST_PAUSE_MS) - elapsedMs(since, now);
   };
   return {
     async write(object, wanted, everyMs = 0) {
@@ -93,8 +103,10 @@ export function createStatusWriter<T extends WithStatus>(
         everyMs === 0
           ? 0
           : own === undefined
-            ? firstPause(key, before, after, now)
-            : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
+            ? firstPause(key, before, after, everyMs, now)
+            : saysTheSame(told, after) && saysTheSame(before, after)
+              ? Math.min(everyMs * MESSAGES_PAUSE, LONGEST_MESSAGES_PAUSE_MS) - elapsedMs(own.at, now)
+              : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
       if (left > 0) return left;
       const { name = "", namespace, uid } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
@@ -187,6 +199,18 @@ function createCrowd(): { add(now: number): void; factor(now: number): number } 
       return Math.max(1, Math.max(count, countBefore) / CROWD);
     },
   };
+}
+
+/** Whether only messages of {@link MOVING} conditions differ: every field, and every condition's status, reason and generation, is the same. */
+function saysTheSame(before: StatusShape | undefined, after: StatusShape): boolean {
+  return before !== undefined && withoutMessages(before) === withoutMessages(after);
+}
+
+function withoutMessages({ conditions = [], ...fields }: StatusShape): string {
+  const said = conditions.map(({ type, status, reason, message, observedGeneration }) =>
+    [type, status, reason, observedGeneration, MOVING.has(type) ? "" : message].join(" "),
+  );
+  return JSON.stringify([Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1)), said.toSorted()]);
 }
 
 function isReady(status: StatusShape | undefined): boolean {

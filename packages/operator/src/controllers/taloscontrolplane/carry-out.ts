@@ -62,7 +62,7 @@ export async function carryOut(
     random: options.random,
     seen,
     session,
-    guard: createGuard(key, client, options.leading, reconciled, demandAlone),
+    guard: createGuard(key, client, options.leading, reconciled, demandAlone, options.timers),
     demandAlone,
     demandReconciled: reconciled,
     demandUnpaused: (machine) => demandUnpaused(machine, options.latest, seen),

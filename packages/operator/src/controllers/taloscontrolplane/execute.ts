@@ -208,8 +208,15 @@ async function execute(action: Action, effects: Effects): Promise<void> {
 export async function executeAll(actions: readonly Action[], effects: Effects): Promise<void> {
   for (const group of grouped(actions)) {
     if (group.some(({ kind }) => !asksGuard.has(kind))) await effects.demandReconciled();
+    const ended = effects.guard.gather(group.filter(({ kind }) => asksGuard.has(kind)).length);
     const results = await Promise.allSettled(
-      group.map((action) => effects.span.inSpan(`effect ${action.kind}`, aboutAction(action), () => execute(action, effects))),
+      group.map(async (action) => {
+        try {
+          await effects.span.inSpan(`effect ${action.kind}`, aboutAction(action), () => execute(action, effects));
+        } finally {
+          if (asksGuard.has(action.kind)) ended();
+        }
+      }),
     );
     for (const [index, result] of results.entries())
       effects.carriedOut(group[index]?.kind ?? "", result.status === "rejected" ? result.reason : undefined);
@@ -371,6 +378,8 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
     at: clock.now(),
     value: { kind: "present", value: { fingerprint, clusterId: bundle.cluster.id, isOurs: true, isDeleting: false } },
   };
+  // They were stored this moment: whom they are for need not read them again.
+  await session.keys(fingerprint, () => Promise.resolve(bundle));
   await equip(session, bundle, fingerprint, effects);
   effects.event(seen.controlPlane, "Normal", "Created", "CreateBundle", `Made the cluster's keys: Secret ${secret}.`);
 }

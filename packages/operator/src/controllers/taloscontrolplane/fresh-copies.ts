@@ -9,7 +9,7 @@ import type { Observed, Seen, SeenBundle, SeenRecord } from "./model.ts";
 import type { ObservePorts } from "./observe.ts";
 import { newerWord, readRecord } from "./record/facts-codec.ts";
 import { accessOwner } from "./rules/access.ts";
-import { seenAccess } from "./session.ts";
+import { seenAccess, seenBundle } from "./session.ts";
 import type { ClusterSession } from "./session.ts";
 
 /**
@@ -68,13 +68,7 @@ export async function readBundle(key: ObjectKey, session: ClusterSession, ports:
   }
   try {
     const stored = await ports.bundles.read(key);
-    const value: Seen<SeenBundle> =
-      stored === undefined
-        ? { kind: "absent" }
-        : {
-            kind: "present",
-            value: { fingerprint: stored.fingerprint, clusterId: stored.clusterId, isOurs: stored.isOurs, isDeleting: stored.isDeleting },
-          };
+    const value = seenBundle(stored);
     session.bundle = { at: now, value };
     if (stored?.bundle !== undefined && stored.isOurs) await equip(session, stored.bundle, stored.fingerprint, ports);
     return value;
@@ -121,7 +115,8 @@ export async function readAccess(
     if (one === undefined) return false;
     // One of somebody else, or one that nobody can change, is in the way, and people are told that it is looked at again so soon.
     const isInOrder = one.value.kind === "present" && one.value.value.isOurs && one.value.value.isImmutable !== true;
-    return elapsedMs(one.at, now) < (isInOrder ? freshMsFor(session, ports.clusters) : ABSENT_FRESH_MS);
+    // Nothing that is sent to a machine depends on them.
+    return elapsedMs(one.at, now) < (isInOrder ? freshMs(SETTLED_FRESH, ports.clusters) : ABSENT_FRESH_MS);
   };
   try {
     if (!isFresh(session.kubeconfig))
@@ -143,7 +138,10 @@ export async function readAccess(
 }
 
 function freshMsFor(session: ClusterSession, clusters: number): number {
-  const { leastMs, perClusterMs, mostMs } = session.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH;
+  return freshMs(session.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH, clusters);
+}
+
+function freshMs({ leastMs, perClusterMs, mostMs }: typeof SETTLED_FRESH | typeof EAGER_FRESH, clusters: number): number {
   return Math.min(mostMs, Math.max(leastMs, clusters * perClusterMs));
 }
 

@@ -18,6 +18,7 @@ import { ClusterWorkload } from "../../workload/cluster-workload.ts";
 import { AdoptionReadings } from "../../importing/adoption.ts";
 import type { HeldBundle } from "../../importing/adoption.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
+import type { StoredBundle } from "../../secrets/bundle-store.ts";
 import { LiveConfigs } from "./config-changes/live-configs.ts";
 import { Soaks } from "./config-changes/soaks.ts";
 import type { Trouble } from "./config-changes/observe-configs.ts";
@@ -293,6 +294,11 @@ export class ClusterSession {
     return bundle;
   }
 
+  /** What an effect, or a reading of configurations, just read of the bundle: the next pass need not read it again. */
+  noteBundle(value: Seen<SeenBundle>): void {
+    this.bundle = { at: this.#ports.clock.now(), value };
+  }
+
   #letKeysGo(): void {
     this.#keysInHand?.letGo.cancel();
     this.#keysInHand = undefined;
@@ -422,6 +428,13 @@ export class ClusterSession {
 function isName(address: string): boolean {
   const host = parseHost(address);
   return "kind" in host && host.kind === "name";
+}
+
+/** A bundle as the rules see it. */
+export function seenBundle(stored: StoredBundle | undefined): Seen<SeenBundle> {
+  if (stored === undefined) return { kind: "absent" };
+  const { fingerprint, clusterId, isOurs, isDeleting } = stored;
+  return { kind: "present", value: { fingerprint, clusterId, isOurs, isDeleting } };
 }
 
 /** An access Secret as the rules see it. */

@@ -15,10 +15,13 @@ import { againWhilePaused } from "./while-paused.ts";
 
 /** Reports follow looks after this pause, so that a machine that changes fast is written once. That it is a ready node is what everybody waits for. */
 export function reportAfterMs(look: Look): number {
-  return look.kind === "running" && look.ready ? 0 : FIRST_REPORT_AFTER_MS;
+  return look.kind === "running" && look.ready ? 0 : REPORT_AFTER_MS;
 }
 
-const FIRST_REPORT_AFTER_MS = 500;
+const REPORT_AFTER_MS = 500;
+
+/** Machines that were just listed show several things within moments. */
+const FIRST_REPORT_AFTER_MS = 1_000;
 
 /** Least pause between two reports about one machine, unless its state word changes. */
 const REPORT_EVERY_MS = 2_000;

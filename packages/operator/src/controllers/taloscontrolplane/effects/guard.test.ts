@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createKubeClient } from "@talos-operator/kube-runtime";
-import { createFakeApi } from "@talos-operator/kube-runtime/testing";
+import { createFakeApi, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { FakeApi } from "@talos-operator/kube-runtime/testing";
 import type { Leading } from "../../../leading.ts";
 import { facts, intent } from "../../../testing/builders.ts";
@@ -10,6 +10,7 @@ import { printRecord } from "../record/facts-codec.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import { createGuard } from "./guard.ts";
 
+const time = createVirtualTime();
 const alone = (): Promise<void> => Promise.resolve();
 
 const key = { namespace: "default", name: "demo" };
@@ -29,7 +30,7 @@ const holdsIntent = (given: ClusterFacts): boolean => given.bootstrapIntent?.mac
 const withIntent = facts({ bootstrapIntent: intent });
 
 test("guard: an effect under a standing intent gets a deadline below what is left of the lease", async () => {
-  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), alone, alone);
+  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), alone, alone, time.timers);
   assert.equal(await guard.check(holdsIntent), 9_500);
 });
 
@@ -57,24 +58,62 @@ const refused: readonly {
 
 for (const { name, stored, leading: over, code } of refused) {
   test(`guard: ${name}`, async () => {
-    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over), alone, alone);
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over), alone, alone, time.timers);
     await assert.rejects(guard.check(holdsIntent), (thrown) => isEffectError(thrown, code));
   });
 }
 
 test("guard: holds an effect back when the cluster is paused by now", async () => {
   const paused = (): Promise<void> => Promise.reject(new EffectError("MODE_CHANGED", "TalosCluster demo says disable"));
-  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), paused, alone);
+  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), paused, alone, time.timers);
   await assert.rejects(guard.check(holdsIntent), (thrown) => isEffectError(thrown, "MODE_CHANGED"));
 });
 
 test("guard: effects that ask together share one reading, later ones read again", async () => {
   const api = apiWith(withIntent);
-  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers);
   await Promise.all([guard.check(holdsIntent), guard.check(holdsIntent), guard.check(holdsIntent)]);
   assert.equal(api.requests.length, 1);
   await guard.check(holdsIntent);
   assert.equal(api.requests.length, 2);
+});
+
+test("guard: effects that run together are read for when the last of them asks, and not before", async () => {
+  const api = apiWith(withIntent);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers);
+  const ended = guard.gather(3);
+  const asked = [guard.check(holdsIntent)];
+  await time.advance(10);
+  asked.push(guard.check(holdsIntent));
+  await time.advance(10);
+  assert.equal(api.requests.length, 0, "the third may still be asking its machine");
+  ended();
+  await Promise.all(asked);
+  assert.equal(api.requests.length, 1);
+  await guard.check(holdsIntent);
+  assert.equal(api.requests.length, 2, "what asks again is read for anew");
+});
+
+test("guard: an effect waits 50 ms for the others of its pass, and one that comes later is read for anew", async () => {
+  const api = apiWith(withIntent);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers);
+  guard.gather(2);
+  const first = guard.check(holdsIntent);
+  await time.advance(49);
+  assert.equal(api.requests.length, 0);
+  await time.advance(1);
+  await first;
+  assert.equal(api.requests.length, 1);
+  await guard.check(holdsIntent);
+  assert.equal(api.requests.length, 2);
+});
+
+test("guard: an effect that is alone waits for nobody", async () => {
+  const api = apiWith(withIntent);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers);
+  guard.gather(1);
+  await guard.check(holdsIntent);
+  assert.equal(api.requests.length, 1);
 });
 
 const open = {
@@ -98,7 +137,7 @@ for (const [what, stored, isAdopted] of [
       asked.push(isTaken);
       throw new EffectError("ANOTHER_OPERATOR", "it writes the status");
     };
-    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(), alone, demandAlone);
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(), alone, demandAlone, time.timers);
     await assert.rejects(
       guard.check(() => true),
       (thrown) => isEffectError(thrown, "ANOTHER_OPERATOR"),

@@ -1,6 +1,7 @@
 import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { ScheduledTimer, Timers } from "@talos-operator/ports";
 import { EffectError } from "../../../errors.ts";
 import type { Leading } from "../../../leading.ts";
 import type { ClusterFacts } from "../record/facts.ts";
@@ -12,6 +13,9 @@ const LONGEST_EFFECT_MS = 20_000;
 /** Kept between the deadline of an effect and the end of the lease. */
 const LEASE_MARGIN_MS = 500;
 
+/** Longest that an effect which could be sent waits for others of its pass, to read with them. */
+const GATHER_MS = 50;
+
 /** The last check before a send: do we still lead, and does the record still say what the decision was made on? */
 export interface Guard {
   /**
@@ -21,6 +25,23 @@ export interface Guard {
    * @throws EffectError `NOT_LEADING`, `RECORD_CHANGED`, `MODE_CHANGED`, `ANOTHER_OPERATOR`
    */
   check(holds: (facts: ClusterFacts) => boolean): Promise<number>;
+  /**
+   * So many effects that run together are about to ask: the reading begins when all have asked, or some ended without, {@link GATHER_MS} after the first asked at the
+   * latest. It begins after each one's own questions to its machine, as if that effect were alone.
+   *
+   * @returns what is called when one of them ended
+   */
+  gather(effects: number): () => void;
+}
+
+/** Effects that wait for each other before lease and record are read for all of them. */
+interface Gathering {
+  asked: number;
+  ended: number;
+  readonly expected: number;
+  readonly all: Promise<void>;
+  readonly begin: () => void;
+  timer: ScheduledTimer | undefined;
 }
 
 /**
@@ -33,8 +54,21 @@ export function createGuard(
   leading: Leading,
   demandReconciled: () => Promise<void>,
   demandAlone: (isAdopted: boolean) => Promise<void>,
+  timers: Timers,
 ): Guard {
   let reading: Promise<ClusterFacts | undefined> | undefined;
+  let gathering: Gathering | undefined;
+  const beginWhenAll = (): void => {
+    if (gathering !== undefined && gathering.asked + gathering.ended >= gathering.expected) gathering.begin();
+  };
+  const gathered = async (): Promise<void> => {
+    if (gathering === undefined) return;
+    const { all, begin } = gathering;
+    gathering.asked += 1;
+    gathering.timer ??= timers.schedule(GATHER_MS, begin);
+    beginWhenAll();
+    await all;
+  };
   const read = async (): Promise<ClusterFacts | undefined> => {
     const [record, isLeading] = await Promise.all([
       client.resource<ClusterRecord>(clusterRecordResource).tryGet(key),
@@ -45,7 +79,28 @@ export function createGuard(
     return record === undefined ? undefined : readRecord(record)?.facts;
   };
   return {
+    gather(effects) {
+      const { promise: all, resolve } = Promise.withResolvers<void>();
+      const own: Gathering = {
+        asked: 0,
+        ended: 0,
+        expected: effects,
+        all,
+        begin() {
+          own.timer?.cancel();
+          if (gathering === own) gathering = undefined;
+          resolve();
+        },
+        timer: undefined,
+      };
+      if (effects > 1) gathering = own;
+      return () => {
+        own.ended += 1;
+        if (gathering === own) beginWhenAll();
+      };
+    },
     async check(holds) {
+      await gathered();
       if (reading === undefined) {
         const begun = read();
         reading = begun;

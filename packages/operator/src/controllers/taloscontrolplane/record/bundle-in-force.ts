@@ -2,6 +2,7 @@ import type { SecretsBundle } from "@talos-operator/talos";
 import { usableBundle } from "../../../secrets/bundle-store.ts";
 import type { BundleStore } from "../../../secrets/bundle-store.ts";
 import type { ClusterFacts } from "./facts.ts";
+import { seenBundle } from "../session.ts";
 import type { ClusterSession } from "../session.ts";
 
 /**
@@ -15,7 +16,9 @@ export function bundleInForce(
   namespace: string | undefined,
   expected: ClusterFacts["bundle"],
 ): Promise<SecretsBundle> {
-  return session.keys(expected.fingerprint, async () =>
-    usableBundle(await bundles.read({ namespace, name: expected.secretName }), expected),
-  );
+  return session.keys(expected.fingerprint, async () => {
+    const stored = await bundles.read({ namespace, name: expected.secretName });
+    session.noteBundle(seenBundle(stored));
+    return usableBundle(stored, expected);
+  });
 }
