@@ -4,6 +4,9 @@
 import { build } from "esbuild";
 import { cpSync, rmSync } from "node:fs";
 
+/** What the manager may load at its start. It holds some three times as much memory for it, as long as it runs. */
+const MANAGER_KIB = 2_048;
+
 const isImage = process.argv.includes("--image") || process.argv.includes("--one-file");
 const outdir = isImage ? "dist/image" : "dist";
 rmSync(outdir, { recursive: true, force: true });
@@ -29,3 +32,20 @@ const result = await build({
 if (!isImage) cpSync("examples/first-cluster/cluster.yaml", "dist/examples/first-cluster/cluster.yaml");
 for (const [file, output] of Object.entries(result.metafile.outputs))
   process.stdout.write(`${file} ${Math.round(output.bytes / 1024)} KiB\n`);
+
+const { outputs } = result.metafile;
+/** A part with all that it imports before it runs. */
+const withImports = (file, seen = new Set()) => {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const { path, kind } of outputs[file]?.imports ?? []) if (kind === "import-statement") withImports(path, seen);
+  return seen;
+};
+const manager = Object.keys(outputs).find((file) => outputs[file].entryPoint?.endsWith("/run-manager.ts"));
+const loaded = [...withImports(manager, withImports(`${outdir}/talos-operator.mjs`))].map((file) => outputs[file]?.bytes ?? 0);
+const loadedKib = Math.round(loaded.reduce((sum, bytes) => sum + bytes, 0) / 1024);
+process.stdout.write(`the manager loads ${loadedKib} KiB of them\n`);
+if (loadedKib > MANAGER_KIB) {
+  process.stderr.write(`error: the manager loads ${loadedKib} KiB, more than ${MANAGER_KIB}: import what few need where it is needed\n`);
+  process.exitCode = 1;
+}
