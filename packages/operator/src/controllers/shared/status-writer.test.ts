@@ -115,7 +115,7 @@ test("what a machine says while it comes up is written twice a minute, and what 
     const isTalking = ms < 50_000;
     if (!isTalking && ms < againAt) continue;
     const before = object().metadata.resourceVersion;
-    const left = await own.write(object(), comingUp(`Unmet: ${isTalking ? ms : 50_000}.`), 1_000);
+    const left = await own.write(object(), comingUp(`Unmet: ${isTalking ? ms : 50_000}.`), EVERY_MS);
     againAt = left === undefined ? Number.POSITIVE_INFINITY : ms + left;
     if (object().metadata.resourceVersion !== before) written.push(ms);
   }
@@ -133,12 +133,12 @@ for (const [what, change] of [
     const { object, at, writer } = createStored();
     const own = writer();
     const before = change.conditions.length === 1 ? comingUp("Unmet: a.") : withRollout("Unmet: a.", "cp-1 tries it.");
-    assert.equal(await own.write(object(), before, EVERY_MS), EVERY_MS, "the first words wait, too");
-    at(EVERY_MS);
+    assert.equal(await own.write(object(), before, EVERY_MS), 1_000, "the first words wait, too");
+    at(1_000);
     await own.write(object(), before, EVERY_MS);
-    at(2 * EVERY_MS);
+    at(1_000 + EVERY_MS);
     const words = change.conditions.length === 1 ? comingUp("Unmet: b.") : withRollout("Unmet: b.", "cp-1 tries it.");
-    assert.equal(await own.write(object(), words, EVERY_MS), 29 * EVERY_MS);
+    assert.equal(await own.write(object(), words, EVERY_MS), 30_000 - EVERY_MS);
     assert.equal(await own.write(object(), change, EVERY_MS), undefined);
     assert.equal(object().status?.conditions?.[0]?.message, "Unmet: b.");
   });

@@ -32,7 +32,7 @@ export interface StatusWriter<T extends WithStatus> {
    *   waits for {@link STATE_PAUSE_MS} at most. It doubles with each write that changes neither, or says again what somebody changed, up to
    *   {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}.
    *   Where all that differs is what {@link MOVING} conditions say of machines that come up or go down, {@link MESSAGES_PAUSE} times as long passes between two
-   *   writes, {@link LONGEST_MESSAGES_PAUSE_MS} at most. The first words about an object wait as long as others, a second at most. What stays is always written
+   *   writes, {@link LONGEST_MESSAGES_PAUSE_MS} at most. The first words about an object wait a second. What stays is always written
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -49,7 +49,7 @@ const LONGEST_PAUSE_MS = 8_000;
 const MOVING: ReadonlySet<string> = new Set(["Ready", "Progressing", "MachinesReady", "EtcdHealthy", "NodesReady"]);
 
 /** So many times the least pause passes before a write that brings nothing but such messages; not longer than a machine takes that comes up in its time. */
-const MESSAGES_PAUSE = 30;
+const MESSAGES_PAUSE = 60;
 const LONGEST_MESSAGES_PAUSE_MS = 45_000;
 
 /** A state that passes within a second is not worth a request. */
@@ -79,13 +79,13 @@ export function createStatusWriter<T extends WithStatus>(
   const firstAt = new Map<string, number>();
   const crowd = createCrowd();
   /** The first words about an object wait like any others: most of them are not true any more when people come to read them, in a crowd even later. */
-  const firstPause = (key: string, before: StatusShape | undefined, after: StatusShape, everyMs: number, now: number): number => {
+  const firstPause = (key: string, before: StatusShape | undefined, after: StatusShape, now: number): number => {
     const factor = crowd.factor(now);
     // Of an object that was told about by an earlier process it is news what it is now.
     if (isReady(before) !== isReady(after) || (factor === 1 && before?.conditions !== undefined)) return 0;
     const since = firstAt.get(key) ?? now;
     firstAt.set(key, since);
-    return Math.min((factor === 1 ? Math.min(everyMs, STATE_PAUSE_MS) : STATE_PAUSE_MS) * factor, LONGEST_PAUSE_MS) - elapsedMs(since, now);
+    return Math.min(STATE_PAUSE_MS * factor, LONGEST_PAUSE_MS) - elapsedMs(since, now);
   };
   return {
     async write(object, wanted, everyMs = 0) {
@@ -103,7 +103,7 @@ export function createStatusWriter<T extends WithStatus>(
         everyMs === 0
           ? 0
           : own === undefined
-            ? firstPause(key, before, after, everyMs, now)
+            ? firstPause(key, before, after, now)
             : saysTheSame(told, after) && saysTheSame(before, after)
               ? Math.min(everyMs * MESSAGES_PAUSE, LONGEST_MESSAGES_PAUSE_MS) - elapsedMs(own.at, now)
               : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
