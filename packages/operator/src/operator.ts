@@ -129,8 +129,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     controlPlane: createLatest(controlPlanes, client, clock, writes),
     worker: createLatest(workers, client, clock, writes),
     machine: createLatest(machines, client, clock, writes),
+    kubernetesCluster: createLatest(clusters, client, clock, writes),
   };
-  const latestCluster = createLatest(clusters, client, clock, writes);
   const watched = { talosClusters, controlPlanes, workers, machines, latest };
   const traced = tracer === undefined ? {} : { tracer };
   const shared = { client, clock, timers, random, log, ...watched, hosts, ...measured, ...traced };
@@ -174,7 +174,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       planOf: (controlPlane, worker) => brain.poolPlan(controlPlane, worker),
     });
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
-    const composed = { ...shared, clusters, vitistackMachines, defaults, latestCluster };
+    const composed = { ...shared, clusters, vitistackMachines, defaults, latestCluster: latest.kubernetesCluster };
     const compositions = createCompositionController({
       ...composed,
       brain,

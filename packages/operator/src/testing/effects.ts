@@ -1,5 +1,6 @@
 import {
   clusterRecordResource,
+  kubernetesClusterResource,
   talosClusterResource,
   talosControlPlaneResource,
   talosMachineResource,
@@ -12,6 +13,7 @@ import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDi
 import { createReading } from "../controllers/shared/latest.ts";
 import type { LatestWords } from "../controllers/shared/latest.ts";
 import { mintCredentials } from "../secrets/credentials.ts";
+import { demandKept } from "../controllers/taloscontrolplane/effects/demand-kept.ts";
 import { demandReconciled } from "../controllers/taloscontrolplane/effects/demand-reconciled.ts";
 import { demandUnpaused } from "../controllers/taloscontrolplane/effects/demand-unpaused.ts";
 import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
@@ -103,6 +105,7 @@ export async function decidedPass(
     controlPlane: createReading(talosControlPlaneResource, client),
     worker: createReading(talosWorkerResource, client),
     machine: createReading(talosMachineResource, client),
+    kubernetesCluster: createReading(kubernetesClusterResource, client),
   };
   const reconciled = (): Promise<void> => demandReconciled(latest, seen);
   const abort = new AbortController();
@@ -116,6 +119,7 @@ export async function decidedPass(
     demandAlone,
     demandReconciled: reconciled,
     demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),
+    demandKept: (machine) => demandKept(machine, latest, seen),
     leading,
     log: silent,
     span: silentTracer,

@@ -14,8 +14,66 @@ export const compositionFaults: readonly Mutant[] = [
     edits: [
       {
         file: `${composition}/decide.ts`,
-        find: "if (controlPlane !== undefined)\n    return",
-        replace: "if (controlPlane === null)\n    return",
+        find: "if (controlPlane !== undefined || workers.length > 0)",
+        replace: "if (workers.length > 0)",
+      },
+    ],
+  },
+  {
+    name: "made-while-it-goes",
+    about:
+      "goes on making a KubernetesCluster that is deleted, as its control plane hears of it last, and configures machines that are wiped at once",
+    stands: ["guard T2"],
+    workload: "compose-abort",
+    edits: [
+      {
+        file: `${composition}/decide.ts`,
+        find: "ask([...(controlPlane === undefined ? [] : [controlPlane]), ...workers])",
+        replace: "ask(controlPlane !== undefined && workers.length === 0 ? [controlPlane] : workers)",
+      },
+      {
+        file: `${brain}/effects/configure-machine.ts`,
+        find: "isForWipe === true ? undefined : effects.demandKept(machine.name)",
+        replace: "isForWipe",
+      },
+    ],
+  },
+  {
+    name: "configured-by-the-watch",
+    about: "T2: learns from its watch alone that a cluster is deleted, and configures its machines meanwhile",
+    stands: ["guard T2"],
+    tests: ["testkit/src/stories/deleted-while-made.test.ts"],
+    edits: [
+      {
+        file: `${brain}/effects/configure-machine.ts`,
+        find: "isForWipe === true ? undefined : effects.demandKept(machine.name)",
+        replace: "isForWipe",
+      },
+    ],
+  },
+  {
+    name: "waits-for-an-endpoint",
+    about:
+      "makes keys before the endpoint of a cluster is known: without it a cluster that is deleted takes them for those of a lost record",
+    tests: ["testkit/src/stories/deleted-while-made.test.ts"],
+    edits: [
+      {
+        file: `${brain}/rules/keep-keys.ts`,
+        find: "if (waiting !== undefined) return { actions: [], waiting };",
+        replace: "if (waiting === null) return { actions: [], waiting };",
+      },
+    ],
+  },
+  {
+    name: "advice-without-keys",
+    about: "says of a machine that it is another cluster's and has to be reset, while the keys of its own are gone",
+    stands: ["guard T9"],
+    tests: ["testkit/src/stories/lost-keys.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/talosmachine/decide.ts",
+        find: "if (areKeysInDoubt !== true) return undefined;",
+        replace: "if (areKeysInDoubt !== null) return undefined;",
       },
     ],
   },

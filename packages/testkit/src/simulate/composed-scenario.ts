@@ -2,8 +2,11 @@ import type { RandomSource } from "@talos-operator/ports";
 import { pick } from "./fault.ts";
 import { chooseScenario, CLUSTER_NAME, ENDPOINT, NAMESPACE, type Applied, type Scenario, type ScenarioChoices } from "./scenario.ts";
 
-/** How a provider fulfils Machines: at once, each after minutes, or so that the second one says that it has the address of the first. */
-export type ProviderMood = "prompt" | "slow" | "confused";
+/**
+ * How a provider fulfils Machines: at once, each after minutes, so that the second one says that it has the address of the first, or each as it comes: at
+ * once, after minutes, after a quarter of an hour, or never.
+ */
+export type ProviderMood = "prompt" | "slow" | "confused" | "moody";
 
 /** Machines that a KubernetesCluster asks for. */
 export interface Replicas {
@@ -15,16 +18,18 @@ export interface Replicas {
 /** What is drawn of a KubernetesCluster where a workload does not say. */
 export interface ComposedChoices extends ScenarioChoices {
   readonly moods?: readonly ProviderMood[];
+  readonly endpoints?: readonly ("given" | "none")[];
 }
 
 /** Draws a scenario whose cluster is a KubernetesCluster. */
-export function chooseComposed(random: RandomSource, { moods, ...choices }: ComposedChoices = {}): Scenario {
+export function chooseComposed(random: RandomSource, { moods, endpoints, ...choices }: ComposedChoices = {}): Scenario {
   return {
     ...chooseScenario(random, { workers: [0, 1, 2], ...choices }),
     shape: pick(["flat", "nested"], random),
     provider: pick(moods ?? ["prompt", "prompt", "slow"], random),
     // Providers give machines of their own; clones are told apart in other lives.
     uuids: "own",
+    ...(endpoints === undefined ? {} : { endpoint: pick(endpoints, random) }),
   };
 }
 
@@ -39,9 +44,13 @@ export function firstReplicas({ controlPlanes, workers }: Scenario): Replicas {
 }
 
 /** The KubernetesCluster that a person would apply; `name` is that of the object, the id is that of the cluster of the world. */
-export function composedManifest({ shape, talosVersion, kubeVersion }: Scenario, replicas: Replicas, name: string = CLUSTER_NAME): Applied {
+export function composedManifest(
+  { shape, talosVersion, kubeVersion, endpoint }: Scenario,
+  replicas: Replicas,
+  name: string = CLUSTER_NAME,
+): Applied {
   const groups = Object.entries(replicas.groups);
-  const common = { talosVersion, clusterEndpoint: ENDPOINT };
+  const common = { talosVersion, ...(endpoint === "none" ? {} : { clusterEndpoint: ENDPOINT }) };
   const spec =
     shape === "flat"
       ? {

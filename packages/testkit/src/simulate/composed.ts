@@ -3,6 +3,7 @@ import { createMemoryFiles, type MemoryFiles } from "@talos-operator/operator/te
 import type { Clock, RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { createProvidedMachines, type ProvidedMachines } from "../world/provided-machines.ts";
+import { pick } from "./fault.ts";
 import type { ProviderMood, Replicas } from "./composed-scenario.ts";
 import type { Conditioned, ObjectView } from "./object-view.ts";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
@@ -12,6 +13,9 @@ const MINUTE = 60_000;
 
 /** Most time that a slow provider takes for one machine. */
 const SLOWEST_MS = 3 * MINUTE;
+
+/** By then nobody counts on it any more. */
+const LATE_MS = 15 * MINUTE;
 
 const ROLE = "cluster.vitistack.io/role";
 const GROUP = "cluster.vitistack.io/worker-group";
@@ -64,6 +68,7 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
     log: quiet,
     ...(from === undefined ? {} : { given: from.given }),
     ...(mood === "slow" ? { delayMs: () => Math.floor(random.fraction() * SLOWEST_MS) } : {}),
+    ...(mood === "moody" ? { delayMs: () => pick([0, random.fraction() * SLOWEST_MS, LATE_MS, Number.POSITIVE_INFINITY], random) } : {}),
     onChange: follow,
   });
 

@@ -7,6 +7,7 @@ import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { EffectId } from "./effects.ts";
 import { emptyCounts, type EffectCounts } from "./report.ts";
 import { livingEtcd } from "./living-etcd.ts";
+import { judgeAdvice } from "./advice-rules.ts";
 import { createPodRules } from "./pod-rules.ts";
 import type { Composed } from "./composed.ts";
 import { createCompositionRules } from "./composition-rules.ts";
@@ -20,6 +21,9 @@ type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>>; r
 
 /** The operator may have read the bundle or the annotation just before it went; both are read live before what is sent, so a watch that stands still is no excuse. */
 const READ_JUST_BEFORE_MS = 5_000;
+
+/** Copies of Secrets count for a while, and what they tell is written about machine by machine. */
+const ADVICE_FOLLOWS_MS = 3 * 60_000;
 
 /** A broken rule, told with the facts that broke it. */
 export type Report = (invariant: string, detail: string) => void;
@@ -73,7 +77,8 @@ export interface InvariantsInput {
  * secret where anybody may read; S20 a machine gets its configuration only after its identity was written down, and only the machine that was; S22 a
  * machine that was written down with one key gets no configuration under another without a person's word; S23 the finalizer comes before what it
  * guards, and goes when every machine is blank or given up; S31 a paused cluster is left alone; S33 so is one whose record holds what only a newer
- * release knows, and what it holds is kept; Once: keys are made once, and each machine takes one
+ * release knows, and what it holds is kept; S34 what is being deleted gets no configuration any more, but for a control plane without which its configured workers
+ * could not be wiped; S35 while the keys are away nobody is told to reset a machine or to give it up (`advice-rules.ts`); Once: keys are made once, and each machine takes one
  * configuration; Count: no effect takes place more often than without faults, but for what the faults themselves repeat. What concerns nodes and members
  * that exist is in `disturbances.ts`, what concerns pods in `pod-rules.ts`, what
  * concerns KubernetesClusters in `composition-rules.ts`.
@@ -155,6 +160,19 @@ export function createInvariants(input: InvariantsInput): Invariants {
   /** The machine at an address now, by the address that it had in the beginning. */
   function standingAt(address: string): string {
     return stage.routes.get(address) ?? address;
+  }
+
+  /** A worker that has a configuration answers nobody before a control plane has one and gives it a certificate. */
+  function isNeededByWorkers(address: string): boolean {
+    const isConfigured = (one: string): boolean => datacenter.machine(standingAt(one)).state.config.persisted !== undefined;
+    if (!stage.everControlPlanes.has(address)) return false;
+    const workers = [...stage.everMachines].filter((one) => !stage.everControlPlanes.has(one));
+    return workers.some(isConfigured) && ![...stage.everControlPlanes].some(isConfigured);
+  }
+
+  /** By then every process has read the Secret anew, and every object was written about. */
+  function areKeysLongGone(): boolean {
+    return stage.desired !== undefined && stage.bundleGoneSince !== undefined && now() - stage.bundleGoneSince > ADVICE_FOLLOWS_MS;
   }
 
   function longAgo(since: number | undefined): boolean {
@@ -243,12 +261,15 @@ export function createInvariants(input: InvariantsInput): Invariants {
         report("S33", `${effect} is sent while the record holds what only a newer release knows`);
       if (effect === "K1") await checkFinalizer(effect);
       await pods.beforeSend(effect, address, request);
+      if (isOf(effect, "K6", "K9") && !wokeNow && areKeysLongGone()) judgeAdvice(request as KubeRequest, report);
       if (address === undefined) await composition?.beforeSend(request as KubeRequest);
       if (address === undefined) return;
       if (effect.startsWith("T") && longAgo(stage.bundleGoneSince)) report("S6", `${effect} goes to ${address} while the keys are away`);
       const record = await readRecord();
       disturbances.beforeSend(effect, address, request, record);
       const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])];
+      if (effect === "T2" && !wokeNow && longAgo(stage.deletedSince) && !isNeededByWorkers(address))
+        report("S34", `a configuration goes to ${address}, and its cluster is being deleted`);
       if (effect === "T2") {
         const pinned = known.find((machine) => machine.address === address);
         const spki = currentSpki(datacenter, standingAt(address), describeSpki);

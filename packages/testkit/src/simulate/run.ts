@@ -46,7 +46,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const scenario = scenarioOf(options);
   const random = createSeededRandom((seed * 16 + 13) >>> 0);
   const steps = workload.steps(scenario, random);
-  const from = steps.length > 0 && options.begin === "ready" ? await prepared(scenario) : undefined;
+  const from = steps.length > 0 && options.begin === "ready" && workload.isEarly !== true ? await prepared(scenario) : undefined;
   const world = await createWorld({ ...options, scenario, ...(from === undefined ? {} : { from }) });
   await world.start();
   const whole: readonly Step[] = from === undefined ? [birth, ...steps] : steps;

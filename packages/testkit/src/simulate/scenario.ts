@@ -15,6 +15,8 @@ export interface Scenario {
   readonly shape: "cluster" | "pools" | "flat" | "nested";
   /** How the machines of a KubernetesCluster are provided; nothing for other shapes. */
   readonly provider?: ProviderMood;
+  /** Whether a KubernetesCluster names its endpoint, which is its first control plane's address otherwise. Default: it does. */
+  readonly endpoint?: "given" | "none";
   readonly deletionPolicy: DeletionPolicy;
   /** Whether each machine has a UUID of its own, all show one as cloned virtual machines do, or all show one that a vendor ships by the thousand. */
   readonly uuids: "own" | "cloned" | "vendor";

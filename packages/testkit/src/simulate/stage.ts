@@ -16,6 +16,8 @@ export interface Stage {
   alarmedSince: number | undefined;
   /** Since when the cluster is paused by a person. */
   pausedSince: number | undefined;
+  /** Since when the cluster is deleted by a person. */
+  deletedSince: number | undefined;
   /** The record was deleted by somebody: what was written down is not known any more. */
   isRecordLost: boolean;
   /** Every object but the keys was lost, troubles' own too. */
@@ -71,6 +73,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     newerRecordSince: undefined,
     alarmedSince: undefined,
     pausedSince: undefined,
+    deletedSince: undefined,
     allowed: 0,
     interference: noInterference(),
     isRecordLost: false,

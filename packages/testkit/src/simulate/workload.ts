@@ -21,6 +21,8 @@ export interface Workload {
   steps(scenario: Scenario, random: RandomSource): readonly Step[];
   /** The first step may also come while the cluster is still being made. */
   readonly mayInterrupt: boolean;
+  /** It never begins with a cluster that is Ready: its edits always come while the cluster is being made. */
+  readonly isEarly?: true;
   /** The applied objects still exist in the end: idleness can be asked of them. */
   readonly endsReady: boolean;
 }

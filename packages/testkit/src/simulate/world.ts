@@ -362,11 +362,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       stage.desired = undefined;
       trace.add("edit: delete");
       for (const { plural, name } of names) await send("DELETE", pathOf(plural, name));
+      stage.deletedSince = time.now();
     },
     async applyAgain(change, isNew) {
       const desired = { ...firstDesired(scenario), ...change };
       stage.desired = desired;
       stage.pausedSince = undefined;
+      stage.deletedSince = undefined;
       for (const address of [...desired.controlPlanes, ...desired.workers]) stage.everMachines.add(address);
       if (isNew) {
         stage.generation += 1;

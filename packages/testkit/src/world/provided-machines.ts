@@ -24,8 +24,8 @@ export interface ProvidedMachinesOptions {
 export interface ProvidedMachines {
   /** Addresses that Machines have, by `namespace/name`. */
   readonly given: ReadonlyMap<string, string>;
-  /** No further machine is started while this holds. */
-  hold(isHeld: boolean): void;
+  /** No further machine is started while this holds, but for Machines of these names. */
+  hold(isHeld: boolean, but?: readonly string[]): void;
   /** The next machine of this name gets this address, whoever has it. */
   giveNext(name: string, address: string): void;
   /** From now on it names this address before the one that each machine is called by. It says so when it writes a status next. */
@@ -43,7 +43,7 @@ export function createProvidedMachines({ client, datacenter, delayMs, onChange, 
   const ever = new Set(given.values());
   const forced = new Map<string, string>();
   const dueAt = new Map<string, number>();
-  let isHeld = false;
+  let isHeld: (name: string) => boolean = () => false;
   let namedFirst: readonly string[] = [];
   const talkative: KubeClient = {
     ...client,
@@ -80,7 +80,7 @@ export function createProvidedMachines({ client, datacenter, delayMs, onChange, 
       const key = keyOf(machine);
       const known = given.get(key);
       if (known !== undefined) return known;
-      if (isHeld || !isDue(key)) return undefined;
+      if (isHeld(machine.metadata?.name ?? "") || !isDue(key)) return undefined;
       const address = forced.get(machine.metadata?.name ?? "") ?? free();
       if (address !== undefined) give(key, address);
       return address;
@@ -98,8 +98,8 @@ export function createProvidedMachines({ client, datacenter, delayMs, onChange, 
   const done = provideMachines({ client: talkative, hardware, isOurs: () => true, ...ports }, stop.signal);
   return {
     given,
-    hold: (held) => {
-      isHeld = held;
+    hold: (held, but = []) => {
+      isHeld = (name) => held && !but.includes(name);
     },
     giveNext: (name, address) => void forced.set(name, address),
     nameFirst: (address) => {

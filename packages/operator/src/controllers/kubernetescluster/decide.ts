@@ -147,6 +147,12 @@ function takeDown(seen: Seen): Decision {
     pools.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ kind, metadata }) => ({ kind, name: metadata.name }));
   const namesOf = (objects: readonly { readonly metadata: { readonly name: string } }[]): string =>
     objects.map(({ metadata }) => metadata.name).join(", ");
+  const sayPools = ([first, ...others]: readonly TalosWorker[]): ReturnType<typeof say> => {
+    const words = deletingWords(controlPlane) || deletingWords(first);
+    return first === undefined
+      ? say("WaitingForChildren", `The control plane ${controlPlane?.metadata.name ?? ""} goes. ${words}`.trim())
+      : say("WaitingForWorkers", `Worker pools go first: ${namesOf([first, ...others])}. ${words}`.trim());
+  };
   if (isBeingOrphaned(seen.cluster.metadata))
     return {
       ...nothing,
@@ -160,18 +166,9 @@ function takeDown(seen: Seen): Decision {
         `The cluster was not taken over yet, so nothing of it is deleted: ${namesOf(seen.machines)}. Approve the takeover, as the condition Imported of its TalosControlPlane says, and its machines are wiped and go. Or delete these Machines yourself, and take this cluster out of metadata.ownerReferences of those that are to stay.`,
       ),
     };
-  if (workers.length > 0)
-    return {
-      ...nothing,
-      deletePools: ask(workers),
-      ...say("WaitingForWorkers", `Worker pools go first: ${namesOf(workers)}. ${deletingWords(workers[0])}`.trim()),
-    };
-  if (controlPlane !== undefined)
-    return {
-      ...nothing,
-      deletePools: ask([controlPlane]),
-      ...say("WaitingForChildren", `The control plane ${controlPlane.metadata.name} goes. ${deletingWords(controlPlane)}`.trim()),
-    };
+  // The control plane hears of it together with its workers: it takes them down first, and makes nothing more of the cluster meanwhile.
+  if (controlPlane !== undefined || workers.length > 0)
+    return { ...nothing, deletePools: ask([...(controlPlane === undefined ? [] : [controlPlane]), ...workers]), ...sayPools(workers) };
   if (seen.isAsked !== true)
     return { ...nothing, needsAsking: true, ...say("WaitingForChildren", "Whether all pools of the cluster are gone is asked.") };
   if (seen.machines.length > 0)

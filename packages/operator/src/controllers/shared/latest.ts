@@ -1,4 +1,4 @@
-import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { KubernetesCluster, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { compareResourceVersions, keyText } from "@talos-operator/kube-runtime";
 import type { Informer, KubeClient, KubeObject, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
@@ -20,6 +20,7 @@ export interface LatestWords {
   readonly controlPlane: Latest<TalosControlPlane>;
   readonly worker: Latest<TalosWorker>;
   readonly machine: Latest<TalosMachine>;
+  readonly kubernetesCluster: Latest<KubernetesCluster>;
 }
 
 /**
@@ -28,7 +29,7 @@ export interface LatestWords {
  * whatever was stored before that.
  */
 export function createLatest<T extends KubeObject>(informer: Informer<T>, client: KubeClient, clock: Clock, writes?: OwnWrites): Latest<T> {
-  const read = shared(createReading<T>(informer.type, client));
+  const read = createReading<T>(informer.type, client);
   let heardAt = Number.NEGATIVE_INFINITY;
   let movesSince = Number.NEGATIVE_INFINITY;
   informer.subscribe(() => {
@@ -49,20 +50,30 @@ export function createLatest<T extends KubeObject>(informer: Informer<T>, client
   };
 }
 
-/** Those who ask for the same object while it is being read share the answer. */
-function shared<T>(read: Latest<T>): Latest<T> {
-  const readings = new Map<string, Promise<T | undefined>>();
-  return (key) => {
-    const name = keyText(key);
-    const begun = readings.get(name);
-    if (begun !== undefined) return begun;
-    const reading = read(key).finally(() => readings.delete(name));
-    readings.set(name, reading);
-    return reading;
-  };
-}
-
 /** Reads every time. */
 export function createReading<T extends KubeObject>(type: Informer<T>["type"], client: KubeClient): Latest<T> {
   return (key) => client.resource<T>(type).tryGet(key);
+}
+
+/** The same objects, of which those who ask at the same time share one reading. */
+export function sharedWords(latest: LatestWords): LatestWords {
+  return {
+    talosCluster: shared(latest.talosCluster),
+    controlPlane: shared(latest.controlPlane),
+    worker: shared(latest.worker),
+    machine: shared(latest.machine),
+    kubernetesCluster: shared(latest.kubernetesCluster),
+  };
+}
+
+function shared<T>(latest: Latest<T>): Latest<T> {
+  const readings = new Map<string, Promise<T | undefined>>();
+  return (key) => {
+    const text = keyText(key);
+    const begun = readings.get(text);
+    if (begun !== undefined) return begun;
+    const reading = latest(key).finally(() => readings.delete(text));
+    readings.set(text, reading);
+    return reading;
+  };
 }

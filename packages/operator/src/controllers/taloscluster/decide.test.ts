@@ -100,9 +100,9 @@ const cases: readonly {
     want: { ready: "AllReady", apply: ["TalosControlPlane demo"], remove: ["TalosWorker demo"] },
   },
   {
-    name: "takes workers down before the control plane",
+    name: "takes its control plane and its workers down",
     seen: { ...none, cluster: cluster(inline, going), controlPlane: ownControlPlane("AllReady"), worker: ownWorker("AllReady") },
-    want: { ready: "Deleting", remove: ["TalosWorker demo"] },
+    want: { ready: "Deleting", remove: ["TalosControlPlane demo", "TalosWorker demo"] },
   },
   {
     name: "takes the control plane down when the workers are gone",

@@ -147,21 +147,25 @@ function takeDown({ cluster, controlPlane, worker }: ClusterSeen, hasFinalizer: 
   }
   const ownWorker = worker !== undefined && isOwnedBy(worker, cluster) ? worker : undefined;
   const ownControlPlane = controlPlane !== undefined && isOwnedBy(controlPlane, cluster) ? controlPlane : undefined;
+  const words = ownControlPlane === undefined ? "" : deletingWords(ownControlPlane);
   const [reason, message] =
     ownWorker !== undefined
-      ? (["WaitingForWorkers", `The worker pool ${ownWorker.metadata.name} goes first. ${deletingWords(ownWorker)}`] as const)
+      ? (["WaitingForWorkers", `The worker pool ${ownWorker.metadata.name} goes first. ${words || deletingWords(ownWorker)}`] as const)
       : ([
           "WaitingForChildren",
           ownControlPlane === undefined
             ? "Everything made for this cluster is gone."
-            : `The control plane ${ownControlPlane.metadata.name} goes. ${deletingWords(ownControlPlane)}`,
+            : `The control plane ${ownControlPlane.metadata.name} goes. ${words}`,
         ] as const);
-  const next = ownWorker ?? ownControlPlane;
+  // The control plane hears of it together with its workers: it takes them down first, and makes nothing more of the cluster meanwhile.
+  const going = [ownControlPlane, ownWorker].filter((child) => child !== undefined);
   return {
     addFinalizer: false,
-    removeFinalizer: hasFinalizer && next === undefined,
+    removeFinalizer: hasFinalizer && going.length === 0,
     apply: [],
-    remove: next === undefined || next.metadata.deletionTimestamp !== undefined ? [] : [{ kind: next.kind, name: next.metadata.name }],
+    remove: going
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ kind, metadata }) => ({ kind, name: metadata.name })),
     conditions: [
       conditionFor("Ready", "Deleting", message, generation),
       conditionFor("Deleting", reason, message, generation),

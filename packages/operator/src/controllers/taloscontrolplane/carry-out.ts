@@ -1,10 +1,12 @@
 import type { ReconcileContext } from "@talos-operator/kube-runtime";
 import { EffectError, isEffectError } from "../../errors.ts";
+import { sharedWords } from "../shared/latest.ts";
 import type { BundleStore } from "../../secrets/bundle-store.ts";
 import type { AccessStore } from "../../secrets/access-store.ts";
 import type { BrainOptions } from "./brain.ts";
 import { bundleInForce } from "./record/bundle-in-force.ts";
 import type { Cluster } from "./clusters.ts";
+import { demandKept } from "./effects/demand-kept.ts";
 import { demandReconciled } from "./effects/demand-reconciled.ts";
 import { demandUnpaused } from "./effects/demand-unpaused.ts";
 import { executeAll } from "./execute.ts";
@@ -50,7 +52,8 @@ export async function carryOut(
     session.beside = { at: clock.now(), value: other };
     throw new EffectError("ANOTHER_OPERATOR", other);
   };
-  const reconciled = (): Promise<void> => demandReconciled(options.latest, seen);
+  const latest = sharedWords(options.latest);
+  const reconciled = (): Promise<void> => demandReconciled(latest, seen);
   const sends = createSends(context.signal);
   const effects: Effects = {
     client,
@@ -65,7 +68,8 @@ export async function carryOut(
     guard: createGuard(key, client, options.leading, reconciled, demandAlone, options.timers),
     demandAlone,
     demandReconciled: reconciled,
-    demandUnpaused: (machine) => demandUnpaused(machine, options.latest, seen),
+    demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),
+    demandKept: (machine) => demandKept(machine, latest, seen),
     leading: options.leading,
     log: context.log.child({ rule: decision.rule }),
     span: context.span,

@@ -39,9 +39,12 @@ import { writeMeta } from "./effects/write-meta.ts";
 import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects/tend-nodes.ts";
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
 import { printRecord, readRecord } from "./record/facts-codec.ts";
+import { machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import type { Guard } from "./effects/guard.ts";
 import { concernedBy } from "./held.ts";
+import { pinKey } from "./membership/removal.ts";
+import { isMadeAnew } from "./membership/told-machines.ts";
 import type { Action, DeclaredMachine, MachineName, Observed, ObjectName } from "./model.ts";
 import { equip } from "./fresh-copies.ts";
 import type { ClusterSession } from "./session.ts";
@@ -84,6 +87,8 @@ export interface Effects extends EffectPorts {
   demandReconciled(): Promise<void>;
   /** @throws EffectError `MODE_CHANGED` when people want this machine, or its pool, to be left alone by now */
   demandUnpaused(machine: MachineName): Promise<void>;
+  /** Fails where what this machine is to be configured for is being deleted by now. @throws EffectError `MODE_CHANGED` */
+  demandKept(machine: MachineName): Promise<void>;
   /** Asks for another pass over this cluster. */
   wake(): void;
   /** Lets the caches catch up with a write of ours. */
@@ -420,6 +425,7 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
     const record = printRecord({ namespace, name }, action.facts, before === "absent" ? undefined : before, writer);
     const stored = action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);
     session.record = { at: clock.now(), value: stored };
+    for (const { name, spki } of newlyPinned(action.facts, seen)) session.noteSent(pinKey(name), "answered", spki);
     // Whatever record comes after this one did not come with new keys: machines may run that it does not know.
     session.forgetSent("CreateBundle");
     if (readRecord(stored) === undefined)
@@ -434,6 +440,15 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
       effects.log.debug({ action: "WriteRecord", reason: action.why }, "The record changed meanwhile; deciding anew");
     throw thrown;
   }
+}
+
+/** Machines that the record names for the first time, or with another key. To those of a record that was made anew others may have sent something. */
+function newlyPinned(facts: ClusterFacts, { record }: Observed): readonly { readonly name: MachineName; readonly spki: string }[] {
+  if (isMadeAnew(facts)) return [];
+  const before = record.kind === "present" ? record.value.facts : undefined;
+  return facts.machines.flatMap(({ name, spki }) =>
+    spki === undefined || machineFact(before, name)?.spki === spki ? [] : [{ name, spki }],
+  );
 }
 
 /**

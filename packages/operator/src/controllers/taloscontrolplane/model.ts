@@ -41,6 +41,8 @@ export interface DeclaredMachine {
   readonly problem?: AddressProblem;
   /** The whole config that its object names is not there, or another cluster's: nobody knows what it is to run. */
   readonly isConfigUnknown?: true;
+  /** Why nobody would reach it any more with the configuration that it would get as its first: it is not sent. */
+  readonly lockout?: string;
   /** The TalosControlPlane or TalosWorker that lists it. */
   readonly owner: { readonly kind: "TalosControlPlane" | "TalosWorker"; readonly name: string };
   /** Field that declares it, for messages: `spec.metalSpec.machines[0]`. */
@@ -187,6 +189,8 @@ export type Action =
       readonly machine: DeclaredMachine;
       readonly ifSpki: string;
       readonly installDisk: string | undefined;
+      /** The cluster goes, and a worker that must be wiped gets its certificate through no other machine. */
+      readonly isForWipe?: true;
     }
   /** Only while every control plane shows no etcd, and the record holds this very intent. */
   | {

@@ -211,6 +211,19 @@ function isGone(world: EditableWorld): boolean {
   );
 }
 
+/** A KubernetesCluster goes that was never made. */
+export const composeAbort: Workload = {
+  name: "compose-abort",
+  about:
+    "a KubernetesCluster with or without an endpoint is deleted while its provider fulfils its Machines at once, late or never: nothing is configured any more, and all goes",
+  choose: (random) =>
+    chooseComposed(random, { controlPlanes: [1, 3], workers: [0, 1, 2], moods: ["moody"], endpoints: ["given", "none", "none"] }),
+  steps: () => [{ what: "delete", make: (world) => world.remove(), isReached: isGone }],
+  mayInterrupt: true,
+  isEarly: true,
+  endsReady: false,
+};
+
 /** A KubernetesCluster goes, and all that was made for it. */
 export const composeDelete: Workload = {
   name: "compose-delete",

@@ -1,6 +1,6 @@
 import type { Workload } from "../workload.ts";
 import { readopt, recreate, takeOver } from "./again.ts";
-import { compose, composeDelete, composeDisturbed, composeScale } from "./composition.ts";
+import { compose, composeAbort, composeDelete, composeDisturbed, composeScale } from "./composition.ts";
 import { configLive, configReboot } from "./configuration.ts";
 import { containersDelete, containersLeave } from "./containers.ts";
 import { create } from "./create.ts";
@@ -39,4 +39,5 @@ export const workloads: readonly Workload[] = [
   composeScale,
   composeDisturbed,
   composeDelete,
+  composeAbort,
 ];

@@ -30,7 +30,7 @@ const REFUSALS: readonly TalosErrorCode[] = [
  */
 export async function configureMachine(action: Extract<Action, { readonly kind: "ConfigureMachine" }>, effects: Effects): Promise<void> {
   const { seen, session, dialer, log, signal } = effects;
-  const { machine, ifSpki } = action;
+  const { machine, ifSpki, isForWipe } = action;
   const key = `Configure/${machine.name}`;
   const config = await render(action, effects);
   const isPinned = (facts: ClusterFacts): boolean => {
@@ -43,12 +43,20 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
       const status = await client.resources.get(resourceKinds.machineStatus, undefined, { timeoutMs: LOOK_TIMEOUT_MS, signal });
       if (status?.spec.stage !== "maintenance" || client.peerSpki() !== ifSpki)
         throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
+      // Asked with the guard, of whose reading it is a part.
+      const check = async (): Promise<number> => {
+        const [timeoutMs] = await Promise.all([
+          effects.guard.check(isPinned),
+          isForWipe === true ? undefined : effects.demandKept(machine.name),
+        ]);
+        return timeoutMs;
+      };
       const meta = metaOf(machine, seen);
       if (meta.text !== undefined) {
-        const options = { timeoutMs: await effects.guard.check(isPinned), signal };
+        const options = { timeoutMs: await check(), signal };
         await effects.letEnd(() => writeMetaInMaintenance(client, meta, options));
       }
-      const timeoutMs = await effects.guard.check(isPinned);
+      const timeoutMs = await check();
       log.info({ action: "ConfigureMachine", machine: machine.name, endpoint: machine.address }, "Sending machine config");
       await send(() => client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal }));
       log.info({ action: "ConfigureMachine", machine: machine.name }, "Sent machine config");

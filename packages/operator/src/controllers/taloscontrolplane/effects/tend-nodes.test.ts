@@ -55,6 +55,7 @@ function within(
       },
     },
     demandUnpaused: () => Promise.resolve(),
+    demandKept: () => Promise.resolve(),
     seen: observed({ facts: known }),
     log,
     signal: new AbortController().signal,

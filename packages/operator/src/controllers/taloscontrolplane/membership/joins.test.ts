@@ -100,7 +100,7 @@ test("a member that is away and that no machine is known to have is named with t
 const noAnswer = silentSince(NOW - HOUR);
 const unproven: readonly { readonly title: string; readonly look: Look; readonly known?: ClusterFacts; readonly holds: boolean }[] = [
   { title: "while no control plane has shown itself", look: noAnswer, holds: true },
-  { title: "when a control plane waits in maintenance mode", look: inMaintenance("10.0.0.1"), holds: false },
+  { title: "while the only control plane waits for its own configuration", look: inMaintenance("10.0.0.1"), holds: true },
   {
     title: "when a control plane took its configuration, and is silent",
     look: noAnswer,

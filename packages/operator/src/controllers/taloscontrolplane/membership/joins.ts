@@ -83,10 +83,9 @@ function controlPlaneMissing(seen: Observed, facts: ClusterFacts, name: MachineN
   if (facts.bootstrapDone !== undefined) return undefined;
   const isThere = seen.machines.some(
     ({ declared, look }) =>
-      declared.role === "controlplane" &&
-      (look.kind === "maintenance" || look.kind === "running" || mayHoldConfig(machineFact(facts, declared.name))),
+      declared.role === "controlplane" && (look.kind === "running" || mayHoldConfig(machineFact(facts, declared.name))),
   );
-  return isThere ? undefined : `${name} is configured once a control plane answers, which gives workers their certificates.`;
+  return isThere ? undefined : `${name} is configured once a control plane is, which gives workers their certificates.`;
 }
 
 /** Its configuration may have been sent: it is sent again, whatever the others do. */

@@ -396,7 +396,7 @@ function metRunning(seen: Observed, facts: ClusterFacts, declared: DeclaredMachi
 }
 
 /** Haste, not safety: a machine that just took its configuration needs a moment to act on it. */
-function mayConfigureNow(seen: Observed, name: MachineName): boolean {
+export function mayConfigureNow(seen: Observed, name: MachineName): boolean {
   const sent = seen.sent.get(`Configure/${name}`);
   if (sent === undefined) return true;
   const wait = sent.outcome === "answered" ? RESEND_AFTER_MS : sent.outcome === "refused" ? RESEND_AFTER_MS : LOOK_AGAIN_MS;

@@ -150,7 +150,7 @@ const cases: readonly {
     name: "lets no pool go while the record is lost",
     world: { workers: [worker(1, going)], bundle: ours, looks: { ...healthy, "10.0.1.1": running() }, toldConfigured: ["10.0.1.1"] },
     actions: ["WriteRecord"],
-    reason: undefined,
+    reason: "Blocked",
   },
   {
     name: "lets no machine go that is said to be configured when record and keys are gone",

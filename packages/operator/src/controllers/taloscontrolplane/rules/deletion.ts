@@ -17,7 +17,9 @@ import { intentsThatFit } from "../record/room.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { silentForMs } from "../../../looking/look.ts";
+import { areKeysInDoubt } from "../conditions/keys-in-doubt.ts";
 import { stateOf } from "../conditions/machine-state.ts";
+import { certificateSource } from "../membership/certificate-source.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { firstFacts } from "../membership/first-facts.ts";
 import { withUnknownRunning } from "../membership/plan-machines.ts";
@@ -79,7 +81,15 @@ export const finishDeletion: Rule = {
 /** What the machines of pools that are deleted wait for, while their cluster stays; `undefined` = for nothing, or there are none. */
 export function waitingOfGoingPools(seen: Observed): Verdict | undefined {
   if (seen.controlPlane.metadata.deletionTimestamp !== undefined || goingPools(seen).size === 0) return undefined;
-  if (isOfAnother(seen) || writtenDownFirst(seen, false) !== undefined) return undefined;
+  if (isOfAnother(seen)) return undefined;
+  const first = writtenDownFirst(seen, false);
+  if (first?.kind === "others")
+    return waits(
+      "Blocked",
+      seen,
+      `Whether the machines of ${[...goingPools(seen)].join(", ")} hold a configuration is known once the cluster has its record: the condition Ready says what that waits for.`,
+    );
+  if (first !== undefined) return undefined;
   return takeDown(seen, machinesOfGoingPools(seen), false);
 }
 
@@ -154,7 +164,8 @@ function writtenDownFirst(
   if (bundle.kind === "present" && bundle.value.isOurs && seen.keysElsewhere?.kind !== "present") {
     if (seen.keysElsewhere?.kind === "unknown")
       return blocked(`Whether another cluster has the keys in the bundle Secret cannot be read: ${seen.keysElsewhere.detail}.`);
-    if (!isClusterGoing) return { kind: "others" };
+    if (!isClusterGoing)
+      return machinesOfGoingPools(seen).some((machine) => mayHoldFoundKeys(seen, machine)) ? { kind: "others" } : undefined;
     const secret = bundleSecretName(controlPlane.metadata.name, 1);
     return write(firstFacts(seen, secret, bundle.value), undefined, "FirstRecord");
   }
@@ -186,6 +197,17 @@ function mayHoldLostKeys(seen: Observed): string | undefined {
     if (!mayBeConfigured || look.kind === "maintenance") return false;
     return !isPreserved(seen, machine) && !isAbandoned(seen, machine, undefined) && isGoing(seen, machine);
   })?.declared.name;
+}
+
+/**
+ * A machine that may be configured though there is no record: keys that this process made were sent to nobody before it is written. Keys that were found may be
+ * those of a record that was lost.
+ */
+function mayHoldFoundKeys(seen: Observed, { declared, look }: SeenMachine): boolean {
+  const object = seen.machineObjects.find(({ metadata }) => metadata.name === declared.name);
+  if (look.kind === "running" || signOfEarlierLife(seen) !== undefined || (object !== undefined && saysConfigured(object))) return true;
+  if (seen.sent.get("CreateBundle")?.outcome === "answered" || look.kind === "maintenance") return false;
+  return comesBackUntil(seen, { declared, look }) !== undefined;
 }
 
 /** Its pool is deleted, or the whole cluster is. */
@@ -220,6 +242,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
   const resets: Action[] = [];
   const drains: Action[] = [];
   const gone: SeenMachine[] = [];
+  const unreached: SeenMachine[] = [];
   const waiting: { readonly reason: ReasonOf<"Deleting">; readonly message: string }[] = [];
   // The record holds one open control-plane intent; the next one is opened only after this one was seen closed.
   let isControlPlaneBusy = controlPlaneIntent(facts) !== undefined;
@@ -306,8 +329,16 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       waiting.push({ reason: "Resetting", message: busy });
       continue;
     }
+    if (look.kind !== "running") unreached.push(machine);
     if (look.kind !== "running" && intent !== undefined && seen.now - intent.at < WIPE_TAKES_MS) {
       waiting.push({ reason: "Resetting", message: busy });
+      continue;
+    }
+    if (look.kind !== "running" && !isClusterGoing && areKeysInDoubt(seen)) {
+      waiting.push({
+        reason: "Blocked",
+        message: `${declared.name} must be wiped, which takes the cluster's keys: see the condition SecretsLost. It stays as it is until they are back.`,
+      });
       continue;
     }
     if (look.kind !== "running") {
@@ -379,8 +410,10 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     next !== undefined && next !== facts && seen.record.kind === "present"
       ? [{ kind: "WriteRecord", ifResourceVersion: seen.record.value.resourceVersion, facts: next, why: "Deletion" }]
       : [];
+  const source = isClusterGoing && facts !== undefined ? certificateSource(seen, facts, unreached) : undefined;
+  resets.push(...(source?.actions ?? []));
   const actions = [...writes, ...drains, ...resets, ...removals];
-  const [first] = waiting;
+  const [first] = source === undefined ? waiting : [{ reason: "Resetting" as const, message: source.message }];
   if (
     actions.length === 0 &&
     first === undefined &&
@@ -443,10 +476,17 @@ function isPreserved(seen: Observed, { declared: { owner } }: SeenMachine): bool
  * does not. Milliseconds since the epoch.
  */
 function mayShowUntil(seen: Observed, machine: SeenMachine, facts: ClusterFacts | undefined): number | undefined {
-  const { declared, look } = machine;
-  if (facts === undefined || !isMadeAnew(facts) || machineFact(facts, declared.name) !== undefined || isPreserved(seen, machine))
+  if (facts === undefined || !isMadeAnew(facts) || machineFact(facts, machine.declared.name) !== undefined || isPreserved(seen, machine))
     return undefined;
-  if (look.kind === "not-asked") return seen.watchedSince + COMES_BACK_MS;
+  return comesBackUntil(seen, machine);
+}
+
+/** Until when a machine of which nothing is known may come back with a configuration, `undefined` = no longer, or it answers. */
+function comesBackUntil(seen: Observed, { declared, look }: SeenMachine): number | undefined {
+  const until = seen.watchedSince + COMES_BACK_MS;
+  // Its look is never older than this moment: nobody is asked.
+  if (declared.address === "") return seen.now < until ? until : undefined;
+  if (look.kind === "not-asked") return until;
   return look.kind === "silent" && silentForMs(look) < COMES_BACK_MS ? look.since + COMES_BACK_MS : undefined;
 }
 

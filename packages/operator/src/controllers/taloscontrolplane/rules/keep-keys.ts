@@ -17,7 +17,7 @@ const LATEST_EFFECT_MS = 11 * 60_000;
 const GIVEN_AGAIN_MS = 5_000;
 
 const LOST_KEYS_REMEDY =
-  "Restore both from a backup. Without one: wipe the machines, delete this object with deletionPolicy preserve, and make it anew. New keys would shut out machines that hold the old ones.";
+  "Restore both from a backup; the runbook secrets-lost says what is left without one. New keys would shut out machines that hold the old ones.";
 
 /**
  * The secrets bundle exists once, and the record names it before any machine hears of it.
@@ -62,6 +62,9 @@ export const keepKeys: Rule = {
       if (unusable !== undefined) return { actions: [], waiting: unusable, requeueAfterMs: GIVEN_AGAIN_MS };
       const proof = whoMayRunWrittenKeys(seen);
       if (proof !== undefined) return { actions: [], waiting: proof };
+      // Keys without a record are for whoever comes next those of a record that was lost.
+      const waiting = endpointWaitsFor(seen);
+      if (waiting !== undefined) return { actions: [], waiting };
       return {
         actions: [{ kind: "CreateBundle", secret }],
         waiting: { reason: "WaitingForMachines", message: "The cluster's keys are being made." },

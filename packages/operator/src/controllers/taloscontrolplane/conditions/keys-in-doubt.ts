@@ -1,0 +1,15 @@
+import type { Observed } from "../model.ts";
+import { keepKeys } from "../rules/keep-keys.ts";
+
+/**
+ * True while nobody can say whether the keys that machines of this cluster were configured with are there: lost, others than those that the record names, or not
+ * readable just now. What a machine shows proves nothing then, and no advice is given that could destroy it.
+ */
+export function areKeysInDoubt(seen: Observed): boolean {
+  if (seen.record.kind === "unknown" || seen.bundle.kind === "unknown") return true;
+  return keepKeys.decide(seen)?.waiting?.reason === "SecretsLost";
+}
+
+/** What is said of machines instead. */
+export const UNTIL_KEYS_ARE_BACK =
+  "Nothing is sent, and nothing is to be done to it, until the cluster's keys are back: see the condition SecretsLost of the TalosControlPlane.";
