@@ -65,7 +65,7 @@ export const secretsLost = {
     MachinesConfigured: {
       status: "True",
       when: "ClusterRecord and bundle Secret are gone, and machines hold a configuration with those keys, or may hold one.",
-      next: "Restore both from a backup, or wipe the machines, delete the control plane with deletionPolicy preserve, and make it anew.",
+      next: "Restore both from a backup. The runbook secrets-lost says what is left without one.",
     },
   },
 } as const satisfies ConditionEntry;

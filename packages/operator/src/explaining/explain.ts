@@ -78,10 +78,16 @@ const PARENTS: ReadonlySet<string> = new Set(["TalosCluster", "KubernetesCluster
 /** What nobody waits for and people may want to know all the same: a configuration would be written otherwise than it is, or a machine installed otherwise. */
 const WORTH_KNOWING: ReadonlySet<string> = new Set(["RenderedOtherwise", "InstalledOtherwise"]);
 
+/** What a machine shows proves nothing without the keys, and nobody is to do anything to it that cannot be taken back. */
+const KEYS_FIRST =
+  "The cluster's keys come back first: see the condition SecretsLost of the TalosControlPlane, and the runbook secrets-lost.";
+
 /** Tells what an object waits for, since when, what releases it, and what was decided. Pure: it only reads what is stored. */
 export function explain({ object, related, record }: ExplainInput): Explanation {
-  const own = waitsOf(object);
-  const others = related.flatMap((one) => [...waitsOf(one).slice(0, 1), ...remarksOn(one)]);
+  const areKeysLost = [object, ...related].some(({ status }) => findCondition(status?.conditions, "SecretsLost")?.status === "True");
+  const held = (one: WaitedFor): WaitedFor => (areKeysLost && one.condition !== "SecretsLost" ? { ...one, releasedBy: KEYS_FIRST } : one);
+  const own = waitsOf(object).map(held);
+  const others = related.flatMap((one) => [...waitsOf(one).slice(0, 1), ...remarksOn(one)]).map(held);
   const { spec } = record ?? {};
   return {
     object: nameOf(object),

@@ -5,14 +5,17 @@ import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import type { TalosCredentials } from "@talos-operator/ports";
 import { generateSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
+import { explain } from "@talos-operator/operator";
 import { createValueKeys } from "../world/value-keys.ts";
 import { assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
-import type { Story } from "./story.ts";
+import type { Conditioned, Story } from "./story.ts";
 import { without } from "./without.ts";
 
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
 const demo = { namespace: "default", name: "demo" };
+
+type Explained = Parameters<typeof explain>[0]["object"];
 
 type TellingEvent = KubeObject & {
   readonly reason?: string;
@@ -193,3 +196,44 @@ test("a bootstrap that cannot even be asked is tried again after a pause, not wi
     await world.untilReady();
   });
 });
+
+/** What any object, event or explanation says that a machine would not survive. */
+const DESTROYS =
+  /reset (it|that|the)|wipe (it|that|the)|into maintenance mode|remove (it|the entry)|abandon-machine|another cluster|is not the machine/i;
+
+for (const [what, which] of [
+  ["the bundle", ["secret"]],
+  ["record and bundle", ["record", "secret"]],
+] as const)
+  test(`nobody is told to reset a machine, or to take it off its list, while ${what} of its cluster is gone`, () =>
+    tell({}, async (world) => {
+      await world.client.resource(kinds.cluster).create(demoCluster(cps, ["10.5.0.4"]));
+      await world.start();
+      await world.untilReady();
+      await world.kill();
+      const lost = await lose(world, ...which);
+      world.datacenter.machine("10.5.0.3").setConnected(false);
+      await world.start();
+      await world.until("said", async () => (await world.condition(kinds.worker, "Ready"))?.reason === "SecretsLost", 600);
+      await world.time.advance(120_000);
+      const types = [kinds.cluster, kinds.controlPlane, kinds.worker, kinds.machine];
+      const objects = (await Promise.all(types.map(async (type) => (await world.client.resource<Conditioned>(type).list()).items))).flat();
+      const machineStates = objects.filter(({ kind }) => kind === "TalosMachine");
+      assert.deepEqual(
+        machineStates.map(({ status }) => status?.conditions?.find(({ type }) => type === "Ready")?.reason),
+        machineStates.map(() => "SecretsLost"),
+      );
+      for (const object of objects) {
+        for (const { type, message } of object.status?.conditions ?? [])
+          assert.doesNotMatch(message, DESTROYS, `${object.kind ?? ""} ${type}`);
+        const related = objects.filter((one) => one !== object) as unknown as readonly Explained[];
+        const { waitingFor } = explain({ object: object as unknown as Explained, related, record: undefined });
+        for (const { releasedBy } of waitingFor) assert.doesNotMatch(releasedBy, DESTROYS, `why ${object.kind ?? ""}`);
+      }
+      const events = (await world.client.resource<TellingEvent & { readonly note?: string }>(kinds.event).list({ namespace: "default" }))
+        .items;
+      for (const { note } of events) assert.doesNotMatch(note ?? "", DESTROYS);
+      world.datacenter.machine("10.5.0.3").setConnected(true);
+      await putBack(world, lost);
+      await world.untilReady(600);
+    }));

@@ -55,6 +55,8 @@ export interface KnownMachine {
   readonly identity: IdentityKind | undefined;
   readonly sent: SentEffect | undefined;
   readonly hasRecord: boolean;
+  /** Nobody can say whether the keys that it was configured with are there. */
+  readonly areKeysInDoubt: boolean;
 }
 
 /** The brain: one work item per cluster; it alone decides and sends to machines. */

@@ -2,6 +2,7 @@ import { keyText } from "@talos-operator/kube-runtime";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { ClusterFigures } from "../../metrics/figures.ts";
 import type { KnownMachine } from "./brain.ts";
+import { areKeysInDoubt } from "./conditions/keys-in-doubt.ts";
 import { foundedBy } from "./membership/etcd-view.ts";
 import { factsOf, machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
@@ -23,6 +24,7 @@ export interface Cluster {
   decision: Decision | undefined;
   poolPlans: ReadonlyMap<string, Plan>;
   facts: ClusterFacts | undefined;
+  areKeysInDoubt: boolean;
   /** Objects that the last pass finished with, when it did nothing else. */
   actedOn: string | undefined;
 }
@@ -54,6 +56,7 @@ export class Clusters {
       decision: undefined,
       poolPlans: new Map(),
       facts: undefined,
+      areKeysInDoubt: false,
       actedOn: undefined,
     };
     this.#clusters.set(text, made);
@@ -82,6 +85,7 @@ export class Clusters {
       this.#owners.set(keyText({ namespace, name: declared.name }), keyText(cluster.key));
     cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
     cluster.facts = factsOf(seen);
+    cluster.areKeysInDoubt = areKeysInDoubt(seen);
   }
 
   /** What is known of a machine, whosever it is. */
@@ -98,6 +102,7 @@ export class Clusters {
       identity: facts === undefined || fact === undefined ? undefined : identityOf(facts, fact),
       sent: session.sent().get(`Configure/${key.name}`),
       hasRecord: facts !== undefined,
+      areKeysInDoubt: cluster.areKeysInDoubt,
     };
   }
 

@@ -99,6 +99,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
         identity: known?.identity,
         sent: known?.sent,
         hasRecord: known?.hasRecord === true,
+        areKeysInDoubt: known?.areKeysInDoubt === true,
         hasOwner: pool !== undefined,
         isPoolGoing: pool?.metadata.deletionTimestamp !== undefined,
       });

@@ -1,6 +1,8 @@
 import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
+import { lockoutWords } from "../taloscontrolplane/membership/plan-machines.ts";
 import { addressReasonOf } from "../shared/address-conditions.ts";
+import { UNTIL_KEYS_ARE_BACK } from "../taloscontrolplane/conditions/keys-in-doubt.ts";
 import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
 import { identityWords } from "../taloscontrolplane/membership/identity-words.ts";
 import type { Look } from "../../looking/look.ts";
@@ -21,6 +23,8 @@ export interface MachineSeen {
   readonly identity?: IdentityKind | undefined;
   /** False while the record is away, or was not read yet: what an earlier pass said of it stays, for it may be the last trace. */
   readonly hasRecord: boolean;
+  /** Nobody can say whether the keys that it was configured with are there: what answers proves nothing, and nobody is told to do anything to it. */
+  readonly areKeysInDoubt?: boolean;
   /** False when the object that it belongs to is gone. */
   readonly hasOwner: boolean;
   /** True while that object is being deleted. */
@@ -44,7 +48,7 @@ export function decideMachine(seen: MachineSeen): MachineReport {
   const { machine, look, fact, hasRecord, hasOwner } = seen;
   const generation = machine.metadata.generation;
   const ready = readyOf(seen);
-  const reachable = reachableOf(look);
+  const reachable = reachableOf(seen);
   const pinned = pinnedOf(fact);
   const config = configOf(seen);
   const state = stateOf(look, fact);
@@ -99,7 +103,8 @@ function stateOf(look: Look, fact: MachineFact | undefined): MachineState {
   return fact.appliedHash !== undefined && look.kind !== "maintenance" && look.kind !== "not-asked" ? "Unreachable" : "Installing";
 }
 
-function readyOf({ machine, look, fact, hasOwner, hasRecord, declared }: MachineSeen): Finding<ReasonOf<"Ready">> {
+function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
+  const { machine, look, fact, hasOwner, hasRecord, declared } = seen;
   const { name } = machine.metadata;
   if (!hasOwner)
     return {
@@ -109,6 +114,8 @@ function readyOf({ machine, look, fact, hasOwner, hasRecord, declared }: Machine
   const wasConfigured = mayHoldConfig(fact);
   if (declared?.problem !== undefined && look.kind !== "running")
     return { reason: declared.problem.reason, message: declared.problem.message };
+  const doubt = doubtAbout(seen);
+  if (doubt !== undefined) return { reason: "SecretsLost", message: doubt };
   switch (look.kind) {
     case "not-asked":
       return { reason: "Unobserved", message: "The machine was not asked yet." };
@@ -141,6 +148,7 @@ function readyOf({ machine, look, fact, hasOwner, hasRecord, declared }: Machine
           message:
             "The machine was configured and waits in maintenance mode with another key. Nothing is sent to it; the TalosControlPlane says how to release it.",
         };
+      if (declared?.lockout !== undefined) return { reason: "InvalidConfig", message: `${name}: ${lockoutWords(declared.lockout)}` };
       return {
         reason: "WaitingForMachines",
         message: wasConfigured ? "The machine takes its configuration." : "The machine waits in maintenance mode.",
@@ -161,7 +169,31 @@ function readyOf({ machine, look, fact, hasOwner, hasRecord, declared }: Machine
   }
 }
 
-function reachableOf(look: Look): Finding<ReasonOf<"Reachable">> {
+/** What is said of a machine while its keys are in doubt, where that says something of it at all. */
+function doubtAbout({ look, areKeysInDoubt }: MachineSeen): string | undefined {
+  if (areKeysInDoubt !== true) return undefined;
+  switch (look.kind) {
+    case "not-asked":
+    case "not-talos":
+    // It proved who it is with the keys that this process remembers.
+    case "running":
+      return undefined;
+    case "silent":
+      return `The machine does not answer${look.stopped === undefined ? `: ${look.detail}` : " as one that can be told from others"}. ${UNTIL_KEYS_ARE_BACK}`;
+    case "foreign":
+      return `Something answers, and without the cluster's keys nobody can tell whether it is the machine that was configured. ${UNTIL_KEYS_ARE_BACK}`;
+    case "maintenance":
+      return `The machine waits in maintenance mode. ${UNTIL_KEYS_ARE_BACK}`;
+  }
+}
+
+function reachableOf(seen: MachineSeen): Finding<ReasonOf<"Reachable">> {
+  const { look } = seen;
+  // Nothing that others may act on: that a machine is not reached counts as a sign that it is gone.
+  if (seen.areKeysInDoubt === true && look.kind === "foreign")
+    return { reason: "Answers", message: "Something answers; who it is cannot be told without the cluster's keys." };
+  if (seen.areKeysInDoubt === true && look.kind === "silent" && look.stopped !== undefined)
+    return { reason: "NoAnswer", message: "No answer of a machine that can be told from others." };
   switch (look.kind) {
     case "not-asked":
       return { reason: "NotAskedYet", message: "The machine was not asked yet." };
@@ -188,7 +220,7 @@ function pinnedOf(fact: MachineFact | undefined): Finding<ReasonOf<"MaintenanceI
   };
 }
 
-function configOf({ look, fact, sent, hasRecord }: MachineSeen): Finding<ReasonOf<"ConfigApplied">> {
+function configOf({ look, fact, sent, hasRecord, areKeysInDoubt }: MachineSeen): Finding<ReasonOf<"ConfigApplied">> {
   // A second entry for a machine that is known by another name: what is said here may one day be all that is left of the record.
   if (look.kind === "running" && fact === undefined && hasRecord)
     return {
@@ -199,6 +231,8 @@ function configOf({ look, fact, sent, hasRecord }: MachineSeen): Finding<ReasonO
   if (!mayHoldConfig(fact)) return { reason: "WaitingForMachine", message: "No configuration was sent." };
   if (look.kind === "maintenance" && fact.spki !== look.spki)
     return { reason: "Blocked", message: "The machine waits in maintenance mode with another key than was written down." };
+  if (areKeysInDoubt === true && look.kind === "foreign")
+    return { reason: "OutcomeUnknown", message: "Something answers; who it is cannot be told without the cluster's keys." };
   if (look.kind === "foreign" || look.kind === "not-talos")
     return { reason: "Blocked", message: "What answers is not the machine that was configured." };
   if (look.kind === "maintenance" && sent?.outcome === "refused")
@@ -209,7 +243,8 @@ function configOf({ look, fact, sent, hasRecord }: MachineSeen): Finding<ReasonO
   return { reason: "OutcomeUnknown", message: "The configuration may have been sent; what the machine shows decides." };
 }
 
-function deletionWords({ fact, isPoolGoing }: MachineSeen): string {
+function deletionWords({ fact, isPoolGoing, areKeysInDoubt }: MachineSeen): string {
+  if (areKeysInDoubt === true) return `Somebody deleted this object. ${UNTIL_KEYS_ARE_BACK}`;
   if (!mayHoldConfig(fact)) return "Waits for the pool that it belongs to.";
   return isPoolGoing === true
     ? "It goes with its pool: the condition Deleting of the TalosControlPlane says what is waited for."

@@ -232,9 +232,15 @@ function stopInMaintenance(
     );
   const twin = twinOf(seen, facts, declared, look);
   if (twin !== undefined) return stop("MachineInUse", sameMachine(seen, declared, twin));
+  if (declared.lockout !== undefined) return stop("InvalidConfig", `${name}: ${lockoutWords(declared.lockout)}`);
   const disk = diskOf(facts, declared, look);
   if (disk.kind === "refused") return stop("InstallDiskUnclear", `${disk.message}.`);
   return undefined;
+}
+
+/** What is said of a configuration that would be the machine's last. */
+export function lockoutWords(lockout: string): string {
+  return `its configuration is not sent, for with it the machine would answer nobody any more: ${lockout}. Correct configPatches, additionalConfig or the config that configRef names.`;
 }
 
 /** A pool that is being deleted gets no machine back that was just wiped. */
