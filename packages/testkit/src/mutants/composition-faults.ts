@@ -78,6 +78,18 @@ export const compositionFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "locked-out",
+    about: "sends a new machine a firewall that shuts everybody out of the Talos API, as a running one would take it back",
+    tests: ["testkit/src/stories/lockout.test.ts"],
+    edits: [
+      {
+        file: `${membership}/plan-machines.ts`,
+        find: "if (declared.lockout !== undefined)",
+        replace: "if (declared.lockout === name)",
+      },
+    ],
+  },
+  {
     name: "machines-made-twice",
     about: "makes a second Machine for each whose TalosMachine is there and that no list tells of",
     tests: [`${composition}/ask-by-name.test.ts`],

@@ -22,6 +22,7 @@ import type { ClusterFacts } from "./record/facts.ts";
 import type { ClusterSession } from "./session.ts";
 import { checkWritten } from "./spec/check-written.ts";
 import { machinesOf } from "./spec/declared.ts";
+import { withLockout } from "./spec/first-config.ts";
 import { fixedPropertyProblems } from "./spec/fixed-properties.ts";
 import { handMade } from "./spec/hand-made.ts";
 import { inertFieldsOf } from "./spec/inert-fields.ts";
@@ -164,10 +165,10 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     const look = session.look(machine.name);
     return facts === undefined ? toldLook(machineObjects, machine, look, now) : provenLook(facts, machine, look);
   };
-  const see = (machine: DeclaredMachine): SeenMachine => ({
-    declared: machine,
-    look: believed(machine),
-  });
+  const see = (machine: DeclaredMachine): SeenMachine => {
+    const look = believed(machine);
+    return { declared: look.kind === "maintenance" ? withLockout(machine, look, controlPlane, facts) : machine, look };
+  };
   const isFounded = facts?.bootstrapDone !== undefined;
   const access = isFounded && mode !== "disable" ? await readAccess(controlPlane, session, ports) : undefined;
 

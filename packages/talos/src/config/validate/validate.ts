@@ -17,6 +17,8 @@ export interface ValidateOptions {
   readonly strict?: boolean;
   /** Rules of this contract's Talos; default: the newest that is known. */
   readonly contract?: Contract;
+  /** The address at which the machine is reached, for hazards: a firewall that lets in only addresses of the other family shuts out whoever calls it there. */
+  readonly reachedAt?: string;
 }
 
 /** What a node would say of a config. */
@@ -37,7 +39,7 @@ export interface Validation {
  * @throws ConfigError when the config cannot be read at all
  * @see siderolabs/talos `pkg/machinery/config/container`, `pkg/machinery/config/types`
  */
-export function validateMachineConfig(text: string, { mode, strict = false, contract }: ValidateOptions): Validation {
+export function validateMachineConfig(text: string, { mode, strict = false, contract, reachedAt }: ValidateOptions): Validation {
   const rules: RuleSet = { mode, generation: generationOf(contract) };
   const all = loadConfig(text, rules.generation);
   const v1alpha1 = all.find(({ shape }) => shape.kind === "v1alpha1")?.members;
@@ -54,7 +56,7 @@ export function validateMachineConfig(text: string, { mode, strict = false, cont
     errors: [...ownErrors, ...others.errors].map(withoutKeys),
     warnings: [...(strict ? [] : own.warnings), ...others.warnings],
     report: reported.length === 0 ? undefined : listOf(reported),
-    hazards: hazardsOf({ mode, v1alpha1, documents }),
+    hazards: hazardsOf({ mode, reachedAt, v1alpha1, documents }),
   };
 }
 

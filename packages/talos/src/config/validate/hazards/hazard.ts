@@ -33,6 +33,8 @@ export interface Hazard {
 /** A config as the checks for hazards see it. */
 export interface HazardInput {
   readonly mode: RuntimeMode;
+  /** Where the machine is reached; `undefined` = not known. */
+  readonly reachedAt?: string | undefined;
   readonly v1alpha1: ConfigMap | undefined;
   /** All documents but v1alpha1. */
   readonly documents: readonly ConfigDocument[];

@@ -95,6 +95,12 @@ const cases: readonly Case[] = [
     hazards: ["TALOS_API_BLOCKED NetworkDefaultActionConfig ingress"],
   },
   {
+    name: "a firewall with a rule that lets nobody in",
+    config:
+      "apiVersion: v1alpha1\nkind: NetworkDefaultActionConfig\ningress: block\n---\napiVersion: v1alpha1\nkind: NetworkRuleConfig\nname: a\nportSelector: {ports: [50000], protocol: tcp}\ningress: []\n",
+    hazards: ["TALOS_API_BLOCKED NetworkDefaultActionConfig ingress"],
+  },
+  {
     name: "a firewall with a rule for a range of ports",
     config:
       "apiVersion: v1alpha1\nkind: NetworkDefaultActionConfig\ningress: block\n---\napiVersion: v1alpha1\nkind: NetworkRuleConfig\nname: a\nportSelector: {ports: [49999-50001], protocol: tcp}\ningress: [{subnet: 0.0.0.0/0}]\n",

@@ -1,4 +1,5 @@
-import { at, isThere, textAt, textsAt } from "../access.ts";
+import type { ConfigMap } from "../../document/value.ts";
+import { isThere, mapsAt, textAt, textsAt } from "../access.ts";
 import { documentOf, type Hazard, type HazardInput } from "./hazard.ts";
 
 /** Port of the Talos API on every machine. */
@@ -29,11 +30,17 @@ export function firewallHazards(input: HazardInput): readonly Hazard[] {
       shape.kind === "NetworkRuleConfig" &&
       textAt(members, "portSelector", "protocol") === "tcp" &&
       textsAt(members, "portSelector", "ports").some((range) => holdsPort(range, talosApiPort)) &&
-      at(members, "ingress") !== undefined,
+      letsIn(members, input.reachedAt),
   );
   if (isOpen) return [];
-  const message = `everything that comes in is blocked and no rule opens port ${talosApiPort}, so the Talos API is out of reach for good; add a NetworkRuleConfig for it`;
+  const message = `everything that comes in is blocked and no rule opens port ${talosApiPort} to anybody who could call it, so the Talos API is out of reach for good; add a NetworkRuleConfig for it`;
   return [{ code: "TALOS_API_BLOCKED", document: "NetworkDefaultActionConfig", path: "ingress", message }];
+}
+
+/** Of the subnets themselves nobody but the network knows whether they hold whoever calls; those of the other family never do. */
+function letsIn(rule: ConfigMap, reachedAt: string | undefined): boolean {
+  const subnets = mapsAt(rule, "ingress").map((one) => textAt(one, "subnet"));
+  return subnets.some((subnet) => reachedAt === undefined || subnet.includes(":") === reachedAt.includes(":"));
 }
 
 function holdsPort(range: string, port: number): boolean {
