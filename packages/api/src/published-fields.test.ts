@@ -5,6 +5,7 @@ import { load } from "js-yaml";
 import { describe, it } from "node:test";
 import { crds } from "./index.ts";
 import type { JsonSchema } from "./index.ts";
+import type { PrinterColumn } from "./schema/crd.ts";
 
 /** One field of a published CRD, as recorded. `anyOf` and the like are compared as they stand. */
 interface PublishedField {
@@ -26,7 +27,7 @@ interface PublishedKind {
   readonly scope: string;
   readonly version: string;
   readonly subresources: unknown;
-  readonly printerColumns: readonly unknown[];
+  readonly printerColumns: readonly PrinterColumn[];
   readonly rootRequired: readonly string[];
 }
 
@@ -77,6 +78,7 @@ const NEW_FIELD = "new field";
 
 const differences = load(readFileSync(join(import.meta.dirname, "../../../docs/reference/schema-differences.yaml"), "utf8")) as {
   readonly widenings: readonly { readonly field: string; readonly rule: string; readonly reason: string }[];
+  readonly columns: readonly { readonly columns: string; readonly reason: string }[];
 };
 
 /** Lines about kinds that `published-vitistack.test.ts` compares. */
@@ -99,8 +101,28 @@ const widenings: readonly Widening[] = differences.widenings
     };
   });
 
+/** Columns that ours shows otherwise, as `Kind Column`. */
+const otherColumns = new Set(
+  differences.columns.flatMap(({ columns }) =>
+    [...columns.matchAll(/(\w+) \{([^}]*)\}/g)].flatMap(([, kind, names]) => (names ?? "").split(",").map((name) => `${kind} ${name}`)),
+  ),
+);
+
+/** Our columns as they were published, where the differences allow it: other paths are taken back, and columns of ours are left out. */
+function publishedColumns(kind: string, ours: readonly PrinterColumn[], published: readonly PrinterColumn[]): readonly PrinterColumn[] {
+  return ours.flatMap((column, index) => {
+    if (!otherColumns.has(`${kind} ${column.name}`)) return [column];
+    const known = published[index];
+    return known?.name === column.name ? [{ ...column, jsonPath: known.jsonPath }] : [];
+  });
+}
+
 const newFieldsOf = (kind: string): readonly string[] =>
-  [...fieldsOf(kind).keys()].filter((path) => widenings.some((widening) => widening.rule === NEW_FIELD && widening.covers(kind, path)));
+  [...fieldsOf(kind).keys()].filter(
+    (path) =>
+      !fields.some((published) => published.kind === kind && published.path === path) &&
+      widenings.some((widening) => widening.rule === NEW_FIELD && widening.covers(kind, path)),
+  );
 
 describe("the published kinds", () => {
   for (const want of kinds) {
@@ -121,7 +143,7 @@ describe("the published kinds", () => {
           served: version?.served,
           storage: version?.storage,
           subresources: version?.subresources,
-          printerColumns: version?.additionalPrinterColumns ?? [],
+          printerColumns: publishedColumns(want.kind, version?.additionalPrinterColumns ?? [], want.printerColumns),
           rootRequired: rootOf(want.kind).required ?? [],
           fields: fieldsOf(want.kind).size - newFieldsOf(want.kind).length,
         },

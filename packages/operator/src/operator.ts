@@ -162,6 +162,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       onLook: (machine, look) => reporter.enqueue(machine, reportAfterMs(look)),
       onPlan: (cluster) => composer.enqueue(cluster),
       onPoolPlan: (worker) => pools.enqueue(worker),
+      onPoolState: (worker) => pools.enqueue(worker),
       ...(options.rules === undefined ? {} : { rules: options.rules }),
     });
     const reporter = createMachineController({ ...shared, brain });
@@ -172,6 +173,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       configs,
       brain,
       planOf: (controlPlane, worker) => brain.poolPlan(controlPlane, worker),
+      stateOf: (controlPlane, worker) => brain.poolState(controlPlane, worker),
     });
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
     const composed = { ...shared, clusters, vitistackMachines, defaults, latestCluster: latest.kubernetesCluster };

@@ -2,10 +2,12 @@ import { conditionsField } from "../meta/condition.ts";
 import type { ObjectMeta } from "../meta/object-meta.ts";
 import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, TALOS_GROUP } from "../groups.ts";
+import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
 import { described, object, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { IPV4_PATTERN, localReferenceField } from "./fields.ts";
+import { machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
 import { controlPlaneSpecField } from "./talos-control-plane.ts";
 import { workerSpecField } from "./talos-worker.ts";
 
@@ -47,7 +49,10 @@ const spec = object(
 export interface TalosClusterSpec extends Infer<typeof spec> {}
 const specField: Field<TalosClusterSpec, false> = spec;
 
-const status = object({ conditions: conditionsField }, { description: "The cluster as it was last seen." });
+const status = object(
+  { conditions: conditionsField, ...runningFields, observedKubeVersion: observedKubeVersionField },
+  { description: "The cluster as it was last seen." },
+);
 
 /** The cluster as it was last seen. */
 export interface TalosClusterStatus extends Infer<typeof status> {}
@@ -78,6 +83,11 @@ export const talosClusterKind: KindDefinition = {
   description: "TalosCluster is a Talos Linux cluster in one document: a control plane and a worker pool, inline or by reference.",
   spec: specField,
   status,
-  // None, as published: kubectl then shows name and age.
-  printerColumns: [],
+  printerColumns: [
+    readyColumn,
+    machinesColumn,
+    { name: "Talos", type: "string", jsonPath: ".status.observedVersion" },
+    { name: "Kubernetes", type: "string", jsonPath: ".status.observedKubeVersion" },
+    ageColumn,
+  ],
 };

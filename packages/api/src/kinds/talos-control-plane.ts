@@ -10,6 +10,7 @@ import { cniField } from "./cni.ts";
 import { STORAGE_CLASS_PATTERN, cidrList, configMapKeyField, deletionPolicyField, modeField } from "./fields.ts";
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
+import { machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
 const spec = object(
@@ -69,7 +70,8 @@ const status = object(
       description: "One word for people: Pending, Available, Bootstrapped, Ready, UpgradingKubernetes or KubernetesUpgradeFailed.",
     }),
     conditions: conditionsField,
-    observedKubeVersion: string({ description: "Kubernetes version that runs on the control plane." }),
+    ...runningFields,
+    observedKubeVersion: observedKubeVersionField,
     imported: boolean({ description: "True once an existing cluster was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
     secretBundle: string({ description: "Written by other operators only; read once when a cluster is taken over, never written here." }),
@@ -125,9 +127,12 @@ export const talosControlPlaneKind: KindDefinition = {
   status,
   printerColumns: [
     { name: "State", type: "string", jsonPath: ".status.state" },
-    { name: "Version", type: "string", jsonPath: ".spec.version" },
-    { name: "KubeVersion", type: "string", jsonPath: ".spec.kubeVersion" },
+    { name: "Version", type: "string", jsonPath: ".status.observedVersion" },
+    { name: "KubeVersion", type: "string", jsonPath: ".status.observedKubeVersion" },
     { name: "Mode", type: "string", jsonPath: ".spec.mode" },
     ageColumn,
+    readyColumn,
+    machinesColumn,
+    { name: "Endpoint", type: "string", jsonPath: ".spec.endpoint", priority: 1 },
   ],
 };

@@ -102,7 +102,7 @@ export const talosMachineKind: KindDefinition = {
   status,
   printerColumns: [
     { name: "State", type: "string", jsonPath: ".status.state" },
-    { name: "Version", type: "string", jsonPath: ".spec.version" },
+    { name: "Version", type: "string", jsonPath: ".status.observedVersion" },
     { name: "Endpoint", type: "string", jsonPath: ".spec.endpoint" },
     ageColumn,
   ],

@@ -9,6 +9,7 @@ import type { Field, Infer } from "../schema/field.ts";
 import { STORAGE_CLASS_PATTERN, configMapKeyField, deletionPolicyField, localReferenceField, modeField } from "./fields.ts";
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
+import { machinesColumn, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
 const spec = object(
@@ -45,6 +46,7 @@ export const workerSpecField: Field<TalosWorkerSpec, false> = spec;
 const status = object(
   {
     state: string({ description: "One word for people: Pending or Ready." }),
+    ...runningFields,
     conditions: conditionsField,
     imported: boolean({ description: "True once existing workers were taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
@@ -89,8 +91,11 @@ export const talosWorkerKind: KindDefinition = {
   status,
   printerColumns: [
     { name: "State", type: "string", jsonPath: ".status.state" },
-    { name: "Version", type: "string", jsonPath: ".spec.version" },
+    { name: "Version", type: "string", jsonPath: ".status.observedVersion" },
     { name: "Mode", type: "string", jsonPath: ".spec.mode" },
     ageColumn,
+    readyColumn,
+    machinesColumn,
+    { name: "Cluster", type: "string", jsonPath: ".spec.controlPlaneRef.name", priority: 1 },
   ],
 };

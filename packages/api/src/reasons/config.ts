@@ -2,8 +2,9 @@ import type { ConditionEntry } from "./entry.ts";
 
 /** Whether machines run the configuration that the spec asks for. */
 export const configUpToDate = {
-  meaning: "Every machine that is part of the cluster runs the configuration that the spec asks for; versions do not count.",
-  kinds: ["TalosControlPlane"],
+  meaning:
+    "Every machine runs the settings that the spec asks for, those of all pools for a TalosControlPlane; versions are the matter of UpgradePending.",
+  kinds: ["TalosControlPlane", "TalosWorker"],
   reasons: {
     UpToDate: { status: "True", when: "What was last applied is what the spec asks for, and machines run it.", next: "-" },
     RenderedOtherwise: {
@@ -13,7 +14,7 @@ export const configUpToDate = {
     },
     InstalledOtherwise: {
       status: "True",
-      when: "Machines run what the spec asks for, but installDisk or wipe, which only an installation reads, say something else than when they were installed.",
+      when: "Machines run the settings that the spec asks for, but installDisk or wipe, which only an installation reads, say something else than when they were installed.",
       next: "Nothing: it acts when the machine is installed anew. To have it now, take the machine off its list, and list it again when it was wiped.",
     },
     RollingOut: { status: "False", when: "Machines are being changed, one after another; the message names them.", next: "-" },
@@ -50,7 +51,7 @@ export const configUpToDate = {
 export const configDrift = {
   meaning:
     "A machine's configuration is not what was last applied, and nobody changed the spec; the message names paths and values, secrets hidden.",
-  kinds: ["TalosControlPlane"],
+  kinds: ["TalosControlPlane", "TalosWorker"],
   reasons: {
     DriftReported: {
       status: "True",

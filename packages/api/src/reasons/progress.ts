@@ -22,7 +22,12 @@ export const progressing = {
       when: "The configuration of running machines is being changed.",
       next: "See the condition ConfigUpToDate.",
     },
-    Settled: { status: "False", when: "Nothing is left to do.", next: "-" },
+    Settled: { status: "False", when: "Everything that the spec asks for is carried out.", next: "-" },
+    UpgradePending: {
+      status: "False",
+      when: "Everything is carried out but another version that the spec asks for.",
+      next: "See the condition UpgradePending.",
+    },
     Blocked: {
       status: "False",
       when: "Something must change before the operator goes on.",

@@ -12,12 +12,22 @@ export const fieldNotSupported = {
 /** A version or an installer image in the spec that differs from the running one. */
 export const upgradePending = {
   meaning: "The spec asks for another version or installer image than runs; running machines are left as they are.",
-  kinds: ["TalosControlPlane"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
     VersionDiffers: {
       status: "True",
       when: "Spec and running version differ, or a patch names another version of a component than runs; the message names both.",
       next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within minutes, and machines that join get it.",
+    },
+    DowngradeAsked: {
+      status: "True",
+      when: "The spec asks for an older version than runs; the message names both, and the annotation that a downgrade needs.",
+      next: "Set the spec back to what runs.",
+    },
+    ControlPlaneDecides: {
+      status: "True",
+      when: "A worker pool asks for another Kubernetes version than its control plane, whose version decides for every pool.",
+      next: "Set spec.kubeVersion of the pool to that of the TalosControlPlane.",
     },
     ImageDiffers: {
       status: "True",

@@ -63,7 +63,7 @@ describe("what was upgraded by other means", () => {
         await world.until(`${address} is back`, async () => world.datacenter.machine(address).state.stage === "running", 300);
         await world.time.advance(60_000);
       }
-      await world.until("told", async () => /10\.5\.0\.3 run v1\.13\.8, the spec asks for v1\.13\.9/.test(await pending(world)), 300);
+      await world.until("told", async () => /10\.5\.0\.3 run Talos v1\.13\.8, the spec asks for v1\.13\.9/.test(await pending(world)), 300);
       await edit(world, { version: "v1.13.8" });
       await world.until("no more", async () => (await pending(world)) === "", 120);
       await grow(world);

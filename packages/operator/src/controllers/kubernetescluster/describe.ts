@@ -1,7 +1,6 @@
-import { conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
+import { conditionFor, findCondition } from "@talos-operator/api";
 import type {
   ClusterModel,
-  Condition,
   ConditionInput,
   ReadyReason,
   ReasonOf,
@@ -9,6 +8,8 @@ import type {
   TalosWorker,
   VitistackMachine,
 } from "@talos-operator/api";
+import { etcdConditions, progressOfReady, progressOfUnready, unreadyPool, upgradesOf } from "../shared/pools.ts";
+import type { StoredPool, UnreadyPool } from "../shared/pools.ts";
 import { machineAnnotations } from "./keys.ts";
 import type { Seen, Stage } from "./model.ts";
 import type { Composition } from "./plan.ts";
@@ -33,7 +34,8 @@ export function describe(seen: Seen, model: ClusterModel, composition: Compositi
     conditions: [
       conditionFor("Ready", found.reason, found.message, generation),
       progressOf(seen, found, generation),
-      ...mirrored(seen.controlPlane, generation),
+      ...etcdConditions(seen.controlPlane, generation),
+      ...upgradesOf(poolsOf(seen), generation),
       ...inert(seen, generation),
     ],
   };
@@ -43,10 +45,11 @@ interface Standing {
   readonly stage: Stage;
   readonly reason: ReadyReason;
   readonly message: string;
+  /** The pool that is waited for. */
+  readonly unready?: UnreadyPool;
 }
 
 function standing(seen: Seen, model: ClusterModel, composition: Composition): Standing {
-  const pools = composition.pools.map((wanted) => ({ wanted, stored: storedOf(seen, wanted) }));
   const conflicts = [...composition.conflicts].map(([name, holder]) => `${name} is ${holder}'s`);
   if (conflicts.length > 0)
     return {
@@ -66,21 +69,17 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
   if (seen.waitsForEndpoint !== undefined)
     return { stage: stageOf(seen, "machines"), reason: "WaitingForEndpoint", message: seen.waitsForEndpoint };
   const waiting = composition.machines.filter(({ metadata }) => !hasAddress(seen, metadata.name)).map(({ metadata }) => metadata.name);
-  const unready = pools.find(({ stored }) => !isCurrent(stored));
+  const [controlPlane, ...workers] = composition.pools
+    .map(({ kind, metadata: { name } }) => ({ kind, name, stored: storedOf(seen, kind, name) }))
+    .toSorted((a, b) => Number(a.kind === "TalosWorker") - Number(b.kind === "TalosWorker"));
+  const unready = controlPlane === undefined ? undefined : unreadyPool(controlPlane, workers);
   if (unready === undefined && waiting.length === 0) {
     const count = model.groups.reduce((sum, { replicas }) => sum + replicas, 0);
     return { stage: "ready", reason: "AllReady", message: `${count} machine(s) are ready nodes, and etcd is healthy.${failedWords(seen)}` };
   }
   if (waiting.length > 0) return unfulfilled(seen, waiting);
-  const { wanted, stored } = unready as (typeof pools)[number];
-  const why = findCondition(stored?.status?.conditions, "Ready");
-  const words =
-    why === undefined ? "it was not looked at yet." : why.status === "True" ? "it has not seen the newest spec yet." : why.message;
-  return {
-    stage: stageOf(seen, "configuring"),
-    reason: wanted.kind === "TalosControlPlane" ? "ControlPlaneNotReady" : "WorkersNotReady",
-    message: `${wanted.kind} ${wanted.metadata.name}: ${words}`,
-  };
+  const { reason, message } = unready as UnreadyPool;
+  return { stage: stageOf(seen, "configuring"), reason, message, ...(unready === undefined ? {} : { unready }) };
 }
 
 /** Who has a Machine that this cluster made is to give it back; another one of its name is in the way. */
@@ -132,7 +131,7 @@ function progressOf(seen: Seen, found: Standing, generation: number | undefined)
     conditionFor("Progressing", reason, message, generation);
   switch (found.reason) {
     case "AllReady":
-      return say("Settled", "Nothing is left to do.");
+      return progressOfReady(poolsOf(seen), generation);
     case "NameConflict":
       return say("Blocked", "See the condition Ready.");
     case "WaitingForProvider":
@@ -140,26 +139,16 @@ function progressOf(seen: Seen, found: Standing, generation: number | undefined)
       return say("WaitingForMachines", found.message);
     case "MachinesNotCreated":
       return seen.isPausedAfterFiles ? say("Blocked", "See the condition Ready.") : say("Composing", found.message);
-    default: {
-      const pools = [seen.controlPlane, ...seen.workers];
-      const told = pools
-        .map((pool) => findCondition(pool?.status?.conditions, "Progressing"))
-        .find((one) => one !== undefined && one.reason !== "Settled");
-      return told === undefined ? say("Composing", found.message) : input(told, generation);
-    }
+    default:
+      return found.unready === undefined ? say("Composing", found.message) : progressOfUnready(found.unready, generation);
   }
 }
 
-/** What the control plane says of etcd, in its own words. */
-export function mirrored(controlPlane: TalosControlPlane | undefined, generation: number | undefined): readonly ConditionInput[] {
-  return ["Bootstrapped", "EtcdHealthy"].flatMap((type) => {
-    const condition = findCondition(controlPlane?.status?.conditions, type);
-    return condition === undefined ? [] : [input(condition, generation)];
-  });
-}
-
-function input({ type, status, reason, message }: Condition, generation: number | undefined): ConditionInput {
-  return { type, status, reason, message, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+/** The pools that are there, the control plane first. */
+function poolsOf({ controlPlane, workers }: Seen): readonly StoredPool[] {
+  return [controlPlane, ...workers].flatMap((stored) =>
+    stored === undefined ? [] : [{ kind: stored.kind, name: stored.metadata.name, stored }],
+  );
 }
 
 function inert({ inertFields }: Seen, generation: number | undefined): readonly ConditionInput[] {
@@ -168,14 +157,8 @@ function inert({ inertFields }: Seen, generation: number | undefined): readonly 
   return [conditionFor("FieldNotSupported", "FieldNotSupported", message, generation)];
 }
 
-function storedOf(seen: Seen, { kind, metadata }: TalosControlPlane | TalosWorker): TalosControlPlane | TalosWorker | undefined {
-  return kind === "TalosControlPlane" ? seen.controlPlane : seen.workers.find((worker) => worker.metadata.name === metadata.name);
-}
-
-/** Ready, and said of the newest spec. */
-function isCurrent(pool: TalosControlPlane | TalosWorker | undefined): boolean {
-  const ready = findCondition(pool?.status?.conditions, "Ready");
-  return isConditionTrue(pool?.status?.conditions, "Ready") && (ready?.observedGeneration ?? 0) >= (pool?.metadata.generation ?? 0);
+function storedOf(seen: Seen, kind: StoredPool["kind"], name: string): TalosControlPlane | TalosWorker | undefined {
+  return kind === "TalosControlPlane" ? seen.controlPlane : seen.workers.find(({ metadata }) => metadata.name === name);
 }
 
 function isThere(seen: Seen, name: string): boolean {

@@ -125,7 +125,7 @@ function stateOf(before: State | undefined, seen: Seen): Omit<State, "lastUpdate
     created: before?.created ?? cluster.metadata.creationTimestamp ?? rfc3339(seen.now),
     egressIP: before?.egressIP ?? "",
     endpoints: endpoint === undefined ? [] : [{ name: "kubernetes", address: endpoint }],
-    versions: model === undefined ? [] : versionsOf(model.talosVersion, model.kubernetesVersion),
+    versions: versionsThatRun(seen),
   };
 }
 
@@ -142,12 +142,14 @@ function groupState(group: ClusterGroup | undefined, machines: readonly Vitistac
   };
 }
 
-function versionsOf(talos: string, kubernetes: string): State["versions"] {
+/** What the control plane runs; nothing before it runs. */
+function versionsThatRun({ controlPlane }: Seen): State["versions"] {
+  const { observedVersion, observedKubeVersion } = controlPlane?.status ?? {};
   const branch = (version: string): string => version.split(".").slice(0, 2).join(".");
   return [
-    { name: "talos", branch: branch(talos), version: talos },
-    { name: "kubernetes", branch: branch(kubernetes), version: kubernetes },
-  ];
+    { name: "talos", version: observedVersion },
+    { name: "kubernetes", version: observedKubeVersion },
+  ].flatMap(({ name, version }) => (version === undefined ? [] : [{ name, branch: branch(version), version }]));
 }
 
 function undated({ lastUpdated: _at, lastUpdatedBy: _by, ...state }: State): Omit<State, "lastUpdated" | "lastUpdatedBy"> {

@@ -14,7 +14,7 @@ export interface StatusShape {
 /** What a pass wants the status to say. */
 export interface WantedStatus {
   /** Fields beside the conditions; `undefined` ones are left as they are. */
-  readonly fields: Readonly<Record<string, string | boolean | undefined>>;
+  readonly fields: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly conditions: readonly ConditionInput[];
   /** True leaves the conditions that are not wanted in place: a paused object hears one word more. Default false: they go. */
   readonly keepsOthers?: boolean;

@@ -17,9 +17,12 @@ import type { LatestWords } from "../shared/latest.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { ownerStays } from "../shared/owner-stays.ts";
 import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
+import { sumOfPools } from "../shared/running-fields.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import type { WantedStatus } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
-import { childrenOf, decideCluster } from "./decide.ts";
+import { childrenOf, decideCluster, poolsOf } from "./decide.ts";
+import type { ClusterSeen } from "./decide.ts";
 import { describeDryRun } from "./dry-run.ts";
 import type { ForeseenCluster } from "./dry-run.ts";
 
@@ -158,7 +161,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     return {
       requeueAfterMs: await statuses.write(
         cluster,
-        { fields: {}, conditions: [...decision.conditions, ...(isImporting ? [pausedCondition("import")] : [])] },
+        { fields: runningOf(seen), conditions: [...decision.conditions, ...(isImporting ? [pausedCondition("import")] : [])] },
         STATUS_EVERY_MS,
       ),
     };
@@ -197,4 +200,12 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       }),
     ],
   });
+}
+
+/** What runs of the cluster, for the columns of `kubectl get`. */
+function runningOf(seen: ClusterSeen): WantedStatus["fields"] {
+  return {
+    ...sumOfPools(poolsOf(seen).map(({ stored }) => stored?.status)),
+    observedKubeVersion: seen.controlPlane?.status?.observedKubeVersion,
+  };
 }

@@ -5,14 +5,15 @@ import {
   controllerReference,
   findCondition,
   findingsMessage,
-  isConditionTrue,
   talosClusterResource,
   talosControlPlaneResource,
   talosWorkerResource,
 } from "@talos-operator/api";
 import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { unknownModeField } from "../shared/mode.ts";
-import type { Condition, ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { etcdConditions, progressOfReady, progressOfUnready, unreadyPool, upgradesOf } from "../shared/pools.ts";
+import type { StoredPool } from "../shared/pools.ts";
+import type { ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
 /** Everything that one pass over a TalosCluster looks at. */
 export interface ClusterSeen {
@@ -92,7 +93,7 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
     conditions: [
       conditionFor("Ready", reason, message, generation),
       conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
-      ...(ofCluster === undefined ? [] : mirrored(ofCluster, generation)),
+      ...(ofCluster === undefined ? [] : etcdConditions(ofCluster, generation)),
       ...inert,
     ],
   });
@@ -191,66 +192,26 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
     return [
       ready("WorkerNotFound", message),
       conditionFor("Progressing", "Blocked", message, generation),
-      ...mirrored(controlPlane, generation),
+      ...etcdConditions(controlPlane, generation),
     ];
   }
-  const isControlPlaneReady = isCurrent(controlPlane);
-  const isWorkerReady = workerName === "" || isCurrent(worker);
-  if (isControlPlaneReady && isWorkerReady)
-    return [
-      ready("AllReady", "The control plane and the workers are ready."),
-      changingOf(controlPlane, generation) ?? conditionFor("Progressing", "Settled", "Nothing is left to do.", generation),
-      ...mirrored(controlPlane, generation),
-    ];
-  const cause = isControlPlaneReady ? worker : controlPlane;
-  const why = findCondition(cause?.status?.conditions, "Ready");
-  const message = `${isControlPlaneReady ? "TalosWorker" : "TalosControlPlane"} ${cause?.metadata.name ?? cluster.metadata.name}: ${why === undefined ? "it was not looked at yet." : why.status === "True" ? "it has not seen the newest spec yet." : why.message}`;
+  const pools = poolsOf({ cluster, controlPlane, worker });
+  const standing = [...etcdConditions(controlPlane, generation), ...upgradesOf(pools, generation)];
+  const [ofControlPlane, ...ofWorkers] = pools;
+  const unready = unreadyPool(ofControlPlane, ofWorkers);
+  if (unready !== undefined) return [ready(unready.reason, unready.message), progressOfUnready(unready, generation), ...standing];
+  return [ready("AllReady", "The control plane and the workers are ready."), progressOfReady(pools, generation), ...standing];
+}
+
+/** The control plane, then the worker pool where the cluster has one. */
+export function poolsOf({ cluster, controlPlane, worker }: Omit<ClusterSeen, "problems">): readonly [StoredPool, ...StoredPool[]] {
+  const { spec, metadata } = cluster;
+  const workerName = spec?.worker === undefined ? (spec?.workerRef?.name ?? "") : metadata.name;
+  const controlPlaneName = spec?.controlPlane === undefined ? (spec?.controlPlaneRef?.name ?? "") : metadata.name;
   return [
-    ready(isControlPlaneReady ? "WorkersNotReady" : "ControlPlaneNotReady", message),
-    progressOf(cause, message, generation),
-    ...mirrored(controlPlane, generation),
+    { kind: "TalosControlPlane", name: controlPlaneName, stored: controlPlane },
+    ...(workerName === "" ? [] : [{ kind: "TalosWorker" as const, name: workerName, stored: worker }]),
   ];
-}
-
-function progressOf(child: TalosControlPlane | TalosWorker | undefined, message: string, generation: number | undefined): ConditionInput {
-  const progress = findCondition(child?.status?.conditions, "Progressing");
-  if (progress === undefined) return conditionFor("Progressing", "Composing", message, generation);
-  return {
-    type: "Progressing",
-    status: progress.status,
-    reason: progress.reason,
-    message: progress.message,
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
-  };
-}
-
-/** What is still being changed of a cluster that is ready: its settings. */
-function changingOf(controlPlane: TalosControlPlane | undefined, generation: number | undefined): ConditionInput | undefined {
-  const conditions = controlPlane?.status?.conditions;
-  if (findCondition(conditions, "Progressing")?.reason !== "ChangingConfiguration") return undefined;
-  const told = findCondition(conditions, "ConfigUpToDate")?.message ?? "See its condition ConfigUpToDate.";
-  return conditionFor(
-    "Progressing",
-    "ChangingConfiguration",
-    `TalosControlPlane ${controlPlane?.metadata.name ?? ""}: ${told}`,
-    generation,
-  );
-}
-
-/** `Bootstrapped` and `EtcdHealthy` as the control plane says them. */
-function mirrored(controlPlane: TalosControlPlane | undefined, generation: number | undefined): readonly ConditionInput[] {
-  return ["Bootstrapped", "EtcdHealthy"].flatMap((type) => {
-    const condition: Condition | undefined = findCondition(controlPlane?.status?.conditions, type);
-    if (condition === undefined) return [];
-    const { status, reason, message } = condition;
-    return [{ type, status, reason, message, ...(generation === undefined ? {} : { observedGeneration: generation }) }];
-  });
-}
-
-/** Ready, and said of the newest spec. */
-function isCurrent(child: TalosControlPlane | TalosWorker | undefined): boolean {
-  const ready = findCondition(child?.status?.conditions, "Ready");
-  return isConditionTrue(child?.status?.conditions, "Ready") && (ready?.observedGeneration ?? 0) >= (child?.metadata.generation ?? 0);
 }
 
 function isOwnedBy(child: TalosControlPlane | TalosWorker, cluster: TalosCluster): boolean {

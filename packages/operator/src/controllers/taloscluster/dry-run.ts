@@ -32,7 +32,13 @@ export function describeDryRun(seen: ClusterSeen, foreseen: ForeseenCluster | un
   if (seen.cluster.spec?.controlPlane !== undefined && foreseen?.hasLooked !== true) return notLookedYet;
   const children = seen.cluster.spec?.controlPlane === undefined ? undefined : foreseen?.plan;
   const steps = isGoing ? [...(children?.steps ?? []), ...own] : [...own, ...(children?.steps ?? [])];
-  const plan: Plan = { steps, waiting: children?.waiting, isWhole: children?.isWhole ?? true, hash: hashOfSteps(steps) };
+  const plan: Plan = {
+    steps,
+    waiting: children?.waiting,
+    isWhole: children?.isWhole ?? true,
+    hash: hashOfSteps(steps),
+    ...(children?.pending === undefined ? {} : { pending: children.pending }),
+  };
   return dryRunCondition(plan);
 }
 

@@ -13,6 +13,7 @@ import type { MachinePlace } from "./membership/told-machines.ts";
 import type { IdentityKind } from "./membership/identity.ts";
 import type { DeclaredMachine, Decision, Rule, SentEffect } from "./model.ts";
 import type { Plan } from "./planning/plan.ts";
+import type { PoolState } from "./conditions/pool-state.ts";
 
 /** Field manager of the brain. */
 export const FIELD_MANAGER = "talos-operator/taloscontrolplane";
@@ -42,6 +43,8 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly onPlan?: (cluster: ObjectKey) => void;
   /** Told when the plan of a TalosWorker that is only tried became another. */
   readonly onPoolPlan?: (worker: ObjectKey) => void;
+  /** Called when the state of a worker pool became another. */
+  readonly onPoolState?: (worker: ObjectKey) => void;
 }
 
 /** What the brain knows of one machine. */
@@ -68,6 +71,8 @@ export interface Brain {
   lastDecision(key: ObjectKey): Decision | undefined;
   /** The plan of a TalosWorker that is only tried while its cluster is not. */
   poolPlan(cluster: ObjectKey, worker: string): Plan | undefined;
+  /** What the last pass knew of a worker pool; `undefined` before the first pass. */
+  poolState(cluster: ObjectKey, worker: string): PoolState | undefined;
   /** Decides anew about every cluster: something changed that no watch tells. */
   lookAgain(): void;
   close(): void;

@@ -8,6 +8,7 @@ import { factsOf, machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import { identityOf } from "./membership/identity.ts";
 import type { DeclaredMachine, Decision, Observed } from "./model.ts";
+import type { PoolState } from "./conditions/pool-state.ts";
 import type { Plan } from "./planning/plan.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import { isNameTaken } from "./spec/machine-names.ts";
@@ -23,6 +24,7 @@ export interface Cluster {
   machines: ReadonlyMap<string, DeclaredMachine>;
   decision: Decision | undefined;
   poolPlans: ReadonlyMap<string, Plan>;
+  poolStates: ReadonlyMap<string, PoolState>;
   facts: ClusterFacts | undefined;
   areKeysInDoubt: boolean;
   /** Objects that the last pass finished with, when it did nothing else. */
@@ -55,6 +57,7 @@ export class Clusters {
       machines: new Map(),
       decision: undefined,
       poolPlans: new Map(),
+      poolStates: new Map(),
       facts: undefined,
       areKeysInDoubt: false,
       actedOn: undefined,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { talosControlPlaneResource } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
@@ -19,7 +20,8 @@ import { clusterFigures, Clusters } from "./clusters.ts";
 import type { Cluster } from "./clusters.ts";
 import { decide, defaultRules } from "./decide.ts";
 import { firstTurnMs } from "./first-turn.ts";
-import type { Decision } from "./model.ts";
+import { poolStates } from "./conditions/pool-state.ts";
+import type { Decision, Observed } from "./model.ts";
 import { LateRecords } from "./record/late-records.ts";
 import { objectsActedOn } from "./objects-acted-on.ts";
 import { planPools } from "./planning/pool-plans.ts";
@@ -91,6 +93,7 @@ export function createBrain(options: BrainOptions): Brain {
     options.figures?.decided(decision.rule);
     context.span.set({ rule: decision.rule });
     reportPlans(cluster, subject, sight);
+    reportPools(cluster, seen);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
@@ -142,6 +145,13 @@ export function createBrain(options: BrainOptions): Brain {
       if (before.get(name)?.hash !== plan.hash) options.onPoolPlan?.({ namespace: cluster.key.namespace, name });
   };
 
+  const reportPools = (cluster: Cluster, seen: Observed): void => {
+    const before = cluster.poolStates;
+    cluster.poolStates = poolStates(seen);
+    for (const [name, state] of cluster.poolStates)
+      if (!isDeepStrictEqual(before.get(name), state)) options.onPoolState?.({ namespace: cluster.key.namespace, name });
+  };
+
   const controller: Controller = createController({
     name: "taloscontrolplane",
     ...commonOptions(options),
@@ -183,6 +193,7 @@ export function createBrain(options: BrainOptions): Brain {
     machine: (key) => clusters.machine(key, clock.now()),
     lastDecision: (key) => clusters.get(key)?.decision,
     poolPlan: (key, worker) => clusters.get(key)?.poolPlans.get(worker),
+    poolState: (key, worker) => clusters.get(key)?.poolStates.get(worker),
     lookAgain: () => {
       for (const { key } of clusters.all()) controller.enqueue(key);
     },

@@ -2,6 +2,7 @@ import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ControlPlaneState, ReasonOf } from "@talos-operator/api";
 import { withOutlook } from "../shared/outlook.ts";
 import { pausedCondition } from "../shared/mode.ts";
+import { settledOr } from "../shared/settled.ts";
 import { isChangingConfig } from "./config-changes/config-intents.ts";
 import { describe } from "./conditions/describe.ts";
 import { configConditions } from "./conditions/describe-config.ts";
@@ -120,12 +121,11 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
     : conditionFor("Ready", waiting.reason, withOutlook(waiting.reason, waiting.message, requeueAfterMs), generation);
   const said = verdict.conditions ?? [];
+  const standing = [...describe(seen), ...configConditions(seen), ...removalConditions(seen)];
   const conditions: readonly ConditionInput[] = [
     ready,
-    progressing(waiting, seen, generation),
-    ...describe(seen),
-    ...configConditions(seen),
-    ...removalConditions(seen),
+    progressing(waiting, seen, standing),
+    ...standing,
     ...said,
     ...(said.some(({ type }) => type === "Deleting") ? [] : (waitingOfGoingPools(seen)?.conditions ?? [])),
   ];
@@ -140,10 +140,11 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
 }
 
 /** `Progressing` by what is waited for. */
-function progressing(waiting: Waiting | undefined, seen: Observed, generation: number | undefined): ConditionInput {
+function progressing(waiting: Waiting | undefined, seen: Observed, standing: readonly ConditionInput[]): ConditionInput {
+  const { generation } = seen.controlPlane.metadata;
   if (waiting === undefined && isChangingConfig(seen))
     return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
-  if (waiting === undefined) return conditionFor("Progressing", "Settled", "Nothing is left to do.", generation);
+  if (waiting === undefined) return settledOr(standing, generation);
   const reason = progressReason(waiting, seen);
   return conditionFor("Progressing", reason, reason === "Blocked" ? "See the condition Ready." : waiting.message, generation);
 }

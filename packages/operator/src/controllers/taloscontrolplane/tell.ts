@@ -2,7 +2,10 @@ import { apiVersionOf, clusterRecordResource, findCondition } from "@talos-opera
 import type { TalosControlPlane } from "@talos-operator/api";
 import type { EventRecorder } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
+import { runningFieldsOf } from "../shared/running-fields.ts";
+import type { ListedMachine } from "../shared/running-fields.ts";
 import type { StatusWriter } from "../shared/status-writer.ts";
+import { isReadyNode } from "./conditions/machine-state.ts";
 import { deletionHeld } from "./conditions/deletion-held.ts";
 import { FIRST_LOOKS_MS } from "./decide.ts";
 import type { ClusterFacts } from "./record/facts.ts";
@@ -39,9 +42,17 @@ export async function tell(
   const fields = {
     ...(facts?.importedAt === undefined ? {} : { imported: true }),
     state: decision.state,
+    ...runningFieldsOf(ownMachines(seen)),
     observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
   };
   return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);
+}
+
+/** Machines of the control plane itself. */
+function ownMachines({ machines }: Observed): readonly ListedMachine[] {
+  return machines
+    .filter(({ declared }) => declared.owner.kind === "TalosControlPlane")
+    .map((machine) => ({ isReady: isReadyNode(machine), version: machine.look.kind === "running" ? machine.look.version : undefined }));
 }
 
 /** Who deletes a ClusterRecord by hand, and waits, looks there: an event says why it stays. Once in a process for each deletion. */

@@ -33,6 +33,7 @@ import { addressesOf } from "../taloscontrolplane/spec/places.ts";
 import { workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
 import type { Brain } from "../taloscontrolplane/brain.ts";
 import { dryRunCondition } from "../taloscontrolplane/planning/dry-run-condition.ts";
+import type { PoolState } from "../taloscontrolplane/conditions/pool-state.ts";
 import type { Plan } from "../taloscontrolplane/planning/plan.ts";
 import { decideWorker } from "./decide.ts";
 import { heldMachines } from "./held-machines.ts";
@@ -54,6 +55,8 @@ export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
   readonly latest: LatestWords;
   /** What would be done with the machines of a pool that is only tried. */
   readonly planOf: (controlPlane: ObjectKey, worker: string) => Plan | undefined;
+  /** What the reconciler of the cluster knows of a pool. */
+  readonly stateOf: (controlPlane: ObjectKey, worker: string) => PoolState | undefined;
   readonly brain: Pick<Brain, "machine">;
 }
 
@@ -105,7 +108,16 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const look = (machine: string): Look | undefined => options.brain.machine({ namespace: key.namespace, name: machine })?.look;
     const held = isEnding ? await heldMachines(worker, listed, client, look) : [];
     const decision = decideWorker(
-      { worker, controlPlane, problems, inertFields: inertFieldsOf(worker), declared, machines: own, held },
+      {
+        worker,
+        controlPlane,
+        problems,
+        inertFields: inertFieldsOf(worker),
+        declared,
+        machines: own,
+        held,
+        state: options.stateOf({ namespace: key.namespace, name }, key.name),
+      },
       finalizers.talosWorker,
     );
     const { create, follow, release: free, addFinalizer: guards, removeFinalizer: ends } = decision;
@@ -127,7 +139,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       );
     const made = await tellingRefusals(make, (refusal) => {
       const conditions = withRefusal(decision.conditions, refusal, worker.metadata.generation);
-      return statuses.write(current, { fields: { state: "Pending" }, conditions }, STATUS_EVERY_MS);
+      return statuses.write(current, { fields: { state: "Pending", ...decision.running }, conditions }, STATUS_EVERY_MS);
     });
     for (const version of made) if (version !== undefined) await machines.waitForResourceVersion(version, { timeoutMs: 5_000 });
     for (const { machine, to } of decision.follow) await followEndpoint(machineClient, machine, to);
@@ -135,7 +147,11 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     // The status first: with the finalizer gone there may be nothing left to write to.
     const wait = decision.removeFinalizer
       ? undefined
-      : await statuses.write(current, { fields: { state: decision.state }, conditions: decision.conditions }, STATUS_EVERY_MS);
+      : await statuses.write(
+          current,
+          { fields: { state: decision.state, ...decision.running }, conditions: decision.conditions },
+          STATUS_EVERY_MS,
+        );
     if (decision.removeFinalizer) {
       // What no list told of would keep its finalizer, and nobody would be left to take it off.
       for (const machine of listed) await release({ namespace: key.namespace, name: machine }, worker);

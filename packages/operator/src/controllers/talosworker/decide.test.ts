@@ -141,7 +141,41 @@ test("worker: without its control plane it says which one it waits for", () => {
   assert.match(ready.message, /TalosControlPlane demo/);
 });
 
-test("worker: what keeps a machine that left the list is said with the word of the control plane", () => {
+const settledPool = { worker: worker(2, { finalizers: [FINALIZER] }), machines: both };
+const removing = conditionFor("Removing", "MachineUnreachable", "demo-workers-10.0.1.3 does not answer.");
+const pending = conditionFor("UpgradePending", "VersionDiffers", "demo-workers-10.0.1.1 runs Talos v1.13.8, the spec asks for v1.13.9.");
+
+/** Reasons by type, of the conditions of a pool whose machines are all ready. */
+function toldBy(state: WorkerSeen["state"], over: Partial<WorkerSeen> = {}): Readonly<Record<string, string>> {
+  const { conditions } = decideWorker(seen({ ...settledPool, state, ...over }), FINALIZER);
+  return Object.fromEntries(conditions.map(({ type, reason }) => [type, reason]));
+}
+
+test("worker: a removal, a rollout or another version is in its own conditions, and nothing is called settled", () => {
+  const quiet = { conditions: [], isChangingConfig: false };
+  assert.equal(toldBy(quiet)["Progressing"], "Settled");
+  assert.deepEqual(toldBy({ ...quiet, conditions: [removing, pending] }), {
+    Ready: "AllReady",
+    MachinesReady: "AllMachinesReady",
+    NodesReady: "AllNodesReady",
+    Progressing: "Removing",
+    Removing: "MachineUnreachable",
+    UpgradePending: "VersionDiffers",
+  });
+  assert.equal(toldBy({ ...quiet, isChangingConfig: true })["Progressing"], "ChangingConfiguration");
+  assert.equal(toldBy({ ...quiet, conditions: [pending] })["Progressing"], "UpgradePending");
+  const rejected = conditionFor("ConfigUpToDate", "ConfigRejected", "demo-workers-10.0.1.1: it refused them.");
+  assert.equal(toldBy({ ...quiet, conditions: [rejected, pending] })["Progressing"], "Blocked");
+});
+
+test("worker: until the cluster's reconciler has spoken, what was said of the pool stands", () => {
+  const stored = { ...pending, lastTransitionTime: rfc3339(NOW) };
+  const pool = { ...settledPool.worker, status: { conditions: [stored] } };
+  assert.equal(toldBy(undefined, { worker: pool })["UpgradePending"], "VersionDiffers");
+  assert.equal(toldBy({ conditions: [], isChangingConfig: false }, { worker: pool })["UpgradePending"], undefined);
+});
+
+test("worker: a machine that left the list is departing before anybody says where it stands", () => {
   const pool = worker(1, { finalizers: [FINALIZER], uid: "pool" });
   const owner = {
     apiVersion: "talos.alperen.cloud/v1alpha1",
@@ -150,16 +184,18 @@ test("worker: what keeps a machine that left the list is said with the word of t
     uid: "pool",
     controller: true,
   };
-  const left = machine(2, "MachineUnreachable", "Installing");
+  const left = machine(2, "AllReady");
   const machines = [machine(1, "AllReady"), { ...left, metadata: { ...left.metadata, ownerReferences: [owner] } }];
-  const said = (message: string): string | undefined => {
-    const removing = { ...conditionFor("Removing", "MachineUnreachable", message), lastTransitionTime: rfc3339(NOW) };
-    const { conditions } = decideWorker(
-      seen({ worker: pool, machines, controlPlane: { ...controlPlane(), status: { conditions: [removing] } } }),
-      FINALIZER,
-    );
-    return conditions.find(({ type }) => type === "Removing")?.reason;
+  const told = toldBy({ conditions: [], isChangingConfig: false }, { worker: pool, machines });
+  assert.equal(told["Removing"], "WaitingForTurn");
+  assert.equal(told["Progressing"], "Removing");
+});
+
+test("worker: the columns count ready nodes and show what runs", () => {
+  const running = (index: number, version: string): TalosMachine => {
+    const one = machine(index, index === 1 ? "AllReady" : "NodesNotReady");
+    return { ...one, status: { ...one.status, observedVersion: version } };
   };
-  assert.equal(said("demo-workers-10.0.1.2 left the list, must be wiped, and does not answer."), "MachineUnreachable");
-  assert.equal(said("demo-workers-10.0.1.23 left the list, must be wiped, and does not answer."), "Resetting");
+  const { running: fields } = decideWorker(seen({ machines: [running(1, "v1.13.10"), running(2, "v1.13.9")] }), FINALIZER);
+  assert.deepEqual(fields, { observedVersion: "v1.13.9, v1.13.10", wantedMachines: 2, readyMachines: 1, machines: "1/2" });
 });

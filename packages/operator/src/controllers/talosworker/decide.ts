@@ -1,6 +1,10 @@
-import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
+import { conditionFor, findCondition, findingsMessage, isConditionTrue } from "@talos-operator/api";
 import type { ConditionInput, Finding, ReasonOf, TalosControlPlane, TalosMachine, TalosWorker, WorkerState } from "@talos-operator/api";
 import { addressConditions } from "../shared/address-conditions.ts";
+import { runningFieldsOf } from "../shared/running-fields.ts";
+import type { RunningFields } from "../shared/running-fields.ts";
+import { settledOr } from "../shared/settled.ts";
+import type { PoolState } from "../taloscontrolplane/conditions/pool-state.ts";
 import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
 import { isNameTaken } from "../taloscontrolplane/spec/machine-names.ts";
 import { needsFollowing } from "../taloscontrolplane/rules/compose-machines.ts";
@@ -16,6 +20,8 @@ export interface WorkerSeen {
   readonly machines: readonly TalosMachine[];
   /** Machines that may hold the cluster's configuration though they have no TalosMachine. Asked for when the pool is to go. */
   readonly held: readonly string[] | "unknown";
+  /** What the reconciler of the cluster knows of the pool; `undefined` before its first pass in this process. */
+  readonly state?: PoolState | undefined;
 }
 
 /** What a pass does and says. Machines are configured and wiped by the brain of the cluster, never from here. */
@@ -28,6 +34,8 @@ export interface WorkerDecision {
   readonly addFinalizer: boolean;
   readonly removeFinalizer: boolean;
   readonly state: WorkerState;
+  /** What people see of the machines. */
+  readonly running: RunningFields;
   readonly conditions: readonly ConditionInput[];
 }
 
@@ -48,7 +56,15 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
             generation,
           ),
         ];
-  const nothing = { create: [], follow: [], release: [], addFinalizer: false, removeFinalizer: false, state: "Pending" } as const;
+  const nothing = {
+    create: [],
+    follow: [],
+    release: [],
+    addFinalizer: false,
+    removeFinalizer: false,
+    state: "Pending",
+    running: runningOf(seen),
+  } as const;
 
   if (worker.metadata.deletionTimestamp !== undefined) {
     const isEmpty = machines.length === 0 && seen.held.length === 0;
@@ -95,9 +111,20 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     follow,
     addFinalizer: !hasFinalizer,
     removeFinalizer: false,
+    running: runningOf(seen),
     state: summary.isReady ? "Ready" : "Pending",
-    conditions: [...summary.conditions, ...removing(seen), ...addressConditions(seen.declared, generation), ...inert],
+    conditions: [...summary.conditions, ...ofPool(seen), ...addressConditions(seen.declared, generation), ...inert],
   };
+}
+
+function runningOf({ declared, machines }: WorkerSeen): RunningFields {
+  const byName = new Map(machines.map((machine) => [machine.metadata.name, machine.status]));
+  return runningFieldsOf(
+    declared.map(({ name }) => {
+      const status = byName.get(name);
+      return { isReady: isConditionTrue(status?.conditions, "Ready"), version: status?.observedVersion };
+    }),
+  );
 }
 
 /** What a pool that goes waits for. */
@@ -110,30 +137,46 @@ function leftWords({ machines, held }: WorkerSeen): string {
   return "Every machine of the pool is gone.";
 }
 
-/** Machines that the pool made and lists no more: the brain of the cluster takes them out, and says where each stands. */
-function removing({ worker, controlPlane, declared, machines }: WorkerSeen): readonly ConditionInput[] {
+/** Conditions that only the reconciler of the cluster knows. */
+const OF_POOL: ReadonlySet<string> = new Set(["ConfigUpToDate", "ConfigDrift", "Removing", "UpgradePending"]);
+
+/** What the reconciler of the cluster says of the pool. Until its first pass in this process, what an earlier one said stands. */
+function ofPool(seen: WorkerSeen): readonly ConditionInput[] {
+  const { worker, state } = seen;
+  const said = state?.conditions ?? (worker.status?.conditions ?? []).filter(({ type }) => OF_POOL.has(type));
+  return said.some(({ type }) => type === "Removing") ? said : [...said, ...departing(seen)];
+}
+
+/** Machines that the pool made and lists no more, before the reconciler of the cluster says where each stands. */
+function departing({ worker, declared, machines }: WorkerSeen): readonly ConditionInput[] {
   const listed = new Set(declared.map(({ name }) => name));
-  const leaving = machines.filter(
-    ({ metadata }) => !listed.has(metadata.name) && metadata.ownerReferences?.some((owner) => owner.uid === worker.metadata.uid) === true,
-  );
-  if (leaving.length === 0) return [];
-  const message = `Not listed any more and on their way out: ${leaving.map(({ metadata }) => metadata.name).join(", ")}. The condition Removing of the TalosControlPlane says what is waited for.`;
-  // The brain's word, where it speaks of one of these: a machine that nobody reaches does not go on by itself.
-  const told = findCondition(controlPlane?.status?.conditions, "Removing");
-  const isOfPool = leaving.some(({ metadata }) => told?.message.includes(`${metadata.name} `) === true);
-  const reason = isOfPool ? (told?.reason as ReasonOf<"Removing">) : "Resetting";
-  return [conditionFor("Removing", reason, message, worker.metadata.generation)];
+  const names = machines
+    .filter(({ metadata }) => !listed.has(metadata.name) && metadata.ownerReferences?.some((owner) => owner.uid === worker.metadata.uid))
+    .map(({ metadata }) => metadata.name);
+  if (names.length === 0) return [];
+  return [conditionFor("Removing", "WaitingForTurn", `Not listed any more: ${names.join(", ")}.`, worker.metadata.generation)];
 }
 
 /** Reasons of a machine that may pass without a person's help; every other one is what the pool waits for. */
 const GOES_ON: ReadonlySet<string> = new Set<ReasonOf<"Ready">>(["Unobserved", "WaitingForMachines", "NodesNotReady"]);
 
-function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {
+/** `Progressing` of a pool whose machines are ready nodes. */
+function progressOf(seen: WorkerSeen): ConditionInput {
+  const { generation } = seen.worker.metadata;
+  const conditions = ofPool(seen);
+  const see = (type: string): string => `See the condition ${type}.`;
+  if (conditions.some(({ type }) => type === "Removing")) return conditionFor("Progressing", "Removing", see("Removing"), generation);
+  if (seen.state?.isChangingConfig === true) return conditionFor("Progressing", "ChangingConfiguration", see("ConfigUpToDate"), generation);
+  return settledOr(conditions, generation);
+}
+
+function summaryOf(seen: WorkerSeen): {
   readonly isReady: boolean;
   readonly conditions: readonly ConditionInput[];
 } {
+  const { worker, controlPlane, declared, machines } = seen;
   const generation = worker.metadata.generation;
-  const progress = (reason: "Blocked" | "Settled" | "WaitingForMachines" | "WaitingForNodes", message: string): ConditionInput =>
+  const progress = (reason: "Blocked" | "WaitingForMachines" | "WaitingForNodes", message: string): ConditionInput =>
     conditionFor("Progressing", reason, message, generation);
   if (controlPlane === undefined) {
     const message = `There is no TalosControlPlane ${worker.spec?.controlPlaneRef?.name ?? ""} in this namespace. Create it, or correct spec.controlPlaneRef.name.`;
@@ -149,7 +192,7 @@ function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {
       conditions: [
         conditionFor("Ready", "AllReady", message, generation),
         conditionFor("MachinesReady", "NoMachines", message, generation),
-        progress("Settled", message),
+        progressOf(seen),
       ],
     };
   }
@@ -175,7 +218,7 @@ function summaryOf({ worker, controlPlane, declared, machines }: WorkerSeen): {
         conditionFor("Ready", "AllReady", message, generation),
         machinesReady,
         conditionFor("NodesReady", "AllNodesReady", message, generation),
-        progress("Settled", "Nothing is left to do."),
+        progressOf(seen),
       ],
     };
   }

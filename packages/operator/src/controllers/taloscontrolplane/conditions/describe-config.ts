@@ -7,8 +7,9 @@ import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";
 import type { ConfigPlan } from "../config-changes/config-plan.ts";
 import { changeText, pathsOf } from "../config-changes/config-words.ts";
 import type { ClusterFacts } from "../record/facts.ts";
-import type { Observed } from "../model.ts";
+import type { DeclaredMachine, Observed } from "../model.ts";
 import { chooseNext, isToBeReverted } from "../config-changes/rollout.ts";
+import type { Rollout } from "../config-changes/rollout.ts";
 
 /** Machines that a message names one by one. */
 const MOST_NAMED = 8;
@@ -16,15 +17,29 @@ const MOST_NAMED = 8;
 /** Changes of one machine that are told with their values. */
 const MOST_CHANGES = 6;
 
-/** What is said of the configurations of running machines; nothing before the cluster is founded, or where nobody reads them. */
+/** What is said of the configurations of running machines; nothing before the cluster is bootstrapped, or where nobody reads them. */
 export function configConditions(seen: Observed): readonly ConditionInput[] {
+  return configConditionsOf(seen, () => true, seen.controlPlane.metadata.generation);
+}
+
+/**
+ * The same of some machines.
+ *
+ * @param generation of the object that these conditions are for
+ */
+export function configConditionsOf(
+  seen: Observed,
+  isMeant: (machine: DeclaredMachine) => boolean,
+  generation: number | undefined,
+): readonly ConditionInput[] {
   if (seen.record.kind !== "present" || seen.configs === undefined) return [];
   const { facts } = seen.record.value;
-  const plans = planConfigs(seen, facts);
+  const all = planConfigs(seen, facts);
+  const plans = all.filter(({ machine }) => isMeant(machine.declared));
   if (plans.length === 0) return [];
-  const generation = seen.controlPlane.metadata.generation;
-  const { reason, message } = upToDate(seen, facts, plans);
-  return [conditionFor("ConfigUpToDate", reason, message, generation), ...drift(seen, facts, plans, generation)];
+  const rollout = chooseNext(seen, facts, all);
+  const { reason, message } = upToDate(seen, facts, plans, rollout);
+  return [conditionFor("ConfigUpToDate", reason, message, generation), ...drift(seen, plans, rollout, generation)];
 }
 
 interface Words {
@@ -33,14 +48,14 @@ interface Words {
 }
 
 /** The gravest first. */
-function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Words {
+function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[], rollout: Rollout): Words {
   const failed = plans.flatMap(({ machine, state }) => (state.kind === "failed" ? [{ name: machine.declared.name, why: state.why }] : []));
   if (failed.length > 0)
     return {
       reason: failed.some(({ why }) => why.startsWith("it refused them")) ? "ConfigRejected" : "RolloutStopped",
       message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, why }) => `${name}: ${why}`))}. Correct the settings, or annotate the TalosControlPlane with ${annotations.retryConfig}: ${failed[0]?.name ?? ""} to send them once more.`,
     };
-  const intents = configIntents(facts);
+  const intents = configIntents(facts).filter((intent) => plans.some(({ machine }) => machine.declared.name === intent.machine));
   if (intents.length > 0)
     return {
       reason: "RollingOut",
@@ -63,7 +78,6 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
         }),
       )}. Set the paths back, and the rest is sent; or reset the machine and let it join again.`,
     };
-  const rollout = chooseNext(seen, facts, plans);
   const waiting = plans.flatMap(({ machine, state }) => {
     const why = rollout.waiting.get(machine.declared.name);
     return why === undefined ? [] : [{ name: machine.declared.name, state, why }];
@@ -90,7 +104,7 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   const installed = installedOtherwise(seen, plans);
   const rendered = renderedOtherwise(plans, facts);
   if (rendered !== undefined) return installed === undefined ? rendered : { ...rendered, message: `${rendered.message} ${installed}` };
-  const message = "Machines run what the spec asks for.";
+  const message = "Every machine runs the settings that the spec asks for.";
   return installed === undefined ? { reason: "UpToDate", message } : { reason: "InstalledOtherwise", message: `${message} ${installed}` };
 }
 
@@ -163,15 +177,14 @@ function left(plans: readonly ConfigPlan[]): string {
 
 function drift(
   seen: Observed,
-  facts: ClusterFacts,
   plans: readonly ConfigPlan[],
+  { waiting }: Rollout,
   generation: number | undefined,
 ): readonly ConditionInput[] {
   const drifted = plans.flatMap((plan) => (plan.state.kind === "drifted" ? [{ plan, config: plan.state.config }] : []));
   if (drifted.length === 0) return [];
   const mustStay = drifted.every(({ plan }) => routeOfState(plan.state) === undefined);
   const reason = !isToBeReverted(seen) ? "DriftReported" : mustStay ? "DriftStays" : "DriftReverting";
-  const { waiting } = chooseNext(seen, facts, plans);
   const held = drifted.flatMap(({ plan }) => {
     const why = waiting.get(plan.machine.declared.name);
     return why === undefined ? [] : [`${plan.machine.declared.name} (${why})`];

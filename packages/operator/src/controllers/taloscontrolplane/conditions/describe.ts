@@ -14,10 +14,10 @@ import { drainsState } from "../membership/drain.ts";
 import type { Observed, SeenMachine } from "../model.ts";
 import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
-import { listed } from "./describe-config.ts";
 import { etcdHealth } from "./etcd-health.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
+import { upgradePending } from "./upgrade-state.ts";
 
 /** Whether etcd was founded, and if not, what is waited for. */
 function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
@@ -125,7 +125,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
           ),
         ]),
     ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
-    ...upgradePending(seen),
+    ...upgradePending(seen, seen.machines, generation),
     ...heldConditions(seen),
     ...accessConditions(seen),
     ...imported(seen),
@@ -188,61 +188,6 @@ function imported(seen: Observed): readonly ConditionInput[] {
   if (facts?.importedAt === undefined) return [];
   const message = `Taken over at ${rfc3339(facts.importedAt)} with the keys and machines that were there.`;
   return [conditionFor("Imported", "TakenOver", message, seen.controlPlane.metadata.generation)];
-}
-
-function upgradePending(seen: Observed): readonly ConditionInput[] {
-  const facts = factsOf(seen);
-  if (facts?.bootstrapDone === undefined) return [];
-  const versions = seen.machines.flatMap(({ declared: { name, version }, look }) =>
-    look.kind === "running" && look.platform !== "container" && look.version !== undefined && look.version !== version
-      ? [{ name, words: `${look.version}, the spec asks for ${version}` }]
-      : [],
-  );
-  const differing = together(versions, (names, count, words) => `${names} ${count === 1 ? "runs" : "run"} ${words}`);
-  const kubeVersion = seen.controlPlane.spec?.kubeVersion;
-  if (kubeVersion !== undefined && facts.kubernetesVersion !== "" && facts.kubernetesVersion !== kubeVersion)
-    differing.push(`Kubernetes runs ${facts.kubernetesVersion}, the spec asks for ${kubeVersion}`);
-  differing.push(...componentsThatDiffer(seen));
-  const images = imagesThatDiffer(seen);
-  if (differing.length === 0 && images.length === 0) return [];
-  return [
-    conditionFor(
-      "UpgradePending",
-      differing.length === 0 ? "ImageDiffers" : "VersionDiffers",
-      `${[...differing, ...images].join("; ")}. Nothing is sent to running machines.`,
-      seen.controlPlane.metadata.generation,
-    ),
-  ];
-}
-
-/** Machines that were installed from another image than the spec asks for; those with the same two images are told together. */
-function imagesThatDiffer({ machines, configs }: Observed): readonly string[] {
-  const differing = machines.flatMap(({ declared: { name } }) => {
-    const config = configs?.get(name);
-    const image = config?.kind === "known" ? config.install?.image : undefined;
-    return image === undefined ? [] : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
-  });
-  return together(differing, (names, _count, words) => `${names}: ${words}`);
-}
-
-/** Components that patches ask for in versions of their own. */
-function componentsThatDiffer({ machines, configs }: Observed): readonly string[] {
-  const differing = machines.flatMap(({ declared: { name } }) => {
-    const config = configs?.get(name);
-    return (config?.kind === "known" ? (config.components ?? []) : []).map(({ component, asked, runs }) => ({
-      name,
-      words: `${component} ${runs} runs, and a patch or written config asks for ${asked}`,
-    }));
-  });
-  return together(differing, (names, _count, words) => `${names}: ${words}`);
-}
-
-/** Machines of which the same is said, in one sentence. */
-function together(
-  found: readonly { readonly name: string; readonly words: string }[],
-  say: (names: string, count: number, words: string) => string,
-): string[] {
-  return [...Map.groupBy(found, ({ words }) => words)].map(([words, all]) => say(listed(all.map(({ name }) => name)), all.length, words));
 }
 
 function isSilent({ look }: SeenMachine): boolean {

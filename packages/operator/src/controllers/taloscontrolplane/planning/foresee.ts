@@ -1,4 +1,5 @@
 import { stateOf } from "../conditions/machine-state.ts";
+import { upgradePending } from "../conditions/upgrade-state.ts";
 import { withoutHeld } from "../held.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { Action, Observed, Rule, SeenMachine, Verdict, Waiting } from "../model.ts";
@@ -22,6 +23,13 @@ type Step = StepWords & { readonly quorum?: string };
  * Where the outcome cannot be foreseen the plan ends and says so. Nothing is touched: it is a function of plain data.
  */
 export function foresee(from: Observed, rules: readonly Rule[]): Plan {
+  const plan = playForward(from, rules);
+  const isGoing = from.controlPlane.metadata.deletionTimestamp !== undefined;
+  const [pending] = isGoing ? [] : upgradePending(from, from.machines, undefined);
+  return pending === undefined ? plan : { ...plan, pending: pending.message };
+}
+
+function playForward(from: Observed, rules: readonly Rule[]): Plan {
   let seen: Observed = { ...from, ...accessOf(from), mode: "reconcile", mayDisturb: true };
   const steps: Step[] = [];
   let waiting: Waiting | undefined;

@@ -15,8 +15,13 @@ export function printPlan(plan: Plan): string {
         : ["What follows cannot be foreseen."]
       : [`${plan.steps.length === 0 ? "Now" : "Then"} it waits (${plan.waiting.reason}): ${plan.waiting.message}`];
   const head =
-    plan.steps.length === 0 ? "Nothing would be done." : `Plan ${plan.hash}, ${plan.steps.length} step(s); nothing of it is done.`;
-  return bounded([head, ...lines], end.join("\n"));
+    plan.steps.length === 0
+      ? plan.pending === undefined
+        ? "Nothing would be done."
+        : "Nothing would be done yet."
+      : `Plan ${plan.hash}, ${plan.steps.length} step(s); nothing of it is done.`;
+  const pending = plan.pending === undefined ? [] : [`Not in this plan: ${plan.pending}`];
+  return bounded([head, ...lines], [...pending, ...end].join("\n"));
 }
 
 function bounded(lines: readonly string[], end: string): string {

@@ -1,0 +1,17 @@
+import type { PrinterColumn } from "../schema/crd.ts";
+import { integer, string } from "../schema/field.ts";
+
+/** What runs, as it was last seen: for people and for the columns of `kubectl get`. */
+export const runningFields = {
+  observedVersion: string({ description: "Talos that runs; every version where machines differ, oldest first." }),
+  wantedMachines: integer({ description: "Machines that the spec lists." }),
+  readyMachines: integer({ description: "Of these, the ones that are ready Kubernetes nodes." }),
+  machines: string({ description: "readyMachines/wantedMachines, for people." }),
+};
+
+/** Kubernetes that runs. */
+export const observedKubeVersionField = string({ description: "Kubernetes version that runs on the control plane." });
+
+export const readyColumn: PrinterColumn = { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' };
+/** Ready nodes of the machines that the spec lists. */
+export const machinesColumn: PrinterColumn = { name: "Machines", type: "string", jsonPath: ".status.machines" };

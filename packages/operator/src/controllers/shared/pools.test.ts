@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { conditionFor, rfc3339 } from "@talos-operator/api";
+import type { ConditionInput, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { controlPlane, NOW, worker } from "../../testing/builders.ts";
+import { progressOfReady, progressOfUnready, unreadyPool, upgradesOf } from "./pools.ts";
+import type { StoredPool } from "./pools.ts";
+
+function pool<T extends TalosControlPlane | TalosWorker>(object: T, conditions: readonly ConditionInput[]): StoredPool {
+  const status = { conditions: conditions.map((one) => ({ ...one, lastTransitionTime: rfc3339(NOW) })) };
+  return { kind: object.kind, name: object.metadata.name, stored: { ...object, status } };
+}
+
+const settled = conditionFor("Progressing", "Settled", "Everything is carried out.", 1);
+const ready = conditionFor("Ready", "AllReady", "Ready.", 1);
+const well = [
+  conditionFor("EtcdHealthy", "AllMembersHealthy", "m", 1),
+  conditionFor("MachinesReady", "AllMachinesReady", "m", 1),
+  conditionFor("NodesReady", "AllNodesReady", "m", 1),
+];
+const nodesNotReady = conditionFor("Ready", "NodesNotReady", "demo-workers-1: disk.", 1);
+const meta = { name: "demo", generation: 1 };
+const cp = (conditions: readonly ConditionInput[]): StoredPool => pool(controlPlane(3, {}, meta), conditions);
+const workers = (conditions: readonly ConditionInput[]): StoredPool => pool(worker(2, { name: "demo-workers", generation: 1 }), conditions);
+
+test("pools: nobody is named while all are ready", () => {
+  assert.equal(unreadyPool(cp([ready, ...well]), [workers([ready])]), undefined);
+});
+
+test("pools: a worker's disk is the worker's, though the control plane is not ready because of it", () => {
+  const unready = unreadyPool(cp([nodesNotReady, ...well]), [workers([nodesNotReady])]);
+  assert.equal(unready?.reason, "WorkersNotReady");
+  assert.match(unready?.message ?? "", /^TalosWorker demo-workers: demo-workers-1: disk\./);
+});
+
+test("pools: a pool whose machine is removed is named, though it is ready itself", () => {
+  const removing = [
+    conditionFor("Progressing", "Removing", "See the condition Removing.", 1),
+    conditionFor("Removing", "Draining", "w-3 drains.", 1),
+  ];
+  const unready = unreadyPool(cp([conditionFor("Ready", "Removing", "w-3 drains.", 1), ...well]), [workers([ready, ...removing])]);
+  assert.equal(unready?.message, "TalosWorker demo-workers: w-3 drains.");
+  assert.ok(unready);
+  assert.equal(progressOfUnready(unready, 1).reason, "Removing");
+});
+
+test("pools: the control plane is named when its own machines or etcd are not well, whatever workers say", () => {
+  const broken = [conditionFor("EtcdHealthy", "MemberUnhealthy", "m", 1), ...well.slice(1)];
+  assert.equal(unreadyPool(cp([nodesNotReady, ...broken]), [workers([nodesNotReady])])?.reason, "ControlPlaneNotReady");
+});
+
+test("pools: what was said of an older spec proves nothing", () => {
+  const newer = pool(controlPlane(3, {}, { name: "demo", generation: 2 }), [ready, ...well]);
+  assert.equal(unreadyPool(newer, [workers([nodesNotReady])])?.reason, "ControlPlaneNotReady");
+  assert.equal(unreadyPool(newer, [workers([ready])])?.message, "TalosControlPlane demo: it has not seen the newest spec yet.");
+});
+
+test("pools: a ready cluster is settled only when no pool changes anything and no version is pending", () => {
+  const pending = conditionFor("UpgradePending", "VersionDiffers", "a runs Talos v1, the spec asks for v2.", 1);
+  const changing = conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", 1);
+  const told = conditionFor("ConfigUpToDate", "RollingOut", "w-1 (applying).", 1);
+  const reasonOf = (pools: readonly StoredPool[]): string => progressOfReady(pools, 1).reason;
+  assert.equal(reasonOf([cp([ready, settled]), workers([ready, settled])]), "Settled");
+  assert.equal(reasonOf([cp([ready, settled]), workers([ready, changing, told])]), "ChangingConfiguration");
+  assert.equal(
+    progressOfReady([cp([ready, settled]), workers([ready, changing, told])], 1).message,
+    "TalosWorker demo-workers: w-1 (applying).",
+  );
+  assert.equal(reasonOf([cp([ready, settled]), workers([ready, settled, pending])]), "UpgradePending");
+  assert.equal(upgradesOf([cp([ready]), workers([pending])], 1)[0]?.message, `TalosWorker demo-workers: ${pending.message}`);
+});

@@ -1,0 +1,112 @@
+import { conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
+import type { ConditionInput, ReadyReason, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { settledOr } from "./settled.ts";
+
+/** A pool of machines that a TalosCluster or KubernetesCluster is made of. */
+type Pool = TalosControlPlane | TalosWorker;
+
+/** A pool as it should be there, and as it is. */
+export interface StoredPool {
+  readonly kind: Pool["kind"];
+  readonly name: string;
+  readonly stored: Pool | undefined;
+}
+
+/** Which pool keeps a cluster from being ready, and why. */
+export interface UnreadyPool {
+  readonly reason: Extract<ReadyReason, "ControlPlaneNotReady" | "WorkersNotReady">;
+  readonly message: string;
+  readonly pool: StoredPool;
+}
+
+/** What a control plane says when single machines keep the cluster from being ready; all else it knows better than the pool. */
+const OF_MACHINES: ReadonlySet<string> = new Set<ReadyReason>(["NodesNotReady", "WaitingForMachines", "MachineUnreachable", "Removing"]);
+
+/**
+ * The pool that keeps a cluster from being ready; `undefined` = none does.
+ *
+ * A TalosControlPlane speaks for the whole cluster: what a worker does keeps it from being ready, too. Where its own machines are well, the pool of that worker
+ * is the one to name.
+ */
+export function unreadyPool(controlPlane: StoredPool, workers: readonly StoredPool[]): UnreadyPool | undefined {
+  const unready = workers.find(({ stored }) => !isCurrent(stored));
+  if (isCurrent(controlPlane.stored)) return unready === undefined ? undefined : unreadyAs("WorkersNotReady", unready);
+  const busy = unready ?? workers.find(({ stored }) => progressOf(stored)?.reason === "Removing");
+  const reason = findCondition(controlPlane.stored?.status?.conditions, "Ready")?.reason ?? "";
+  return isWell(controlPlane.stored) && OF_MACHINES.has(reason) && busy !== undefined
+    ? unreadyAs("WorkersNotReady", busy)
+    : unreadyAs("ControlPlaneNotReady", controlPlane);
+}
+
+/** `Progressing` of a cluster that waits for a pool, as that pool says it. */
+export function progressOfUnready({ pool, message }: UnreadyPool, generation: number | undefined): ConditionInput {
+  const progress = progressOf(pool.stored);
+  if (progress === undefined || progress.reason === "Settled") return conditionFor("Progressing", "Composing", message, generation);
+  return { ...withoutTime(progress, generation), message: progress.reason === "Blocked" ? "See the condition Ready." : progress.message };
+}
+
+/** `Progressing` of a cluster whose pools are all ready: what is still being done about one of them, or what is left. */
+export function progressOfReady(pools: readonly StoredPool[], generation: number | undefined): ConditionInput {
+  for (const { kind, name, stored } of pools) {
+    const progress = progressOf(stored);
+    if (progress?.reason !== "ChangingConfiguration" && progress?.reason !== "Removing" && progress?.reason !== "Blocked") continue;
+    const of = progress.reason === "Removing" ? "Removing" : "ConfigUpToDate";
+    const words = findCondition(stored?.status?.conditions, of)?.message ?? `See its condition ${of}.`;
+    return { ...withoutTime(progress, generation), message: `${kind} ${name}: ${words}` };
+  }
+  return settledOr(upgradesOf(pools, generation), generation);
+}
+
+/** `Bootstrapped` and `EtcdHealthy` as the control plane says them. */
+export function etcdConditions(controlPlane: TalosControlPlane | undefined, generation: number | undefined): readonly ConditionInput[] {
+  return ["Bootstrapped", "EtcdHealthy"].flatMap((type) => {
+    const condition = findCondition(controlPlane?.status?.conditions, type);
+    return condition === undefined ? [] : [withoutTime(condition, generation)];
+  });
+}
+
+/** `UpgradePending` of a cluster: what its control plane says of all machines, or what only a pool says. */
+export function upgradesOf(pools: readonly StoredPool[], generation: number | undefined): readonly ConditionInput[] {
+  for (const { kind, name, stored } of pools) {
+    const condition = findCondition(stored?.status?.conditions, "UpgradePending");
+    if (condition !== undefined) return [{ ...withoutTime(condition, generation), message: `${kind} ${name}: ${condition.message}` }];
+  }
+  return [];
+}
+
+/** Ready, and said of the newest spec. */
+export function isCurrent(pool: Pool | undefined): boolean {
+  return isConditionTrue(pool?.status?.conditions, "Ready") && isSeen(pool, "Ready");
+}
+
+/** etcd and the machines of the control plane itself are well. */
+function isWell(controlPlane: Pool | undefined): boolean {
+  return ["EtcdHealthy", "MachinesReady", "NodesReady"].every(
+    (type) => isConditionTrue(controlPlane?.status?.conditions, type) && isSeen(controlPlane, type),
+  );
+}
+
+function isSeen(pool: Pool | undefined, type: string): boolean {
+  return (findCondition(pool?.status?.conditions, type)?.observedGeneration ?? 0) >= (pool?.metadata.generation ?? 0);
+}
+
+function unreadyAs(reason: UnreadyPool["reason"], pool: StoredPool): UnreadyPool {
+  return { reason, pool, message: `${pool.kind} ${pool.name}: ${wordsOf(pool.stored)}` };
+}
+
+function wordsOf(stored: Pool | undefined): string {
+  const conditions = stored?.status?.conditions;
+  const ready = findCondition(conditions, "Ready");
+  if (ready === undefined) return "Pending.";
+  if (ready.status !== "True") return ready.message;
+  return findCondition(conditions, "Removing")?.message ?? "it has not seen the newest spec yet.";
+}
+
+function progressOf(stored: Pool | undefined): ReturnType<typeof findCondition> {
+  return findCondition(stored?.status?.conditions, "Progressing");
+}
+
+function withoutTime(condition: ConditionInput, generation: number | undefined): ConditionInput {
+  const { type, status, reason, message } = condition;
+  return { type, status, reason, message, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+}

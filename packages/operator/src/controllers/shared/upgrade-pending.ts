@@ -1,0 +1,101 @@
+import { conditionFor, OPERATOR_GROUP } from "@talos-operator/api";
+import type { ConditionInput, ReasonOf } from "@talos-operator/api";
+import { compareVersions, tryParseVersion } from "@talos-operator/talos";
+
+/** The word of a person that a downgrade needs, bound to the version (B019). Read with the first release that carries out upgrades. */
+const ALLOW_DOWNGRADE = `${OPERATOR_GROUP}/allow-downgrade`;
+
+/** Machines that one sentence names. */
+const MOST_NAMED = 8;
+
+/** A machine that runs another Talos version than its pool asks for. */
+export interface MachineVersions {
+  readonly name: string;
+  readonly runs: string;
+  readonly asked: string;
+}
+
+/** The Kubernetes version that runs, and the one that a spec asks for. */
+export interface KubernetesVersions {
+  readonly runs: string;
+  readonly asked: string;
+  /** True for a worker pool that asks for another version than its control plane does, whose version decides for all pools. */
+  readonly isOverruled?: boolean;
+}
+
+/** What a pool asks for and does not run. */
+export interface VersionsSeen {
+  readonly machines: readonly MachineVersions[];
+  /** `undefined` = it runs what is asked for, or nobody knows what runs. */
+  readonly kubernetes?: KubernetesVersions | undefined;
+  /** Sentences about components whose version a patch sets. */
+  readonly components?: readonly string[];
+  /** Sentences about installer images. */
+  readonly images?: readonly string[];
+}
+
+/**
+ * The condition `UpgradePending` of a pool: both versions, and what would release it. Nothing where everything asked for runs.
+ *
+ * @param generation of the pool
+ */
+export function upgradePendingOf(
+  { machines, kubernetes, components = [], images = [] }: VersionsSeen,
+  generation: number | undefined,
+): readonly ConditionInput[] {
+  const sentences = [
+    ...grouped(
+      machines,
+      ({ runs, asked }) => `Talos ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`,
+    ),
+    ...(kubernetes === undefined ? [] : [kubernetesSentence(kubernetes)]),
+    ...components,
+    ...images,
+  ];
+  if (sentences.length === 0) return [];
+  return [
+    conditionFor(
+      "UpgradePending",
+      reasonOf({ machines, kubernetes, components, images }),
+      `${sentences.join("; ")}. ${releaseOf(machines, kubernetes)}`,
+      generation,
+    ),
+  ];
+}
+
+function reasonOf({ machines, kubernetes, components = [] }: VersionsSeen): ReasonOf<"UpgradePending"> {
+  if (downgrades(machines, kubernetes).length > 0) return "DowngradeAsked";
+  if (machines.length > 0 || components.length > 0 || (kubernetes !== undefined && kubernetes.isOverruled !== true))
+    return "VersionDiffers";
+  return kubernetes === undefined ? "ImageDiffers" : "ControlPlaneDecides";
+}
+
+function kubernetesSentence({ runs, asked, isOverruled }: KubernetesVersions): string {
+  if (isOverruled === true)
+    return `Kubernetes runs ${runs}, and this pool asks for ${asked}: the kubeVersion of the TalosControlPlane decides for every pool`;
+  return `Kubernetes runs ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`;
+}
+
+function releaseOf(machines: readonly MachineVersions[], kubernetes: KubernetesVersions | undefined): string {
+  const back = downgrades(machines, kubernetes);
+  if (back.length === 0) return "Running machines keep what they run: upgrades are not supported yet.";
+  return `Running machines keep what they run: upgrades are not supported yet, and a downgrade needs the annotation ${ALLOW_DOWNGRADE}: ${back[0]} even then.`;
+}
+
+function downgrades(machines: readonly MachineVersions[], kubernetes: KubernetesVersions | undefined): readonly string[] {
+  const asked = [...machines, ...(kubernetes === undefined || kubernetes.isOverruled === true ? [] : [kubernetes])];
+  return asked.filter(({ runs, asked: wanted }) => isDowngrade(runs, wanted)).map((one) => one.asked);
+}
+
+function isDowngrade(runs: string, asked: string): boolean {
+  return tryParseVersion(runs) !== undefined && tryParseVersion(asked) !== undefined && compareVersions(asked, runs) < 0;
+}
+
+/** Machines of which the same is said, in one sentence. */
+function grouped(found: readonly MachineVersions[], say: (one: MachineVersions) => string): readonly string[] {
+  return [...Map.groupBy(found, say)].map(([words, all]) => {
+    const more = all.length - MOST_NAMED;
+    const names = all.slice(0, MOST_NAMED).map(({ name }) => name);
+    return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""} ${all.length === 1 ? "runs" : "run"} ${words}`;
+  });
+}
