@@ -33,8 +33,8 @@ export interface Timings {
   readonly etcdPromoteMs: number;
   /** A lost leader until the next one is elected. */
   readonly etcdElectionMs: number;
-  /** etcd is told to stop until its process has ended. */
-  readonly etcdStopMs: number;
+  /** A member that serves told to stop until its process has ended. */
+  readonly etcdShutdownMs: number;
   /** etcd healthy until the static pods run and the Kubernetes API answers. */
   readonly staticPodsMs: number;
   /** Kubernetes API answers until the kubelet has registered its Node. */
@@ -64,7 +64,7 @@ export const instantTimings: Timings = {
   etcdJoinPollMs: 1,
   etcdPromoteMs: 0,
   etcdElectionMs: 0,
-  etcdStopMs: 0,
+  etcdShutdownMs: 0,
   staticPodsMs: 0,
   nodeRegisterMs: 0,
   nodeReadyMs: 0,
@@ -89,7 +89,7 @@ export const demoTimings: Timings = {
   etcdJoinPollMs: 150,
   etcdPromoteMs: 200,
   etcdElectionMs: 100,
-  etcdStopMs: 100,
+  etcdShutdownMs: 100,
   staticPodsMs: 250,
   nodeRegisterMs: 150,
   nodeReadyMs: 250,
@@ -114,7 +114,7 @@ export const realisticTimings: Timings = {
   etcdJoinPollMs: 5_000,
   etcdPromoteMs: 10_000,
   etcdElectionMs: 1_500,
-  etcdStopMs: 1_000,
+  etcdShutdownMs: 1_000,
   staticPodsMs: 20_000,
   nodeRegisterMs: 3_000,
   nodeReadyMs: 15_000,
@@ -134,12 +134,15 @@ export const genuineTimings: Timings = {
   shutdownMs: 1_000,
   criMs: 500,
   etcdPreparingMs: 300,
+  etcdPullMs: 3_500,
+  etcdStopMs: 60,
   kubeletMs: 3_000,
-  etcdStartMs: 4_000,
+  etcdStartMs: 500,
   etcdHealthyMs: 5_000,
   etcdJoinPollMs: 1_000,
   etcdPromoteMs: 8_000,
   etcdElectionMs: 1_000,
+  etcdShutdownMs: 7_000,
   staticPodsMs: 12_000,
   nodeRegisterMs: 2_000,
   nodeReadyMs: 10_000,

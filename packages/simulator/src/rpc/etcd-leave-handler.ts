@@ -29,7 +29,7 @@ export async function etcdLeaveCluster(context: HandlerContext): Promise<machine
   const { bootId } = cell.state;
   // etcd is told to stop, and does so whoever waits for it.
   cell.dispatch({ kind: "etcd-left", how: "stopped" });
-  await pause(context, world.timings.etcdStopMs);
+  await pause(context, world.timings.etcdShutdownMs);
   // What a reboot has ended, no call goes on with.
   if (cell.state.bootId === bootId) cell.dispatch({ kind: "etcd-left", how: "emptied" });
   return create(machine.EtcdLeaveClusterResponseSchema, { messages: [{}] });

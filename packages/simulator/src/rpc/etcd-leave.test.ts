@@ -8,7 +8,7 @@ import type { MachineSpec } from "../node/hardware.ts";
 import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";
 
-const timings = { ...instantTimings, etcdStopMs: 1_000 };
+const timings = { ...instantTimings, etcdShutdownMs: 1_000 };
 
 /** A cluster of control planes at 10.5.0.1 and following. */
 async function cluster(count: number, platform: MachineSpec["platform"] = "container"): Promise<TestWorld> {
