@@ -33,6 +33,8 @@ const OPTIONS = [
   "--no-update-notifier",
   "--loglevel=error",
   "--progress=false",
+  // Its own is a minute: without a network an answer comes after half a minute instead of two and a half.
+  "--fetch-retry-maxtimeout=15000",
 ];
 const NOT_OURS =
   /^npm_config_(omit|include|only|also|production|optional|workspaces?|include_workspace_root|location|prefix|package_lock_only|install_strategy|install_links|json|silent|quiet)$/i;

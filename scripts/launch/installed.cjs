@@ -64,10 +64,12 @@ function packagesOf(file) {
   return JSON.parse(fs.readFileSync(file, "utf8")).packages || {};
 }
 
-/** How many packages lie there of how many, roughly: a sign of life. */
+/** How many packages lie there already: a sign of life. */
 function countOfPackages(root) {
-  const keys = Object.keys(packagesOf(path.join(root, "package-lock.json"))).filter((key) => key.startsWith("node_modules/"));
-  return keys.filter((key) => fs.existsSync(path.join(root, key, "package.json"))).length;
+  const wanted = packagesOf(path.join(root, "package-lock.json"));
+  return Object.keys(wanted).filter(
+    (key) => key.includes("node_modules/") && wanted[key].link !== true && fs.existsSync(path.join(root, key, "package.json")),
+  ).length;
 }
 
 module.exports = { whyNotInstalled, leftOut, bundledNode, countOfPackages, recordOf };
