@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { fileURLToPath } from "node:url";
 import { bombs } from "./bombs.ts";
 
 describe("a text that is too much", () => {
   test("is answered within 64 MiB", async () => {
     // What is loaded takes 17 MiB.
     const limits = ["--max-semi-space-size=2", "--max-old-space-size=81"];
-    const script = new URL("adapters/bomb-process.ts", import.meta.url).pathname;
+    const script = fileURLToPath(new URL("adapters/bomb-process.ts", import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [...limits, script], { maxBuffer: 16 * 1024 * 1024 });
     const answers = stdout
       .trim()

@@ -1,11 +1,12 @@
 /** Texts that are almost right: recorded configs and bundles with a few things changed, dropped, doubled or put in. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { array, constantFrom, nat, tuple } from "fast-check";
 import type { Arbitrary } from "fast-check";
 
-const GOLDEN = new URL("../../../testdata/golden/", import.meta.url).pathname;
+const GOLDEN = fileURLToPath(new URL("../../../testdata/golden/", import.meta.url));
 const KINDS = ["encoding", "genconfig", "patches", "secrets", "talosconfig", "validation"];
 const LONGEST = 30_000;
 
