@@ -87,8 +87,21 @@ function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], 
       // The machine may give the same reply again.
       return lie === undefined ? reply : (lie.tell(structuredClone(reply) as never, request as never) as typeof reply);
     },
+    serverStream: (method, request, options) => {
+      const name = method.path.slice(method.path.lastIndexOf("/") + 1);
+      const lie = lies.find((one) => one.method === name && (one.address ?? address) === address);
+      const told = channel.serverStream(method, request, options);
+      return lie === undefined ? told : retold(told, lie);
+    },
     peerSpki: () => shown ?? channel.peerSpki(),
   }));
+}
+
+/** All messages of a stream, as `tell` makes them. */
+async function* retold<T>(told: AsyncIterable<T>, { tell }: Lie): AsyncIterable<T> {
+  const messages: T[] = [];
+  for await (const message of told) messages.push(message);
+  yield* tell(messages as never, undefined as never) as readonly T[];
 }
 
 /** A client that is told of objects as `stored` makes them. */

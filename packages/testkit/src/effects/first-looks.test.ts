@@ -123,18 +123,31 @@ describe("the founding of etcd", () => {
     ...action,
     probe: action.probe.map((target) => (target.address === "10.0.0.2" ? { ...target, ...over } : target)),
   });
-  const runs = (address: string): Lie => ({
+  const shows = (address: string, state: string): Lie => ({
     method: "ServiceList",
     address,
     tell: (reply: { readonly messages: readonly { readonly services: readonly { readonly id: string; state: string }[] }[] }) => {
-      for (const { services } of reply.messages) for (const service of services) if (service.id === "etcd") service.state = "Running";
+      for (const { services } of reply.messages) for (const service of services) if (service.id === "etcd") service.state = state;
       return reply;
     },
+  });
+  const runs = (address: string): Lie => shows(address, "Running");
+  const holdsData = (address: string): Lie => ({
+    method: "List",
+    address,
+    tell: (entries: readonly object[]) => [...entries, { ...entries[0], name: "/var/lib/etcd/member", relativeName: "member" }],
   });
 
   test("is sent when nothing is in its way", async () => {
     assert.deepEqual(await world.send(action, seen, (facts) => facts), ["Bootstrap 10.0.0.1"]);
   });
+
+  for (const state of ["Finished", "Failed"])
+    test(`is sent to a target whose etcd is ${state} and whose folder is empty, also when it was answered before`, async () => {
+      const again = { ...action, onlyAfterReboot: true };
+      assert.deepEqual(await world.send(again, seen, (facts) => facts, { lies: [shows("10.0.0.1", state)] }), ["Bootstrap 10.0.0.1"]);
+      assert.deepEqual(await world.send(again, seen, (facts) => facts, { lies: [shows("10.0.0.1", state), holdsData("10.0.0.1")] }), []);
+    });
 
   for (const [what, probe] of Object.entries({
     "is silent": {},
@@ -148,6 +161,12 @@ describe("the founding of etcd", () => {
     });
 
   const heldBackBy: Readonly<Record<string, () => Row>> = {
+    "data in the folder of the target": () => ({ lies: [holdsData("10.0.0.1")] }),
+    "data in the folder of a control plane that prepares": () => ({ lies: [holdsData("10.0.0.2")] }),
+    "a control plane that does not tell what is in the folder": () => ({
+      lies: [{ method: "List", address: "10.0.0.2", tell: () => [] }],
+    }),
+    "a control plane whose etcd has stopped": () => ({ lies: [shows("10.0.0.2", "Finished")] }),
     "etcd that runs on the target": () => ({ lies: [runs("10.0.0.1")] }),
     "another machine at the address of the target": () => ({ moved: ["10.0.0.1", "10.0.0.3"] }),
     "a target that did not lose the request in a boot": () => ({

@@ -56,7 +56,7 @@ function isUp(state: State, address: string): boolean {
 function mayHoldEtcd(state: State, target: Extract<Action, { readonly kind: "BootstrapEtcd" }>["probe"][number]): boolean {
   const index = indexOf(target.address);
   const machine = state.machines[index];
-  if (machine?.stage === "up") return machine.member !== undefined;
+  if (machine?.stage === "up") return machine.member !== undefined || machine.isStopped === true;
   if (machine?.stage === "waiting") return target.wasConfigured && keyOf(index, machine.life) !== target.spki;
   return target.wasConfigured;
 }
@@ -91,7 +91,8 @@ export function take(state: State, action: Action): State {
       const founded = { members: [{ id, machine: index, isLearner: false }], leader: id, added };
       // A second founding is another etcd; that it happened is all that matters.
       const etcd = state.foundings === 0 ? founded : state.etcd;
-      return { ...withMachine(state, index, { member: id }), etcd, foundings: state.foundings + 1 };
+      const { isStopped: _isStopped, ...started } = machine;
+      return { ...state, machines: state.machines.with(index, { ...started, member: id }), etcd, foundings: state.foundings + 1 };
     }
     case "ForfeitLeadership": {
       const own = state.machines[indexOf(action.address)]?.member;
@@ -115,6 +116,14 @@ export function take(state: State, action: Action): State {
     default:
       return state;
   }
+}
+
+/** What an effect leaves that died in the middle, with its caller; `undefined` = it has no middle. */
+export function takeHalf(state: State, action: Action): State | undefined {
+  if (action.kind !== "BootstrapEtcd") return undefined;
+  const index = indexOf(action.address);
+  const machine = state.machines[index];
+  return machine?.stage !== "up" || machine.member !== undefined ? undefined : withMachine(state, index, { isStopped: true });
 }
 
 /** MemberRemove with strict reconfiguration; `undefined` = refused. */

@@ -1,5 +1,5 @@
 import { decide, defaultRules, type Action } from "@talos-operator/operator/testing";
-import { isModelled, mayBeSent, memberId, take, withMachine } from "./effects.ts";
+import { isModelled, mayBeSent, memberId, take, takeHalf, withMachine } from "./effects.ts";
 import { observe } from "./observe.ts";
 import { hasQuorum, isLive, type ModelOperator, type State } from "./state.ts";
 
@@ -62,7 +62,8 @@ function worldMoves(state: State): readonly Move[] {
 function join(state: State, index: number): State | undefined {
   const machine = state.machines[index];
   const { etcd } = state;
-  if (machine?.stage !== "up" || machine.member !== undefined || etcd === undefined || !hasQuorum(state)) return undefined;
+  if (machine?.stage !== "up" || machine.member !== undefined || machine.isStopped === true || etcd === undefined || !hasQuorum(state))
+    return undefined;
   if (etcd.members.some((member) => member.isLearner || !isLive(state, member))) return undefined;
   const id = memberId(etcd.added + 1);
   const members = [...etcd.members, { id, machine: index, isLearner: true }];
@@ -103,6 +104,13 @@ function operatorMoves(state: State, index: number): readonly Move[] {
     // What was sent takes place late, or never.
     const taken = take(state, operator.armed);
     moves.push({ what: `${operator.armed.kind} takes place`, isEffect: true, next: withOperator(taken, { armed: undefined }) });
+    const half = takeHalf(state, operator.armed);
+    if (half !== undefined)
+      moves.push({
+        what: `${operator.armed.kind} dies in the middle`,
+        isEffect: true,
+        next: withOperator(half, { armed: undefined, pending: [] }),
+      });
     moves.push({ what: `${operator.armed.kind} is lost`, isEffect: false, next: withOperator(state, { armed: undefined, pending: [] }) });
   }
   const [action, ...rest] = operator.pending;

@@ -72,6 +72,7 @@ export function keyOf(index: number, life: number): string {
 /** etcd as one machine tells it: a member without quorum tells no list. */
 export function etcdOf(state: State, index: number): SeenEtcd {
   const machine = state.machines[index];
+  if (machine?.isStopped === true) return { ...preparing, service: "Finished", hasData: false };
   if (machine?.member === undefined) return preparing;
   const isListed = state.etcd?.members.some(({ id }) => id === machine.member) === true;
   if (!isListed || !hasQuorum(state))

@@ -35,6 +35,8 @@ export interface ModelMachine {
   readonly life: number;
   /** Member id; `undefined` = no data. */
   readonly member: string | undefined;
+  /** A Bootstrap died in the middle: its etcd has stopped, and only another one starts it again. */
+  readonly isStopped?: true;
 }
 
 export interface ModelEtcd {

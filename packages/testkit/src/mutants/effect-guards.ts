@@ -116,10 +116,13 @@ export const effectGuards: readonly Mutant[] = [
 
   without("asking-everybody", "no other control plane is asked before etcd is founded", ["T4"], "first", [
     founding,
-    "await Promise.all(action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)));",
-    "if (action.probe.length < 0) await demandNoEtcd(action.probe[0] as ProbeTarget, effects);",
+    "action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)),",
+    "action.probe.filter(() => action.machine === '').map((target) => demandNoEtcd(target, effects)),",
   ]),
-  without("a-waiting-etcd", "etcd runs on the target", ["T4"], "first", [founding, "if (!waitsForEtcd(etcd))"]),
+  without("a-waiting-etcd", "etcd runs on the target", ["T4"], "first", [
+    founding,
+    "if (!waitsForEtcd(told) && !stoppedWithoutData(told))",
+  ]),
   without("the-founding-machine", "another machine stands where etcd is to be founded", ["T4"], "first", [
     founding,
     "await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());",
@@ -127,7 +130,7 @@ export const effectGuards: readonly Mutant[] = [
   ]),
   without("a-reboot-between", "the target still knows that it was asked", ["T4"], "first", [
     founding,
-    "if (action.onlyAfterReboot && (bootId",
+    "if (action.onlyAfterReboot && !hasStopped(etcd) && (bootId",
     "if (action.probe.length < 0 && (bootId",
   ]),
   without("founded-once", "the record says that etcd was founded", ["T4"], "first", [
@@ -147,13 +150,23 @@ export const effectGuards: readonly Mutant[] = [
   ]),
   without("the-place-of-a-control-plane", "another machine of the cluster stands in the place of a control plane", ["T4"], "first", [
     founding,
-    "&& waitsForEtcd(look.etcd) && !isOther) return;",
-    "&& waitsForEtcd(look.etcd)) return;",
+    "&& look.etcd?.hasData === false && !isOther) return;",
+    "&& look.etcd?.hasData === false) return;",
   ]),
   without("a-waiting-etcd-elsewhere", "etcd runs on another control plane", ["T4"], "first", [
     founding,
-    'if (look.kind === "running" && waitsForEtcd(look.etcd) && !isOther)',
+    'if (look.kind === "running" && waitsForEtcd(look.etcd) && look.etcd?.hasData === false && !isOther)',
     'if (look.kind === "running" && !isOther)',
+  ]),
+  without("an-empty-folder-elsewhere", "a control plane that prepares holds etcd data", ["T4"], "first", [
+    founding,
+    "waitsForEtcd(look.etcd) && look.etcd?.hasData === false",
+    'look.etcd?.service === "Preparing"',
+  ]),
+  without("an-empty-folder", "the target holds etcd data", ["T4"], "first", [
+    founding,
+    "const told = hasData === undefined ? etcd : { ...etcd, hasData };",
+    "const told = hasData === undefined ? etcd : { ...etcd, hasData: false };",
   ]),
   without("the-key-of-a-waiting-machine", "a stranger waits in the place of a control plane", ["T4"], "first", [
     founding,

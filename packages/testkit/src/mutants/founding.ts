@@ -97,6 +97,64 @@ export const founding: readonly Mutant[] = [
     ],
   },
   {
+    name: "bootstrap-only-while-preparing",
+    about: "asks the recorded target only while its etcd prepares, though a Bootstrap that died in the middle leaves it stopped",
+    tests: [`${brain}/decide.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/bootstrap.ts`,
+        find: "const isStopped = stoppedWithoutData(target.look.etcd) &&",
+        replace: "const isStopped = target.look.stage === '' &&",
+      },
+    ],
+  },
+  {
+    name: "bootstrap-beside-a-stopped-target",
+    about: "asks another control plane when the etcd of the recorded target has stopped (S3)",
+    tests: [`${brain}/decide.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/bootstrap.ts`,
+        find: "  // What was seen before the last call is no news of what came of it.",
+        replace: `  if (stoppedWithoutData(target.look.etcd)) {
+    const other = controlPlanesOf(seen).find((one) => one !== target && one.look.kind === "running" && waitsForEtcd(one.look.etcd));
+    if (other !== undefined)
+      return { actions: [bootstrap(seen, facts, { ...intent, machine: other.declared.name, address: other.declared.address })] };
+  }`,
+      },
+    ],
+  },
+  {
+    name: "stopped-means-empty",
+    about: "takes an etcd that has stopped for one without data, whatever its folder holds (S1)",
+    tests: [`${brain}/decide.test.ts`],
+    edits: [
+      {
+        file: `${brain}/membership/etcd-view.ts`,
+        find: '&& etcd.localMember === "none" && etcd.hasData === false',
+        replace: '&& etcd.localMember === "none"',
+      },
+    ],
+  },
+  {
+    name: "bootstrap-anybody-without-discovery",
+    about: "bootstraps another machine than the endpoint's where nobody finds the others by discovery",
+    tests: [`${brain}/decide.test.ts`],
+    edits: [{ file: `${brain}/rules/bootstrap.ts`, find: "(only === undefined ? candidates[0] : undefined)", replace: "candidates[0]" }],
+  },
+  {
+    name: "stop-hangs-up",
+    about: "hangs up on the machine that it sent something to when the process is told to stop",
+    tests: [`${brain}/effects/sends.test.ts`],
+    edits: [
+      {
+        file: `${brain}/effects/sends.ts`,
+        find: "if (underWay === 0 || !isStopInOrder(pass.reason)) end();",
+        replace: "if (underWay >= 0 || !isStopInOrder(pass.reason)) end();",
+      },
+    ],
+  },
+  {
     name: "any-maintenance-proves",
     stands: ["guard T4"],
     about: "takes whatever waits in maintenance mode at an address for the machine that was configured there (S2, S20)",

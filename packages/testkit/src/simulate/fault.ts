@@ -7,10 +7,20 @@ import type { EffectId } from "./effects.ts";
  * C0 crash before the send; C1 crash after the effect, reply lost; C2 crash after the send, no effect; C3 crash after the reply, before anything else
  * is sent; D sent twice; R the reply comes late, after others; L the caller gives up, the effect happens later; E the call fails without effect;
  * X the effect happens and the caller sees a failure, without a crash.
+ *
+ * Of calls that a machine carries out under the call itself: M crash in the middle, B the connection breaks in the middle, without a crash. Every other
+ * effect takes place in one moment, and has no middle.
  */
-export type FaultClass = "C0" | "C1" | "C2" | "C3" | "D" | "R" | "L" | "E" | "X";
+export type FaultClass = "C0" | "C1" | "C2" | "C3" | "M" | "B" | "D" | "R" | "L" | "E" | "X";
 
-export const CRASHES: readonly FaultClass[] = ["C0", "C1", "C2", "C3"];
+const CRASHES: readonly FaultClass[] = ["C0", "C1", "C2", "C3"];
+const WITH_A_MIDDLE: ReadonlySet<EffectId> = new Set<EffectId>(["T4"]);
+
+/** Crashes that an effect can meet. */
+export function crashesOf(effect: EffectId): readonly FaultClass[] {
+  return WITH_A_MIDDLE.has(effect) ? [...CRASHES, "M"] : CRASHES;
+}
+
 const NUISANCES: readonly FaultClass[] = ["D", "R", "L", "E", "X"];
 
 /** One planned crash: the `occurrence`-th time that the effect is about to be sent in a run, counted from 0. */
@@ -18,6 +28,10 @@ export interface PlannedCrash {
   readonly effect: EffectId;
   readonly fault: FaultClass;
   readonly occurrence: number;
+}
+
+function nuisancesOf(effect: EffectId): readonly FaultClass[] {
+  return WITH_A_MIDDLE.has(effect) ? [...NUISANCES, "B"] : NUISANCES;
 }
 
 export interface FaultPlan {
@@ -62,12 +76,12 @@ export function createFaultPlan(options: FaultPlanOptions): FaultPlan {
       const index = open.findIndex((crash) => crash.effect === effect && crash.occurrence <= occurrence);
       if (crashes > 0 && index < 0 && effect !== "K8") {
         crashes -= 1;
-        const crash = pick(CRASHES, options.random);
+        const crash = pick(crashesOf(effect), options.random);
         options.onFault(effect, crash);
         return crash;
       }
       const planned = index < 0 ? undefined : open.splice(index, 1)[0]?.fault;
-      const fault = planned ?? (options.random.fraction() < options.nuisanceRate ? pick(NUISANCES, options.random) : undefined);
+      const fault = planned ?? (options.random.fraction() < options.nuisanceRate ? pick(nuisancesOf(effect), options.random) : undefined);
       if (fault !== undefined) options.onFault(effect, fault);
       return fault;
     },

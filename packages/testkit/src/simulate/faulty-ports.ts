@@ -17,6 +17,7 @@ import { kubeEffect, talosEffect, workloadEffect, type EffectId } from "./effect
 import type { FaultPlan } from "./fault.ts";
 import type { Interference, KubeLie } from "./interference.ts";
 import { never, type Life } from "./life.ts";
+import { cutBy } from "../world/dies-with-its-call.ts";
 
 export interface FaultyPortOptions {
   readonly life: Life;
@@ -139,6 +140,9 @@ function faultyApi(
   };
 }
 
+/** Longer than a machine takes to carry out a call, a little. */
+const MIDDLE_MS = 500;
+
 /** The machines as an unlucky operator sees them. */
 export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): TalosDialer {
   const { life } = options;
@@ -166,8 +170,8 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
         await options.onSent(effect, detail, target.address, request);
         await life.awake();
         if (!life.isAlive) return never();
-        const act = async (): Promise<O> => {
-          const reply = await perform(withoutSignal(callOptions));
+        const act = async (cut?: AbortSignal): Promise<O> => {
+          const reply = await perform(cut === undefined ? withoutSignal(callOptions) : cutBy(callOptions, cut));
           await options.onEffect(effect, detail, target.address, request);
           return reply;
         };
@@ -218,14 +222,16 @@ async function* broken(failure: Error): AsyncGenerator<never> {
 }
 
 interface Attempt<T> {
-  readonly perform: () => Promise<T>;
+  /** @param cut ends the call in the middle, where it has one */
+  readonly perform: (cut?: AbortSignal) => Promise<T>;
   readonly fail: () => Error;
   readonly latestMs: number;
 }
 
 async function withFault<T>(effect: EffectId, options: FaultyPortOptions, attempt: Attempt<T>): Promise<T> {
   const { life, plan, random, timers } = options;
-  switch (plan.next(effect)) {
+  const fault = plan.next(effect);
+  switch (fault) {
     case "C0":
     case "C2":
       // Nobody can tell a request that was never sent from one that was lost on the way, but both are planned and counted.
@@ -240,6 +246,17 @@ async function withFault<T>(effect: EffectId, options: FaultyPortOptions, attemp
       const reply = await settled(life, attempt.perform());
       life.crashAtNextSend();
       return reply;
+    }
+    case "M":
+    case "B": {
+      const cut = new AbortController();
+      const answer = attempt.perform(cut.signal);
+      timers.schedule(Math.floor(random.fraction() * MIDDLE_MS), () => cut.abort());
+      if (fault === "B") return settled(life, answer);
+      // One that is over by then is a crash after the effect.
+      await settledQuietly(answer);
+      life.crash();
+      return never();
     }
     case "D": {
       const first = await settled(life, attempt.perform());

@@ -1,6 +1,6 @@
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import type { EffectId } from "./effects.ts";
-import { CRASHES, pick, type PlannedCrash } from "./fault.ts";
+import { crashesOf, pick, type PlannedCrash } from "./fault.ts";
 import type { RunResult } from "./report.ts";
 import type { RunOptions } from "./run.ts";
 import { EDIT_TROUBLES, TROUBLES, type TroubleKind } from "./troubles.ts";
@@ -35,7 +35,7 @@ export function planRuns(input: PlanInput): readonly RunOptions[] {
   const isCreation = input.workload.name === "create";
   const effects = isCreation ? CREATE_EFFECTS : EDIT_EFFECTS;
   const troubles = isCreation ? TROUBLES : EDIT_TROUBLES;
-  const pairs = effects.flatMap((effect) => CRASHES.map((fault) => ({ effect, fault })));
+  const pairs = effects.flatMap((effect) => crashesOf(effect).map((fault) => ({ effect, fault })));
   return Array.from({ length: input.runs }, (_, index) => {
     const seed = input.seed * 100_000 + index;
     const random = createSeededRandom(seed);
@@ -60,6 +60,9 @@ export function planRuns(input: PlanInput): readonly RunOptions[] {
   });
 }
 
+/** A crash in the middle comes at any moment of it: so often it is played, each time in another world. */
+const MIDDLES = 6;
+
 /** Occurrences of an effect that happens more than twice: the first, one in the middle of things, and one late. */
 const OCCURRENCES: readonly number[] = [0, 1, 2, 5];
 
@@ -74,7 +77,11 @@ export function planCrashes(input: PlanInput, clean?: { readonly options: RunOpt
     clean === undefined ? (FEWEST[effect] ?? Number.POSITIVE_INFINITY) : (clean.result.effects.get(effect)?.sent ?? 0);
   const effects = clean === undefined ? CREATE_EFFECTS : EDIT_EFFECTS;
   const plans = effects.flatMap((effect) =>
-    occurrencesOf(effect, times(effect)).flatMap((occurrence) => CRASHES.map((fault): PlannedCrash => ({ effect, fault, occurrence }))),
+    occurrencesOf(effect, times(effect)).flatMap((occurrence) =>
+      crashesOf(effect).flatMap((fault): PlannedCrash[] =>
+        Array.from({ length: fault === "M" ? MIDDLES : 1 }, () => ({ effect, fault, occurrence })),
+      ),
+    ),
   );
   return plans.map((plan, index) => ({
     seed: clean?.options.seed ?? input.seed * 100_000 + index,

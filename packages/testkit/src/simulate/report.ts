@@ -48,7 +48,7 @@ export interface Report {
 }
 
 export function emptyCounts(): EffectCounts {
-  return { sent: 0, tookEffect: 0, C0: 0, C1: 0, C2: 0, C3: 0, D: 0, R: 0, L: 0, E: 0, X: 0 };
+  return { sent: 0, tookEffect: 0, C0: 0, C1: 0, C2: 0, C3: 0, M: 0, B: 0, D: 0, R: 0, L: 0, E: 0, X: 0 };
 }
 
 export interface ReportSubject {

@@ -26,6 +26,7 @@ const REFUSALS: readonly TalosErrorCode[] = ["ALREADY_EXISTS", "FAILED_PRECONDIT
  */
 export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "BootstrapEtcd" }>, effects: Effects): Promise<void> {
   const { session, seen, log, signal } = effects;
+  let isWaiting = false;
   try {
     const ending = await attempt("Bootstrap", REFUSALS, effects, async (send) => {
       await asAdmin(action.address, effects, async (client) => {
@@ -33,6 +34,7 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
         if (action.imageAwaitedSince !== undefined && (await isPulling(client, options))) {
           const detail = `etcd's image is not on ${action.machine} yet; it is asked to found etcd when it is, or some seconds from now all the same.`;
           session.noteSent("BootstrapImage", "refused", detail);
+          isWaiting = true;
           return;
         }
         await Promise.all(
@@ -65,7 +67,8 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
     if (ending.kind === "not-sent")
       session.noteSent("Bootstrap", ending.before?.outcome === "answered" ? "answered" : "refused", couldNotBeAsked(ending.error));
   } finally {
-    session.nudge(action.machine);
+    // While nothing was done to it there is nothing new to see.
+    if (!isWaiting) session.nudge(action.machine);
   }
 }
 
