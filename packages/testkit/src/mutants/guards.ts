@@ -91,8 +91,8 @@ export const guards: readonly Mutant[] = [
     edits: [
       {
         file: bootstrap,
-        find: "await Promise.all(action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)));",
-        replace: "if (action.probe.length < 0) await demandNoEtcd(action.probe[0] as ProbeTarget, effects);",
+        find: "action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)),",
+        replace: "action.probe.filter(() => action.machine === '').map((target) => demandNoEtcd(target, effects)),",
       },
     ],
   },
