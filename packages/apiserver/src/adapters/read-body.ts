@@ -11,6 +11,9 @@ import type { ServedRequest } from "./served-request.ts";
 /** Largest request body. kube-apiserver has the same limit. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
+/** Largest body of YAML that is no JSON. Its parser reads a mebibyte in one to two seconds, and everybody waits; kubectl sends JSON. */
+const maxYamlBytes = 1024 * 1024;
+
 /** What is read and thrown away behind a refused body, so that the connection can go on; beyond it the connection is cut. */
 const maxDrainBytes = 64 * 1024 * 1024;
 
@@ -133,6 +136,7 @@ function parseYaml(text: string): unknown {
       // A YAML flow mapping also begins with a brace.
     }
   }
+  if (text.length > maxYamlBytes) throw tooLarge(maxYamlBytes);
   try {
     const documents = parseKubernetesYaml(text);
     if (documents.length > 1) throw new KubernetesYamlError("it holds more than one document");

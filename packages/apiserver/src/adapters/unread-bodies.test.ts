@@ -119,6 +119,13 @@ describe("bodies of those who may not ask", () => {
     assert.ok((await readToEnd(socket)).startsWith("HTTP/1.1 200 "));
   });
 
+  it("refuses more than 1 MiB of YAML that is no JSON, without parsing it", async () => {
+    const socket = await open();
+    const body = `data:\n${"  a: b\n".repeat(200_000)}`;
+    socket.write(head(["authorization: Bearer writer", `content-length: ${body.length}`, "connection: close"]) + body);
+    assert.ok((await readToEnd(socket)).startsWith("HTTP/1.1 413 "));
+  });
+
   it("reads no body of a GET", async () => {
     const socket = await open();
     socket.write(`GET /version HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${100 * megabyte}\r\n\r\n{`);

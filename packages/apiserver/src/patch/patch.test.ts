@@ -208,3 +208,25 @@ describe("strategic merge patches", () => {
     });
   }
 });
+
+describe("patches of long lists", () => {
+  const configMap = builtinKind("", "v1", "ConfigMap");
+  assert.ok(configMap);
+  const finalizers = (prefix: string): string[] => Array.from({ length: 40_000 }, (_, index) => `example.com/${prefix}${index}`);
+
+  it("adds to a set in a time that grows with it alone", () => {
+    const merged = applyStrategicMergePatch(
+      configMap,
+      { metadata: { finalizers: finalizers("a") } },
+      { metadata: { finalizers: finalizers("b") } },
+    );
+    assert.equal((patched(merged)["metadata"] as { finalizers: unknown[] }).finalizers.length, 80_000);
+  });
+
+  it("ends with the request where each item is compared with each", () => {
+    let now = 0;
+    const patch = { metadata: { "$deleteFromPrimitiveList/finalizers": finalizers("b") } };
+    const run = (): PatchOutcome => applyStrategicMergePatch(configMap, { metadata: { finalizers: finalizers("a") } }, patch);
+    assert.throws(() => withinDeadline(() => (now += 100), run), { code: 504 });
+  });
+});

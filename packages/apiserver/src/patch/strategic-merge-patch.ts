@@ -122,7 +122,12 @@ function mergeLists(original: readonly unknown[], patch: readonly unknown[], nod
   }
   if (mergeKey === undefined || !(patch.some(isObject) || original.some(isObject))) {
     const result = cloneJson(original) as unknown[];
-    for (const item of patch) if (!result.some((present) => equalJson(present, item))) result.push(cloneJson(item));
+    const present = new Set(result.map((item) => JSON.stringify(item)));
+    for (const item of patch) {
+      const id = JSON.stringify(item);
+      if (!present.has(id)) result.push(cloneJson(item));
+      present.add(id);
+    }
     return result;
   }
   let result = cloneJson(original) as unknown[];

@@ -74,3 +74,20 @@ describe("protobuf bodies", () => {
     }
   });
 });
+
+describe("protobuf that is none", () => {
+  /** A varint of 64 bits, as Go writes numbers below zero, too. */
+  const varint = (number: bigint): number[] => {
+    const bytes: number[] = [];
+    for (let left = BigInt.asUintN(64, number); ; left >>= 7n) {
+      if (left < 0x80n) return [...bytes, Number(left)];
+      bytes.push(Number(left & 0x7fn) | 0x80);
+    }
+  };
+  for (const length of [-1n, -11n, -(2n ** 63n), 2n ** 40n]) {
+    it(`a field of ${length} bytes is refused`, () => {
+      const body = Uint8Array.from([0x6b, 0x38, 0x73, 0x00, 0x0a, ...varint(length)]);
+      assert.throws(() => decodeKubernetesProtobuf(body), { code: 400 });
+    });
+  }
+});

@@ -103,7 +103,8 @@ function fieldsIn(bytes: Uint8Array): readonly RawField[] {
       found.push({ number, value: varint() });
     } else {
       const length = wireType === 2 ? varint() : Number.NaN;
-      if (!(at + length <= bytes.length)) throw badRequest("the request body is not a valid protobuf message");
+      // A length below zero would begin again with what was read.
+      if (!(length >= 0 && at + length <= bytes.length)) throw badRequest("the request body is not a valid protobuf message");
       found.push({ number, value: bytes.subarray(at, at + length) });
       at += length;
     }

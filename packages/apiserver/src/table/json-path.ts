@@ -1,4 +1,5 @@
 import { getOwn, isObject } from "../json.ts";
+import { spendTime } from "../request/deadline.ts";
 
 /** One step of a path: the values it leads to from one value. */
 type Step = (value: unknown) => readonly unknown[];
@@ -19,7 +20,10 @@ export function findByPath(object: unknown, path: string): readonly unknown[] {
     parsed.set(path, steps);
   }
   let values: readonly unknown[] = [object];
-  for (const step of steps) values = values.flatMap(step);
+  for (const step of steps) {
+    spendTime();
+    values = values.flatMap(step);
+  }
   return values;
 }
 
