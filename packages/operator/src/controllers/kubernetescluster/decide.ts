@@ -176,7 +176,7 @@ function takeDown(seen: Seen): Decision {
     return {
       ...nothing,
       release: seen.machines.filter(isHeld),
-      ...say("WaitingForChildren", `Machines go, and their providers finish with them: ${namesOf(seen.machines)}.`),
+      ...say("WaitingForChildren", `Machines go, and their providers finish with them: ${seen.machines.map(heldWords).join(", ")}. Each is gone once these finalizers are taken off.`),
     };
   return {
     ...nothing,
@@ -184,6 +184,12 @@ function takeDown(seen: Seen): Decision {
     removeFinalizer: true,
     ...say("WaitingForChildren", "Everything made for this cluster is gone."),
   };
+}
+
+/** A Machine, and who still has something to do with it. */
+function heldWords({ metadata: { name, finalizers = [] } }: VitistackMachine): string {
+  const others = finalizers.filter((one) => one !== compositionFinalizers.machineInUse);
+  return others.length === 0 ? name : `${name} (${others.join(", ")})`;
 }
 
 /** There is still something for us to do about a Machine that goes. */
