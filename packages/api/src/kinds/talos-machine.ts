@@ -52,7 +52,9 @@ const specField: Field<TalosMachineSpec, false> = spec;
 
 const status = object(
   {
-    state: string({ description: "One word for people: Booting, Pending, Installing, Upgrading, Available, Unreachable or Orphaned." }),
+    state: string({
+      description: "One word for people: Booting, Pending, Installing, Upgrading, Available, Unreachable, IdentityMismatch or Orphaned.",
+    }),
     conditions: conditionsField,
     observedVersion: string({ description: "Talos version the machine said it runs." }),
     imported: boolean({ description: "True once an existing machine was taken over." }),
@@ -64,13 +66,22 @@ const status = object(
 /** The machine as it was last seen. */
 export interface TalosMachineStatus extends Infer<typeof status> {}
 
-/** The published words of `status.state`, and `Unreachable`. */
-export const machineStates = ["Booting", "Pending", "Installing", "Upgrading", "Available", "Unreachable", "Orphaned"] as const;
+/** The published words of `status.state`, `Unreachable` and `IdentityMismatch`. */
+export const machineStates = [
+  "Booting",
+  "Pending",
+  "Installing",
+  "Upgrading",
+  "Available",
+  "Unreachable",
+  "IdentityMismatch",
+  "Orphaned",
+] as const;
 
 /**
  * `Booting`: a network boot is awaited. `Pending`: no configuration was sent. `Installing`: configured, not yet back as a
- * running node. `Upgrading`: an upgrade runs. `Available`: runs with its configuration. `Unreachable`: ran with its configuration, and does not answer as
- * this machine now. `Orphaned`: the object it refers to is gone.
+ * running node. `Upgrading`: an upgrade runs. `Available`: runs with its configuration. `Unreachable`: ran with its configuration, and does not answer
+ * now. `IdentityMismatch`: another machine answers, or one that cannot prove to be this one. `Orphaned`: the object it refers to is gone.
  */
 export type MachineState = (typeof machineStates)[number];
 

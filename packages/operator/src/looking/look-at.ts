@@ -70,7 +70,9 @@ export async function lookAt(question: LookQuestion): Promise<Look> {
 export async function lookThrough(looks: TalosLooks, question: LookQuestion): Promise<Running | undefined> {
   try {
     const look = await readRunning(looks, question, () => FORWARDED);
-    return look.stage === "running" ? look : undefined;
+    // Without a UUID its own key is what a person can name when it shows another card.
+    const isTold = look.hardware === undefined || look.hardware.uuid !== undefined;
+    return look.stage === "running" && isTold ? look : undefined;
   } catch (thrown) {
     if (isTalosError(thrown)) return undefined;
     throw thrown;
@@ -209,6 +211,8 @@ async function readRunning(
   if (steadyFor !== FORWARDED) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
+  // By now: a machine that booted meanwhile answers on another connection, with another key.
+  const spki = keyOf();
   return {
     kind: "running",
     at: question.now(),
@@ -219,6 +223,7 @@ async function readRunning(
     etcd,
     ...(hardware === undefined ? {} : { hardware }),
     ...(discovers === undefined ? {} : { discovers }),
+    ...(spki === undefined || spki === FORWARDED ? {} : { spki }),
   };
 }
 

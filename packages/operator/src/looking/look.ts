@@ -23,6 +23,8 @@ export interface Silent {
   readonly detail: string;
   /** Set when something may answer, and is not to be believed or not to be asked: why, and what a person can do. */
   readonly stopped?: { readonly reason: ReadyReason; readonly message: string };
+  /** What answers with this cluster's certificate and shows other hardware than was written down, where nothing but a person can say whether it is the machine. */
+  readonly claimed?: { readonly spki: string; readonly macs: readonly string[] };
 }
 
 /**
@@ -75,6 +77,8 @@ export interface Running {
   readonly hardware?: Hardware;
   /** Discovery is on, by what the machine shows; asked only where it matters. Absent = not asked or not told. */
   readonly discovers?: boolean;
+  /** base64(SHA-256(SubjectPublicKeyInfo)) of its certificate, which changes every few hours; absent when it was looked at through another machine. */
+  readonly spki?: string;
 }
 
 /** What tells a machine from others of its kind. */

@@ -49,7 +49,7 @@ const cases: readonly {
     name: "misses a machine that ran when something else answers in its place",
     look: foreign,
     fact: { ...known, appliedHash: "x" },
-    want: ["Unreachable", undefined, "IdentityMismatch", "IdentityMismatch", "TrustedOnFirstUse", "Blocked"],
+    want: ["IdentityMismatch", undefined, "IdentityMismatch", "IdentityMismatch", "TrustedOnFirstUse", "Blocked"],
   },
   {
     name: "reports a machine that waits",

@@ -86,7 +86,7 @@ function uniqueOf({ machine, identity, fact, hasRecord }: MachineSeen, generatio
 /** Without a record a machine that was further on once is not called new. */
 function laterOf(told: string | undefined, seen: MachineState): MachineState {
   if (seen !== "Pending") return seen;
-  if (told === "Unreachable") return told;
+  if (told === "Unreachable" || told === "IdentityMismatch") return "Unreachable";
   return told === "Installing" || told === "Available" ? "Installing" : seen;
 }
 
@@ -99,8 +99,16 @@ function stateOf(look: Look, fact: MachineFact | undefined): MachineState {
   if (look.kind === "running")
     return look.stage === undefined || look.stage === "running" || look.stage === "booting" ? "Available" : "Installing";
   if (!mayHoldConfig(fact)) return "Pending";
+  if (look.kind === "silent" && isOther(look)) return "IdentityMismatch";
   // What was read from it once was there: it is past its installation.
-  return fact.appliedHash !== undefined && look.kind !== "maintenance" && look.kind !== "not-asked" ? "Unreachable" : "Installing";
+  if (fact.appliedHash === undefined || look.kind === "maintenance" || look.kind === "not-asked") return "Installing";
+  return isOther(look) ? "IdentityMismatch" : "Unreachable";
+}
+
+/** Something answers, and it is not this machine, or cannot prove to be it. */
+function isOther(look: Look): boolean {
+  if (look.kind === "silent") return look.stopped?.reason === "IdentityMismatch";
+  return look.kind === "foreign" && look.isByTime !== true;
 }
 
 function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {

@@ -84,7 +84,8 @@ export function pursueContainerReset(
   if (own === undefined)
     return say("WaitingForQuorum", `${fact.name} does not tell which member of etcd is its own; it is looked at again.`);
   if (isBack) {
-    if (waitsForEtcd(look.etcd))
+    // Its boot has ended when its etcd was up: until then it may still join.
+    if (waitsForEtcd(look.etcd) || (look.stage !== "running" && seen.now < intent.deadline))
       return say(
         "Resetting",
         `${fact.name} was stopped by its reset, and somebody started its container again with its disk: it is about to join etcd, and is removed as soon as it has. Delete its container and its volumes.`,

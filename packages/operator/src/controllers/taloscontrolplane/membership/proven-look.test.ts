@@ -101,3 +101,21 @@ test("looks that claim nothing are left as they are, and so is everything about 
   assert.equal(provenLook(facts({ machines: [own({ releasedAt: 1 })] }), declared, stranger), stranger);
   assert.equal(provenLook(undefined, declared, stranger), stranger);
 });
+
+test("a container that runs with this cluster's certificate and another card says whom to vouch for, with its whole key; a machine with a UUID does not", () => {
+  const known = facts({ machines: [own({ uuid: "" })] });
+  const anew = running(undefined, { hardware: { uuid: undefined, macs: ["new"] }, spki: "key-of-now" });
+  const look = provenLook(known, { ...declared, address: "10.0.0.1" }, anew);
+  assert.ok(look.kind === "silent");
+  assert.deepEqual([look.stopped?.reason, look.claimed], ["IdentityMismatch", { spki: "key-of-now", macs: ["new"] }]);
+  assert.match(
+    look.stopped?.message ?? "",
+    /shows the hardware addresses new where mac-10\.0\.0\.1 were written down.*accept-identity: key-of-now\.$/,
+  );
+  const withUuid = provenLook(
+    facts({ machines: [own()] }),
+    { ...declared, address: "10.0.0.1" },
+    running(undefined, { hardware: { uuid: "someone", macs: ["new"] }, spki: "k" }),
+  );
+  assert.equal(withUuid.kind === "silent" && withUuid.claimed, undefined);
+});

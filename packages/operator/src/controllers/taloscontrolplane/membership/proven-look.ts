@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { identityOf } from "./identity.ts";
 import type { Hardware, Look, Silent } from "../../../looking/look.ts";
 import { machineFact, mayHoldConfig } from "../record/facts.ts";
@@ -46,6 +47,15 @@ export function provenLook(facts: Machines | undefined, declared: DeclaredMachin
     );
   }
   const known = whoIs(facts, fact, look.hardware);
+  const { hardware, spki } = look;
+  if (known === undefined && !hasMoved && fact.uuid === "" && hardware !== undefined && hardware.uuid === undefined && spki !== undefined)
+    return {
+      ...unproven(
+        look.at,
+        `what answers at ${declared.address} has this cluster's certificate, and shows the hardware addresses ${hardware.macs.join(", ")} where ${fact.macs.join(", ")} were written down: a container that was made anew, or another machine. Nothing is sent to it. If it is ${declared.name}, annotate the TalosControlPlane with ${annotations.acceptIdentity}: ${spki}.`,
+      ),
+      claimed: { spki, macs: hardware.macs },
+    };
   return unproven(
     look.at,
     `another machine answers at ${declared.address}: ${known === undefined ? `it has the UUID ${look.hardware?.uuid ?? "of nobody"}` : `it is ${known}`}, and ${fact.uuid || fact.macs.join(", ")} was written down. Nothing is sent to it. Give each machine its own address back${hasMoved ? "" : ", or correct the entry"}.`,

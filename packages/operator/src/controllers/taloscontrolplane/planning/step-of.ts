@@ -1,3 +1,5 @@
+import { platformOf } from "../config-changes/platform-of.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
 import type { Action, MachineName, Observed } from "../model.ts";
 import type { PlannedEffect, PlanStep } from "./plan.ts";
 
@@ -25,6 +27,12 @@ const effectOf: Readonly<Record<string, PlannedEffect>> = {
   WriteMeta: "live",
 };
 
+/** The machine says that it runs in a container. */
+function isContainerHere(seen: Observed, name: MachineName): boolean {
+  const look = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === name)?.look;
+  return look !== undefined && platformOf(look, machineFact(factsOf(seen), name)) === "container";
+}
+
 /** What an action would do, in words. */
 export function stepOf(action: Action, seen: Observed): StepWords {
   const stored = (named: string, says: StepWords["says"]): StepWords => ({ effect: "stored", action: action.kind, named, says });
@@ -48,6 +56,14 @@ export function stepOf(action: Action, seen: Observed): StepWords {
       return stored(newDecisions(action, seen), (named) => `Write down in the ClusterRecord: ${named}.`);
     case "ConfigureMachine": {
       const { name, address, version } = action.machine;
+      if (isContainerHere(seen, name))
+        return {
+          effect: "live",
+          action: action.kind,
+          machine: name,
+          named: `${name} (${address}, Talos ${version})`,
+          says: (named) => `Send the configuration to containers, where nothing is installed and no disk is overwritten: ${named}.`,
+        };
       return {
         effect: "installs",
         action: action.kind,
@@ -68,7 +84,23 @@ export function stepOf(action: Action, seen: Observed): StepWords {
       return stored(action.secret, (named) => `Write the kubeconfig: Secret ${named}.`);
     case "WriteTalosconfig":
       return stored(action.secret, (named) => `Write the talosconfig: Secret ${named}.`);
+    case "LeaveEtcd":
+      return {
+        effect: "membership",
+        action: action.kind,
+        machine: action.machine,
+        named: `${action.machine} (${action.address})`,
+        says: (named) => `Have ${named} leave etcd, before its container is stopped.`,
+      };
     case "ResetMachine":
+      if (isContainerHere(seen, action.machine))
+        return {
+          effect: "membership",
+          action: action.kind,
+          machine: action.machine,
+          named: `${action.machine} (${action.address})`,
+          says: (named) => `Stop the container of ${named}: nothing is wiped, and it is let go when it does not answer any more.`,
+        };
       return {
         effect: "destroys data",
         action: action.kind,
