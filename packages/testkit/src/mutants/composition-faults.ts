@@ -28,7 +28,7 @@ export const compositionFaults: readonly Mutant[] = [
     edits: [
       {
         file: `${composition}/decide.ts`,
-        find: "ask([...(controlPlane === undefined ? [] : [controlPlane]), ...workers])",
+        find: "ask([...workers, ...(controlPlane === undefined ? [] : [controlPlane])])",
         replace: "ask(controlPlane !== undefined && workers.length === 0 ? [controlPlane] : workers)",
       },
       {

@@ -282,7 +282,7 @@ test("composition: deletion goes from workers to the control plane to Machines t
       removeFinalizer,
     ]),
     [
-      [["demo", "demo-a"], 0, false, false],
+      [["demo-a", "demo"], 0, false, false],
       [["demo"], 0, false, false],
       [[], 2, false, false],
       [[], 0, true, true],

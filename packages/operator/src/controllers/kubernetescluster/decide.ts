@@ -169,7 +169,7 @@ function takeDown(seen: Seen): Decision {
     };
   // The control plane hears of it together with its workers: it takes them down first, and makes nothing more of the cluster meanwhile.
   if (controlPlane !== undefined || workers.length > 0)
-    return { ...nothing, deletePools: ask([...(controlPlane === undefined ? [] : [controlPlane]), ...workers]), ...sayPools(workers) };
+    return { ...nothing, deletePools: ask([...workers, ...(controlPlane === undefined ? [] : [controlPlane])]), ...sayPools(workers) };
   if (seen.isAsked !== true)
     return { ...nothing, needsAsking: true, ...say("WaitingForChildren", "Whether all pools of the cluster are gone is asked.") };
   if (seen.machines.length > 0)
