@@ -1,7 +1,7 @@
 import { StatusError } from "./status.ts";
 
 /** Longest that one request may work, milliseconds. All others wait meanwhile, for there is one thread. */
-export const maxWorkMs = 5000;
+const maxWorkMs = 5000;
 
 /** Small steps between two looks at the clock. */
 const stepsPerLook = 1024;

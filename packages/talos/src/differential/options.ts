@@ -101,7 +101,7 @@ function generatorOptions(): Arbitrary<GenconfigOptions> {
         [{ device: "/dev/sdc", partitions: [] }],
       ),
     ),
-  }).map(withoutAbsent) as Arbitrary<GenconfigOptions>;
+  }).map(withoutAbsent);
 }
 
 function networkOptions(): Arbitrary<readonly NetworkOption[]> {

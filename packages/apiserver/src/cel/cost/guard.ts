@@ -9,7 +9,15 @@ const mostCompared = 2_000_000;
 
 /** What compares its operands in depth, or parts of them with each other. */
 const comparing: ReadonlySet<string> = new Set([
-  ...["==", "!=", "in", "indexOf", "lastIndexOf", "distinct", "sets.contains", "sets.equivalent", "sets.intersects"],
+  "==",
+  "!=",
+  "in",
+  "indexOf",
+  "lastIndexOf",
+  "distinct",
+  "sets.contains",
+  "sets.equivalent",
+  "sets.intersects",
 ]);
 
 /**

@@ -176,7 +176,10 @@ function takeDown(seen: Seen): Decision {
     return {
       ...nothing,
       release: seen.machines.filter(isHeld),
-      ...say("WaitingForChildren", `Machines go, and their providers finish with them: ${seen.machines.map(heldWords).join(", ")}. Each is gone once these finalizers are taken off.`),
+      ...say(
+        "WaitingForChildren",
+        `Machines go, and their providers finish with them: ${seen.machines.map(heldWords).join(", ")}. Each is gone once these finalizers are taken off.`,
+      ),
     };
   return {
     ...nothing,

@@ -75,7 +75,7 @@ export function upgradesOf(pools: readonly StoredPool[], generation: number | un
 }
 
 /** Ready, and said of the newest spec. */
-export function isCurrent(pool: Pool | undefined): boolean {
+function isCurrent(pool: Pool | undefined): boolean {
   return isConditionTrue(pool?.status?.conditions, "Ready") && isSeen(pool, "Ready");
 }
 
