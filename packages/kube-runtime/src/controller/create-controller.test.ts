@@ -329,6 +329,28 @@ describe("controller", () => {
     assert.deepEqual(controller.stuck(), []);
   });
 
+  it("counts how long a pass hangs by timers: a clock that is set back, or forward, changes nothing", async () => {
+    const stuck = gate();
+    const { time, controller, stop } = start({
+      passTimeoutMs: 1_000,
+      clock: { now: () => wall },
+      reconcile: () => stuck.wait,
+    });
+    let wall = 10_000_000;
+    controller.enqueue(key("a"));
+    await time.settle();
+    await time.advance(1_000);
+    wall = 0;
+    await time.advance(90_000);
+    const hangs = { key: key("a"), runningForMs: 91_000, overdueForMs: 90_000, step: undefined };
+    assert.deepEqual(controller.stuck(), [hangs]);
+    wall = 1e12;
+    assert.deepEqual([controller.stuck(), controller.running()], [[hangs], [{ key: key("a"), runningForMs: 91_000, step: undefined }]]);
+    stuck.open();
+    await stop();
+    assert.deepEqual(controller.stuck(), []);
+  });
+
   it("does not look at a key again before the cache shows what its last pass wrote, and works on others meanwhile", async () => {
     const seen = Promise.withResolvers<void>();
     const informer = { waitForResourceVersion: async () => seen.promise };

@@ -11,6 +11,8 @@ interface PassState {
   readonly startedAt: number;
   step: string | undefined;
   isOverdue: boolean;
+  /** Seconds since then, counted by a timer: the wall clock may be set back, and would hide that the pass hangs. */
+  overdueSeconds: number;
 }
 
 /**
@@ -57,13 +59,19 @@ export function createController(options: ControllerOptions): Controller {
       name: objectName,
       ...options.logFields?.(parseKey(key)),
     });
-    const state: PassState = { startedAt: clock.now(), step: undefined, isOverdue: false };
+    const state: PassState = { startedAt: clock.now(), step: undefined, isOverdue: false, overdueSeconds: 0 };
     const abort = new AbortController();
     const onStop = (): void => abort.abort(stop.reason);
     stop.addEventListener("abort", onStop, { once: true });
     if (stop.aborted) onStop();
-    const deadline = timers.schedule(passTimeoutMs, () => {
+    const count = (): void => {
+      state.overdueSeconds += 1;
+      // Once told to stop, the process may end without this pass: no timer keeps it.
+      if (!stop.aborted) deadline = timers.schedule(1000, count);
+    };
+    let deadline = timers.schedule(passTimeoutMs, () => {
       state.isOverdue = true;
+      deadline = timers.schedule(1000, count);
       metrics?.onTimeout();
       passLog.warn({ timeoutMs: passTimeoutMs, action: state.step }, "Reconcile exceeds its deadline");
       abort.abort(new KubeApiError("CANCELED", { call: `reconcile ${key}`, detail: `the pass took longer than ${passTimeoutMs} ms` }));
@@ -129,9 +137,11 @@ export function createController(options: ControllerOptions): Controller {
     return "error";
   }
 
+  const overdueForMs = (state: PassState): number => state.overdueSeconds * 1000;
+
   const report = ([key, state]: readonly [string, PassState]): RunningPass => ({
     key: parseKey(key),
-    runningForMs: clock.now() - state.startedAt,
+    runningForMs: state.isOverdue ? passTimeoutMs + overdueForMs(state) : Math.max(0, clock.now() - state.startedAt),
     step: state.step,
   });
 
@@ -161,11 +171,7 @@ export function createController(options: ControllerOptions): Controller {
       }
     },
     running: () => [...running].map(report),
-    stuck: () =>
-      stuck().map((entry) => {
-        const pass = report(entry);
-        return { ...pass, overdueForMs: Math.max(0, pass.runningForMs - passTimeoutMs) };
-      }),
+    stuck: () => stuck().map((entry) => ({ ...report(entry), overdueForMs: overdueForMs(entry[1]) })),
     stats: () => ({ queue: queue.stats(), succeeded, failed, catchingUp: ownWrites.size }),
   };
 }

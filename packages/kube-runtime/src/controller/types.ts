@@ -62,6 +62,7 @@ export interface RunningPass {
 
 /** A pass that has exceeded its deadline. */
 export interface StuckPass extends RunningPass {
+  /** In whole seconds, by timers: a clock that jumps does not change it. */
   readonly overdueForMs: number;
 }
 
