@@ -211,8 +211,8 @@ async function readRunning(
   if (steadyFor !== FORWARDED) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
-  // By now: a machine that booted meanwhile answers on another connection, with another key.
-  const spki = keyOf();
+  // By now: a machine that booted meanwhile answers on another connection, with another key. Where a UUID tells the machine, nobody needs its key.
+  const spki = hardware !== undefined && hardware.uuid === undefined ? keyOf() : undefined;
   return {
     kind: "running",
     at: question.now(),

@@ -77,7 +77,7 @@ export interface Running {
   readonly hardware?: Hardware;
   /** Discovery is on, by what the machine shows; asked only where it matters. Absent = not asked or not told. */
   readonly discovers?: boolean;
-  /** base64(SHA-256(SubjectPublicKeyInfo)) of its certificate, which changes every few hours; absent when it was looked at through another machine. */
+  /** base64(SHA-256(SubjectPublicKeyInfo)) of its certificate, which changes every few hours; absent when it was looked at through another machine, or shows a UUID. */
   readonly spki?: string;
 }
 

@@ -27,6 +27,17 @@ test("a container made anew with another card is named with its key, taken in by
       await world.time.advance(60_000);
       assert.equal((await ready())?.reason, "IdentityMismatch", other);
     }
+    // A machine that boots, or renews its certificate, shows another key: the word of before does not count for it.
+    machine.powerCycle();
+    const isRenewed = async (): Promise<boolean> => {
+      const { reason, message = "" } = (await ready()) ?? {};
+      return reason === "IdentityMismatch" && !message.includes(key);
+    };
+    await world.until("its other key is named", isRenewed);
+    await world.annotate(kinds.controlPlane, ACCEPT, key);
+    await world.until("refused", isAnswered);
+    await world.time.advance(60_000);
+    assert.equal((await ready())?.reason, "IdentityMismatch");
     const now = /accept-identity: (\S+)\.$/.exec((await ready())?.message ?? "")?.[1] ?? "";
     await world.annotate(kinds.controlPlane, ACCEPT, now);
     await world.until("taken in", async () => (await isAnswered()) && (await ready())?.reason === "AllReady");

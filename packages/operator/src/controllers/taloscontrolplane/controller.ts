@@ -17,6 +17,7 @@ import { FIELD_MANAGER } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import { carryOut, isExpected } from "./carry-out.ts";
 import { clusterFigures, Clusters } from "./clusters.ts";
+import { machineFact } from "./record/facts.ts";
 import type { Cluster } from "./clusters.ts";
 import { decide, defaultRules } from "./decide.ts";
 import { firstTurnMs } from "./first-turn.ts";
@@ -83,9 +84,9 @@ export function createBrain(options: BrainOptions): Brain {
     context.note("observe");
     const sight = await see(subject, cluster, surroundings, options, ports);
     const { seen } = sight;
-    const machinesBefore = cluster.machines;
+    const before = { machines: cluster.machines, facts: cluster.facts };
     clusters.saw(cluster, seen);
-    reportReferences(cluster, machinesBefore);
+    reportUnseen(cluster, before);
 
     const decision = decide(seen, rules);
     cluster.decision = decision;
@@ -127,12 +128,14 @@ export function createBrain(options: BrainOptions): Brain {
     return { requeueAfterMs: sooner(wait, nextPassMs(decision, isSettled ? random.fraction() : 0)), priority };
   };
 
-  /** Looks tell the reporter what machines show; what references give it hears from here. */
-  const reportReferences = ({ key, session, machines: now }: Cluster, before: Cluster["machines"]): void => {
+  /** Looks tell the reporter what machines show; what references give, and that other hardware is written down for a machine, it hears from here. */
+  const reportUnseen = ({ key, session, machines: now, facts }: Cluster, before: Pick<Cluster, "machines" | "facts">): void => {
     for (const [name, declared] of now) {
-      const was = before.get(name);
+      const was = before.machines.get(name);
       const hasMoved = declared.reference !== undefined && declared.address !== was?.address;
-      if (declared.problem?.message !== was?.problem?.message || hasMoved)
+      const macs = machineFact(before.facts, name)?.macs;
+      const isOther = macs !== undefined && !isDeepStrictEqual(macs, machineFact(facts, name)?.macs);
+      if (declared.problem?.message !== was?.problem?.message || hasMoved || isOther)
         options.onLook({ namespace: key.namespace, name }, session.look(name));
     }
   };
