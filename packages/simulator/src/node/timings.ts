@@ -140,7 +140,7 @@ export const genuineTimings: Timings = {
   etcdStartMs: 500,
   etcdHealthyMs: 5_000,
   etcdJoinPollMs: 1_000,
-  etcdPromoteMs: 8_000,
+  etcdPromoteMs: 11_000,
   etcdElectionMs: 1_000,
   etcdShutdownMs: 7_000,
   staticPodsMs: 12_000,
