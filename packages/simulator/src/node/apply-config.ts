@@ -11,7 +11,8 @@ type Apply = Extract<MachineInput, { kind: "apply" }>;
  * A configuration that was checked and accepted takes effect.
  *
  * As recorded from genuine nodes: the same text again still raises the resource version; STAGED changes only the persisted text;
- * a TRY during a TRY comes back to the first tried text, not to the original; a live apply ends a pending TRY.
+ * a TRY during a TRY comes back to the first tried text, not to the original; a call of any other mode, dry runs and refused ones too, ends a pending TRY
+ * before the text is read: `try-ends`.
  */
 export function applyConfig(run: Run, input: Apply): void {
   const wasComplete = activeFacts(run.machine) !== undefined;
@@ -28,12 +29,18 @@ export function applyConfig(run: Run, input: Apply): void {
       run.after("try-revert", input.tryMs);
       break;
     case "live":
-      run.cancel("try-revert");
-      run.set({ config: { ...activate(persist(config, input.text, run.now), input.text, run.now), revertTo: undefined } });
+      endTry(run);
+      run.set({ config: activate(persist(run.machine.config, input.text, run.now), input.text, run.now) });
       break;
   }
   if (!wasComplete && activeFacts(run.machine) !== undefined) leaveMaintenance(run);
   else if (wasComplete && config.active !== undefined) restartServices(run, config.active, input.text);
+}
+
+/** Nothing reverts what is tried; only the boot does, which reads the disk. */
+export function endTry(run: Run): void {
+  run.cancel("try-revert");
+  if (run.machine.config.revertTo !== undefined) run.set({ config: { ...run.machine.config, revertTo: undefined } });
 }
 
 /** The time of a TRY is up. */

@@ -27,6 +27,8 @@ export type MachineInput =
     }
   /** Nobody could sign the certificate (a worker whose control planes are all silent): asked again when one of them answers. */
   | { readonly kind: "identity-refused" }
+  /** What is tried is in force for good, though nobody applied it: its revert is cancelled. */
+  | { readonly kind: "try-ends" }
   | { readonly kind: "apply"; readonly text: string; readonly how: ApplyHow; readonly tryMs: number }
   /** The service etcd is to stop. */
   | { readonly kind: "stop-etcd" }

@@ -1,7 +1,7 @@
 import { activeFacts, hasEtcdAddress, isControlPlane } from "./identity.ts";
 import type { MachineInput, MachineOutput } from "./inputs.ts";
 import type { Machine, TimerName } from "./machine.ts";
-import { applyConfig, restartKubelet, revertTry } from "./apply-config.ts";
+import { applyConfig, endTry, restartKubelet, revertTry } from "./apply-config.ts";
 import { boot, finishBoot, loseState, openApi, startBoot } from "./boot.ts";
 import { endEtcd, goOnWithImage, prepareEtcd, startBootstrapping, stopEtcd } from "./etcd-service.ts";
 import { endLeave, finishWipe, replaceDisk, startReset } from "./reset.ts";
@@ -70,6 +70,8 @@ function handle(run: Run, input: MachineInput): void {
       return openApi(run, input);
     case "identity-refused":
       return run.service("apid", "Waiting", "Waiting for api certificates");
+    case "try-ends":
+      return endTry(run);
     case "apply":
       return applyConfig(run, input);
     case "stop-etcd":

@@ -43,6 +43,8 @@ export function applyConfiguration(
       "configuration was already applied and node is rebooting, cannot apply more configuration changes until next reboot",
     );
   }
+  // As in Talos before anything is checked: a dry run, or a text that is refused, leaves what is tried in force, too.
+  if (request.mode !== Mode.TRY && config.revertTo !== undefined) cell.dispatch({ kind: "try-ends" });
   const text = Buffer.from(request.data).toString("utf8");
   checkConfig(text, hardware, isMaintenance);
   if (!isMaintenance && !configFactsOf(text).isComplete) {
