@@ -1,5 +1,6 @@
 import { printGo, printGoSyntax } from "../go-print.ts";
 import { isObject, type JsonObject } from "../json.ts";
+import { spendStep } from "../request/deadline.ts";
 import type { SchemaNode } from "../schema/index.ts";
 import { itemElement, keyDefault, printPath } from "./path-element.ts";
 
@@ -22,6 +23,7 @@ export function joinProblems(problems: readonly string[]): string {
 
 /** Returns false when the surrounding map is not to be looked at any further. */
 function checkValue(value: unknown, node: SchemaNode | undefined, path: readonly string[], problems: string[]): void {
+  spendStep();
   if (value === null || node === undefined || node.intOrString) return;
   const add = (text: string): void => {
     problems.push(`${printPath(path)}: ${text}`);

@@ -1,4 +1,5 @@
 import { getOwn, isObject, setOwn, type JsonObject } from "../json.ts";
+import { spendStep } from "../request/deadline.ts";
 
 /**
  * A set of field paths, as server-side apply keeps it per manager: a tree whose edges are path elements in the notation of FieldsV1
@@ -31,6 +32,7 @@ export function unionSets(a: FieldSet, b: FieldSet): FieldSet {
   if (a === emptySet) return b;
   let children: Map<string, FieldSet> | undefined;
   for (const [step, child] of b.children) {
+    spendStep();
     const other = a.children.get(step);
     const joined = other === undefined ? child : unionSets(other, child);
     if (joined === other) continue;
@@ -52,6 +54,7 @@ export function intersectSets(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 function combine(a: FieldSet, b: FieldSet, keeps: (inA: boolean, inB: boolean) => boolean, keepOnlyA: boolean): FieldSet {
+  spendStep();
   const children = new Map<string, FieldSet>();
   for (const [step, child] of a.children) {
     const other = b.children.get(step);

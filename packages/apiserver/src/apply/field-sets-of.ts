@@ -1,4 +1,5 @@
 import { equalJson, isObject } from "../json.ts";
+import { spendStep } from "../request/deadline.ts";
 import type { SchemaNode } from "../schema/index.ts";
 import { emptySet, isEmptySet, leafSet, unionSets, type FieldSet } from "./field-set.ts";
 import { itemElement } from "./path-element.ts";
@@ -6,6 +7,7 @@ import { entryOf, shapeOf } from "./walk.ts";
 
 /** Every field that a value sets, as ownership of an applied configuration counts them. */
 export function fieldsOf(value: unknown, node: SchemaNode | undefined): FieldSet {
+  spendStep();
   const shape = shapeOf(value, node);
   if (shape === "leaf") return leafSet;
   const children = new Map<string, FieldSet>();
@@ -44,6 +46,7 @@ const same: Comparison = { added: emptySet, removed: emptySet, modified: emptySe
 
 /** Compares two values field by field. `undefined` means absent; containers that come or go count themselves too. */
 export function compareFields(before: unknown, after: unknown, node: SchemaNode | undefined): Comparison {
+  spendStep();
   if (before === after) return same;
   const shape = shapeOf(after ?? before, node);
   const bothBare = isBare(before) && isBare(after);

@@ -1,4 +1,5 @@
 import { cloneJson, isObject, setOwn, type JsonObject } from "../json.ts";
+import { spendStep } from "../request/deadline.ts";
 import type { SchemaNode } from "../schema/index.ts";
 import { emptySet, isEmptySet, type FieldSet } from "./field-set.ts";
 import { itemElement } from "./path-element.ts";
@@ -6,6 +7,7 @@ import { entryOf, shapeOf } from "./walk.ts";
 
 /** Lays an applied configuration over the live value. `undefined` means absent. */
 export function mergeApplied(live: unknown, applied: unknown, node: SchemaNode | undefined): unknown {
+  spendStep();
   if (applied === undefined || applied === live) return cloneJson(live);
   if (live === undefined && applied === null) return null;
   const shape = shapeOf(applied ?? live, node);
@@ -99,6 +101,7 @@ function firstIndex(elements: readonly string[]): Map<string, number> {
 
 /** A copy of `value` without the paths of `gone`. Pieces that own no inner paths are left alone. */
 export function removeFields(value: unknown, gone: FieldSet, node: SchemaNode | undefined): unknown {
+  spendStep();
   if (isEmptySet(gone)) return cloneJson(value);
   const shape = shapeOf(value, node);
   if (shape === "leaf" || isBare(value)) return cloneJson(value);

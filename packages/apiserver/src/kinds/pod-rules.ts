@@ -26,7 +26,8 @@ export function validatePodSpec(spec: JsonObject, at: string): readonly FieldErr
   if (containers.length === 0) errors.push(required(`${at}.containers`));
   for (const list of ["containers", "initContainers"] as const) {
     objectsAt(spec, list).forEach((container, index) => {
-      errors.push(...validateContainer(container, `${at}.${list}[${index}]`, volumes, seen));
+      // One by one: there may be more than a call takes arguments.
+      for (const error of validateContainer(container, `${at}.${list}[${index}]`, volumes, seen)) errors.push(error);
     });
   }
   const policies = ["Always", "OnFailure", "Never"];
@@ -67,7 +68,7 @@ function validateContainer(container: JsonObject, at: string, volumes: ReadonlyS
   else if (image.trim() !== image) errors.push(invalidValue(`${at}.image`, image, "must not have leading or trailing whitespace"));
   const portNames = new Set<string>();
   objectsAt(container, "ports").forEach((port, index) => errors.push(...validateContainerPort(port, `${at}.ports[${index}]`, portNames)));
-  errors.push(...validateEnvironment(container, at));
+  for (const error of validateEnvironment(container, at)) errors.push(error);
   objectsAt(container, "volumeMounts").forEach((mount, index) => {
     const volume = stringAt(mount, "name") ?? "";
     if (volume === "") errors.push(required(`${at}.volumeMounts[${index}].name`));

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { isObject } from "../json.ts";
 import { metadataOf, objectAt, objectsAt, stringAt } from "../request/json.ts";
+import { spendStep } from "../request/deadline.ts";
 import { quantityOf } from "./amounts.ts";
 
 /** Labels of nodes that have a newer name. */
@@ -87,8 +88,13 @@ function containersOf(spec: JsonObject, at: string): readonly (readonly [JsonObj
 
 /** Entries that have the same text as one before, with their index. */
 function repeated(entries: readonly JsonObject[], field: string): readonly (readonly [number, string])[] {
-  const texts = entries.map((entry) => stringAt(entry, field) ?? "");
-  return texts.flatMap((text, index) => (texts.indexOf(text) < index ? [[index, JSON.stringify(text)] as const] : []));
+  const seen = new Set<string>();
+  return entries.flatMap((entry, index) => {
+    const text = stringAt(entry, field) ?? "";
+    if (seen.has(text)) return [[index, JSON.stringify(text)] as const];
+    seen.add(text);
+    return [];
+  });
 }
 
 function placementWarnings(spec: JsonObject, at: string): readonly string[] {
@@ -191,6 +197,9 @@ function environmentWarnings(container: JsonObject, at: string): readonly string
   });
 }
 
+/** Clashes of ports that are told: a header holds fewer, and among many ports of one number each clashes with each. */
+const maxClashes = 4096;
+
 interface Port {
   readonly at: string;
   readonly port: JsonObject;
@@ -200,24 +209,38 @@ function portWarnings(spec: JsonObject, at: string): readonly string[] {
   const all = containersOf(spec, at).flatMap(([container, here]): readonly Port[] =>
     objectsAt(container, "ports").map((port, index) => ({ at: `${here}.ports[${index}]`, port })),
   );
-  const numbers = all.flatMap((one, index) =>
-    all.slice(0, index).flatMap((other) => {
-      const how = clashOf(one.port, other.port);
-      return how === undefined ? [] : [`${one.at}: ${how} port definition with ${other.at}`];
-    }),
-  );
-  const names = all.flatMap(({ at: here, port }, index) => {
-    const name = stringAt(port, "name") ?? "";
-    const first = name === "" ? undefined : all.slice(0, index).find((other) => other.port["name"] === name);
+  const names = new Map<string, Port>();
+  const sameNames = all.flatMap((one) => {
+    const name = stringAt(one.port, "name") ?? "";
+    const first = names.get(name);
+    if (name !== "" && first === undefined) names.set(name, one);
     return first === undefined
       ? []
-      : [`${here}: duplicate port name "${name}" with ${first.at}, services and probes that select ports by name will use ${first.at}`];
+      : [`${one.at}: duplicate port name "${name}" with ${first.at}, services and probes that select ports by name will use ${first.at}`];
   });
-  return [...numbers, ...names];
+  return [...clashes(all), ...sameNames];
+}
+
+/** Only ports of one number and protocol can clash. */
+function clashes(all: readonly Port[]): readonly string[] {
+  const before = new Map<string, Port[]>();
+  const found: string[] = [];
+  for (const one of all) {
+    const key = JSON.stringify([one.port["containerPort"], one.port["protocol"]]);
+    const others = before.get(key) ?? [];
+    for (const other of others) {
+      spendStep();
+      const how = clashOf(one.port, other.port);
+      if (how !== undefined) found.push(`${one.at}: ${how} port definition with ${other.at}`);
+      if (found.length === maxClashes) return found;
+    }
+    others.push(one);
+    before.set(key, others);
+  }
+  return found;
 }
 
 function clashOf(one: JsonObject, other: JsonObject): string | undefined {
-  if (one["containerPort"] !== other["containerPort"] || one["protocol"] !== other["protocol"]) return undefined;
   const [ip, otherIp] = [one["hostIP"] ?? "", other["hostIP"] ?? ""];
   const [host, otherHost] = [one["hostPort"] ?? 0, other["hostPort"] ?? 0];
   if (ip === otherIp && host === otherHost) return "duplicate";

@@ -102,7 +102,8 @@ export function pruneUnknown(call: ResourceCall, object: JsonObject, fieldValida
     return found;
   }
   if (fieldValidation === "Warn") {
-    call.warnings.push(...found);
+    // One by one: there may be more than a call takes arguments.
+    for (const text of found) call.warnings.push(text);
   }
   return [];
 }

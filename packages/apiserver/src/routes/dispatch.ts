@@ -26,6 +26,7 @@ import { evictionRoute } from "./eviction.ts";
 import { finalizeRoute } from "./finalize.ts";
 import { bindingRoute, connections } from "./pod-connect.ts";
 import { tokenRequestRoute } from "./token-request.ts";
+import { warningHeader } from "../request/warning-header.ts";
 
 /** What was asked, for audit and authorization. */
 export interface ResolvedRequest {
@@ -343,6 +344,5 @@ function headersOf(call: ResourceCall): Readonly<Record<string, string>> {
 }
 
 function warningOf(call: ResourceCall): string | undefined {
-  const warnings = [...new Set(call.warnings)].map((text) => `299 - "${text.replaceAll(/[\\"]/g, "\\$&").replaceAll(/[\r\n]+/g, " ")}"`);
-  return warnings.length === 0 ? undefined : warnings.join(", ");
+  return warningHeader(call.warnings);
 }
