@@ -4,13 +4,13 @@ import { openDataFolder } from "../process/data-folder.ts";
 import { parseDurability } from "../process/durability.ts";
 import { startEmbeddedApi } from "../process/embedded-api.ts";
 import { openLineLog } from "../process/line-log.ts";
-import { parseListen } from "../process/listen.ts";
+import { readListen } from "../process/listen.ts";
 import { parseLogLevel } from "../process/log-level.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 
 export async function runApiserver(flags: FlagValues, context: CommandContext): Promise<void> {
   const durability = parseDurability(requiredString(flags, "durability"));
-  const listen = parseListen(requiredString(flags, "listen"));
+  const listen = readListen(flags, context);
   const log = createLogger({ level: parseLogLevel(requiredString(flags, "log-level")) });
   const auditPath = stringFlag(flags, "audit-log");
   const audit = auditPath === undefined ? undefined : await openLineLog(auditPath);

@@ -10,7 +10,7 @@ import type { NamedObject } from "../process/apply-object.ts";
 import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
 import { exampleManifest } from "../process/example.ts";
-import { parseListen } from "../process/listen.ts";
+import { readListen } from "../process/listen.ts";
 import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
 import { createNodeCheck } from "../process/node-check.ts";
@@ -26,7 +26,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   const begunAt = systemClock.now();
   // Before anything is written: whatever the command line and the environment say wrongly.
   const compositions = readSettings({}, process.env).values;
-  const listen = parseListen(requiredString(flags, "listen"));
+  const listen = readListen(flags, context);
   const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
   if (!objects.some(({ kind }) => GOAL_KINDS.has(kind))) {
     throw new CliError(

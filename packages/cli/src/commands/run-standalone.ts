@@ -2,7 +2,7 @@ import { createX509Keys } from "@talos-operator/adapters";
 import { requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import { parseDurability } from "../process/durability.ts";
-import { parseListen } from "../process/listen.ts";
+import { readListen } from "../process/listen.ts";
 import { readManifest } from "../process/manifest.ts";
 import { openLog } from "../process/operator-log.ts";
 import { startStandalone } from "../process/standalone-process.ts";
@@ -14,7 +14,7 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
   const settings = readSettings(flags, process.env);
   const log = openLog(settings);
   const durability = parseDurability(requiredString(flags, "durability"));
-  const listen = parseListen(requiredString(flags, "listen"));
+  const listen = readListen(flags, context);
   const objects = readManifest(requiredString(flags, "manifest"));
   const tracing = await openTracing(settings, process.env, log);
   const standalone = await startStandalone({
