@@ -1,4 +1,4 @@
-export { systemClock, systemTimers } from "./time.ts";
+export { systemClock, systemTimers, threadWorkedMs } from "./time.ts";
 export { systemRandom } from "./random.ts";
 export { createNameResolver } from "./names.ts";
 export { createFileTree } from "./file-tree.ts";

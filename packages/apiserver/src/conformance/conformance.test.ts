@@ -1,5 +1,5 @@
 import { after, before, describe, it } from "node:test";
-import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { systemClock, systemRandom, systemTimers, threadWorkedMs } from "@talos-operator/adapters";
 import type { KubeTransport } from "@talos-operator/ports";
 import { createApiServer, createMemoryStore } from "../index.ts";
 import { startTestServer } from "../testing/test-server.ts";
@@ -11,7 +11,13 @@ interface Subject {
 }
 
 async function startInProcess(): Promise<Subject> {
-  const server = await createApiServer({ store: createMemoryStore(), clock: systemClock, timers: systemTimers, random: systemRandom });
+  const server = await createApiServer({
+    store: createMemoryStore(),
+    clock: systemClock,
+    timers: systemTimers,
+    random: systemRandom,
+    workedMs: threadWorkedMs,
+  });
   return { transport: server.transport({ name: "suite", groups: ["system:masters"] }), close: () => server.close() };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { systemClock, systemRandom, systemTimers, threadWorkedMs } from "@talos-operator/adapters";
 import type { KubeTransport } from "@talos-operator/ports";
 import { createApiServer, createMemoryStore, type ApiServer } from "../index.ts";
 import { differences, differentialCrds, differentialGroups, knownDifferences, objectNameOf, runCase, type Answer } from "./index.ts";
@@ -14,7 +14,13 @@ describe("the embedded API answers as kube-apiserver 1.36.3 did", () => {
   let server: ApiServer;
   let transport: KubeTransport;
   before(async () => {
-    server = await createApiServer({ store: createMemoryStore(), clock: systemClock, timers: systemTimers, random: systemRandom });
+    server = await createApiServer({
+      store: createMemoryStore(),
+      clock: systemClock,
+      timers: systemTimers,
+      random: systemRandom,
+      workedMs: threadWorkedMs,
+    });
     transport = server.transport({ name: "tester", groups: ["system:masters"] });
     for (const crd of differentialCrds) assert.equal((await transport.send({ method: "POST", path: crdPath, body: crd })).status, 201);
   });

@@ -21,7 +21,7 @@ let current: Deadline | undefined;
  * Works on one request. What takes long in proportion to what a client sent calls `spendTime` or `spendStep` in between, and ends there when the
  * time is over. On virtual time nothing ever takes long.
  *
- * @param now milliseconds; a clock that jumps forward ends one request, which is tried again
+ * @param now milliseconds that the thread has worked; where it is a clock, one that jumps forward ends one request, which is tried again
  */
 export function withinDeadline<T>(now: () => number, run: () => T): T {
   const before = current;

@@ -1,4 +1,4 @@
-import { createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createX509Keys, systemClock, systemRandom, systemTimers, threadWorkedMs } from "@talos-operator/adapters";
 import { createHttpsTransport } from "@talos-operator/kube-runtime/https";
 import type { KeyPair, KubeTransport } from "@talos-operator/ports";
 import { createApiServer, createMemoryStore } from "../index.ts";
@@ -46,6 +46,7 @@ export async function startTestServer(options: Partial<ApiServerOptions> = {}, f
     clock: systemClock,
     timers: systemTimers,
     random: systemRandom,
+    workedMs: threadWorkedMs,
     ...options,
   });
   const https = await serveHttps(api, {

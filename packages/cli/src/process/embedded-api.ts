@@ -3,7 +3,7 @@ import { createApiServer, createMemoryStore, type RequestRecord } from "@talos-o
 import { createSqliteStore, type Durability, serveHttps } from "@talos-operator/apiserver/https";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeTransport, Keys, Logger } from "@talos-operator/ports";
-import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { systemClock, systemRandom, systemTimers, threadWorkedMs } from "@talos-operator/adapters";
 import { openApiAuthority } from "./authority.ts";
 import { applyObject } from "./apply-object.ts";
 import type { DataFolder } from "./data-folder.ts";
@@ -40,6 +40,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     clock: systemClock,
     timers: systemTimers,
     random: systemRandom,
+    workedMs: threadWorkedMs,
     log,
     ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
   });

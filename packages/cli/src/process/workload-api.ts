@@ -1,6 +1,6 @@
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { serveHttps, type HttpsFrontEnd } from "@talos-operator/apiserver/https";
-import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { systemClock, systemRandom, systemTimers, threadWorkedMs } from "@talos-operator/adapters";
 import type { Logger } from "@talos-operator/ports";
 import type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest } from "@talos-operator/simulator";
 import { isLoopback } from "./loopback.ts";
@@ -34,6 +34,7 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger): Promis
     clock: systemClock,
     timers: systemTimers,
     random: systemRandom,
+    workedMs: threadWorkedMs,
     log,
     kubernetesVersion: request.kubernetesVersion,
     workloads: "controllers",
