@@ -57,6 +57,11 @@ export const bootstrapped = {
       when: "A control plane has etcd data that the record knows nothing of.",
       next: "Find out which cluster it belonged to; reset the machine if it may go.",
     },
+    ImportPending: {
+      status: "Unknown",
+      when: "The running cluster is not taken over yet.",
+      next: "See the condition Imported.",
+    },
     IntentOpen: {
       status: "False",
       when: "The intent is written; what the machine shows decides whether the call took effect.",
@@ -72,6 +77,11 @@ export const etcdHealthy = {
   reasons: {
     AllMembersHealthy: { status: "True", when: "Every control plane is a healthy voter.", next: "-" },
     NotBootstrapped: { status: "False", when: "Etcd is not founded yet.", next: "See the condition Bootstrapped." },
+    ImportPending: {
+      status: "Unknown",
+      when: "The running cluster is not taken over yet.",
+      next: "See the condition Imported.",
+    },
     MemberMissing: {
       status: "False",
       when: "A control plane is not yet, or no longer, a member.",
@@ -116,6 +126,11 @@ export const nodesReady = {
       next: "Look at the nodes named.",
     },
     NotBootstrapped: { status: "False", when: "There is no Kubernetes yet: etcd is not founded.", next: "See the condition Bootstrapped." },
+    ImportPending: {
+      status: "Unknown",
+      when: "The running cluster is not taken over yet.",
+      next: "See the condition Imported.",
+    },
     Unobserved: { status: "Unknown", when: "No node was looked at yet.", next: "-" },
   },
 } as const satisfies ConditionEntry;

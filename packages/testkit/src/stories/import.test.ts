@@ -73,6 +73,14 @@ test("differences are told with their paths and need a person's word for exactly
     assert.match(message, /Kubernetes v1\.36\.3 runs, the spec asks for v1\.36\.2/);
     assert.match(message, /demo-10\.5\.0\.1: this operator would write otherwise: [^\n]*cni/);
     const [, hash = ""] = /import-approve: ([0-9a-f]{10})/.exec(message) ?? [];
+    for (const type of ["Bootstrapped", "EtcdHealthy", "NodesReady"] as const) {
+      const said = await world.condition(kinds.controlPlane, type);
+      assert.deepEqual([said?.status, said?.reason], ["Unknown", "ImportPending"], type);
+      assert.match(said?.message ?? "", /^The running cluster is not taken over yet; see the condition Imported\./);
+    }
+    const told = await Promise.all([kinds.controlPlane, kinds.worker, kinds.machine].map((kind) => world.client.resource(kind).list()));
+    assert.doesNotMatch(JSON.stringify(told), /no Kubernetes yet|not founded/, "a running cluster is not called new");
+    assert.match((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "", /demo-10\.5\.0\.1 lists 3 member\(s\)/);
     await world.annotate(kinds.controlPlane, approve, "0123456789");
     await world.until("told again", async () => /was for other differences/.test((await imported(world))?.message ?? ""), 60);
     await world.time.advance(120_000);

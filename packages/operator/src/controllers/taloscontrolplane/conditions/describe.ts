@@ -15,6 +15,7 @@ import type { Observed, SeenMachine } from "../model.ts";
 import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { etcdHealth } from "./etcd-health.ts";
+import { importWaits } from "./import-waits.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
 import { upgradePending } from "./upgrade-state.ts";
@@ -27,6 +28,8 @@ function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
   // While the record is away, this word is what tells a cluster that exists from a new one: it stays.
   const told = findCondition(seen.controlPlane.status?.conditions, "Bootstrapped");
   if (facts === undefined && told?.status === "True") return { reason: "Bootstrapped", message: told.message };
+  const pending = importWaits(seen);
+  if (pending !== undefined) return pending;
   if (facts === undefined) return { reason: "WaitingForControlPlanes", message: "The cluster's record is not there yet." };
   const controlPlanes = controlPlanesOf(seen);
   const hidden = controlPlanes.filter((machine) => isSilent(machine) && wasEverConfigured(facts, machine));
@@ -83,6 +86,8 @@ function machinesState(machines: readonly SeenMachine[]): Said<ReasonOf<"Machine
 
 /** Whether every machine is a ready node, each unmet condition by name. */
 export function nodesState(seen: Observed, machines: readonly SeenMachine[]): Said<ReasonOf<"NodesReady">> {
+  const pending = importWaits(seen);
+  if (pending !== undefined) return pending;
   if (factsOf(seen)?.bootstrapDone === undefined)
     return { reason: "NotBootstrapped", message: "There is no Kubernetes yet: etcd is not founded." };
   const unready = machines.filter((machine) => !isReadyNode(machine));

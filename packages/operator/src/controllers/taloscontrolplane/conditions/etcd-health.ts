@@ -4,12 +4,19 @@ import { controlPlanesOf } from "../membership/etcd-view.ts";
 import type { Observed, SeenMachine } from "../model.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
+import { importWaits } from "./import-waits.ts";
 import { names, stateOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
 
 /** How etcd is, as its members tell it: each one asked for its own list. */
 export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   const facts = factsOf(seen);
+  const pending = importWaits(seen);
+  if (pending !== undefined) {
+    const telling = controlPlanesOf(seen).flatMap(tellingOf);
+    const told = telling.map(({ machine, members }) => `${machine.declared.name} lists ${members.length} member(s)`).join(", ");
+    return { reason: pending.reason, message: told === "" ? pending.message : `${pending.message} ${told}.` };
+  }
   if (facts?.bootstrapDone === undefined) return { reason: "NotBootstrapped", message: "etcd is not founded yet." };
   const declared = seen.machines.filter((machine) => machine.declared.role === "controlplane");
   const former = seen.former.filter((machine) => machine.declared.role === "controlplane");
