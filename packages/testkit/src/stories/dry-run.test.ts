@@ -26,6 +26,20 @@ async function ready(world: Story): Promise<void> {
   await world.untilReady();
 }
 
+test("a dry run of containers says that no disk is overwritten, and names none", () =>
+  tell({ machines: [...cps, ...workers].map((address) => ({ address, platform: "container" as const })) }, async (world) => {
+    await made(world, { [mode]: "dryrun" });
+    await world.start();
+    await world.until("planned", async () => (await world.condition(kinds.cluster, "DryRun"))?.status === "True");
+    const plan = await planned(world);
+    assert.match(
+      plan,
+      /\[live\] Send the configuration to containers, where nothing is installed and no disk is overwritten: demo-10\.5\.0\.1 \(10\.5\.0\.1, Talos v1\.13\.9\).*demo-10\.5\.0\.5/,
+    );
+    assert.doesNotMatch(plan, /\[installs\]|\/dev\//);
+    assert.deepEqual(world.sent, []);
+  }));
+
 test("a dry run of a new cluster tells every step with its machines and effect, workers included, and touches nothing", () =>
   tell({}, async (world) => {
     await made(world, { [mode]: "dryrun" });
