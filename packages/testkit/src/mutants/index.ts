@@ -1,4 +1,5 @@
 import { compositionFaults } from "./composition-faults.ts";
+import { containers } from "./containers.ts";
 import { doors } from "./doors.ts";
 import { effectGuards } from "./effect-guards.ts";
 import { founding } from "./founding.ts";
@@ -20,4 +21,5 @@ export const mutants: readonly Mutant[] = [
   ...writeGuards,
   ...whoseItIs,
   ...doors,
+  ...containers,
 ];

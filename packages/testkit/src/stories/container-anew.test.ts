@@ -49,3 +49,14 @@ test("a container made anew with another card is named with its key, taken in by
     );
     assert.ok(notes.some((note) => note.includes("was taken in with its new hardware addresses")));
   }));
+
+test("a container that is started again with its card needs nobody's word", () =>
+  tell({ machines: ["10.5.0.1", "10.5.0.2"].map((address) => ({ address, platform: "container" as const })) }, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.2"]));
+    await world.start();
+    await world.untilReady();
+    world.datacenter.machine("10.5.0.2").powerCycle();
+    await world.time.advance(300_000);
+    assert.equal((await world.condition(kinds.machine, "Ready", NAME))?.reason, "AllReady");
+    assert.equal((await world.get(kinds.controlPlane))?.metadata?.annotations?.[ACCEPT], undefined);
+  }));

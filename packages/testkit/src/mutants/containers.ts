@@ -1,0 +1,34 @@
+import { brain, type Mutant } from "./mutant.ts";
+
+/** Faults about machines in containers, which a reset only stops. */
+export const containers: readonly Mutant[] = [
+  {
+    name: "container-reset-while-listed",
+    about: "resets a container while etcd still lists it, since it was asked to leave",
+    tests: ["testkit/src/stories/container-removal.test.ts"],
+    edits: [
+      {
+        file: `${brain}/membership/plan-container-reset.ts`,
+        find: "  if (member !== undefined) {\n    const voter",
+        replace: "  if (member !== undefined && mayAskAgain(seen, `LeaveEtcd/${fact.name}`)) {\n    const voter",
+      },
+      {
+        file: `${brain}/effects/reset-machine.ts`,
+        find: 'if (action.ifUnlisted === "no-member") await demandNoMember',
+        replace: 'if (action.ifUnlisted === "no-member" && action.address === "") await demandNoMember',
+      },
+    ],
+  },
+  {
+    name: "accepted-key-by-prefix",
+    about: "takes in a container with another hardware address for the beginning of the key that it shows",
+    tests: ["testkit/src/stories/container-anew.test.ts"],
+    edits: [
+      {
+        file: `${brain}/rules/answer-annotations.ts`,
+        find: "claims.find(({ spki }) => spki === value)",
+        replace: "claims.find(({ spki }) => spki.startsWith(value))",
+      },
+    ],
+  },
+];
