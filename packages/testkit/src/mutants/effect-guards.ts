@@ -266,15 +266,26 @@ export const effectGuards: readonly Mutant[] = [
     "await demandMachine(client, via.machine, via.ifUuid, signal, effects.facts());",
     "",
   ]),
-  without("a-member-that-is-gone", "a machine answers and shows the member", ["T8"], "last", [removal, "if (owner !== undefined)"]),
+  without("a-member-that-is-gone", "a machine answers and shows the member", ["T8"], "last", [
+    removal,
+    "if (owner !== undefined && !isLeaving)",
+  ]),
   without("a-wish-to-remove", "the machine of the member is listed", ["T8"], "last", [
     removal,
     "      await demandUnlisted(machine, effects);\n",
     "",
   ]),
-  without("a-removal-that-is-meant", "the intent is of another kind", ["T8"], "last", [removal, 'intent.what === "RemoveMember" && ', ""]),
-  without("the-machine-of-a-removal", "the intent is on another machine", ["T8"], "last", [removal, "intent.machine === machine && ", ""]),
-  without("the-member-of-a-removal", "the intent is for another member", ["T8"], "last", [removal, " && intent.memberId === memberId", ""]),
+  without("a-removal-that-is-meant", "the intent is of another kind", ["T8"], "last", [
+    removal,
+    'intent.what === "Reset" && isContainerFact(facts, machine)),',
+    "true),",
+  ]),
+  without("the-machine-of-a-removal", "the intent is on another machine", ["T8"], "last", [removal, "intent.machine === machine &&", ""]),
+  without("the-member-of-a-removal", "the intent is for another member", ["T8"], "last", [
+    removal,
+    "? intent.memberId === memberId",
+    "? true",
+  ]),
 
   without("a-member-of-its-own", "a machine does not tell which member is its own", ["T7", "T11"], "last", [
     quorum,
@@ -302,7 +313,14 @@ export const effectGuards: readonly Mutant[] = [
     "return isOther ? [] : [{ machine: declared.name, look }];",
     "return [{ machine: declared.name, look, isOther }];",
   ]),
-  without("a-member-that-is-told", "a machine that should have no vote does not tell", ["T9"], "last", [quorum, "if (own === undefined)"]),
+  without("a-member-that-is-told", "a machine that should have no vote does not tell", ["T9"], "last", [
+    quorum,
+    `if (own === undefined) throw new EffectError("PRECONDITION_GONE", \`\${machine} does not tell which member of etcd is its own\`);
+  if (view.kind === "unsafe") throw new EffectError("PRECONDITION_GONE", view.message);
+  if (view.voters`,
+    `if (view.kind === "unsafe") throw new EffectError("PRECONDITION_GONE", view.message);
+  if (view.voters`,
+  ]),
   without("a-list-to-look-in", "nobody can tell who votes", ["T9"], "last", [
     quorum,
     'if (view.kind === "unsafe") throw new EffectError("PRECONDITION_GONE", view.message);\n  if (view.voters',
