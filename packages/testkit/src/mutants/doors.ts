@@ -2,6 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const tlsTests = ["talos/src/adapters/tls-versions.test.ts"];
 const durabilityTests = ["apiserver/src/adapters/durability.test.ts"];
+const bodyTests = ["apiserver/src/adapters/refused-by-headers.test.ts"];
 const folderTests = ["cli/src/process/data-folder.test.ts"];
 
 /** Doors of the process to the machine it runs on, left open: keys on the disk, old TLS, writes that are acknowledged and lost, file systems that hang. */
@@ -92,6 +93,54 @@ export const doors: readonly Mutant[] = [
     about: "says that it is ready while no write can be stored",
     tests: ["apiserver/src/adapters/full-disk.test.ts"],
     edits: [{ file: "apiserver/src/store/state.ts", find: "return this.#store.problem?.();", replace: "return undefined;" }],
+  },
+  {
+    name: "body-before-authorization",
+    about: "reads and parses the body of a request before it looks at who may ask",
+    tests: bodyTests,
+    edits: [
+      {
+        file: "apiserver/src/adapters/https-server.ts",
+        find: "takesBody ? front.apiServer.refuseByHeaders(asked) : undefined",
+        replace: "undefined",
+      },
+    ],
+  },
+  {
+    name: "bodies-without-a-sum",
+    about: "bounds what one user's bodies hold, and not what the bodies of many hold together",
+    tests: ["apiserver/src/adapters/body-budget.test.ts"],
+    edits: [{ file: "apiserver/src/adapters/body-budget.ts", find: "this.#total + more > maxTotalBytes || ", replace: "" }],
+  },
+  {
+    name: "copies-without-a-sum",
+    about: "bounds each copy of a JSON patch, and not what all of them copy together",
+    tests: ["apiserver/src/patch/patch.test.ts"],
+    edits: [{ file: "apiserver/src/patch/json-patch.ts", find: "root.copiedBytes += Buffer", replace: "root.copiedBytes = Buffer" }],
+  },
+  {
+    name: "patterns-that-track-back",
+    about: "runs patterns of users on the engine of JavaScript, where a short one takes for ever",
+    tests: ["apiserver/src/patterns/re2.test.ts"],
+    edits: [
+      {
+        file: "apiserver/src/patterns/re2.ts",
+        find: "const found = compiled.tester.match(text).length > 0;",
+        replace: "const found = new RegExp(pattern).test(text);",
+      },
+    ],
+  },
+  {
+    name: "clock-hides-a-stuck-pass",
+    about: "counts by the wall clock how long a pass hangs, so that liveness depends on who sets it",
+    tests: ["kube-runtime/src/controller/create-controller.test.ts"],
+    edits: [
+      {
+        file: "kube-runtime/src/controller/create-controller.ts",
+        find: "overdueForMs = (state: PassState): number => state.overdueSeconds * 1000;",
+        replace: "overdueForMs = (state: PassState): number => Math.max(0, clock.now() - state.startedAt - passTimeoutMs);",
+      },
+    ],
   },
   {
     name: "every-file-waits-for-itself",
