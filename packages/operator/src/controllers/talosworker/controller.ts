@@ -182,6 +182,8 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       controlPlaneName === "" ? undefined : latest.controlPlane({ namespace, name: controlPlaneName }),
     ]);
     if (controlPlane !== undefined && isHeld(controlPlane, { get: (key) => cluster ?? talosClusters.store.get(key) })) return false;
+    // Machines of a pool that goes would be made as fast as they are taken down.
+    if (metadata.deletionTimestamp === undefined && live?.metadata.deletionTimestamp !== undefined) return false;
     return (
       live === undefined || effectiveMode({ ...metadata, annotations: live.metadata.annotations ?? {} }, { get: () => cluster }) === asked
     );
