@@ -135,12 +135,12 @@ export const deleting = {
     WaitingForChildren: {
       status: "True",
       when: "Objects made for this one are still there.",
-      next: "It goes on by itself; the message names what is waited for, and whose it is to release it.",
+      next: "See the message: it names what is waited for, and who releases it.",
     },
     WaitingForWorkers: {
       status: "True",
       when: "Workers go before the control plane.",
-      next: "It goes on by itself; the message names what is waited for, and whose it is to release it.",
+      next: "See the message: it names what is waited for, and who releases it.",
     },
     Draining: { status: "True", when: "Pods are to leave a worker before it is wiped.", next: "See the condition Draining." },
     Resetting: { status: "True", when: "A machine is being wiped, or the proof of it is awaited.", next: "-" },

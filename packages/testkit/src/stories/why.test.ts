@@ -80,7 +80,7 @@ test("why does not say that a deletion goes on by itself, while its message may 
   const { waitingFor } = explain({ object, related: [], record: undefined });
   assert.deepEqual(
     waitingFor.map(({ releasedBy }) => releasedBy),
-    ["Nothing, unless the message says what."],
+    ["See the message: it names what is waited for, and who releases it."],
   );
 });
 
