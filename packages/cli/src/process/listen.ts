@@ -9,7 +9,7 @@ export interface ListenAddress {
 }
 
 /** Reads `127.0.0.1:7443` or `[::1]:7443`. */
-export function parseListen(text: string): ListenAddress {
+function parseListen(text: string): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   const address = match?.[1] ?? match?.[2];
