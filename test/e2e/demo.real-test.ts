@@ -66,13 +66,14 @@ describe("the demo, with genuine clients", () => {
   });
 
   const columns: readonly [string, RegExp][] = [
-    ["talosclusters", /^NAME\s/],
-    ["taloscontrolplanes", /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\n/],
-    ["talosworkers", /^NAME\s+STATE\s+VERSION\s+MODE\s+AGE\n/],
+    ["talosclusters", /^NAME\s+READY\s+MACHINES\s+TALOS\s+KUBERNETES\s+AGE\n\S+\s+True\s+6\/6\s+v1\.\d+\.\d+\s+v1\.\d+\.\d+\s/],
+    ["taloscontrolplanes", /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\s+READY\s+MACHINES\n/],
+    ["talosworkers", /^NAME\s+STATE\s+VERSION\s+MODE\s+AGE\s+READY\s+MACHINES\n/],
     ["talosmachines", /^NAME\s+STATE\s+VERSION\s+ENDPOINT\s+AGE\n/],
   ];
   for (const [plural, head] of columns) {
-    it(`kubectl get ${plural} prints the published columns`, async () => assert.match(await kubectl("get", plural), head));
+    it(`kubectl get ${plural} prints the published columns, and ours after them`, async () =>
+      assert.match(await kubectl("get", plural), head));
     it(`kubectl describe and explain know ${plural}`, async () => {
       assert.match(await kubectl("describe", plural), /Conditions:/);
       assert.match(await kubectl("explain", plural, "--recursive"), /FIELDS:/);

@@ -64,7 +64,7 @@ describe("the CRDs on a genuine kube-apiserver", () => {
       await server.kubectl("apply", "--server-side", "--dry-run=server", "-f", join(import.meta.dirname, "../../../examples", folder));
   });
 
-  it("lists the kinds with the published columns", async () => {
+  it("lists the kinds with the published columns, and ours after them", async () => {
     await server.kubectl(
       "apply",
       "--server-side",
@@ -72,6 +72,6 @@ describe("the CRDs on a genuine kube-apiserver", () => {
       join(import.meta.dirname, "../testdata/manifests/own-accept.cp-metal.TalosControlPlane.yaml"),
     );
     const table = await server.kubectl("get", "tcp");
-    assert.match(table.split("\n")[0] ?? "", /^NAME +STATE +VERSION +KUBEVERSION +MODE +AGE$/);
+    assert.match(table.split("\n")[0] ?? "", /^NAME +STATE +VERSION +KUBEVERSION +MODE +AGE +READY +MACHINES$/);
   });
 });
