@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
 
 /**
- * `kill -9` of real processes at moments spread over the creation of a cluster: it becomes Ready, etcd is founded once, the bundle stays.
+ * `kill -9` of real processes at moments spread over the creation of a cluster: it becomes Ready, etcd is bootstrapped once, the bundle stays.
  * What a crash inside one single call does is played in virtual time, with every effect; this shows that files, sockets and leases behave likewise.
  */
 const MANAGER_KILLS = 20;
@@ -101,7 +101,7 @@ async function startWorld(): Promise<World> {
       const after = await bundle();
       assert.notEqual(after, undefined);
       if (before !== undefined) assert.equal(after, before);
-      assert.equal(foundings(machines), 1, "etcd was founded once");
+      assert.equal(foundings(machines), 1, "etcd was bootstrapped once");
     },
     async restartManager() {
       await manager.end("SIGKILL");
@@ -120,7 +120,7 @@ async function startWorld(): Promise<World> {
   };
 }
 
-/** How often etcd was founded on the simulated machines whose state is in this folder. */
+/** How often etcd was bootstrapped on the simulated machines whose state is in this folder. */
 function foundings(folder: string): number {
   return readdirSync(join(folder, "etcd")).filter((name) => name.endsWith(".json")).length;
 }

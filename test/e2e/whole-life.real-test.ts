@@ -77,7 +77,7 @@ describe("five clusters in the middle of their lives, and a leader that is kille
     if ("error" in context && context.error !== null) process.stderr.write(`${fleet.logs()}\n`);
   });
 
-  it("one grows: machines join one etcd, which was founded once", async () => {
+  it("one grows: machines join one etcd, which was bootstrapped once", async () => {
     await until("three voters", () => votersOf(fleet, grow) === 3);
     await until("Ready", () => isReady(grow));
     for (const address of machinesOf(grow)) assert.ok(fleet.machine(address).kubernetes.isNodeReady, address);
@@ -144,7 +144,7 @@ describe("five clusters in the middle of their lives, and a leader that is kille
     assert.deepEqual(effectsSince(taken), [`ApplyConfiguration ${worker}`, `ApplyConfiguration ${worker}`]);
   });
 
-  it("no etcd lost its quorum at any moment, and each was founded once", async () => {
+  it("no etcd lost its quorum at any moment, and each was bootstrapped once", async () => {
     await until("all stories are told", async () => {
       const open = await Promise.all(everything.map(openIntents));
       return open.flat().length === 0 && votersOf(fleet, grow) === 3 && votersOf(fleet, shrink) === 1;
@@ -265,7 +265,7 @@ async function createElsewhere(fleet: Fleet): Promise<void> {
     });
   await Promise.all([apply(first, "controlplane.yaml"), apply(worker, "worker.yaml")]);
   const admin = ["--talosconfig", file("talosconfig"), "-e", first, "-n", first];
-  await until("etcd is founded", async () => (await run(tool("talosctl"), [...admin, "bootstrap"])).code === 0);
+  await until("etcd is bootstrapped", async () => (await run(tool("talosctl"), [...admin, "bootstrap"])).code === 0);
   await until("it runs", () => machinesOf(taken).every((address) => fleet.machine(address).kubernetes.isNodeReady));
   writeFileSync(file("left.yaml"), leftObjects(readFileSync(file("secrets.yaml")).toString("base64")));
   await fleet.kubectl("create", "-f", file("left.yaml"));

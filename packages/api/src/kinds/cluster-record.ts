@@ -104,9 +104,9 @@ const intentFields = {
   ),
 };
 
-const bootstrapIntent = object(intentFields, { description: "Which machine is to found etcd, written before the call is sent." });
+const bootstrapIntent = object(intentFields, { description: "Which machine is to bootstrap etcd, written before the call is sent." });
 
-/** Which machine is to found etcd. Written before the call, kept until {@link BootstrapFact} replaces it. */
+/** Which machine is to bootstrap etcd. Written before the call, kept until {@link BootstrapFact} replaces it. */
 export interface BootstrapIntent extends Infer<typeof bootstrapIntent> {}
 
 const bootstrapFact = object(
@@ -115,10 +115,10 @@ const bootstrapFact = object(
     machine: required(machineIdentityField),
     evidence: required(string({ description: "What showed it, for example the etcd member list of which machine.", maxLength: 1024 })),
   },
-  { description: "Etcd was founded. Never removed or changed: a second bootstrap would be a second cluster." },
+  { description: "Etcd was bootstrapped. Never removed or changed: a second bootstrap would be a second cluster." },
 );
 
-/** Proof that etcd was founded. Never removed. */
+/** Proof that etcd was bootstrapped. Never removed. */
 export interface BootstrapFact extends Infer<typeof bootstrapFact> {}
 
 const openIntent = object(
@@ -258,7 +258,7 @@ const spec = object(
       },
       {
         rule: "!has(oldSelf.bootstrap) || !has(oldSelf.bootstrap.done) || (has(self.bootstrap) && has(self.bootstrap.done) && self.bootstrap.done.at == oldSelf.bootstrap.done.at)",
-        message: "bootstrap.done cannot be removed or changed: etcd is founded once",
+        message: "bootstrap.done cannot be removed or changed: etcd is bootstrapped once",
       },
       {
         rule: "!has(oldSelf.openControlPlaneIntent) || !has(self.openControlPlaneIntent) || self.openControlPlaneIntent.id == oldSelf.openControlPlaneIntent.id",

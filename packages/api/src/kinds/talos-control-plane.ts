@@ -94,7 +94,7 @@ export const controlPlaneStates = [
 ] as const;
 
 /**
- * `Pending`: not all machines answer. `Available`: they are configured, etcd is not founded. `Bootstrapped`: etcd is founded,
+ * `Pending`: not all machines answer. `Available`: they are configured, etcd is not bootstrapped. `Bootstrapped`: etcd is bootstrapped,
  * nodes are not all ready. `Ready`: the condition Ready is true. The last two belong to a Kubernetes upgrade.
  */
 export type ControlPlaneState = (typeof controlPlaneStates)[number];

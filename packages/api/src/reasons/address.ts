@@ -20,7 +20,7 @@ export const addressReasons = {
   ReferenceUnread: {
     status: "False",
     when: "The object that a machineRef or configRef names was not read yet, or the API failed to answer.",
-    next: "Nothing; it is asked again.",
+    next: "Nothing; it is retried.",
   },
   AddressMissing: {
     status: "False",
@@ -45,7 +45,7 @@ export const addressReasons = {
   NameUnresolved: {
     status: "False",
     when: "A DNS name gives no address, or no answer within two seconds.",
-    next: "Correct the name or its DNS entry; it is asked again.",
+    next: "Correct the name or its DNS entry; it is retried.",
   },
 } as const satisfies ConditionEntry["reasons"];
 

@@ -19,12 +19,12 @@ export const reachable = {
 
 /** On whose word a machine in maintenance mode, which proves nothing about itself, was trusted. */
 export const maintenanceIdentityPinned = {
-  meaning: "Somebody vouched for the key the machine showed in maintenance mode before it was configured.",
+  meaning: "A person verified the key that the machine showed in maintenance mode before it was configured.",
   kinds: ["TalosMachine"],
   reasons: {
     TrustedOnFirstUse: {
       status: "False",
-      when: "Key, UUID and hardware addresses were written down before the configuration was sent to that same key, but nobody vouched for them.",
+      when: "Key, UUID and hardware addresses were written down before the configuration was sent to that same key, and nobody verified them.",
       next: "Compare the SHA-256 in the message with the machine's console when you need certainty.",
     },
     AcceptedByPerson: { status: "True", when: "A person named the key in the annotation accept-identity.", next: "-" },

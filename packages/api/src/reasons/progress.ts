@@ -12,7 +12,7 @@ export const progressing = {
       next: "Boot the machines the message names.",
     },
     Configuring: { status: "True", when: "Machines are being configured, or install and reboot after it.", next: "-" },
-    Bootstrapping: { status: "True", when: "Etcd is being founded.", next: "-" },
+    Bootstrapping: { status: "True", when: "Etcd is being bootstrapped.", next: "-" },
     Joining: { status: "True", when: "Machines join the cluster.", next: "-" },
     WaitingForNodes: { status: "True", when: "Kubernetes nodes are expected to register and turn ready.", next: "-" },
     Removing: { status: "True", when: "Machines are being taken out of the cluster.", next: "See the condition Removing." },
@@ -36,20 +36,20 @@ export const progressing = {
   },
 } as const satisfies ConditionEntry;
 
-/** Whether etcd was founded: once in the life of a cluster. */
+/** Whether etcd was bootstrapped: once in the life of a cluster. */
 export const bootstrapped = {
-  meaning: "Etcd of this cluster was founded; it is never founded again.",
+  meaning: "Etcd of this cluster was bootstrapped; it is never bootstrapped again.",
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane"],
   reasons: {
     Bootstrapped: { status: "True", when: "A machine showed etcd running with members of this cluster.", next: "-" },
     WaitingForControlPlanes: {
       status: "False",
-      when: "Not every control plane is configured and waits for etcd to be founded.",
+      when: "Not every control plane is configured and waits for etcd to be bootstrapped.",
       next: "Boot the control planes the message names.",
     },
     ControlPlaneUnreachable: {
       status: "Unknown",
-      when: "A control plane that was ever configured does not answer: it may hold etcd data, so nothing is founded.",
+      when: "A control plane that was ever configured does not answer: it may hold etcd data, so nothing is bootstrapped.",
       next: "Bring the machine back, or give it up with talos-operator.dev/abandon-machine and its UUID.",
     },
     EtcdDataFound: {
@@ -76,7 +76,7 @@ export const etcdHealthy = {
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane"],
   reasons: {
     AllMembersHealthy: { status: "True", when: "Every control plane is a healthy voter.", next: "-" },
-    NotBootstrapped: { status: "False", when: "Etcd is not founded yet.", next: "See the condition Bootstrapped." },
+    NotBootstrapped: { status: "False", when: "Etcd is not bootstrapped yet.", next: "See the condition Bootstrapped." },
     ImportPending: {
       status: "Unknown",
       when: "The running cluster is not taken over yet.",
@@ -110,7 +110,7 @@ export const machinesReady = {
       next: "See the TalosMachines the message names.",
     },
     NoMachines: { status: "False", when: "The object lists no machine.", next: "List machines, or delete the object." },
-    Unobserved: { status: "Unknown", when: "No machine was looked at yet.", next: "-" },
+    Unobserved: { status: "Unknown", when: "No machine was read yet.", next: "-" },
   },
 } as const satisfies ConditionEntry;
 
@@ -125,12 +125,16 @@ export const nodesReady = {
       when: "Nodes are missing or not ready; the message names each with its unmet condition.",
       next: "Look at the nodes named.",
     },
-    NotBootstrapped: { status: "False", when: "There is no Kubernetes yet: etcd is not founded.", next: "See the condition Bootstrapped." },
+    NotBootstrapped: {
+      status: "False",
+      when: "There is no Kubernetes yet: etcd is not bootstrapped.",
+      next: "See the condition Bootstrapped.",
+    },
     ImportPending: {
       status: "Unknown",
       when: "The running cluster is not taken over yet.",
       next: "See the condition Imported.",
     },
-    Unobserved: { status: "Unknown", when: "No node was looked at yet.", next: "-" },
+    Unobserved: { status: "Unknown", when: "No node was read yet.", next: "-" },
   },
 } as const satisfies ConditionEntry;

@@ -44,10 +44,10 @@ const authorReasons = {
     when: "The Talos version is not supported, or does not go with the Kubernetes version.",
     next: "Choose a pair from the list in the message.",
   },
-  ModeNotSupported: { status: "False", when: "spec.mode is one this release does not act on.", next: "Use mode metal." },
+  ModeNotSupported: { status: "False", when: "spec.mode is not supported yet.", next: "Use mode metal." },
   FieldNotSupported: {
     status: "False",
-    when: "A field is set that this release does not act on, and ignoring it would give another cluster than was asked for.",
+    when: "A field is set that is not supported yet, and ignoring it would give another cluster than was asked for.",
     next: "Remove the field the message names.",
   },
   InvalidConfig: {
@@ -87,13 +87,16 @@ const authorReasons = {
 const worldReasons = {
   WaitingForMachines: {
     status: "False",
-    when: "Machines have not answered yet, or are being configured.",
-    next: "Boot machines that do not answer and were not configured yet into maintenance mode; the others go on by themselves.",
+    when: "Machines were not configured yet: they do not answer, or it is not their turn.",
+    next: "Boot those that do not answer into maintenance mode.",
   },
+  Composing: { status: "False", when: "The objects, keys or record of the cluster are being made.", next: "-" },
+  Configuring: { status: "False", when: "Machines are being configured, or install Talos and reboot after it.", next: "-" },
+  Booting: { status: "False", when: "Machines boot or reboot.", next: "-" },
   MachineUnreachable: {
     status: "False",
     when: "A machine that is part of the cluster does not answer.",
-    next: "Look at its power and network; the operator keeps asking.",
+    next: "Check its power and network.",
   },
   ...addressReasons,
   ClockSkewed: {
@@ -109,7 +112,7 @@ const worldReasons = {
   IdentityMismatch: {
     status: "False",
     when: "A machine shows another identity than was recorded: a foreign certificate, UUID or key. Nothing is sent to it.",
-    next: "Find out what stands at the address. If only a key is missing that somebody vouched for, annotate talos-operator.dev/accept-identity with it.",
+    next: "Find out what stands at the address. If only a verified key is missing, annotate talos-operator.dev/accept-identity with it.",
   },
   MaintenanceUnexpected: {
     status: "False",
@@ -138,7 +141,7 @@ const worldReasons = {
   },
   Bootstrapping: {
     status: "False",
-    when: "Etcd is being founded, or waits to be.",
+    when: "etcd is being bootstrapped, or waits to be.",
     next: "Nothing; the condition Bootstrapped says what is waited for.",
   },
   EtcdUnhealthy: {
@@ -149,12 +152,12 @@ const worldReasons = {
   Removing: {
     status: "False",
     when: "Machines that the spec no longer lists are being taken out of the cluster.",
-    next: "See the condition Removing.",
+    next: "See the condition Removing of the TalosControlPlane or TalosWorker.",
   },
   NodesNotReady: {
     status: "False",
     when: "Kubernetes nodes are missing or not ready; the message names each with its unmet condition.",
-    next: "Often a network plugin to install, or an image that cannot be pulled; look at the nodes named.",
+    next: "Nothing while they boot. Otherwise check what the message names: often a network plugin is missing, or an image cannot be pulled.",
   },
   WaitingForProvider: {
     status: "False",
@@ -227,7 +230,7 @@ export const ready = {
     Unobserved: {
       status: "Unknown",
       when: "Nothing was observed yet, or the last observation failed.",
-      next: "Nothing; the operator looks again.",
+      next: "Nothing; it is read again.",
     },
   },
 } as const satisfies ConditionEntry;

@@ -225,7 +225,7 @@ export const dryRun = {
       when: "Nothing would be done.",
       next: "Remove the annotation, or change what the message says is waited for.",
     },
-    NotLookedYet: { status: "Unknown", when: "The machines were not looked at yet.", next: "Nothing; the plan follows in a moment." },
+    NotLookedYet: { status: "Unknown", when: "The machines were not read yet.", next: "Nothing; the plan follows in a moment." },
   },
 } as const satisfies ConditionEntry;
 

@@ -53,16 +53,16 @@ export const recordRuleCases: readonly RecordRuleCase[] = [
   { name: "refuses to forget the cluster.id", to: without("clusterId"), refused: /clusterId is set once/ },
   { name: "takes the next bundle of a rotation", to: { ...full, bundle: { secretName: "demo-bundle-2", fingerprint: "sha256:2" } } },
   { name: "refuses to forget the bundle", to: without("bundle"), refused: /bundle cannot be removed/ },
-  { name: "refuses to forget the bootstrap", to: without("bootstrap"), refused: /etcd is founded once/ },
+  { name: "refuses to forget the bootstrap", to: without("bootstrap"), refused: /etcd is bootstrapped once/ },
   {
     name: "refuses to take the bootstrap back to an intent",
     to: { ...full, bootstrap: { intent: bootstrapIntent } },
-    refused: /etcd is founded once/,
+    refused: /etcd is bootstrapped once/,
   },
   {
     name: "refuses another bootstrap",
     to: { ...full, bootstrap: { done: { ...done, at: "2026-02-02T03:06:05Z" } } },
-    refused: /etcd is founded once/,
+    refused: /etcd is bootstrapped once/,
   },
   { name: "may drop the intent once the fact stands", to: { ...full, bootstrap: { done } } },
   {

@@ -112,5 +112,5 @@ function validateControlPlaneRef(spec: TalosWorkerSpec): Finding[] {
 }
 
 function modeFinding(mode: string): Finding {
-  return { field: "spec.mode", message: `mode ${mode} is not acted on by this release`, remedy: "Use metal", reason: "ModeNotSupported" };
+  return { field: "spec.mode", message: `mode ${mode} is not supported yet`, remedy: "Use metal", reason: "ModeNotSupported" };
 }

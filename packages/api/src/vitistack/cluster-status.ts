@@ -87,7 +87,7 @@ const state = object(
         { description: "The machines." },
       ),
     ),
-    created: required(time("When the cluster was founded; the creation of the object before that.")),
+    created: required(time("When the cluster was bootstrapped; the creation of the object before that.")),
     egressIP: required(text("Address that traffic leaves from; empty where it is not known.")),
     endpoints: required(
       list(object({ address: required(text("Address.")), name: required(text("What it is.")) }, { description: "One endpoint." }), {

@@ -302,7 +302,7 @@ describe("the HTTPS front end in HTTP/2", { timeout: 60_000 }, () => {
     await closing;
   });
 
-  it("cuts what a client does not let go of two seconds after it is closed", async () => {
+  it("cuts what a client does not released two seconds after it is closed", async () => {
     const other = await startTestServer();
     const socket = await openRaw({}, other);
     const begunAt = performance.now();

@@ -31,7 +31,7 @@ export const managerCommand: CommandSpec = {
     {
       name: "require-maintenance-fingerprint",
       kind: "boolean",
-      summary: "send nothing to a machine in maintenance mode that nobody vouched for",
+      summary: "send nothing to a machine in maintenance mode whose key nobody verified",
     },
     {
       name: "installer-registries",

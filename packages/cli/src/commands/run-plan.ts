@@ -35,6 +35,6 @@ export async function runPlan(flags: FlagValues, { stdout, stderr }: CommandCont
 }
 
 function text({ cluster, isNew, plan, unknown }: WhatIf): string {
-  const about = unknown.length === 0 ? "" : `Not reported as running: ${unknown.join(", ")}.\n`;
+  const about = unknown.length === 0 ? "" : `State unknown: ${unknown.join(", ")}.\n`;
   return `${cluster}${isNew ? " (new)" : ""}\n${about}${printPlan(plan)}\n`;
 }

@@ -106,7 +106,7 @@ export function createChangedObjects(maxBytes: number): ChangedObjects {
     },
     remember(object, text, start, end, value) {
       const length = end - start;
-      // It has been let go since it came.
+      // It has been released since it came.
       if (object.size === 0) return;
       if (length > maxBytes / 4) {
         drop(object);

@@ -42,8 +42,6 @@ export interface Explanation {
   readonly isSettled: boolean;
   /** Gravest first: what stops the object itself, then what it consists of. */
   readonly waitingFor: readonly WaitedFor[];
-  /** When the operator looks again without being told. */
-  readonly nextLook: string;
   /** Effects that may have been sent and whose end was not seen. */
   readonly openIntents: readonly OpenIntent[];
   /** Newest first. */
@@ -96,7 +94,6 @@ export function explain({ object, related, record }: ExplainInput): Explanation 
     // What a parent consists of is waited for by itself too; what an object belongs to, or has beside it, is not.
     isSettled: own.length === 0 && !(PARENTS.has(object.kind) && others.some(({ reason }) => !WORTH_KNOWING.has(reason))),
     waitingFor: [...own, ...remarksOn(object), ...others],
-    nextLook: nextLookOf(object),
     openIntents: [...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]), ...(spec?.openWorkerIntents ?? [])],
     decisions: (spec?.decisions ?? []).toReversed(),
   };
@@ -152,15 +149,7 @@ function releaseOf({ type, reason }: Condition): string {
   const catalogue: Readonly<Record<string, ConditionEntry>> = conditionCatalogue;
   const next = catalogue[type]?.reasons[reason]?.next;
   if (next === undefined) return "See the message.";
-  return next === "-" ? "Nothing to do: it goes on by itself." : next;
-}
-
-function nextLookOf(object: Explained): string {
-  const conditions = object.status?.conditions;
-  if (findCondition(conditions, "Paused")?.reason === "ReconcileModeDisable") return "None until the annotation reconcile-mode is removed.";
-  const told = findCondition(conditions, "Ready")?.message;
-  const said = told === undefined ? undefined : /Next look: ([^.]*\.)/.exec(told)?.[1];
-  return said ?? "At once when an object or a machine changes, else within a minute.";
+  return next === "-" ? "Nothing to do; it continues by itself." : next;
 }
 
 function nameOf({ kind, metadata }: Explained): string {

@@ -6,13 +6,13 @@ const SHOWN_DECISIONS = 10;
 
 /** The explanation as text for a terminal. */
 export function printExplanation(explanation: Explanation, now: number): string {
-  const { object, namespace, state, isSettled, waitingFor, nextLook, openIntents, decisions } = explanation;
+  const { object, namespace, state, isSettled, waitingFor, openIntents, decisions } = explanation;
   const head = `${object} in namespace ${namespace}${state === undefined ? "" : `: ${state}`}`;
   const waits = waitingFor.flatMap((one) => [
     "",
     `  ${one.object}  ${one.condition}=${one.status}  ${one.reason}  since ${one.since} (${agoOf(one.since, now)})`,
     ...one.message.split("\n").map((line) => `    ${line}`),
-    ...(isSaid(one.message, one.releasedBy) ? [] : [`    Released by: ${one.releasedBy}`]),
+    ...(isSaid(one.message, one.releasedBy) ? [] : [`    To continue: ${one.releasedBy}`]),
   ]);
   const intents = openIntents.flatMap(({ what, machine, at, deadline, why }) => [
     `  ${what} ${machine.name} (${machine.address}), written ${at}, over at ${deadline}`,
@@ -22,15 +22,13 @@ export function printExplanation(explanation: Explanation, now: number): string 
     `  ${at}  ${action}${machine === undefined ? "" : ` ${machine}`}  ${reason}${rule === undefined ? "" : `  (rule ${rule})`}`,
     ...(message === undefined || message === "" ? [] : [`    ${message}`]),
     // What older decisions waited for came, or a newer one says it.
-    ...(releasedBy === undefined || index > 0 || isSettled ? [] : [`    Released by: ${releasedBy}`]),
+    ...(releasedBy === undefined || index > 0 || isSettled ? [] : [`    To continue: ${releasedBy}`]),
   ]);
   return [
     head,
     ...(isSettled && waitingFor.length === 0
       ? ["", "It is as asked for; nothing is waited for."]
       : ["", isSettled ? "It is as asked for. Worth knowing:" : "Waiting for:", ...waits]),
-    "",
-    `Next look: ${nextLook}`,
     ...(intents.length === 0 ? [] : ["", "Open effects, whose end was not seen yet:", ...intents]),
     ...(told.length === 0
       ? []

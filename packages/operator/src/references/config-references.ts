@@ -90,7 +90,7 @@ export function createConfigReferences(client: KubeClient, clock: Clock): Config
         kind: "problem",
         reason: "ReferenceUnread",
         message: `ConfigMap ${name} could not be read (${code})`,
-        remedy: "It is asked again",
+        remedy: "Retrying",
       };
       return gave(problem as ResolvedConfig);
     }

@@ -110,7 +110,7 @@ export function createReferences(options: ReferencesOptions): References {
             undefined,
           ];
         const code = thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "no answer";
-        return [unresolved("ReferenceUnread", `${what} could not be read (${code})`, "It is asked again"), undefined];
+        return [unresolved("ReferenceUnread", `${what} could not be read (${code})`, "Retrying"), undefined];
       }
     };
     const [resolution, resourceVersion] = await answer();
@@ -210,8 +210,7 @@ export function createReferences(options: ReferencesOptions): References {
         const checked = usableReference(reference, place);
         if (!("path" in checked)) return { kind: "unresolved", problem: checked };
         return (
-          answers.get(textOf(checked)) ??
-          unresolved("ReferenceUnread", `${checked.kind}/${checked.name} was not read yet`, "It is asked again")
+          answers.get(textOf(checked)) ?? unresolved("ReferenceUnread", `${checked.kind}/${checked.name} was not read yet`, "Retrying")
         );
       };
     },
@@ -229,7 +228,7 @@ export function createReferences(options: ReferencesOptions): References {
 export const emptyAddressBook: AddressBook = (reference, namespace) => {
   const checked = usableReference(reference, namespace);
   return "path" in checked
-    ? unresolved("ReferenceUnread", `${checked.kind}/${checked.name} was not read yet`, "It is asked again")
+    ? unresolved("ReferenceUnread", `${checked.kind}/${checked.name} was not read yet`, "Retrying")
     : { kind: "unresolved", problem: checked };
 };
 

@@ -81,7 +81,7 @@ function disk(): NonNullable<InMaintenance["disks"]>[number] {
   return { path: "/dev/sda", sizeBytes: 64e9, transport: "virtio", isReadOnly: false, isCdrom: false, foreignContent: [] };
 }
 
-/** etcd that waits to be founded or joined. */
+/** etcd that waits to be bootstrapped or joined. */
 export const preparing: SeenEtcd = { service: "Preparing", isHealthy: false, localMember: "none", members: undefined, leader: undefined };
 
 /** A machine that runs our configuration; workers leave `etcd` out. */
@@ -152,7 +152,7 @@ export function facts(over: Partial<ClusterFacts> = {}): ClusterFacts {
   };
 }
 
-/** The intent to found etcd on the first control plane. */
+/** The intent to bootstrap etcd on the first control plane. */
 export const intent: NonNullable<ClusterFacts["bootstrapIntent"]> = {
   machine: "demo-10.0.0.1",
   address: "10.0.0.1",
@@ -161,7 +161,7 @@ export const intent: NonNullable<ClusterFacts["bootstrapIntent"]> = {
   deadline: NOW + 600_000,
 };
 
-/** Proof that etcd was founded there. */
+/** Proof that etcd was bootstrapped there. */
 export const founded: NonNullable<ClusterFacts["bootstrapDone"]> = {
   machine: "demo-10.0.0.1",
   address: "10.0.0.1",

@@ -174,7 +174,7 @@ test("a pod counts as gone when it is gone, not when it was evicted", () =>
     assert.equal(last(world)?.kind, "drained");
   }));
 
-test("a budget holds a pod, is named, and lets it go when it may; other pods do not wait for it", () =>
+test("a budget holds a pod, is named, and releases it when it may; other pods do not wait for it", () =>
   withNode(async (world) => {
     await world.pod("web-1");
     await world.pod("other-1");
@@ -316,7 +316,7 @@ test("the right to go on is asked for in every round", () =>
     await world.budget("web-budget", "web", 1);
     let isOurs = true;
     await world.begin({
-      demand: () => (isOurs ? Promise.resolve(60_000) : Promise.reject(new EffectError("RECORD_CHANGED", "the machine was let go"))),
+      demand: () => (isOurs ? Promise.resolve(60_000) : Promise.reject(new EffectError("RECORD_CHANGED", "the machine was released"))),
     });
     assert.equal(last(world)?.kind, "evicting");
     isOurs = false;

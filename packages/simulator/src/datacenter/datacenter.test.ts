@@ -151,7 +151,7 @@ test("a machine that left etcd is let in again as a new member after a wipe", as
   assert.equal(after.filter((id) => !before.has(id)).length, 1);
 });
 
-test("a graceful reset is answered at once; a member that etcd does not let go asks again, and is wiped when it may leave", async () => {
+test("a graceful reset is answered at once; a member that etcd does not released asks again, and is wiped when it may leave", async () => {
   const world = await cluster(3);
   const leaver = await world.client("10.5.0.3", "os:admin");
   world.datacenter.machine("10.5.0.2").powerOff();

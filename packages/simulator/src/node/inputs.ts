@@ -84,7 +84,7 @@ export interface ResetWipe {
 /** What a machine wants from the world around it. */
 export type MachineOutput =
   | { readonly kind: "issue-identity"; readonly which: "maintenance" | "configured" }
-  /** Found a new etcd: answered with `etcd-founded`. */
+  /** bootstrap a new etcd: answered with `etcd-founded`. */
   | { readonly kind: "found-etcd" }
   /** Try to become a learner: answered with `etcd-joined`, or later `etcd-available`. */
   | { readonly kind: "join-etcd" }

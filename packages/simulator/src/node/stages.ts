@@ -3,7 +3,7 @@ import type { Timings } from "./timings.ts";
 
 /**
  * What a machine does by itself, as data: at each named moment which services change, which stage shows, and what follows when.
- * `step.ts` plays it; what cannot be said in a table (which configuration counts, who founds etcd) is there.
+ * `step.ts` plays it; what cannot be said in a table (which configuration counts, who bootstraps etcd) is there.
  */
 export interface StageRule {
   readonly stage?: Stage;

@@ -14,7 +14,7 @@ export interface WorkloadApi {
 
 /** What the API of one simulated cluster needs to know about its cluster. */
 export interface WorkloadClusterRequest {
-  /** Names the etcd behind the API: differs for two clusters that were founded by mistake under one Talos cluster id. Safe as a file name. */
+  /** Names the etcd behind the API: differs for two clusters that were bootstrapped by mistake under one Talos cluster id. Safe as a file name. */
   readonly key: string;
   /** Talos `cluster.id`. */
   readonly clusterId: string;

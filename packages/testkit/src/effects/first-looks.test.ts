@@ -62,7 +62,7 @@ describe("a first configuration", () => {
     }),
     "a record without its intent": () => ({ record: machine("10.0.0.1", { configuredAt: undefined }) }),
     "a record with another key": () => ({ record: machine("10.0.0.1", { spki: "another" }) }),
-    "a record in which it was let go": () => ({ record: machine("10.0.0.1", { releasedAt: 5_000 }) }),
+    "a record in which it was released": () => ({ record: machine("10.0.0.1", { releasedAt: 5_000 }) }),
     "a record with another address": () => ({ record: machine("10.0.0.1", { address: "10.0.0.8" }) }),
   };
   for (const [what, row] of Object.entries(heldBackBy))

@@ -38,7 +38,7 @@ describe("every state that can be reached", () => {
   });
 
   it("shows the way to a state that breaks a rule", () => {
-    // Somebody founds etcd a second time.
+    // Somebody bootstraps etcd a second time.
     const founded = begin("shrinking", 3, 1);
     const found = explore({ ...founded, foundings: 2 }, 3);
     assert.match(found.broken?.rule ?? "", /^S1/);

@@ -12,7 +12,7 @@ export interface Move {
   readonly sent?: Action;
 }
 
-/** Rules that found etcd and change its members; the others are of no concern here. */
+/** Rules that bootstrap etcd and change its members; the others are of no concern here. */
 const RULES = ["bootstrapOnce", "configureMachines", "changeMembership", "rememberMembers"];
 const rules = defaultRules.filter(({ name }) => RULES.includes(name));
 

@@ -8,7 +8,7 @@ import { addressOf, hasQuorum, indexOf, nameOf, type State } from "./state.ts";
  * @param before the state before, when the step between was nobody's death
  */
 export function brokenIn(state: State, before: State): string | undefined {
-  if (state.foundings > 1) return `S1: etcd was founded ${state.foundings} times`;
+  if (state.foundings > 1) return `S1: etcd was bootstrapped ${state.foundings} times`;
   const isDeath = state.mayDie < before.mayDie;
   if (!isDeath && before.etcd !== undefined && hasQuorum(before) && !hasQuorum(state)) return "S10: etcd lost its quorum and nobody died";
   const wiping = state.machines.filter(({ stage }) => stage === "wiping").length;

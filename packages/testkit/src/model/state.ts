@@ -10,7 +10,7 @@ export interface State {
   /** By index: machine `n` is at 10.0.0.(n+1). */
   readonly machines: readonly ModelMachine[];
   readonly etcd: ModelEtcd | undefined;
-  /** How often etcd was founded. */
+  /** How often etcd was bootstrapped. */
   readonly foundings: number;
   /** Machines that the spec lists now, by index. */
   readonly listed: readonly number[];

@@ -177,7 +177,7 @@ export const compositionFaults: readonly Mutant[] = [
   },
   {
     name: "lost-record-frees-machines",
-    about: "lets a Machine go whose TalosMachine is gone while the record of its founded cluster is away",
+    about: "lets a Machine go whose TalosMachine is gone while the record of its bootstrapped cluster is away",
     tests: [`${composition}/read-holding.test.ts`],
     edits: [
       {

@@ -114,7 +114,7 @@ export const effectGuards: readonly Mutant[] = [
     "",
   ]),
 
-  without("asking-everybody", "no other control plane is asked before etcd is founded", ["T4"], "first", [
+  without("asking-everybody", "no other control plane is asked before etcd is bootstrapped", ["T4"], "first", [
     founding,
     "action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)),",
     "action.probe.filter(() => action.machine === '').map((target) => demandNoEtcd(target, effects)),",
@@ -123,7 +123,7 @@ export const effectGuards: readonly Mutant[] = [
     founding,
     "if (!waitsForEtcd(told) && !stoppedWithoutData(told))",
   ]),
-  without("the-founding-machine", "another machine stands where etcd is to be founded", ["T4"], "first", [
+  without("the-founding-machine", "another machine stands where etcd is to be bootstrapped", ["T4"], "first", [
     founding,
     "await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());",
     "",
@@ -133,7 +133,7 @@ export const effectGuards: readonly Mutant[] = [
     "if (action.onlyAfterReboot && !hasStopped(etcd) && (bootId",
     "if (action.probe.length < 0 && (bootId",
   ]),
-  without("founded-once", "the record says that etcd was founded", ["T4"], "first", [
+  without("founded-once", "the record says that etcd was bootstrapped", ["T4"], "first", [
     founding,
     "facts.bootstrapDone === undefined && ",
     "",

@@ -19,7 +19,7 @@ export const founding: readonly Mutant[] = [
   {
     name: "double-bootstrap",
     stands: ["INC5", "INC16", "V5", "guard T4"],
-    about: "asks a second control plane to found etcd after the first (INC16)",
+    about: "asks a second control plane to bootstrap etcd after the first (INC16)",
     edits: [
       {
         file: `${brain}/effects/bootstrap-etcd.ts`,
@@ -327,7 +327,7 @@ export const founding: readonly Mutant[] = [
   {
     name: "new-record-knows-nothing",
     stands: ["INC19"],
-    about: "founds etcd from a record that is younger than the machines' configuration (S2, INC19)",
+    about: "bootstraps etcd from a record that is younger than the machines' configuration (S2, INC19)",
     trouble: "record-lost",
     edits: [
       {

@@ -85,7 +85,7 @@ export const guards: readonly Mutant[] = [
   },
   {
     name: "bootstrap-without-asking",
-    about: "T4: founds etcd without asking the other control planes right before",
+    about: "T4: bootstraps etcd without asking the other control planes right before",
     stands: ["guard T4", "INC15", "INC16"],
     trouble: "founded-and-replaced",
     edits: [
@@ -208,7 +208,7 @@ export const guards: readonly Mutant[] = [
   },
   {
     name: "lost-record-lets-go",
-    about: "T9: a cluster whose record was lost is let go as if nothing had been sent to its machines (S23)",
+    about: "T9: a cluster whose record was lost is released as if nothing had been sent to its machines (S23)",
     stands: ["guard T9"],
     workload: "delete",
     trouble: "record-lost",
@@ -287,7 +287,7 @@ export const guards: readonly Mutant[] = [
   },
   {
     name: "lost-record-frees-a-pool",
-    about: "T9: lets a pool go whose TalosMachines are gone while the record of its founded cluster is away",
+    about: "T9: lets a pool go whose TalosMachines are gone while the record of its bootstrapped cluster is away",
     stands: ["guard T9"],
     tests: [tests.heldMachines],
     edits: [

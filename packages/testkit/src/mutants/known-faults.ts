@@ -61,7 +61,7 @@ export const knownFaults: readonly Mutant[] = [
   },
   {
     name: "rebuilt-after-lost-quorum",
-    about: "founds etcd once more where every control plane waits for it, whatever the record says of before",
+    about: "bootstraps etcd once more where every control plane waits for it, whatever the record says of before",
     stands: ["INC26"],
     tests: [tests.decide],
     edits: [

@@ -39,7 +39,7 @@ export const required: Readonly<Record<string, string>> = {
   W18: "machines that are off or blank could never be deleted",
   W19: "children deleted that were only referred to",
   W21: "changes that should wake it did not",
-  W22: "a cluster made again under its name was never founded and said Ready",
+  W22: "a cluster made again under its name was never bootstrapped and said Ready",
   W23: "installed on the first disk, chosen anew each time",
   W25: "imports believed without a look",
   W26: "calls without an end",

@@ -170,7 +170,7 @@ export const writeGuards: readonly Mutant[] = [
     "await effects.guard.check((facts) => intentOn(facts, machine) === undefined);",
     "await effects.guard.check(() => machine !== '');",
   ]),
-  without("the-owner-of-a-node", "the Node belongs to no machine that was let go", ["WL1"], "tending", [
+  without("the-owner-of-a-node", "the Node belongs to no machine that was released", ["WL1"], "tending", [
     tend,
     "live.every((facts) => formerNodeOwner(facts, seen)?.name === machine)",
     "live.length >= 0 || seen.name === formerNodeOwner(live[0] as ClusterFacts, seen)?.name",

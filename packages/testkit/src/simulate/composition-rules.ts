@@ -34,7 +34,7 @@ export interface CompositionRules {
 }
 
 /**
- * KC1 a Machine is applied after its file was written; KC2 a Machine is let go when its machine is blank or given up; KC3 a machine keeps the address it
+ * KC1 a Machine is applied after its file was written; KC2 a Machine is released when its machine is blank or given up; KC3 a machine keeps the address it
  * is called by as long as its provider names it; KC4 what is said to be installed is; KC5 a Machine that somebody deletes is not put back into its pool;
  * KC6 nothing is made of a cluster whose id an older one has; KC7 the KubernetesCluster goes after everything that was made for it.
  */
@@ -55,7 +55,7 @@ export function createCompositionRules(
     // Of two that say they have one address, the other one may be what runs there.
     if ([...provider.given.values()].filter((other) => other === address).length > 1) return;
     if (datacenter.machine(address).state.config.persisted !== undefined)
-      report("KC2", `Machine ${name} is let go, and ${address} still holds its configuration`);
+      report("KC2", `Machine ${name} is released, and ${address} still holds its configuration`);
   }
 
   async function judgeAnnotations(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {

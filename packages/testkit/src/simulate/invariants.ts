@@ -98,7 +98,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
   let bootstrapTarget: string | undefined;
   let { generation } = stage;
   let lastRecord: ClusterRecord | undefined;
-  /** etcd of this cluster was founded, whatever became of its data since. */
+  /** etcd of this cluster was bootstrapped, whatever became of its data since. */
   let hadMember = hasMember();
   const secretTexts = new Set<string>();
 
@@ -191,9 +191,9 @@ export function createInvariants(input: InvariantsInput): Invariants {
     if (before === undefined) return;
     const intent = before.spec.bootstrap?.intent?.machine.name;
     const kept = after.spec.bootstrap?.intent?.machine.name ?? after.spec.bootstrap?.done?.machine.name;
-    if (intent !== undefined && kept !== intent) report("S3", `the record named ${intent} to found etcd, now ${kept ?? "nobody"}`);
+    if (intent !== undefined && kept !== intent) report("S3", `the record named ${intent} to bootstrap etcd, now ${kept ?? "nobody"}`);
     if (before.spec.bootstrap?.done !== undefined && after.spec.bootstrap?.done === undefined)
-      report("S3", "the record forgot that etcd was founded");
+      report("S3", "the record forgot that etcd was bootstrapped");
     for (const machine of machinesOf(before)) {
       const now = machinesOf(after).find(({ name }) => name === machine.name);
       if (now === undefined) report("S20", `the record forgot ${machine.name}`);
@@ -222,7 +222,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
     });
   }
 
-  /** A machine is let go when it is blank, or by a person's word. */
+  /** A machine is released when it is blank, or by a person's word. */
   async function checkRelease(): Promise<void> {
     if (stage.desired !== undefined) return;
     const policy = stage.deletionPolicy;
@@ -310,13 +310,13 @@ export function createInvariants(input: InvariantsInput): Invariants {
       hadMember ||= hasMember();
       const { done } = record.spec.bootstrap ?? {};
       if (done !== undefined && before?.spec.bootstrap?.done === undefined && !hadMember)
-        report("S4", "the record says that etcd was founded, and no machine is a member");
+        report("S4", "the record says that etcd was bootstrapped, and no machine is a member");
     },
     async check() {
       const foundings = new Map<string, number>();
       for (const cluster of datacenter.etcdClusters()) foundings.set(cluster.clusterId, (foundings.get(cluster.clusterId) ?? 0) + 1);
       for (const [clusterId, count] of foundings)
-        if (count > 1) report("S1", `etcd of cluster ${clusterId.slice(0, 8)} was founded ${count} times`);
+        if (count > 1) report("S1", `etcd of cluster ${clusterId.slice(0, 8)} was bootstrapped ${count} times`);
       const inUse = new Set(livingEtcd(datacenter).map(({ clusterId }) => clusterId));
       if (inUse.size > 1 || foundings.size > stage.generation) report("S7", `machines of one cluster carry ${foundings.size} cluster ids`);
       disturbances.look();

@@ -224,7 +224,7 @@ describe("IN63: host names", () => {
     tell({}, async (world) => {
       await apply(world, kinds.cluster, cluster(named("same")));
       await world.start();
-      // Talos itself lets no second member of that name in: what was founded stays, and nobody is taken for gone.
+      // Talos itself lets no second member of that name in: what was bootstrapped stays, and nobody is taken for gone.
       await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "MemberMissing", 600);
       await world.time.advance(600_000);
       assert.deepEqual(left(world.sent), []);

@@ -74,11 +74,11 @@ describe("a change of settings that is in force at once", () => {
     tell({}, async (world) => {
       await settled(world);
       await edit(world, patched("worker", label("r1")));
-      await world.until("tried", async () => /tries it/.test((await upToDate(world))?.message ?? ""));
+      await world.until("tried", async () => /applying in try mode/.test((await upToDate(world))?.message ?? ""));
       await edit(world, patched("worker"));
-      await world.until("told", async () => /asked for no more/.test((await upToDate(world))?.message ?? ""), 20);
+      await world.until("told", async () => /replaced since/.test((await upToDate(world))?.message ?? ""), 20);
       const { message } = (await upToDate(world)) ?? { message: "" };
-      const until = /comes after (\S+Z)\)/.exec(message)?.[1] ?? "";
+      const until = /follow after (\S+Z)\)/.exec(message)?.[1] ?? "";
       assert.ok(Date.parse(until) > world.time.now(), message);
       const untilTold = (reason: string): Promise<void> =>
         world.until(reason, async () => (await world.condition(kinds.cluster, "Progressing"))?.reason === reason, 30);
@@ -92,7 +92,7 @@ describe("a change of settings that is in force at once", () => {
     tell({}, async (world) => {
       await settled(world);
       await edit(world, patched("worker", label("r1")));
-      await world.until("tried", async () => /tries it/.test((await upToDate(world))?.message ?? ""));
+      await world.until("tried", async () => /applying in try mode/.test((await upToDate(world))?.message ?? ""));
       const pause = (word: string | null): Promise<unknown> =>
         world.client
           .resource(kinds.cluster)

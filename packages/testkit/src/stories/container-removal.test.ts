@@ -155,7 +155,7 @@ describe("a control plane of two in containers is replaced by the other", () => 
       },
     ));
 
-  test("and its supervisor makes it anew without its disk: it waits in maintenance mode and is let go", () =>
+  test("and its supervisor makes it anew without its disk: it waits in maintenance mode and is released", () =>
     two(
       async (world) => {
         await untilSent(world, "Reset 10.5.0.1");
@@ -181,7 +181,7 @@ test("what a removed container keeps is said while it stops, and in the decision
     });
     assert.match(
       [...heard].join("\n"),
-      /is being stopped; it is let go when it does not answer any more: a reset wipes nothing in a container/,
+      /is being stopped; it is released when it does not answer any more: a reset wipes nothing in a container/,
     );
     assert.deepEqual(await released(world), ["demo-10.5.0.2 Stopped"]);
   }));

@@ -31,7 +31,7 @@ async function assertEndState(world: Story): Promise<void> {
   const words = said.map((ready) => ready?.message).join(" ");
   for (const { address } of containerMachines)
     assert.match(words, new RegExp(`${address.replaceAll(".", "\\.")}: [^;]*kubelet not running`));
-  // A call whose outcome nobody knows may be repeated, and only to the same machine: one etcd is founded.
+  // A call whose outcome nobody knows may be repeated, and only to the same machine: one etcd is bootstrapped.
   assert.equal(new Set(world.sent.filter((call) => call.startsWith("Bootstrap"))).size, 1);
   assert.equal(world.datacenter.etcdClusters().length, 1);
   assert.deepEqual(
@@ -107,7 +107,7 @@ describe("the same end after", () => {
       }),
     );
 
-  for (const when of ["before etcd is founded", "at the end"])
+  for (const when of ["before etcd is bootstrapped", "at the end"])
     test(`the status of every object is lost ${when}`, () =>
       tell(withoutKubelet, async (world) => {
         await begin(world);

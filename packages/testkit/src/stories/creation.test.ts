@@ -12,7 +12,7 @@ async function make(world: Story, cluster = demoCluster(cps, workers)): Promise<
   await world.start();
 }
 
-test("a cluster is founded once, its machines are configured once, and idleness changes nothing", () =>
+test("a cluster is bootstrapped once, its machines are configured once, and idleness changes nothing", () =>
   tell({}, async (world) => {
     await make(world);
     await world.untilReady();

@@ -163,7 +163,7 @@ describe("an edit of a cluster that runs", () => {
       }));
 });
 
-test("a worker that is listed later joins; when it leaves the list it is wiped and let go", () =>
+test("a worker that is listed later joins; when it leaves the list it is wiped and released", () =>
   tell({}, async (world) => {
     await ready(world);
     await edit(world, { worker: pool("10.5.0.4", "10.5.0.5") });

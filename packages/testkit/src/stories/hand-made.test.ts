@@ -31,7 +31,7 @@ async function founded(world: Story): Promise<void> {
 }
 
 describe("a TalosMachine that a person made", () => {
-  test("B032: joins the cluster that its reference names, and is wiped and let go when it is deleted", () =>
+  test("B032: joins the cluster that its reference names, and is wiped and released when it is deleted", () =>
     tell({}, async (world) => {
       await founded(world);
       await apply(world, kinds.machine, machine({ type: "worker", hostname: "by-hand-1", ips: [address] }));

@@ -271,7 +271,7 @@ test("a machine whose plug is pulled is missed by name, and welcomed back", () =
     await world.untilReady();
   }));
 
-test("the call to found etcd goes to the machine that was written down, not to one that took its address", () => {
+test("the call to bootstrap etcd goes to the machine that was written down, not to one that took its address", () => {
   let isHeld = true;
   const lost = (real: TalosDialer): TalosDialer =>
     without(
@@ -281,7 +281,7 @@ test("the call to found etcd goes to the machine that was written down, not to o
   return tell({ dialer: lost }, async (world) => {
     await world.client.resource(kinds.cluster).create(demoCluster(cps));
     await world.start();
-    await world.until("asked to found etcd", async () => {
+    await world.until("asked to bootstrap etcd", async () => {
       const record = await world.get(kinds.record);
       return (record?.spec?.["bootstrap"] as { readonly intent?: object } | undefined)?.intent !== undefined;
     });
@@ -306,7 +306,7 @@ test("a cluster whose worker pool lists a machine of another one is told which p
     await world.untilReady();
     // Which one is older is told by the second.
     await world.time.advance(2_000);
-    // Until etcd is founded whoever disputes an address holds up the whole cluster.
+    // Until etcd is bootstrapped whoever disputes an address holds up the whole cluster.
     world.datacenter.machine("10.5.0.3").powerOff();
     const thief = demoCluster(["10.5.0.3"], ["10.5.0.4", "10.5.0.2"], { endpoint: "https://10.5.0.101:6443" });
     await world.client.resource(kinds.cluster).create({ ...thief, metadata: { ...thief.metadata, name: "thief" } });

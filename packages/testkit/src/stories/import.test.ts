@@ -79,7 +79,7 @@ test("differences are told with their paths and need a person's word for exactly
       assert.match(said?.message ?? "", /^The running cluster is not taken over yet; see the condition Imported\./);
     }
     const told = await Promise.all([kinds.controlPlane, kinds.worker, kinds.machine].map((kind) => world.client.resource(kind).list()));
-    assert.doesNotMatch(JSON.stringify(told), /no Kubernetes yet|not founded/, "a running cluster is not called new");
+    assert.doesNotMatch(JSON.stringify(told), /no Kubernetes yet|not bootstrapped/, "a running cluster is not called new");
     assert.match((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "", /demo-10\.5\.0\.1 lists 3 member\(s\)/);
     await world.annotate(kinds.controlPlane, approve, "0123456789");
     await world.until("told again", async () => /was for other differences/.test((await imported(world))?.message ?? ""), 60);

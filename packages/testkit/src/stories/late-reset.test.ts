@@ -88,7 +88,7 @@ test("a reset that timed out and comes minutes later is waited for, and counts w
     await world.time.advance(5 * 60_000);
     const removing = await world.condition(kinds.controlPlane, "Removing");
     assert.equal(removing?.reason, "Resetting");
-    assert.match(removing.message, /^demo-10\.5\.0\.3 leaves etcd and is wiped; it is let go once it answers in maintenance mode\.$/);
+    assert.match(removing.message, /^demo-10\.5\.0\.3 leaves etcd and is wiped; it is released once it answers in maintenance mode\.$/);
     await late.arrive(world);
     await world.until("replaced", settled(world, at(1, 2, 4)));
     assert.equal(wipes(world, "10.5.0.3"), 1);

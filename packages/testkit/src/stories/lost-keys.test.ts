@@ -82,7 +82,7 @@ test("machines that were configured with keys that are gone are shut out by no n
   return tell({ dialer: withoutBootstrap(() => isHeld) }, async (world) => {
     await world.client.resource(kinds.cluster).create(demoCluster(cps));
     await world.start();
-    await world.until("asked to found etcd", async () => {
+    await world.until("asked to bootstrap etcd", async () => {
       const record = await world.get(kinds.record);
       return (record?.spec?.["bootstrap"] as { readonly intent?: object } | undefined)?.intent !== undefined;
     });
@@ -150,7 +150,7 @@ test("a record that is made after another one was lost in the same process count
     await world.start();
     const foundAt = async (): Promise<unknown> =>
       ((await world.get(kinds.record))?.spec?.["bundle"] as { readonly foundAt?: string } | undefined)?.foundAt;
-    await world.until("asked to found etcd", async () => {
+    await world.until("asked to bootstrap etcd", async () => {
       const record = await world.get(kinds.record);
       return (record?.spec?.["bootstrap"] as { readonly intent?: object } | undefined)?.intent !== undefined;
     });

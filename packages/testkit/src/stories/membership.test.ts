@@ -190,7 +190,7 @@ test("a dead control plane is taken off the list: its member is removed, its rep
     assert.equal(dead.state.stage, "maintenance");
   }));
 
-test("a dead control plane that a person gives up is let go, and the word acts once", () =>
+test("a dead control plane that a person gives up is released, and the word acts once", () =>
   tell(options, async (world) => {
     await ready(world, at(1, 2, 3));
     const dead = world.datacenter.machine("10.5.0.2");

@@ -66,7 +66,7 @@ test("a learner that does not catch up is named with what to do, and nothing els
     );
   }));
 
-test("a learner that never catches up is let go when its machine is taken off the list, and another one joins in its place", () =>
+test("a learner that never catches up is released when its machine is taken off the list, and another one joins in its place", () =>
   stuck(async (world) => {
     await list(world, at(1, 2, 3, 5, 6));
     await world.until("grown without it", voters(world, at(1, 2, 3, 5, 6)), 1_800);

@@ -34,7 +34,7 @@ test("the plan of a cluster that does not exist yet founds it, and says that not
     assert.deepEqual(effects(found), [
       `waits ${[...cps, ...workers].map((address) => `demo-${address}`).join(" ")}`,
       `installs ${[...cps, ...workers].map((address) => `demo-${address}`).join(" ")}`,
-      "founds etcd demo-10.5.0.1",
+      "bootstraps etcd demo-10.5.0.1",
     ]);
   }));
 

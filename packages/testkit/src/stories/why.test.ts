@@ -31,7 +31,7 @@ test("why names the machine that is missing, since when, and what releases it; a
         ),
         JSON.stringify(told.waitingFor, undefined, 1),
       );
-      assert.match(printExplanation(told, world.time.now()), /Released by: /);
+      assert.match(printExplanation(told, world.time.now()), /To continue: /);
     }
     const machine = await why(world, kinds.machine, "demo-10.5.0.2");
     assert.equal(machine.waitingFor[0]?.reason, "WaitingForMachines");

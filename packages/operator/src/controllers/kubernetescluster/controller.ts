@@ -205,7 +205,7 @@ export function createCompositionController(options: CompositionControllerOption
       watchOf({ informer: workers, why: "a pool tells how far it is", map: ownerKeys }),
       watchOf({
         informer: options.machines,
-        why: "a machine is ready, or was let go",
+        why: "a machine is ready, or was released",
         map: (machine) => poolKeys(machine, options).flatMap(ownerKeys),
       }),
     ],

@@ -170,7 +170,7 @@ test("composition: settled it is Ready, and nothing leaves", () => {
   assert.deepEqual([decision.stage, reasonOf(decision, "Ready"), decision.release, decision.deletePools], ["ready", "AllReady", [], []]);
 });
 
-test("composition: a Machine is let go only when its pool has seen the list, nothing stands for it, and the record does not hold it (V7, V11)", () => {
+test("composition: a Machine is released only when its pool has seen the list, nothing stands for it, and the record does not hold it (V7, V11)", () => {
   const before = settled(cluster({ workers: [{ name: "a", replicas: 2, machineTemplate: { spec: {} } }] }));
   const now = { ...before, ...seen(cluster(), { machines: before.machines, controlPlane: before.controlPlane }) };
   const shrunk = (over: Partial<Seen>): Decision => decideComposition({ ...now, workers: settled(cluster()).workers, ...over });

@@ -86,7 +86,7 @@ function besideAnother(seen: Seen, other: string, base: Decision): Decision {
 }
 
 /**
- * A cluster that runs already and is not ours yet: its pools are made, read and verify it, and no Machine is made, changed or let go. What runs and what the
+ * A cluster that runs already and is not ours yet: its pools are made, read and verify it, and no Machine is made, changed or released. What runs and what the
  * spec wants must be the same machines, as one that is not listed would be dropped without a drain.
  */
 function takeOver(seen: Seen, { machines, leaving, pools }: Composition, base: Decision): Decision {
@@ -157,7 +157,7 @@ function takeDown(seen: Seen): Decision {
   if (isBeingOrphaned(seen.cluster.metadata))
     return {
       ...nothing,
-      ...say("WaitingForChildren", "Deleted with --cascade=orphan: pools and Machines stay as they are, and are let go of first."),
+      ...say("WaitingForChildren", "Deleted with --cascade=orphan: pools and Machines stay as they are, and are released first."),
     };
   if (isStillOfOthers(seen))
     return {

@@ -40,7 +40,7 @@ export const compositionFinalizers = {
   cluster: "cluster.vitistack.io/finalizer",
   /** Of the operator that made these kinds: taken over, and removed with ours. */
   clusterOfOthers: "kubernetescluster.vitistack.io/finalizer",
-  /** Keeps a Machine until the cluster has let it go: drained, out of etcd and wiped. */
+  /** Keeps a Machine until the cluster has released it: drained, out of etcd and wiped. */
   machineInUse: "cluster.vitistack.io/machine-in-use",
 } as const;
 

@@ -16,7 +16,7 @@ export interface LetGoPorts extends Pick<CompositionCaches, "vitistackMachines" 
   readonly client: KubeClient;
 }
 
-/** Deletes a Machine that the cluster has let go of, and stops holding it: its provider finishes with it. */
+/** Deletes a Machine that the cluster has released, and stops holding it: its provider finishes with it. */
 export async function release(machine: VitistackMachine, owner: string, ports: LetGoPorts, context: ReconcileContext): Promise<void> {
   const machineClient = ports.client.resource<VitistackMachine>(vitistackMachineResource);
   const { namespace, name, deletionTimestamp } = machine.metadata;
@@ -36,7 +36,7 @@ export async function abandon(name: string, { controlPlane }: Seen, ports: LetGo
   if (facts === undefined || machineFact(facts, name)?.releasedAt !== undefined) return;
   const word = wordFor(facts, name, undefined);
   const value = { metadata: { uid, resourceVersion, annotations: { [annotations.abandonMachine]: word } } };
-  context.log.info({ machine: name, action: "Abandon" }, "Its provider destroyed it: it is let go without a wipe");
+  context.log.info({ machine: name, action: "Abandon" }, "Its provider destroyed it: it is released without a wipe");
   const key = { namespace, name: cluster };
   context.wrote(
     controlPlanes,

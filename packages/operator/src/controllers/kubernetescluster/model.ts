@@ -64,7 +64,7 @@ export interface Decision {
   readonly apply: readonly MachineManifest[];
   readonly applyPools: readonly PoolManifest[];
   readonly deletePools: readonly { readonly kind: "TalosControlPlane" | "TalosWorker"; readonly name: string }[];
-  /** Machines that the cluster has let go: deleted, and no longer held. */
+  /** Machines that the cluster has released: deleted, and no longer held. */
   readonly release: readonly VitistackMachine[];
   /** TalosMachines whose machine is destroyed, as its provider says, and that nobody can wipe any more: given up by name. */
   readonly abandon: readonly string[];
@@ -75,7 +75,7 @@ export interface Decision {
   readonly conditions: readonly ConditionInput[];
   /** One sentence for the column Message. */
   readonly message: string;
-  /** True when the record has to be read before machines can be let go. */
+  /** True when the record has to be read before machines can be released. */
   readonly needsRecord: boolean;
   /** True when what no cache tells of has to be asked for by name before anything goes. */
   readonly needsAsking: boolean;

@@ -19,7 +19,7 @@ export interface GroupWish {
 export interface GroupPlan {
   /** In the order of their indexes: those that stay, then new ones. */
   readonly wanted: readonly string[];
-  /** Those that leave the cluster, highest index first; they are let go when it has released them. */
+  /** Those that leave the cluster, highest index first; they are released when it has released them. */
   readonly leaving: readonly string[];
   /** Names that new ones were not given because they are taken, though no member has them: a list may have told too little. */
   readonly passedOver: readonly string[];
@@ -29,7 +29,7 @@ export interface GroupPlan {
  * Chooses who stays, who comes and who leaves. Pure.
  *
  * Machines keep their names, also ones that other operators gave (`<id>-ctp0`, `<id>-wrk3`). The lowest free indexes come, the highest leave (A103). One that
- * is being deleted leaves, and another index comes in its place at once: it has joined before the old one is let go where that matters.
+ * is being deleted leaves, and another index comes in its place at once: it has joined before the old one is released where that matters.
  */
 export function planGroup({ prefix, replicas, members, isTaken }: GroupWish): GroupPlan {
   const staying = members.filter(({ isGoing }) => !isGoing).toSorted(byIndex);

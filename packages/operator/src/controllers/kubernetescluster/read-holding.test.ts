@@ -60,7 +60,7 @@ describe("what Machines may hold a configuration", () => {
     assert.deepEqual(await held({ record: released, controlPlane: founded }), []);
   });
 
-  it("nobody knows while the record of a founded cluster is away", async () => {
+  it("nobody knows while the record of a bootstrapped cluster is away", async () => {
     assert.equal(await held({ controlPlane: founded }), undefined);
   });
 

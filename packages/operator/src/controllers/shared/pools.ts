@@ -20,7 +20,14 @@ export interface UnreadyPool {
 }
 
 /** What a control plane says when single machines keep the cluster from being ready; all else it knows better than the pool. */
-const OF_MACHINES: ReadonlySet<string> = new Set<ReadyReason>(["NodesNotReady", "WaitingForMachines", "MachineUnreachable", "Removing"]);
+const OF_MACHINES: ReadonlySet<string> = new Set<ReadyReason>([
+  "NodesNotReady",
+  "WaitingForMachines",
+  "Configuring",
+  "Booting",
+  "MachineUnreachable",
+  "Removing",
+]);
 
 /**
  * The pool that keeps a cluster from being ready; `undefined` = none does.

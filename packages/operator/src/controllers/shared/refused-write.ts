@@ -10,9 +10,6 @@ const REFUSALS: ReadonlySet<KubeApiErrorCode> = new Set(["FORBIDDEN", "UNAUTHORI
 /** Most characters of what the server said. */
 const LONGEST = 1_024;
 
-/** It is tried again so soon at the latest. Milliseconds. */
-const LATEST_RETRY_MS = 15_000;
-
 /** True for a call that the API server refuses, and goes on refusing until somebody changes something. */
 export function isRefusedWrite(thrown: unknown): thrown is KubeApiError {
   return thrown instanceof KubeApiError && REFUSALS.has(thrown.code);
@@ -29,7 +26,7 @@ export function withRefusal(
 ): readonly ConditionInput[] {
   if (!isRefusedWrite(failure)) return conditions;
   const words = `The API server refuses what has to be written next, and nothing is done without it: ${failure.message.slice(0, LONGEST)}`;
-  const ready = conditionFor("Ready", "WriteRefused", withOutlook("WriteRefused", words, LATEST_RETRY_MS), generation);
+  const ready = conditionFor("Ready", "WriteRefused", withOutlook("WriteRefused", words), generation);
   const progressing = conditionFor("Progressing", "Blocked", "See the condition Ready.", generation);
   return conditions.map((one) => (one.type === "Ready" ? ready : one.type === "Progressing" ? progressing : one));
 }

@@ -127,17 +127,17 @@ for (const [what, change] of [
   ["a reason", comingUp("Unmet: b.", "MachineUnreachable")],
   ["the generation that it is about", comingUp("Unmet: b.", "NodesNotReady", 2)],
   ["a state", { ...comingUp("Unmet: b."), fields: { state: "Installing" } }],
-  ["what another condition says", withRollout("Unmet: b.", "cp-2 tries it.")],
+  ["what another condition says", withRollout("Unmet: b.", "cp-2 (applying in try mode).")],
 ] as const)
   test(`${what} that changes does not wait for messages`, async () => {
     const { object, at, writer } = createStored();
     const own = writer();
-    const before = change.conditions.length === 1 ? comingUp("Unmet: a.") : withRollout("Unmet: a.", "cp-1 tries it.");
+    const before = change.conditions.length === 1 ? comingUp("Unmet: a.") : withRollout("Unmet: a.", "cp-1 (applying in try mode).");
     assert.equal(await own.write(object(), before, EVERY_MS), 1_000, "the first words wait, too");
     at(1_000);
     await own.write(object(), before, EVERY_MS);
     at(1_000 + EVERY_MS);
-    const words = change.conditions.length === 1 ? comingUp("Unmet: b.") : withRollout("Unmet: b.", "cp-1 tries it.");
+    const words = change.conditions.length === 1 ? comingUp("Unmet: b.") : withRollout("Unmet: b.", "cp-1 (applying in try mode).");
     assert.equal(await own.write(object(), words, EVERY_MS), 30_000 - EVERY_MS);
     assert.equal(await own.write(object(), change, EVERY_MS), undefined);
     assert.equal(object().status?.conditions?.[0]?.message, "Unmet: b.");

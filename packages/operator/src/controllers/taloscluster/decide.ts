@@ -139,7 +139,7 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
 function takeDown({ cluster, controlPlane, worker }: ClusterSeen, hasFinalizer: boolean): ClusterDecision {
   const generation = cluster.metadata.generation;
   if (isBeingOrphaned(cluster.metadata)) {
-    const message = "Deleted with --cascade=orphan: the control plane and the worker pool stay as they are, and are let go of first.";
+    const message = "Deleted with --cascade=orphan: the control plane and the worker pool stay as they are, and are released first.";
     const conditions = [
       conditionFor("Ready", "Deleting", message, generation),
       conditionFor("Deleting", "WaitingForChildren", message, generation),
@@ -234,7 +234,7 @@ function inertOf(cluster: TalosCluster): readonly ConditionInput[] {
     conditionFor(
       "FieldNotSupported",
       "FieldNotSupported",
-      `Set and without effect in this release: ${inert.join(", ")}.`,
+      `Field ignored in metal mode: ${inert.join(", ")}.`,
       cluster.metadata.generation,
     ),
   ];

@@ -63,12 +63,12 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
   {
     name: "guards a new control plane with its finalizer before anything else",
     world: { controlPlane: controlPlane(3, {}, { finalizers: [] }) },
-    want: { rule: "keepFinalizers", actions: ["AddFinalizer"], ready: "WaitingForMachines", state: "Pending" },
+    want: { rule: "keepFinalizers", actions: ["AddFinalizer"], ready: "Composing", state: "Pending" },
   },
   {
     name: "makes keys for a cluster that never was",
     world: {},
-    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "WaitingForMachines" },
+    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "Composing" },
   },
   {
     name: "makes no keys while it is unknown whether there are some",
@@ -127,12 +127,12 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
   {
     name: "makes keys again when record and bundle are gone and nothing was ever sent",
     world: { machineObjects: [composed("10.0.0.1", "WaitingForMachine")], looks: allInMaintenance, watchedSince: NOW - 700_000 },
-    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "WaitingForMachines" },
+    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "Composing" },
   },
   {
     name: "makes keys although a person wrote a TalosMachine before",
     world: { hasObjects: true, looks: allInMaintenance },
-    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "WaitingForMachines" },
+    want: { rule: "keepKeys", actions: ["CreateBundle"], ready: "Composing" },
   },
   {
     name: "leaves a Secret of somebody else alone",
@@ -142,7 +142,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
   {
     name: "takes keys that were made before a crash into the record",
     world: { bundle: { kind: "present", value: { fingerprint: "fingerprint", clusterId: "cluster-id", isOurs: true, isDeleting: false } } },
-    want: { rule: "keepKeys", actions: ["WriteRecord"], ready: "WaitingForMachines" },
+    want: { rule: "keepKeys", actions: ["WriteRecord"], ready: "Composing" },
   },
   {
     name: "stops when the bundle that the record names is gone",
@@ -168,17 +168,17 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       facts: facts({ controlPlaneUid: "other" }),
       controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/adopt": "cluster-id" } }),
     },
-    want: { rule: "keepKeys", actions: ["WriteRecord"], ready: "WaitingForMachines" },
+    want: { rule: "keepKeys", actions: ["WriteRecord"], ready: "Configuring" },
   },
   {
     name: "answers that word once the record is this object's",
     world: { facts: facts(), controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/adopt": "cluster-id" } }) },
-    want: { rule: "answerAnnotations", actions: ["AnswerAnnotation"], ready: "WaitingForMachines" },
+    want: { rule: "answerAnnotations", actions: ["AnswerAnnotation"], ready: "Configuring" },
   },
   {
     name: "makes one TalosMachine for each machine",
     world: { facts: facts(), hasObjects: false },
-    want: { rule: "composeMachines", actions: ["CreateMachine", "CreateMachine", "CreateMachine"], ready: "WaitingForMachines" },
+    want: { rule: "composeMachines", actions: ["CreateMachine", "CreateMachine", "CreateMachine"], ready: "Composing" },
   },
   {
     name: "writes down every waiting machine before it sends to it",
@@ -186,7 +186,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: {
       rule: "configureMachines",
       actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1", "ConfigureMachine demo-10.0.0.2"],
-      ready: "WaitingForMachines",
+      ready: "Configuring",
     },
   },
   {
@@ -198,13 +198,13 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: {
       rule: "configureMachines",
       actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1", "ConfigureMachine demo-10.0.0.2"],
-      ready: "WaitingForMachines",
+      ready: "Configuring",
     },
   },
   {
     name: "sends again to the same key without writing again",
     world: { facts: facts({ machines: [configured("10.0.0.1")] }), looks: { "10.0.0.1": inMaintenance("10.0.0.1") } },
-    want: { rule: "configureMachines", actions: ["ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },
+    want: { rule: "configureMachines", actions: ["ConfigureMachine demo-10.0.0.1"], ready: "Configuring" },
   },
   {
     name: "gives a machine that took its configuration time to act on it",
@@ -213,7 +213,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
       sent: new Map([["Configure/demo-10.0.0.1", { at: NOW - 1000, outcome: "answered", detail: "" }]]),
     },
-    want: { rule: "waitOrSettle", ready: "WaitingForMachines" },
+    want: { rule: "waitOrSettle", ready: "Configuring" },
   },
   {
     name: "sends a configuration again when the clock was set back since, instead of waiting for it",
@@ -222,7 +222,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
       sent: new Map([["Configure/demo-10.0.0.1", { at: NOW + 3_600_000, outcome: "unknown", detail: "" }]]),
     },
-    want: { rule: "configureMachines", actions: ["ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },
+    want: { rule: "configureMachines", actions: ["ConfigureMachine demo-10.0.0.1"], ready: "Configuring" },
   },
   {
     name: "sends nothing to a configured machine that waits in maintenance mode with another key",
@@ -239,7 +239,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       looks: { ...allPreparing, "10.0.0.2": inMaintenance("10.0.0.2", { spki: "new" }) },
       controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/approve-reprovision": "uuid-10.0.0.2" } }),
     },
-    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.2"], ready: "WaitingForMachines" },
+    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.2"], ready: "Configuring" },
   },
   {
     name: "takes a word that names a UUID for none of the cloned machines that share it",
@@ -284,7 +284,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
   {
     name: "asks no disk of a container",
     world: { facts: facts(), looks: { "10.0.0.1": inMaintenance("10.0.0.1", { disks: [], platform: "container" }) } },
-    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },
+    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1"], ready: "Configuring" },
   },
   {
     name: "sends nothing to a machine nobody vouched for when that is demanded",
@@ -299,7 +299,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/accept-identity": "spki-10.0.0.1" } }),
       looks: { "10.0.0.1": inMaintenance("10.0.0.1"), "10.0.0.2": inMaintenance("10.0.0.2") },
     },
-    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1"], ready: "WaitingForMachines" },
+    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1"], ready: "Configuring" },
   },
   {
     name: "takes a person's word for a key off once it has acted",
@@ -307,15 +307,15 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       facts: facts({ machines: [configured("10.0.0.1", "controlplane", "demo", { vouchedAt: NOW })] }),
       controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/accept-identity": "spki-10.0.0.1" } }),
     },
-    want: { rule: "answerAnnotations", actions: ["AnswerAnnotation"], ready: "WaitingForMachines" },
+    want: { rule: "answerAnnotations", actions: ["AnswerAnnotation"], ready: "Configuring" },
   },
   {
-    name: "writes down the target and then founds etcd when all control planes wait for it",
+    name: "writes down the target and then bootstraps etcd when all control planes wait for it",
     world: { facts: facts({ machines: allConfigured }), looks: allPreparing },
     want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping", state: "Available" },
   },
   {
-    name: "founds etcd on the control plane that the endpoint names, where the others look for it without discovery",
+    name: "bootstraps etcd on the control plane that the endpoint names, where the others look for it without discovery",
     world: { facts: facts({ machines: allConfigured, endpoint: "https://10.0.0.2:6443" }), looks: allPreparing },
     want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.2"], ready: "Bootstrapping" },
   },
@@ -435,14 +435,14 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "waitOrSettle", ready: "Bootstrapping" },
   },
   {
-    name: "founds etcd while a control plane that was never configured is silent",
+    name: "bootstraps etcd while a control plane that was never configured is silent",
     world: { facts: facts({ machines: allConfigured.slice(0, 2) }), looks: { ...allPreparing, "10.0.0.3": silent } },
     want: { rule: "bootstrapOnce", actions: ["WriteRecord", "BootstrapEtcd demo-10.0.0.1"], ready: "Bootstrapping" },
   },
   {
     name: "founds nothing while a control plane that was configured is silent",
     world: { facts: facts({ machines: allConfigured }), looks: { ...allPreparing, "10.0.0.3": silent } },
-    want: { rule: "waitOrSettle", ready: "WaitingForMachines", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
+    want: { rule: "waitOrSettle", ready: "Configuring", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
   },
   {
     name: "founds nothing before every control plane was asked once",
@@ -450,7 +450,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       facts: facts({ machines: allConfigured.slice(0, 2) }),
       looks: { "10.0.0.1": running(preparing), "10.0.0.2": running(preparing) },
     },
-    want: { rule: "waitOrSettle", ready: "WaitingForMachines" },
+    want: { rule: "waitOrSettle", ready: "Configuring" },
   },
   {
     name: "founds nothing while a silent control plane may have been configured before the record",
@@ -517,7 +517,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
   {
     name: "asks nobody else when the recorded target is silent",
     world: { facts: facts({ machines: allConfigured, bootstrapIntent: intent }), looks: { ...allPreparing, "10.0.0.1": silent } },
-    want: { rule: "waitOrSettle", ready: "WaitingForMachines", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
+    want: { rule: "waitOrSettle", ready: "Configuring", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
   },
   {
     name: "waits a moment after a call whose answer was lost",
@@ -569,7 +569,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "bootstrapOnce", actions: ["WriteRecord"], ready: "Bootstrapping" },
   },
   {
-    name: "never founds etcd a second time, whatever the machines show",
+    name: "never bootstraps etcd a second time, whatever the machines show",
     world: { facts: facts({ machines: allConfigured, bootstrapIntent: intent, bootstrapDone: founded }), looks: allPreparing },
     want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", state: "Bootstrapped", conditions: { EtcdHealthy: "NoAnswer" } },
   },
@@ -680,10 +680,26 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       facts: facts({ machines: [...allConfigured, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded }),
       looks: { ...healthy, "10.0.1.1": running(undefined, { stage: "booting", ready: false }) },
     },
-    want: { rule: "waitOrSettle", ready: "NodesNotReady", conditions: { NodesReady: "AllNodesReady" } },
+    want: { rule: "waitOrSettle", ready: "Configuring", conditions: { NodesReady: "AllNodesReady" } },
   },
   {
     name: "tells a worker that answers nothing from one whose node is not ready",
+    world: {
+      workers: [worker(1)],
+      facts: facts({
+        machines: [...allConfigured, { ...configured("10.0.1.1", "worker", "demo-workers"), appliedHash: "read" }],
+        bootstrapDone: founded,
+      }),
+      looks: { ...healthy, "10.0.1.1": silent },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "MachineUnreachable",
+      conditions: { NodesReady: "AllNodesReady", Progressing: "Blocked" },
+    },
+  },
+  {
+    name: "calls a worker that was just configured no lost one while it reboots",
     world: {
       workers: [worker(1)],
       facts: facts({ machines: [...allConfigured, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded }),
@@ -691,8 +707,8 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
     want: {
       rule: "waitOrSettle",
-      ready: "MachineUnreachable",
-      conditions: { NodesReady: "AllNodesReady", Progressing: "Blocked" },
+      ready: "Configuring",
+      conditions: { NodesReady: "AllNodesReady", Progressing: "Configuring" },
     },
   },
   {

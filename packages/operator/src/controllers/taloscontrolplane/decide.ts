@@ -119,7 +119,7 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
     verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(seen) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready = isReady
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
-    : conditionFor("Ready", waiting.reason, withOutlook(waiting.reason, waiting.message, requeueAfterMs), generation);
+    : conditionFor("Ready", waiting.reason, withOutlook(waiting.reason, waiting.message), generation);
   const said = verdict.conditions ?? [];
   const standing = [...describe(seen), ...configConditions(seen), ...removalConditions(seen)];
   const conditions: readonly ConditionInput[] = [
@@ -154,11 +154,15 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
     case "Unobserved":
       return "Configuring";
     case "WaitingForMachines":
-      return seen.record.kind === "present" ? "WaitingForMachines" : "Composing";
+      return "WaitingForMachines";
     case "Bootstrapping":
       return "Bootstrapping";
     case "EtcdUnhealthy":
       return isChangingConfig(seen) ? "ChangingConfiguration" : isSomebodyJoining(seen) ? "Joining" : "Blocked";
+    case "Composing":
+    case "Configuring":
+      return waiting.reason;
+    case "Booting":
     case "NodesNotReady":
       return "WaitingForNodes";
     case "Deleting":
@@ -188,7 +192,7 @@ function hasNoVote({ look }: SeenMachine): boolean {
   return etcd?.localMember === "none" || etcd?.members?.some(({ id, isLearner }) => isLearner && id === etcd.localMember) === true;
 }
 
-/** The published word. Never goes back from `Bootstrapped` once etcd was founded, and is `Ready` exactly while the condition is. */
+/** The published word. Never goes back from `Bootstrapped` once etcd was bootstrapped, and is `Ready` exactly while the condition is. */
 function stateWord(seen: Observed, ready: "Ready" | undefined): ControlPlaneState {
   if (ready !== undefined) return ready;
   if (seen.record.kind === "present" && seen.record.value.facts.bootstrapDone !== undefined) return "Bootstrapped";

@@ -121,7 +121,7 @@ async function execute(action: Action, effects: Effects): Promise<void> {
     case "RemoveFinalizer": {
       const resource = client.resource(action.object.kind === "TalosWorker" ? talosWorkerResource : talosControlPlaneResource);
       const object = await resource.tryGet({ namespace, name: action.object.name });
-      // Another object of this name was not let go of.
+      // Another object of this name was not released.
       if (object === undefined || !isSeen(action.object.kind, object, seen)) return;
       if (action.object.kind === "TalosControlPlane") await deleteUntold(effects);
       await removeFinalizer(

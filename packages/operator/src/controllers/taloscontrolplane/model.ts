@@ -112,7 +112,7 @@ export interface Observed {
   readonly installed?: readonly MachinePlace[];
   /** In the order of declaration, control planes first. */
   readonly machines: readonly SeenMachine[];
-  /** Machines that the record knows, that were not let go, and that no spec declares any more. */
+  /** Machines that the record knows, that were not released, and that no spec declares any more. */
   readonly former: readonly SeenMachine[];
   /** Former workers whose pool is there though no list told of it (asked only while the control plane is deleted). */
   readonly untold?: readonly MachineName[];
@@ -219,7 +219,7 @@ export type Action =
       readonly leavesEtcd?: boolean;
       /**
        * The machine leaves a cluster that stays: the specs are read live, and none may list it. `no-voter`: etcd's members are asked, and it must be none
-       * that votes; `no-member`: the others list no member of it at all; `no-etcd`: etcd is not founded, and the machine must hold none. Default: cluster or
+       * that votes; `no-member`: the others list no member of it at all; `no-etcd`: etcd is not bootstrapped, and the machine must hold none. Default: cluster or
        * pool are deleted.
        */
       readonly ifUnlisted?: "voter" | "no-voter" | "no-member" | "no-etcd" | "worker";

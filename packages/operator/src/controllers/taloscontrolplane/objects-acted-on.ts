@@ -1,7 +1,7 @@
 import type { Action } from "./model.ts";
 
 /**
- * Objects that a pass is to make, let go, guard or send after their machines, as one word; `undefined` when it is to do anything else. What these actions
+ * Objects that a pass is to make, release, guard or send after their machines, as one word; `undefined` when it is to do anything else. What these actions
  * find done already, or changed since it was seen, they pass over.
  */
 export function objectsActedOn(actions: readonly Action[]): string | undefined {

@@ -221,7 +221,7 @@ function isMachine(endpoint: string, declared: readonly DeclaredMachine[]): bool
   return declared.some(({ role, address }) => role === "controlplane" && address !== "" && canonicalAddress(address) === host);
 }
 
-/** Told while the cluster is not founded: what runs has shown that its endpoint leads to it, and it can have no other. */
+/** Told while the cluster is not bootstrapped: what runs has shown that its endpoint leads to it, and it can have no other. */
 function endpointProblems(elsewhere: string | undefined, record: Seen<SeenRecord>): readonly Finding[] {
   const isFounded = record.kind === "unknown" || (record.kind === "present" && record.value.facts.bootstrapDone !== undefined);
   if (elsewhere === undefined || isFounded) return [];

@@ -76,7 +76,7 @@ test("a cluster that waits for something else than keys looks at its machines wh
   assert.deepEqual(dialled, ["maintenance"]);
 });
 
-test("a cluster that is let go while its key is made holds up nobody", async () => {
+test("a cluster that is released while its key is made holds up nobody", async () => {
   const { open, dialled, advance } = place();
   const gone = open();
   gone.serviceAccountKey(

@@ -110,7 +110,7 @@ export class ClusterSession {
   talosconfig: Remembered<Seen<SeenAccess>> | undefined;
   /** When the reader credentials should be replaced, and the bundle they were made from. */
   credentialsFor: { readonly fingerprint: string; readonly renewAt: number } | undefined;
-  /** Boot id of the machine that was asked to found etcd, read on the connection of the call. */
+  /** Boot id of the machine that was asked to bootstrap etcd, read on the connection of the call. */
   bootIdAtBootstrap: string | undefined;
 
   /** What is done in the cluster itself; `undefined` = nothing. */
@@ -397,7 +397,7 @@ export class ClusterSession {
       look: () =>
         this.#ports.gate.pass(async () => {
           const own = this.#watched.get(target.name);
-          // While it waited for its turn the machine may have been let go: nobody would close what is opened now.
+          // While it waited for its turn the machine may have been released: nobody would close what is opened now.
           if (own?.connections !== connections) return { kind: "not-asked" };
           const question = {
             connections,

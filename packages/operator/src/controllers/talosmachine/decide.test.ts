@@ -37,6 +37,12 @@ const cases: readonly {
     name: "waits for a machine that took its configuration",
     look: silent,
     fact: known,
+    want: ["Installing", undefined, "Configuring", "NoAnswer", "TrustedOnFirstUse", "OutcomeUnknown"],
+  },
+  {
+    name: "misses a machine that does not come back with its configuration",
+    look: { kind: "silent", at: NOW, since: NOW - 11 * 60_000, detail: "unreachable" },
+    fact: known,
     want: ["Installing", undefined, "MachineUnreachable", "NoAnswer", "TrustedOnFirstUse", "OutcomeUnknown"],
   },
   {
@@ -60,7 +66,7 @@ const cases: readonly {
     name: "reports a machine that is being configured",
     look: inMaintenance("10.0.0.1"),
     fact: known,
-    want: ["Installing", "v1.13.9", "WaitingForMachines", "Answers", "TrustedOnFirstUse", "OutcomeUnknown"],
+    want: ["Installing", "v1.13.9", "Configuring", "Answers", "TrustedOnFirstUse", "OutcomeUnknown"],
   },
   {
     name: "stops at a configured machine with another key",
@@ -69,7 +75,7 @@ const cases: readonly {
     want: ["Installing", "v1.13.9", "MaintenanceUnexpected", "Answers", "TrustedOnFirstUse", "Blocked"],
   },
   {
-    name: "takes a machine that was let go for a new one",
+    name: "takes a machine that was released for a new one",
     look: inMaintenance("10.0.0.1", { spki: "new" }),
     fact: { ...known, releasedAt: NOW },
     want: ["Pending", "v1.13.9", "WaitingForMachines", "Answers", "TrustedOnFirstUse", "WaitingForMachine"],
@@ -94,7 +100,7 @@ const cases: readonly {
     name: "reports a machine that installs",
     look: running(undefined, { stage: "installing", ready: false }),
     fact: known,
-    want: ["Installing", "v1.13.9", "NodesNotReady", "Answers", "TrustedOnFirstUse", "Applied"],
+    want: ["Installing", "v1.13.9", "Configuring", "Answers", "TrustedOnFirstUse", "Applied"],
   },
   {
     name: "reports what keeps a node from being ready",

@@ -3,9 +3,11 @@ import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talo
 import { lockoutWords } from "../taloscontrolplane/membership/plan-machines.ts";
 import { addressReasonOf } from "../shared/address-conditions.ts";
 import { UNTIL_KEYS_ARE_BACK } from "../taloscontrolplane/conditions/keys-in-doubt.ts";
+import { comingUpReason, isInstalling, unmetWords } from "../taloscontrolplane/conditions/machine-state.ts";
 import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
 import { identityWords } from "../taloscontrolplane/membership/identity-words.ts";
-import type { Look } from "../../looking/look.ts";
+import type { Look, Running, Silent } from "../../looking/look.ts";
+import { isComingUp, stageWords } from "../../looking/stage-words.ts";
 import type { DeclaredMachine, SentEffect } from "../taloscontrolplane/model.ts";
 import { type MachineFact, mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
 
@@ -126,12 +128,12 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
   if (doubt !== undefined) return { reason: "SecretsLost", message: doubt };
   switch (look.kind) {
     case "not-asked":
-      return { reason: "Unobserved", message: "The machine was not asked yet." };
+      return { reason: "Unobserved", message: "Pending." };
     case "silent":
       if (look.stopped !== undefined) return look.stopped;
       return wasConfigured
-        ? { reason: "MachineUnreachable", message: `The machine does not answer: ${look.detail}. It is asked again and again.` }
-        : { reason: "WaitingForMachines", message: `The machine does not answer: ${look.detail}. Boot it into maintenance mode.` };
+        ? silentOf(look, fact)
+        : { reason: "WaitingForMachines", message: `No answer: ${look.detail}. Boot the machine into maintenance mode.` };
     case "not-talos":
       return { reason: "NotTalos", message: `What answers is not Talos: ${look.detail}. Correct the address, or boot Talos there.` };
     case "foreign":
@@ -157,10 +159,9 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
             "The machine was configured and waits in maintenance mode with another key. Nothing is sent to it; the TalosControlPlane says how to release it.",
         };
       if (declared?.lockout !== undefined) return { reason: "InvalidConfig", message: `${name}: ${lockoutWords(declared.lockout)}` };
-      return {
-        reason: "WaitingForMachines",
-        message: wasConfigured ? "The machine takes its configuration." : "The machine waits in maintenance mode.",
-      };
+      return wasConfigured
+        ? { reason: "Configuring", message: "Applying the configuration." }
+        : { reason: "WaitingForMachines", message: "In maintenance mode, not configured yet." };
     case "running":
       if (fact === undefined && hasRecord)
         return {
@@ -170,11 +171,25 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
         };
       if (look.stage === "running" && look.ready && look.unmet.length === 0)
         return { reason: "AllReady", message: "The machine is a ready node." };
-      return {
-        reason: "NodesNotReady",
-        message: `Unmet: ${look.unmet.length === 0 ? `stage ${look.stage ?? "not told"}` : look.unmet.map((unmet) => (unmet.reason === "" ? unmet.name : `${unmet.name} (${unmet.reason})`)).join(", ")}.`,
-      };
+      return runningOf(look, fact);
   }
+}
+
+/** Of a machine that runs, or is about to, and is no ready node. */
+function runningOf(look: Running, fact: MachineFact | undefined): Finding<ReasonOf<"Ready">> {
+  const { stage, unmet } = look;
+  const missing = unmet.length === 0 ? "" : unmetWords(unmet);
+  if (stage === "running")
+    return { reason: "NodesNotReady", message: missing === "" ? "The node is not ready." : `Not ready: ${missing}.` };
+  const words = `${stageWords(stage)}${missing === "" ? "" : `; not ready: ${missing}`}.`;
+  if (stage === "resetting") return { reason: "Removing", message: words };
+  return { reason: isComingUp(look) ? comingUpReason(fact) : "NodesNotReady", message: words };
+}
+
+/** Who was sent a configuration installs and reboots with it, unheard; one that was read since, or stays away for longer, is away. */
+function silentOf(look: Silent, fact: MachineFact): Finding<ReasonOf<"Ready">> {
+  if (isInstalling(look, fact)) return { reason: "Configuring", message: "Rebooting after install." };
+  return { reason: "MachineUnreachable", message: `Unreachable: ${look.detail}. Check its power and network.` };
 }
 
 /** What is said of a machine while its keys are in doubt, where that says something of it at all. */
@@ -204,7 +219,7 @@ function reachableOf(seen: MachineSeen): Finding<ReasonOf<"Reachable">> {
     return { reason: "NoAnswer", message: "No answer of a machine that can be told from others." };
   switch (look.kind) {
     case "not-asked":
-      return { reason: "NotAskedYet", message: "The machine was not asked yet." };
+      return { reason: "NotAskedYet", message: "Pending." };
     case "silent":
       if (look.stopped?.reason === "IdentityMismatch") return { reason: "IdentityMismatch", message: look.stopped.message };
       return { reason: "NoAnswer", message: `No answer: ${look.detail}.` };
@@ -220,11 +235,11 @@ function reachableOf(seen: MachineSeen): Finding<ReasonOf<"Reachable">> {
 }
 
 function pinnedOf(fact: MachineFact | undefined): Finding<ReasonOf<"MaintenanceIdentityPinned">> {
-  if (fact?.spki === undefined) return { reason: "NotSeenInMaintenance", message: "The machine was not written down in maintenance mode." };
-  if (fact.vouchedAt !== undefined) return { reason: "AcceptedByPerson", message: `A person vouched for the key ${fact.spki}.` };
+  if (fact?.spki === undefined) return { reason: "NotSeenInMaintenance", message: "The machine was not seen in maintenance mode." };
+  if (fact.vouchedAt !== undefined) return { reason: "AcceptedByPerson", message: `Machine key ${fact.spki} accepted by a person.` };
   return {
     reason: "TrustedOnFirstUse",
-    message: `Nobody vouched for the key ${fact.spki}${fact.uuid === "" ? "" : ` of machine ${fact.uuid}`}; it was written down before the configuration was sent to it. Compare it with the machine's console.`,
+    message: `Machine key ${fact.spki}${fact.uuid === "" ? "" : ` of machine ${fact.uuid}`} trusted on first use, not verified. Compare it with the machine's console.`,
   };
 }
 
@@ -256,5 +271,5 @@ function deletionWords({ fact, isPoolGoing, areKeysInDoubt }: MachineSeen): stri
   if (!mayHoldConfig(fact)) return "Waits for the pool that it belongs to.";
   return isPoolGoing === true
     ? "It goes with its pool: the condition Deleting of the TalosControlPlane says what is waited for."
-    : "Its pool lists it: take it out of spec.metalSpec.machines there, and it is drained, wiped and let go.";
+    : "Its pool lists it: take it out of spec.metalSpec.machines there, and it is drained, reset and released.";
 }

@@ -11,7 +11,7 @@ import { mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
 
 /**
- * True for a TalosMachine that goes and that nobody is left to let go: the object that controlled it is gone, and no ClusterRecord of the namespace says that
+ * True for a TalosMachine that goes and that nobody is left to released: the object that controlled it is gone, and no ClusterRecord of the namespace says that
  * its machine may hold a configuration and is to be wiped. One that is made late, by a call that was given up, comes after its cluster has ended. All of it is read live.
  *
  * @throws KubeApiError when nobody can say

@@ -158,7 +158,13 @@ function departing({ worker, declared, machines }: WorkerSeen): readonly Conditi
 }
 
 /** Reasons of a machine that may pass without a person's help; every other one is what the pool waits for. */
-const GOES_ON: ReadonlySet<string> = new Set<ReasonOf<"Ready">>(["Unobserved", "WaitingForMachines", "NodesNotReady"]);
+const GOES_ON: ReadonlySet<string> = new Set<ReasonOf<"Ready">>([
+  "Unobserved",
+  "WaitingForMachines",
+  "Configuring",
+  "Booting",
+  "NodesNotReady",
+]);
 
 /** `Progressing` of a pool whose machines are ready nodes. */
 function progressOf(seen: WorkerSeen): ConditionInput {
@@ -201,9 +207,7 @@ function summaryOf(seen: WorkerSeen): {
     const { name, problem } = one;
     if (problem !== undefined && isNameTaken(one)) return [{ name, ...problem }];
     const ready = findCondition(byName.get(name)?.status?.conditions, "Ready");
-    return ready?.status === "True"
-      ? []
-      : [{ name, reason: ready?.reason ?? "Unobserved", message: ready?.message ?? "It was not looked at yet." }];
+    return ready?.status === "True" ? [] : [{ name, reason: ready?.reason ?? "Unobserved", message: ready?.message ?? "Pending." }];
   });
   const missing = declared.filter(({ name }) => byName.get(name)?.status?.state !== "Available").map(({ name }) => name);
   const machinesReady =

@@ -28,7 +28,7 @@ function world(
   return api;
 }
 
-/** An API with a control plane that was founded and has lost its record. */
+/** An API with a control plane that was bootstrapped and has lost its record. */
 function withoutRecord(metadata: Partial<ObjectMeta> = {}): ReturnType<typeof createFakeApi> {
   const api = createFakeApi();
   const founded: TalosControlPlane = { ...controlPlane(1, {}, metadata), status: { state: "Bootstrapped" } };
@@ -56,7 +56,7 @@ describe("machines of a pool that no TalosMachine stands for", () => {
     assert.deepEqual(await held(world([one])), [name]);
   });
 
-  it("are not when they were let go, never configured, of another pool, or control planes", async () => {
+  it("are not when they were released, never configured, of another pool, or control planes", async () => {
     const others = [
       { ...one, releasedAt: NOW },
       configured("10.0.1.2", "worker", "demo-workers", { configuredAt: undefined }),
@@ -72,7 +72,7 @@ describe("machines of a pool that no TalosMachine stands for", () => {
     assert.deepEqual(await held(createFakeApi(), [name]), []);
   });
 
-  it("are held while the record of a founded cluster is away, until they wait in maintenance mode or are given up", async () => {
+  it("are held while the record of a bootstrapped cluster is away, until they wait in maintenance mode or are given up", async () => {
     assert.deepEqual(await held(withoutRecord(), [name]), [name]);
     assert.deepEqual(await held(withoutRecord(), [name], undefined, silent), [name]);
     assert.deepEqual(await held(withoutRecord(), [name], undefined, inMaintenance("10.0.1.1")), []);

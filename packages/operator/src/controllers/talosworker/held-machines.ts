@@ -12,7 +12,7 @@ import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
  * Names of a pool's machines that may hold the cluster's configuration, as its record says now. A pool without TalosMachines may still have some: somebody
  * deleted these objects by hand, or a list lacks them. Whoever let the pool go then would leave a machine behind, and nobody to wipe it.
  *
- * That the record of a cluster that was founded is gone does not make its machines blank, and one that was made anew does not know them all: what the pool lists
+ * That the record of a cluster that was bootstrapped is gone does not make its machines blank, and one that was made anew does not know them all: what the pool lists
  * may hold a configuration then until its machine shows that it holds none, or a person gives it up.
  *
  * @param listed names of the machines in the pool's spec
@@ -27,7 +27,7 @@ export async function heldMachines(
 ): Promise<readonly string[] | "unknown"> {
   const { namespace } = metadata;
   const name = spec?.controlPlaneRef?.name ?? "";
-  // Machines that are to be left running are let go as they are.
+  // Machines that are to be left running are released as they are.
   if (name === "" || spec?.deletionPolicy === "preserve") return [];
   const record = await client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name });
   // Without a control plane nobody wipes anything, and its record stays for whoever adopts what was preserved.

@@ -3,7 +3,7 @@ import { asAdmin } from "../as-admin.ts";
 import { addressesOf } from "../scenario.ts";
 import { bundleKey, readRecord, type TroubleInput } from "./input.ts";
 
-/** A person founds etcd on another machine than the recorded one while the operator stands still. */
+/** A person bootstraps etcd on another machine than the recorded one while the operator stands still. */
 export async function foundByHand(input: TroubleInput, lastsMs: number): Promise<void> {
   const { timers, trace } = input;
   const other = await anotherThanTheTarget(input);
@@ -32,7 +32,7 @@ export async function foundAndReplace(input: TroubleInput, lastsMs: number): Pro
   stage.routes.clear();
 }
 
-/** Resolves when the intent to found etcd was written, the last thing before the call, with a control plane that waits for etcd and is not the target. */
+/** Resolves when the intent to bootstrap etcd was written, the last thing before the call, with a control plane that waits for etcd and is not the target. */
 async function anotherThanTheTarget(input: TroubleInput): Promise<string | undefined> {
   let record: ClusterRecord | undefined;
   for (let n = 1; record?.spec.bootstrap?.intent === undefined; n += 1) {

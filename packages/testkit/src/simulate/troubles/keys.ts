@@ -103,7 +103,7 @@ async function isWipedForGood({ client, stage }: TroubleInput): Promise<boolean>
   return (await client.resource(talosControlPlaneResource).tryGet(ofCluster)) === undefined;
 }
 
-/** Right after etcd was founded, before the others joined. */
+/** Right after etcd was bootstrapped, before the others joined. */
 export async function loseRecord(input: TroubleInput, lastsMs: number): Promise<void> {
   const { datacenter, timers, trace, stage, scenario } = input;
   const founded = (): SimulatedMachine | undefined =>

@@ -6,7 +6,7 @@ export type TroubleKind =
   | "bundle-changed"
   /** Record and bundle of a cluster that runs are deleted, and put back later. */
   | "all-lost"
-  /** Record and bundle are deleted when the first machines have their configuration and etcd is not founded, and put back later. */
+  /** Record and bundle are deleted when the first machines have their configuration and etcd is not bootstrapped, and put back later. */
   | "lost-before-founding"
   /** The record is deleted while the machine that founded etcd is out of sight. */
   | "record-lost"
@@ -22,15 +22,15 @@ export type TroubleKind =
   | "lease-taken"
   /** As "operator-paused", and a machine loses what it had in memory meanwhile. */
   | "paused-and-rebooted"
-  /** As "operator-paused", and meanwhile a person founds etcd on another machine than the recorded one. */
+  /** As "operator-paused", and meanwhile a person bootstraps etcd on another machine than the recorded one. */
   | "founded-by-hand"
-  /** Right before the call to found etcd is sent, a person founds it on another machine, and that one's address goes to a machine that waits. */
+  /** Right before the call to bootstrap etcd is sent, a person founds it on another machine, and that one's address goes to a machine that waits. */
   | "founded-and-replaced"
   /** Two operators run from the start. */
   | "two-operators"
   /** A machine loses its power while it waits for its configuration. A person confirms it if it was written down already. */
   | "rebooted-waiting"
-  /** The machine that was asked to found etcd loses its power before its etcd starts. */
+  /** The machine that was asked to bootstrap etcd loses its power before its etcd starts. */
   | "rebooted-founding"
   /** Reads of record and bundle are answered with 404 or 500 though they are there. */
   | "lying-reads"

@@ -53,7 +53,7 @@ export async function rebootWaiting(input: TroubleInput, lastsMs: number): Promi
   await confirmMachine(input, machine);
 }
 
-/** The machine that was asked to found etcd loses its power before its etcd starts. */
+/** The machine that was asked to bootstrap etcd loses its power before its etcd starts. */
 export async function rebootFounding(input: TroubleInput): Promise<void> {
   await input.tookEffect("T4", 1);
   await input.timers.sleep(Math.floor(input.random.fraction() * 1_500));

@@ -89,7 +89,7 @@ const MINUTE = 60_000;
 export const takeOver: Workload = {
   name: "import",
   about:
-    "every object of a running cluster is lost but its keys; it is imported: nothing on the machines changes, and etcd is not founded again",
+    "every object of a running cluster is lost but its keys; it is imported: nothing on the machines changes, and etcd is not bootstrapped again",
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3], workers: [0, 1, 2] }),
   steps: () => {
     let before = 0;

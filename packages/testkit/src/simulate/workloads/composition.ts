@@ -119,7 +119,7 @@ function loseForGood(): readonly Step[] {
       what: "its provider says that it is no more",
       async make(world) {
         const machines = world.client.resource(machineType);
-        // A machine that was let go already is asked for no more.
+        // A machine that was released already is asked for no more.
         if ((await machines.tryGet({ namespace: NAMESPACE, name })) === undefined) return;
         await machines.patchStatus({ namespace: NAMESPACE, name }, { type: "merge", value: { status: { phase: "Terminated" } } });
       },

@@ -160,14 +160,14 @@ function renderedOtherwise(plans: readonly ConfigPlan[], facts: ClusterFacts): W
 }
 
 function wordFor(intent: ReturnType<typeof configIntents>[number], plans: readonly ConfigPlan[]): string {
-  if (intent.what === "Reboot") return "boots";
-  if (intent.what === "WriteMeta") return "gets its static network settings";
-  if (intent.applyMode !== "try") return "takes it to its disk";
+  if (intent.what === "Reboot") return "rebooting";
+  if (intent.what === "WriteMeta") return "writing its static network settings";
+  if (intent.applyMode !== "try") return "writing it to disk";
   const wanted = plans.find(({ machine }) => machine.declared.name === intent.machine)?.settings;
   // Nobody can break off a trial without a second one: what was asked for since comes after it.
   return wanted === undefined || wanted === intent.configHash
-    ? "tries it"
-    : `tries settings that are asked for no more, and takes them back by itself; what is asked for now comes after ${rfc3339(intent.deadline)}`;
+    ? "applying in try mode"
+    : `trying settings that were replaced since and reverts them by itself; the new ones follow after ${rfc3339(intent.deadline)}`;
 }
 
 function left(plans: readonly ConfigPlan[]): string {

@@ -20,11 +20,11 @@ import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
 import { upgradePending } from "./upgrade-state.ts";
 
-/** Whether etcd was founded, and if not, what is waited for. */
+/** Whether etcd was bootstrapped, and if not, what is waited for. */
 function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
   const facts = factsOf(seen);
   if (facts?.bootstrapDone !== undefined)
-    return { reason: "Bootstrapped", message: `Founded on ${facts.bootstrapDone.machine}. ${facts.bootstrapDone.evidence}` };
+    return { reason: "Bootstrapped", message: `etcd bootstrapped on ${facts.bootstrapDone.machine}.` };
   // While the record is away, this word is what tells a cluster that exists from a new one: it stays.
   const told = findCondition(seen.controlPlane.status?.conditions, "Bootstrapped");
   if (facts === undefined && told?.status === "True") return { reason: "Bootstrapped", message: told.message };
@@ -36,7 +36,7 @@ function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
   if (hidden.length > 0)
     return {
       reason: "ControlPlaneUnreachable",
-      message: `Does not answer and may hold etcd data: ${names(hidden)}. etcd is not founded until it answers, so that no second cluster is made.`,
+      message: `Does not answer and may hold etcd data: ${names(hidden)}. etcd is not bootstrapped until it answers, so that no second cluster is made.`,
     };
   const target = controlPlanes.find(({ declared }) => declared.name === facts.bootstrapIntent?.machine);
   if (
@@ -52,7 +52,7 @@ function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
   if (facts.bootstrapIntent !== undefined)
     return {
       reason: "IntentOpen",
-      message: `${facts.bootstrapIntent.machine} is the only machine that is ever asked to found etcd; what it shows decides.`,
+      message: `Bootstrapping etcd on ${facts.bootstrapIntent.machine}; no other machine is ever asked to.`,
     };
   const withData = controlPlanes.filter((machine) => machine.look.kind === "running" && machine.look.etcd?.service === "Running");
   if (withData.length > 0)
@@ -67,7 +67,7 @@ function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
     reason: "WaitingForControlPlanes",
     message:
       waiting.length === 0
-        ? "etcd is about to be founded."
+        ? "etcd is bootstrapped next."
         : `Not waiting for etcd yet: ${waiting.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}.`,
   };
 }
@@ -88,11 +88,15 @@ function machinesState(machines: readonly SeenMachine[]): Said<ReasonOf<"Machine
 export function nodesState(seen: Observed, machines: readonly SeenMachine[]): Said<ReasonOf<"NodesReady">> {
   const pending = importWaits(seen);
   if (pending !== undefined) return pending;
-  if (factsOf(seen)?.bootstrapDone === undefined)
-    return { reason: "NotBootstrapped", message: "There is no Kubernetes yet: etcd is not founded." };
+  const facts = factsOf(seen);
+  if (facts?.bootstrapDone === undefined)
+    return { reason: "NotBootstrapped", message: "There is no Kubernetes yet: etcd is not bootstrapped." };
   const unready = machines.filter((machine) => !isReadyNode(machine));
   if (unready.length === 0) return { reason: "AllNodesReady", message: `${machines.length} node(s) are ready.` };
-  return { reason: "NodesNotReady", message: `${unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine)}`).join("; ")}.` };
+  return {
+    reason: "NodesNotReady",
+    message: `${unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine, machineFact(facts, machine.declared.name))}`).join("; ")}.`,
+  };
 }
 
 /** Conditions that only describe what was seen; the rule that decided adds its own. */
@@ -123,7 +127,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
             "FieldNotSupported",
             "FieldNotSupported",
             [
-              ...(inert.length === 0 ? [] : [`Set and without effect in this release: ${inert.join(", ")}.`]),
+              ...(inert.length === 0 ? [] : [`Field ignored in metal mode: ${inert.join(", ")}.`]),
               ...(changed.length === 0 ? [] : [`Changed after the cluster was made, and kept as it was made: ${changed.join(", ")}.`]),
             ].join(" "),
             generation,

@@ -17,7 +17,7 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
     const told = telling.map(({ machine, members }) => `${machine.declared.name} lists ${members.length} member(s)`).join(", ");
     return { reason: pending.reason, message: told === "" ? pending.message : `${pending.message} ${told}.` };
   }
-  if (facts?.bootstrapDone === undefined) return { reason: "NotBootstrapped", message: "etcd is not founded yet." };
+  if (facts?.bootstrapDone === undefined) return { reason: "NotBootstrapped", message: "etcd is not bootstrapped yet." };
   const declared = seen.machines.filter((machine) => machine.declared.role === "controlplane");
   const former = seen.former.filter((machine) => machine.declared.role === "controlplane");
   const [staying, going] = [declared.flatMap(tellingOf), former.flatMap(tellingOf)];

@@ -1,4 +1,10 @@
+import { silentForMs } from "../../../looking/look.ts";
+import type { Look, UnmetCondition } from "../../../looking/look.ts";
+import { stageWords } from "../../../looking/stage-words.ts";
+import { COMES_BACK_MS } from "../membership/told-machines.ts";
 import type { SeenMachine } from "../model.ts";
+import { mayHoldConfig } from "../record/facts.ts";
+import type { MachineFact } from "../record/facts.ts";
 
 /** True when the machine says that it runs and that nothing is unmet. */
 export function isReadyNode({ look }: SeenMachine): boolean {
@@ -27,13 +33,34 @@ export function stateOf({ look }: SeenMachine): string {
   }
 }
 
+/** Who was sent a configuration installs and reboots with it: that it is silent meanwhile is no news. */
+export function isInstalling(look: Look, fact: MachineFact | undefined): boolean {
+  return (
+    look.kind === "silent" &&
+    look.stopped === undefined &&
+    mayHoldConfig(fact) &&
+    fact?.appliedHash === undefined &&
+    silentForMs(look) < COMES_BACK_MS
+  );
+}
+
+/** Why a machine that comes up is not ready: with its first configuration, or for another boot. */
+export function comingUpReason(fact: MachineFact | undefined): "Configuring" | "Booting" {
+  return fact?.appliedHash === undefined ? "Configuring" : "Booting";
+}
+
 /** What keeps a machine from being a ready node. */
-export function unmetOf(machine: SeenMachine): string {
+export function unmetOf(machine: SeenMachine, fact: MachineFact | undefined): string {
   const { look } = machine;
+  if (isInstalling(look, fact)) return "rebooting after install";
   if (look.kind !== "running") return stateOf(machine);
-  if (look.unmet.length > 0)
-    return look.unmet.map((unmet) => (unmet.reason === "" ? unmet.name : `${unmet.name} (${unmet.reason})`)).join(", ");
-  return look.stage === "running" ? "not ready" : `stage ${look.stage ?? "not told"}`;
+  if (look.unmet.length > 0) return unmetWords(look.unmet);
+  return look.stage === "running" ? "not ready" : stageWords(look.stage);
+}
+
+/** Conditions that keep a machine from being ready, each with its own reason. */
+export function unmetWords(unmet: readonly UnmetCondition[]): string {
+  return unmet.map(({ name, reason }) => (reason === "" ? name : `${name} (${reason})`)).join(", ");
 }
 
 /** Machines by name, for sentences. */

@@ -204,7 +204,7 @@ describe("where a machine stands", () => {
       assert.equal(`${state?.kind}${route}`, want);
     });
 
-  test("nothing is planned before etcd is founded, or while the spec cannot be used", () => {
+  test("nothing is planned before etcd is bootstrapped, or while the spec cannot be used", () => {
     const seen = world({});
     assert.deepEqual(planConfigs(seen, { ...seen.facts, bootstrapDone: undefined }), []);
     assert.deepEqual(

@@ -44,7 +44,7 @@ export interface ConfigPlan {
   readonly state: ConfigState;
 }
 
-/** Where every machine of the cluster stands, control planes first. Empty while the cluster is not founded, or its spec cannot be used. */
+/** Where every machine of the cluster stands, control planes first. Empty while the cluster is not bootstrapped, or its spec cannot be used. */
 export function planConfigs(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
   const known = made.get(seen);
   if (known?.facts === facts) return known.plans;

@@ -129,7 +129,7 @@ describe("when a configuration is read", () => {
     await passes(2);
     assert.deepEqual(configs.seen().get("m"), { kind: "unknown", detail: "a patch changes cluster.id" });
   });
-  test("not after the cluster was let go, and an answer that comes then is dropped", async () => {
+  test("not after the cluster was released, and an answer that comes then is dropped", async () => {
     const { state, ask, configs, time } = world();
     ask(wish());
     configs.close();

@@ -156,7 +156,7 @@ export class LiveConfigs {
         const entry = this.#entries.get(machine);
         if (entry === undefined) continue;
         const value = await tryRead(entry.question, reader);
-        // Another question took its place meanwhile, or the cluster was let go.
+        // Another question took its place meanwhile, or the cluster was released.
         if (this.#entries.get(machine) !== entry || !this.#note(entry, value)) continue;
         isNews = true;
         wake();

@@ -16,7 +16,7 @@ import { demandMachine } from "./demand-machine.ts";
 const REFUSALS: readonly TalosErrorCode[] = ["ALREADY_EXISTS", "FAILED_PRECONDITION"];
 
 /**
- * Asks the recorded machine to found etcd.
+ * Asks the recorded machine to bootstrap etcd.
  *
  * Talos looks only at its own directory, so the whole guard is here: a live question to every control plane, then to the target on the very connection
  * of the call, then lease and record. A repetition to the same machine is harmless: it loads the same service anew, or is answered with ALREADY_EXISTS.
@@ -32,7 +32,7 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
       await asAdmin(action.address, effects, async (client) => {
         const options = { timeoutMs: LOOK_TIMEOUT_MS, signal };
         if (action.imageAwaitedSince !== undefined && (await isPulling(client, options))) {
-          const detail = `etcd's image is not on ${action.machine} yet; it is asked to found etcd when it is, or some seconds from now all the same.`;
+          const detail = `Waiting for etcd's image on ${action.machine} before it bootstraps etcd.`;
           session.noteSent("BootstrapImage", "refused", detail);
           isWaiting = true;
           return;
@@ -43,7 +43,7 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
         const [etcd, hasData] = await Promise.all([seenEtcd(client, options), etcdHasData(client, options)]);
         const told = hasData === undefined ? etcd : { ...etcd, hasData };
         if (!waitsForEtcd(told) && !stoppedWithoutData(told))
-          throw new EffectError("PRECONDITION_GONE", `etcd on ${action.machine} does not wait to be founded any more`);
+          throw new EffectError("PRECONDITION_GONE", `etcd on ${action.machine} does not wait to be bootstrapped any more`);
         await demandMachine(client, action.machine, action.ifUuid, signal, effects.facts());
         const bootId = await bootIdOf(client, signal);
         if (action.onlyAfterReboot && !hasStopped(etcd) && (bootId === undefined || bootId === session.bootIdAtBootstrap)) {
@@ -57,7 +57,7 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
         session.bootIdAtBootstrap = bootId;
         await send(() => client.bootstrap({ timeoutMs, signal }));
         log.info({ action: "BootstrapEtcd", machine: action.machine }, "Sent bootstrap");
-        effects.event(seen.controlPlane, "Normal", "Created", "BootstrapEtcd", `${action.machine} was asked to found etcd.`);
+        effects.event(seen.controlPlane, "Normal", "Created", "BootstrapEtcd", `Bootstrapping etcd on ${action.machine}.`);
       });
     });
     // Data on our own target: its member list decides whether it is our cluster.

@@ -47,7 +47,7 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
         );
         log.info({ action: "ResetMachine", machine: action.machine, endpoint: action.address }, "Resetting machine");
         await send(() => client.reset({ graceful: action.isGraceful === true, reboot: true }, { timeoutMs, signal }));
-        effects.event(seen.controlPlane, "Normal", "Reconciling", "ResetMachine", `${action.machine} accepted its reset.`);
+        effects.event(seen.controlPlane, "Normal", "Reconciling", "ResetMachine", `Resetting ${action.machine}.`);
       }),
     );
     if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
@@ -65,8 +65,8 @@ async function demandLeave(action: Extract<Action, { readonly kind: "ResetMachin
     throw new EffectError("PRECONDITION_GONE", `${action.machine} leads etcd and has to hand over first`);
 }
 
-/** Before etcd is founded a control plane that waits for it holds nothing. */
+/** Before etcd is bootstrapped a control plane that waits for it holds nothing. */
 async function demandNoEtcdOn(client: TalosClient, machine: string, signal: AbortSignal): Promise<void> {
   if (!waitsForEtcd(await seenEtcd(client, { timeoutMs: LOOK_TIMEOUT_MS, signal })))
-    throw new EffectError("PRECONDITION_GONE", `etcd on ${machine} does not wait to be founded any more`);
+    throw new EffectError("PRECONDITION_GONE", `etcd on ${machine} does not wait to be bootstrapped any more`);
 }

@@ -105,7 +105,7 @@ describe("deleting a Node", () => {
   const action = { kind: "DeleteNode", machine: gone.name, node: "a" } as const;
   const again = facts({ machines: [one, { ...gone, releasedAt: undefined }] });
   for (const [what, live, node, isDeleted] of [
-    ["of a machine that was let go", known, { uuid: gone.uuid }, true],
+    ["of a machine that was released", known, { uuid: gone.uuid }, true],
     ["that is ready", known, { uuid: gone.uuid, isReady: true }, false],
     ["of a machine of the cluster", known, { uuid: one.uuid }, false],
     ["of a machine that is part of the cluster again", again, { uuid: gone.uuid }, false],

@@ -62,7 +62,7 @@ export async function uncordonNode(action: Extract<Action, { readonly kind: "Unc
   });
 }
 
-/** Deletes the Node object of a machine that was let go; read live, and only while no kubelet keeps it. */
+/** Deletes the Node object of a machine that was released; read live, and only while no kubelet keeps it. */
 export async function deleteNode(action: Extract<Action, { readonly kind: "DeleteNode" }>, effects: Effects): Promise<void> {
   const { machine, node } = action;
   await tend(`DeleteNode/${machine}`, effects, async (workload) => {
@@ -79,7 +79,7 @@ export async function deleteNode(action: Extract<Action, { readonly kind: "Delet
         "Normal",
         "Reconciling",
         "DeleteNode",
-        `Deleted the Node ${node} of ${machine}, which is let go.`,
+        `Deleted the Node ${node} of ${machine}, which is released.`,
       );
   });
 }

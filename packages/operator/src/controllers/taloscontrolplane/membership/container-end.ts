@@ -58,11 +58,11 @@ export function withStop(seen: Observed, facts: ClusterFacts, { look }: Pick<See
   };
 }
 
-/** How a machine that is let go without a wipe is told of. */
+/** How a machine that is released without a wipe is told of. */
 export function wordsOfEnd(name: string, end: "stopped" | "started-again"): string {
   return end === "stopped"
-    ? `${name} is stopped and let go: ${KEEPS_VOLUMES}. Delete its container and its volumes.`
-    : `${name} was stopped by its reset, and somebody started its container again with its disk; it is let go as it runs, for ${KEEPS_VOLUMES}. Delete its container and its volumes.`;
+    ? `${name} is stopped and released: ${KEEPS_VOLUMES}. Delete its container and its volumes.`
+    : `${name} was stopped by its reset, and somebody started its container again with its disk; it is released as it runs, for ${KEEPS_VOLUMES}. Delete its container and its volumes.`;
 }
 
 /** Nothing answers, and nobody knows a reason but that the machine is off or cut off. */

@@ -81,12 +81,12 @@ const cases: readonly Case[] = [
   { title: "is ready where no client of the cluster's API is wired in", over: { drains: undefined as never }, expect: "ready" },
   { title: "is ready before there is a Kubernetes", known: { bootstrapDone: undefined }, expect: "ready" },
   {
-    title: "waits where the record was made anew and a control plane that was configured does not show whether etcd was founded",
+    title: "waits where the record was made anew and a control plane that was configured does not show whether etcd was bootstrapped",
     known: { bootstrapDone: undefined, bundle: found },
     look: running(),
     over: { looks: { [address]: running(), "10.0.0.1": silentSince(NOW - MINUTE) } },
     expect: "wait",
-    says: /once demo-10\.0\.0\.1 .* shows whether it founded etcd/,
+    says: /once demo-10\.0\.0\.1 .* shows whether it bootstrapped etcd/,
   },
   {
     title: "is ready where the record was made anew and every control plane waits for etcd",

@@ -35,7 +35,7 @@ function findsOthers(seen: Observed, facts: ClusterFacts, { declared, look }: Se
   return usesDiscovery(seen, facts, declared) && (look.kind !== "running" || look.discovers === true);
 }
 
-/** What has to be done before etcd can be founded at the endpoint, as sentences; `undefined` = nothing, or it may be founded elsewhere. */
+/** What has to be done before etcd can be bootstrapped at the endpoint, as sentences; `undefined` = nothing, or it may be bootstrapped elsewhere. */
 export function awaitedAtEndpoint(seen: Observed, facts: ClusterFacts): string | undefined {
   if (facts.bootstrapDone !== undefined || facts.bootstrapIntent !== undefined) return undefined;
   const founder = onlyFounder(seen, facts);

@@ -36,7 +36,7 @@ export function probeTargets(seen: Observed, facts: ClusterFacts): readonly Prob
     });
 }
 
-/** etcd waits to be founded or joined, and the machine says that it has no member. */
+/** etcd waits to be bootstrapped or joined, and the machine says that it has no member. */
 export function waitsForEtcd(etcd: SeenEtcd | undefined): boolean {
   return etcd?.service === "Preparing" && etcd.localMember === "none" && etcd.hasData !== true;
 }
@@ -49,7 +49,7 @@ export function stoppedWithoutData(etcd: SeenEtcd | undefined): boolean {
   return etcd !== undefined && hasStopped(etcd) && etcd.localMember === "none" && etcd.hasData === false;
 }
 
-/** A control plane whose own member list contains itself: proof that etcd was founded, and with which members. */
+/** A control plane whose own member list contains itself: proof that etcd was bootstrapped, and with which members. */
 export interface Founded {
   readonly machine: MachineName;
   readonly address: string;
@@ -67,7 +67,7 @@ export function foundedBy(machines: readonly Pick<SeenMachine, "declared" | "loo
   return undefined;
 }
 
-/** The facts with the proof that etcd was founded. Whose list shows it and who was asked may differ: the others join within moments. */
+/** The facts with the proof that etcd was bootstrapped. Whose list shows it and who was asked may differ: the others join within moments. */
 export function withFounded(facts: ClusterFacts, { machine, address, members }: Founded, now: number): ClusterFacts {
   const target = facts.bootstrapIntent ?? { machine, address, uuid: machineFact(facts, machine)?.uuid ?? "" };
   const evidence = `The member list of ${machine} has ${members.length} member(s), itself among them.`;

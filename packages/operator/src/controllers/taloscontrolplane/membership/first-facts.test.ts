@@ -36,7 +36,7 @@ test("a record that is made anew knows the machines that are said to be configur
   const machine = known.machines.find(({ name }) => name === "demo-10.0.0.1");
   assert.notEqual(machine?.configuredAt, undefined);
   assert.equal(machine?.spki, undefined);
-  // Etcd may be founded there: nobody joins, and nobody founds it, before that is seen.
+  // Etcd may be bootstrapped there: nobody joins, and nobody founds it, before that is seen.
   assert.deepEqual(
     known.machines.map(({ name }) => name),
     ["demo-10.0.0.1"],
@@ -61,7 +61,7 @@ test("a machine that is said to be configured and waits with another key gets no
   assert.equal(next.conditions.find(({ type }) => type === "Ready")?.reason, "MaintenanceUnexpected");
 });
 
-test("a record that is made anew says that etcd was founded where a member shows it, and holds up who would join beside another", () => {
+test("a record that is made anew says that etcd was bootstrapped where a member shows it, and holds up who would join beside another", () => {
   const looks = { "10.0.0.1": running(member(0, 1)), "10.0.0.2": inMaintenance("10.0.0.2"), "10.0.0.3": inMaintenance("10.0.0.3") };
   const known = madeAnew({ controlPlane: controlPlane(3), looks });
   assert.equal(known.bootstrapDone?.machine, "demo-10.0.0.1");
@@ -93,7 +93,7 @@ test("a machine that is no longer listed proves the keys of a cluster whose reco
   assert.equal(known.machines.find(({ name }) => name === "demo-10.0.0.9")?.uuid, "uuid-9");
 });
 
-test("a worker with the keys does not prove them where etcd was founded: whoever is new would found it again", () => {
+test("a worker with the keys does not prove them where etcd was bootstrapped: whoever is new would found it again", () => {
   const pool = controlPlane(2);
   const looks = { "10.0.0.1": inMaintenance("10.0.0.1"), "10.0.0.2": inMaintenance("10.0.0.2"), "10.0.1.1": running() };
   const seen = observed({ controlPlane: { ...pool, status: { state: "Ready" } }, workers: [worker(1)], bundle, looks });

@@ -14,7 +14,7 @@ export interface Tellers {
 }
 
 /**
- * Machines that the record knows, that were not let go, and that nobody declares any more. Without a record those whose TalosMachines, or the Machines of a
+ * Machines that the record knows, that were not released, and that nobody declares any more. Without a record those whose TalosMachines, or the Machines of a
  * KubernetesCluster, say that they were configured: they may be the only ones that show that the cluster exists.
  */
 export function formerMachines(

@@ -8,7 +8,7 @@ import { isMadeAnew } from "./told-machines.ts";
 /**
  * What has to be awaited before a cluster whose record was lost is taken for one without etcd, as the end of a sentence; nothing where nothing has to be.
  *
- * etcd may be founded though the record that was made anew does not say so: by a control plane that was configured before, and does not show it now.
+ * etcd may be bootstrapped though the record that was made anew does not say so: by a control plane that was configured before, and does not show it now.
  *
  * @param except a machine that is not asked about
  */
@@ -22,5 +22,5 @@ export function onceFounderShows(seen: Observed, facts: ClusterFacts, except?: M
       !(look.kind === "running" && waitsForEtcd(look.etcd)),
   );
   if (hidden === undefined) return undefined;
-  return `once ${hidden.declared.name} (${stateOf(hidden)}) shows whether it founded etcd: the record that knew was lost.`;
+  return `once ${hidden.declared.name} (${stateOf(hidden)}) shows whether it bootstrapped etcd: the record that knew was lost.`;
 }

@@ -20,7 +20,7 @@ describe("the word for one machine", () => {
   for (const [what, name, want] of cases) it(`is ${what}`, () => assert.equal(wordFor(facts({ machines }), name, undefined), want));
 
   it("is the UUID that it shows now", () => assert.equal(wordFor(facts({ machines }), "demo-10.0.0.1", "new"), "new"));
-  it("is its UUID again when the machine that shared it was let go", () => {
+  it("is its UUID again when the machine that shared it was released", () => {
     const released = machines.map((machine) => (machine.name === "demo-10.0.0.3" ? { ...machine, releasedAt: 1 } : machine));
     assert.equal(wordFor(facts({ machines: released }), "demo-10.0.0.2", undefined), "cloned");
   });

@@ -47,7 +47,7 @@ for (const { title, look, configuredAt = NOW - HOUR, holds } of cases)
     assert.equal(/joins after demo-10\.0\.0\.1/.test(hindrance), holds, hindrance);
   });
 
-test("a control plane that was configured before the record was lost, and is silent, holds up whoever is new: it may have founded etcd", () => {
+test("a control plane that was configured before the record was lost, and is silent, holds up whoever is new: it may have bootstrapped etcd", () => {
   const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
   const hindranceWith = (known: ClusterFacts): string | undefined => {
     const looks = { "10.0.0.1": silentSince(NOW - HOUR), "10.0.0.2": inMaintenance("10.0.0.2") };
@@ -58,7 +58,7 @@ test("a control plane that was configured before the record was lost, and is sil
   };
   assert.match(
     hindranceWith(facts({ bundle, machines: [configured("10.0.0.1")] })) ?? "",
-    /once demo-10\.0\.0\.1 .* shows whether it founded etcd/,
+    /once demo-10\.0\.0\.1 .* shows whether it bootstrapped etcd/,
   );
   assert.equal(hindranceWith(facts({ bundle })), undefined);
   assert.equal(hindranceWith(facts({ machines: [configured("10.0.0.1")] })), undefined);
@@ -107,7 +107,7 @@ const unproven: readonly { readonly title: string; readonly look: Look; readonly
     known: facts({ machines: [configured("10.0.0.1")] }),
     holds: false,
   },
-  { title: "when the cluster was founded", look: noAnswer, known: facts({ bootstrapDone: founded }), holds: false },
+  { title: "when the cluster was bootstrapped", look: noAnswer, known: facts({ bootstrapDone: founded }), holds: false },
 ];
 
 for (const { title, look, known = facts(), holds } of unproven)

@@ -14,7 +14,7 @@ const JOIN_TAKES_MS = 10 * 60_000;
 /**
  * Why a machine in maintenance mode must not be configured now, or `undefined`.
  *
- * Once etcd is founded control planes join one at a time: etcd takes one learner, and none while a voter is away. Before that workers wait until a control
+ * Once etcd is bootstrapped control planes join one at a time: etcd takes one learner, and none while a voter is away. Before that workers wait until a control
  * plane shows itself. Whoever began goes on.
  */
 export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: SeenMachine): string | undefined {

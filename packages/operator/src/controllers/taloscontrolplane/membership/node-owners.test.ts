@@ -12,12 +12,12 @@ const node = { name: "node-9", uuid, addresses: ["10.0.1.9"], isReady: false, is
 
 const ownerOf = (...machines: readonly MachineFact[]): string | undefined => formerNodeOwner(facts({ machines }), node)?.name;
 
-test("the Node of a clone that was let go is told by its address from those of the clones that stay", () => {
+test("the Node of a clone that was released is told by its address from those of the clones that stay", () => {
   assert.equal(ownerOf(gone, clone("10.0.1.1")), gone.name);
   assert.equal(ownerOf(gone, clone("10.0.1.1"), clone("10.0.1.8", { releasedAt: NOW })), gone.name);
 });
 
-test("the Node of a machine that stays is nobody's, whatever was let go", () => {
+test("the Node of a machine that stays is nobody's, whatever was released", () => {
   assert.equal(ownerOf(gone, clone("10.0.1.9")), undefined);
   // The same machine under another address.
   assert.equal(ownerOf(gone, clone("10.0.1.1", { macs: gone.macs })), undefined);

@@ -31,7 +31,7 @@ export function idleCordons(seen: Observed, facts: ClusterFacts): readonly Cordo
 }
 
 /**
- * The machine that was let go and whose Node this is; `undefined` for a Node that fits a machine of the cluster, or none that was ever written down:
+ * The machine that was released and whose Node this is; `undefined` for a Node that fits a machine of the cluster, or none that was ever written down:
  * what people joined by hand is theirs.
  */
 export function formerNodeOwner(facts: ClusterFacts, node: SeenNode): MachineFact | undefined {

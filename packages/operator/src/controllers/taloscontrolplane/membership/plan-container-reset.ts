@@ -18,10 +18,10 @@ const NO_ETCD: EtcdQuorum = { kind: "known", members: [], voters: [], learners: 
  * quorum for good.
  *
  * ```
- * runs, votes ──LeaveEtcd──► off the list of the others ──Reset──► stopped: let go
+ * runs, votes ──LeaveEtcd──► off the list of the others ──Reset──► stopped: released
  *   │  └─ cannot leave (ill, a learner, asked in vain) ──RemoveMember, by another──┘
- * stopped, still listed ──RemoveMember, by another──► let go
- * runs again with its disk ──RemoveMember, by another──► let go: the data of a removed member never joins again
+ * stopped, still listed ──RemoveMember, by another──► released
+ * runs again with its disk ──RemoveMember, by another──► released: the data of a removed member never joins again
  * ```
  * All of it under the one intent of the reset. What a call answers is no proof; the list of the others is.
  *
@@ -59,7 +59,7 @@ export function pursueContainerReset(
       if (seen.now < intent.deadline || look.kind === "silent")
         return say(
           "Resetting",
-          `${fact.name} is being stopped; it is let go when it does not answer any more: ${KEEPS_VOLUMES}.`,
+          `${fact.name} is being stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`,
           [],
           next,
         );
@@ -68,7 +68,12 @@ export function pursueContainerReset(
     if (member !== undefined && forbidden !== undefined) return say("ConfirmationRequired", forbidden, [], next);
     if (member !== undefined) return { ...removedByAnother(seen, facts, leaver, view, member), facts: next };
     if (!isToldSince(seen, look.kind === "silent" ? look.since : seen.now))
-      return say("WaitingForQuorum", `${fact.name} is stopped; it is let go once etcd's members agree that it is none of them.`, [], next);
+      return say(
+        "WaitingForQuorum",
+        `${fact.name} is stopped; it is released once etcd's members agree that it is none of them.`,
+        [],
+        next,
+      );
     return { facts: released(seen, facts, fact, "Stopped", wordsOfEnd(fact.name, end)), actions: [], removals: [] };
   }
   const isBack = end === "started-again";
@@ -96,7 +101,7 @@ export function pursueContainerReset(
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
   const actions: Action[] =
     mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ifUnlisted: "no-member" }] : [];
-  const said = `${fact.name} has left etcd and is stopped; it is let go when it does not answer any more: ${KEEPS_VOLUMES}.`;
+  const said = `${fact.name} has left etcd and is stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`;
   return say("Resetting", said, actions, actions.length > 0 ? inTime(seen, facts, leaver, intent) : facts);
 }
 

@@ -123,7 +123,7 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
     (next, { declared, look }) => {
       const known = machineFact(facts, declared.name);
       if (look.kind !== "running" || stopped.has(declared.name)) return next;
-      // One that was let go as it was, and is listed again, runs with this cluster's keys all the same.
+      // One that was released as it was, and is listed again, runs with this cluster's keys all the same.
       if (
         mayHoldConfig(known)
           ? !(isMadeAnew(facts) && isOnlyTold(known)) || look.hardware === undefined
@@ -221,7 +221,7 @@ function stopInMaintenance(
   if (seen.requireFingerprint && fact?.configuredAt === undefined && !isVouchedFor(seen, look))
     return stop(
       "IdentityMismatch",
-      `${name}: nobody vouched for the key ${look.spki} at ${address}, and this operator runs with --require-maintenance-fingerprint. Annotate the TalosControlPlane with ${annotations.acceptIdentity}: ${look.spki}.`,
+      `${name}: the machine key ${look.spki} at ${address} is not verified, and the operator runs with --require-maintenance-fingerprint. Annotate the TalosControlPlane with ${annotations.acceptIdentity}: ${look.spki}.`,
     );
   const wasConfigured = mayHoldConfig(fact);
   if (wasConfigured && fact.spki !== look.spki && !isReprovisionApproved(seen, declared, look, facts))
@@ -250,7 +250,7 @@ function isOwnerGoing(seen: Observed, { owner }: DeclaredMachine): boolean {
 }
 
 /**
- * A person said that this machine may be configured again; bound to the UUID it names, and never for the machine that etcd is being founded on:
+ * A person said that this machine may be configured again; bound to the UUID it names, and never for the machine that etcd is being bootstrapped on:
  * that one may hold, or have held, the only copy.
  */
 function isReprovisionApproved(seen: Observed, declared: DeclaredMachine, look: InMaintenance, facts: ClusterFacts): boolean {

@@ -102,7 +102,7 @@ export function viaOf(
 }
 
 /**
- * Machines that were let go and of which etcd still has a member that no machine shows. Where the record was made anew after such a machine had been seen for the
+ * Machines that were released and of which etcd still has a member that no machine shows. Where the record was made anew after such a machine had been seen for the
  * last time, its address alone says which one that is.
  */
 export function ghostsOf(seen: Observed, facts: ClusterFacts): readonly MachineFact[] {

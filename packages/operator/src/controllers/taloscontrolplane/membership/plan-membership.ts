@@ -18,7 +18,7 @@ const SILENT_GRACE_MS = 60_000;
  * Plans how machines leave a cluster that stays. At most one control plane is under way, and none while it would cost the quorum:
  *
  * 1. whoever stands in the record with an open intent comes first;
- * 2. what answers in maintenance mode is let go, once etcd lists no member of it;
+ * 2. what answers in maintenance mode is released, once etcd lists no member of it;
  * 3. the member of a machine that is gone is removed, so that a replacement can join;
  * 4. a control plane that runs is reset gracefully after every listed one has joined and leads no more.
  *
@@ -44,9 +44,9 @@ function abandon(seen: Observed, facts: ClusterFacts): RemovalStep | undefined {
   if (leaver === undefined) return undefined;
   const { fact } = leaver;
   const word = wordFor(facts, fact.name, undefined);
-  const answer = `${fact.name} is let go without proof of a wipe, as ${annotations.abandonMachine} said; the annotation acts once and is removed.`;
+  const answer = `${fact.name} is released without proof of a wipe, as ${annotations.abandonMachine} said; the annotation acts once and is removed.`;
   return {
-    facts: released(seen, facts, fact, "AbandonedByPerson", `${fact.name} is let go without proof of a wipe.`),
+    facts: released(seen, facts, fact, "AbandonedByPerson", `${fact.name} is released without proof of a wipe.`),
     actions: [{ kind: "AnswerAnnotation", annotation: annotations.abandonMachine, value: word, answer }],
     removals: [],
   };
@@ -103,7 +103,7 @@ function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[])
     const until = configMayArriveUntil(seen, leaver);
     if (until === undefined) continue;
     const { name } = leaver.fact;
-    const message = `${name} waits in maintenance mode with the key that a configuration was sent to, which may still arrive; it is let go at ${rfc3339(until)}, or wiped when it takes it.`;
+    const message = `${name} waits in maintenance mode with the key that a configuration was sent to, which may still arrive; it is released at ${rfc3339(until)}, or wiped when it takes it.`;
     removals.push(waits(leaver.fact, "Resetting", message));
   }
   for (const step of steps) {

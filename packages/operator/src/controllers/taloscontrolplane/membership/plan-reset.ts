@@ -62,7 +62,7 @@ function resetHindrance(seen: Observed, facts: ClusterFacts, { machine, fact }: 
   if (facts.bootstrapDone === undefined) {
     const isIdle = machine.look.kind === "running" && waitsForEtcd(machine.look.etcd);
     if (isIdle && facts.bootstrapIntent === undefined) return undefined;
-    return `${fact.name} leaves once it is known that it holds no etcd data: etcd is not founded yet.`;
+    return `${fact.name} leaves once it is known that it holds no etcd data: etcd is not bootstrapped yet.`;
   }
   const member = machine.look.kind === "running" ? machine.look.etcd?.localMember : undefined;
   const all = etcdMembership(seen);
@@ -92,7 +92,7 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
         facts,
         actions: [],
         removals: [
-          waits(fact, "WaitingForQuorum", `${fact.name} is wiped; it is let go once etcd's members agree that it is none of them.`),
+          waits(fact, "WaitingForQuorum", `${fact.name} is wiped; it is released once etcd's members agree that it is none of them.`),
         ],
       };
     if (isListed) return closed(seen, facts, intent, "StillListed", `${fact.name} is wiped, and etcd still lists its member.`);
@@ -109,11 +109,11 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
     if (step !== undefined) return step;
   }
   if (machine.look.kind !== "running") {
-    if (seen.now < intent.deadline) return busy(`${fact.name} is being wiped; it is let go once it answers in maintenance mode.`);
+    if (seen.now < intent.deadline) return busy(`${fact.name} is being wiped; it is released once it answers in maintenance mode.`);
     return closed(seen, facts, intent, "Silent", `${fact.name} was to be wiped and does not answer any more.`);
   }
   if (machine.look.stage === "resetting" && seen.now < intent.deadline)
-    return busy(`${fact.name} is being wiped; it is let go once it answers in maintenance mode.`);
+    return busy(`${fact.name} is being wiped; it is released once it answers in maintenance mode.`);
   if (!isLeaving) {
     // It was sent, or not: what may still come must not meet another control plane that is disturbed.
     if (seen.now < intent.deadline + LATE_MS) return busy(`${fact.name} is listed again; its reset may have been sent and is waited for.`);
@@ -141,9 +141,13 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
   if (actions.length > 0 && seen.now >= intent.deadline) {
     const { recorded: _recorded, ...rest } = intent;
     const renewed = withIntent(withoutIntent(facts, fact.name), { ...rest, deadline: resetIntent(seen, leaver, intent.why).deadline });
-    return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), facts: renewed, actions };
+    return {
+      ...busy(`${fact.name} leaves etcd and is wiped; it is released once it answers in maintenance mode.`),
+      facts: renewed,
+      actions,
+    };
   }
-  return { ...busy(`${fact.name} leaves etcd and is wiped; it is let go once it answers in maintenance mode.`), actions };
+  return { ...busy(`${fact.name} leaves etcd and is wiped; it is released once it answers in maintenance mode.`), actions };
 }
 
 /** Every list of members was told since the machine was met wiped: one that is older may still have its member, which left before the wipe. */

@@ -23,7 +23,7 @@ import {
 import type { Leaver, Removal, RemovalStep } from "./removal.ts";
 
 /**
- * Plans how workers leave: drained, wiped, let go once they answer in maintenance mode. Several at once, as far as `maxUnavailable` of their pool allows,
+ * Plans how workers leave: drained, wiped, released once they answer in maintenance mode. Several at once, as far as `maxUnavailable` of their pool allows,
  * counting the machines of the pool that are down already; and none while the control plane needs attention itself.
  */
 export function planWorkerRemovals(seen: Observed, facts: ClusterFacts): RemovalStep {
@@ -59,7 +59,7 @@ function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, engaged: R
   const forbidden = wipeForbidden(seen, leaver);
   if (forbidden !== undefined) return say("ConfirmationRequired", forbidden);
   if (intent === undefined && policyOf(pool?.spec) === "preserve")
-    return letGo("Preserved", `${fact.name} is let go as it is: deletionPolicy of ${machine.declared.owner.name} is preserve.`);
+    return letGo("Preserved", `${fact.name} is released as it is: deletionPolicy of ${machine.declared.owner.name} is preserve.`);
 
   const end = intent !== undefined && isContainer(machine.look, fact) ? endOfContainer(seen, machine, intent) : undefined;
   if (end !== undefined) return letGo(end === "stopped" ? "Stopped" : "StartedAgain", wordsOfEnd(fact.name, end));
@@ -161,11 +161,11 @@ function closed(seen: Observed, facts: ClusterFacts, intent: IntentFact, reason:
 }
 
 function stopping(name: string): string {
-  return `${name} is being stopped; it is let go when it does not answer any more: ${KEEPS_VOLUMES}.`;
+  return `${name} is being stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`;
 }
 
 function resetting(name: string): string {
-  return `${name} is being wiped; it is let go once it answers in maintenance mode.`;
+  return `${name} is being wiped; it is released once it answers in maintenance mode.`;
 }
 
 /** What is under way goes on first, then machines that are down already: taking them away disturbs nobody. */

@@ -48,7 +48,7 @@ const cases: readonly {
     want: "unclear",
   },
   {
-    name: "a UUID is its own again when the clone was let go",
+    name: "a UUID is its own again when the clone was released",
     fact: own({ uuid: "x" }),
     others: [other({ uuid: "x", releasedAt: 1 })],
     shown: { uuid: "x", macs: [] },
@@ -94,7 +94,7 @@ test("a machine at a new address that tells no hardware proves nothing, and at i
   assert.equal(provenLook(known, { ...declared, address: "10.0.0.1" }, running()).kind, "running");
 });
 
-test("looks that claim nothing are left as they are, and so is everything about a machine that was let go", () => {
+test("looks that claim nothing are left as they are, and so is everything about a machine that was released", () => {
   const known = facts({ machines: [own()] });
   for (const look of [silent, inMaintenance("10.0.0.9")]) assert.equal(provenLook(known, declared, look), look);
   const stranger = running(undefined, { hardware: { uuid: "someone", macs: [] } });

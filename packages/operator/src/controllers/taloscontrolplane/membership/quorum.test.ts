@@ -160,7 +160,11 @@ const disturbances: readonly {
     world: { controlPlane: controlPlane(2), facts: done, looks: looksOf(member(0, 2), member(1, 2)) },
     want: /would lose/,
   },
-  { name: "one before etcd is founded", world: { facts: facts(), looks: looksOf(preparing, preparing, preparing) }, want: /not founded/ },
+  {
+    name: "one before etcd is bootstrapped",
+    world: { facts: facts(), looks: looksOf(preparing, preparing, preparing) },
+    want: /not bootstrapped/,
+  },
   {
     name: "one just after the leader changed",
     world: { facts: done, looks: looksOf(one, two, three), mayDisturb: false },

@@ -213,7 +213,7 @@ export function mayDisturb(seen: Observed, facts: ClusterFacts, machine: SeenMac
   const busy = controlPlaneIntent(facts);
   if (role === "controlplane" && busy !== undefined && busy.machine !== name)
     return wait(`${busy.machine} is in the middle of an effect (${busy.what})`);
-  if (facts.bootstrapDone === undefined) return wait("etcd is not founded yet");
+  if (facts.bootstrapDone === undefined) return wait("etcd is not bootstrapped yet");
   const view = etcdQuorum(seen);
   if (view.kind === "unsafe") return wait(view.message);
   if (role === "worker") {

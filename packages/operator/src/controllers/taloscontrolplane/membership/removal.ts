@@ -48,7 +48,7 @@ export interface Leaver {
   readonly fact: MachineFact;
 }
 
-/** Machines of one role that nobody declares any more and that were not let go; those of a pool that is deleted are the deletion's. */
+/** Machines of one role that nobody declares any more and that were not released; those of a pool that is deleted are the deletion's. */
 export function leaversOf(seen: Observed, facts: ClusterFacts, role: MachineRole): readonly Leaver[] {
   return seen.former.flatMap((machine) => {
     const fact = machineFact(facts, machine.declared.name);
@@ -99,7 +99,7 @@ export function resetIntent(seen: Observed, { machine, fact }: Leaver, why: stri
   return { what: "Reset", role, machine: name, address, uuid: fact.uuid, at: seen.now, deadline: seen.now + WIPE_TAKES_MS, why };
 }
 
-/** The facts with the machine let go, and its intent closed. */
+/** The facts with the machine released, and its intent closed. */
 export function released(seen: Observed, facts: ClusterFacts, fact: MachineFact, reason: string, message: string): ClusterFacts {
   const next = withoutIntent(withMachine(facts, { ...fact, releasedAt: seen.now }), fact.name);
   return withDecisions(next, { at: seen.now, action: "Release", reason, machine: fact.name, message });
@@ -198,7 +198,7 @@ export function maxUnavailableOf(strategy: RolloutStrategy | undefined, size: nu
   return Number.isFinite(count) ? Math.max(1, Math.floor(count)) : 1;
 }
 
-/** Whether etcd lists a member of this machine; `undefined` when nobody can say. Before etcd is founded there is none. */
+/** Whether etcd lists a member of this machine; `undefined` when nobody can say. Before etcd is bootstrapped there is none. */
 export function memberListed(seen: Observed, facts: ClusterFacts, fact: MachineFact): boolean | undefined {
   if (facts.bootstrapDone === undefined) return false;
   const view = etcdMembership(seen);

@@ -99,7 +99,7 @@ test("a record that is made anew knows the hardware that a TalosMachine named, a
   assert.equal(learned !== undefined && isOnlyTold(learned), false);
 });
 
-test("a TalosMachine that turns up after the record was made anew is no rest of a machine that was let go: its machine is written down", () => {
+test("a TalosMachine that turns up after the record was made anew is no rest of a machine that was released: its machine is written down", () => {
   const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
   const anew = facts({ machines: [configured(one)], bundle });
   const late = observed({ controlPlane: controlPlane(1), facts: anew, looks: { [one]: running(undefined, { hardware: both(one) }) } });

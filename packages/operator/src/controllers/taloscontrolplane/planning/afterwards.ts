@@ -171,7 +171,7 @@ function memberOf(name: MachineName, members: readonly EtcdMember[]): SeenEtcd {
   };
 }
 
-/** Every control plane that waits for a founded etcd joins it, and one that was wiped is no member any more. */
+/** Every control plane that waits for a bootstrapped etcd joins it, and one that was wiped is no member any more. */
 function settled(seen: Observed): Observed {
   const all = [...seen.machines, ...seen.former];
   const isMember = ({ look }: SeenMachine): boolean =>

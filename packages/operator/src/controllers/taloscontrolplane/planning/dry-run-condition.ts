@@ -4,7 +4,7 @@ import type { Plan } from "./plan.ts";
 import { printPlan } from "./print-plan.ts";
 
 /** A plan that was made before the first looks would be told twice. */
-export const notLookedYet: ConditionInput = conditionFor("DryRun", "NotLookedYet", "The machines are being looked at; the plan follows.");
+export const notLookedYet: ConditionInput = conditionFor("DryRun", "NotLookedYet", "Pending: the machines are being read.");
 
 /** The plan of a dry run as its condition. */
 export function dryRunCondition(plan: Plan, more = ""): ConditionInput {

@@ -56,7 +56,7 @@ function playForward(from: Observed, rules: readonly Rule[]): Plan {
   return planOf(steps, waiting, false);
 }
 
-/** Before etcd is founded nobody asks for the access Secrets: there are none. */
+/** Before etcd is bootstrapped nobody asks for the access Secrets: there are none. */
 function accessOf({ record, kubeconfig, talosconfig }: Observed): Pick<Observed, "kubeconfig" | "talosconfig"> {
   const isFounded = record.kind === "present" && record.value.facts.bootstrapDone !== undefined;
   return isFounded ? { kubeconfig, talosconfig } : { kubeconfig: { kind: "absent" }, talosconfig: { kind: "absent" } };
@@ -123,7 +123,8 @@ function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: 
 
 /** Votes of etcd while a control plane is disturbed. */
 function quorumAt(seen: Observed, { effect, machine }: StepWords): string | undefined {
-  if (effect === "stored" || effect === "waits" || effect === "live" || effect === "drains" || effect === "founds etcd") return undefined;
+  if (effect === "stored" || effect === "waits" || effect === "live" || effect === "drains" || effect === "bootstraps etcd")
+    return undefined;
   const target = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === machine);
   if (target?.declared.role !== "controlplane" || target.look.kind !== "running") return undefined;
   const member = target.look.etcd?.localMember;

@@ -3,7 +3,7 @@ import type { MachineName, Waiting } from "../model.ts";
 
 /**
  * What a step changes: `stored` writes objects of the management cluster only; `waits` is for a fact that nobody here can bring about; `installs`,
- * `founds etcd`, `membership`, `reboot` and `destroys data` are sent to machines, and so are `live`, `service restart` and `reinstall`, by the words of
+ * `bootstraps etcd`, `membership`, `reboot` and `destroys data` are sent to machines, and so are `live`, `service restart` and `reinstall`, by the words of
  * config changes; `drains` empties a node of the workload cluster.
  */
 export type PlannedEffect =
@@ -13,7 +13,7 @@ export type PlannedEffect =
   | "service restart"
   | "drains"
   | "installs"
-  | "founds etcd"
+  | "bootstraps etcd"
   | "membership"
   | "reboot"
   | "reinstall"
@@ -27,7 +27,7 @@ export interface PlanStep {
   readonly machines: readonly MachineName[];
   /** One sentence for people. */
   readonly says: string;
-  /** etcd at that moment, for steps that touch a control plane of a founded cluster; absent where it does not matter. */
+  /** etcd at that moment, for steps that touch a control plane of a bootstrapped cluster; absent where it does not matter. */
   readonly quorum?: string;
 }
 

@@ -74,7 +74,7 @@ export function stepOf(action: Action, seen: Observed): StepWords {
     }
     case "BootstrapEtcd":
       return {
-        effect: "founds etcd",
+        effect: "bootstraps etcd",
         action: action.kind,
         machine: action.machine,
         named: `${action.machine} (${action.address})`,
@@ -99,14 +99,14 @@ export function stepOf(action: Action, seen: Observed): StepWords {
           action: action.kind,
           machine: action.machine,
           named: `${action.machine} (${action.address})`,
-          says: (named) => `Stop the container of ${named}: nothing is wiped, and it is let go when it does not answer any more.`,
+          says: (named) => `Stop the container of ${named}: nothing is wiped, and it is released when it does not answer any more.`,
         };
       return {
         effect: "destroys data",
         action: action.kind,
         machine: action.machine,
         named: `${action.machine} (${action.address})`,
-        says: (named) => `Wipe ${named}: all its data is lost; it is let go when it answers in maintenance mode.`,
+        says: (named) => `Wipe ${named}: all its data is lost; it is released when it answers in maintenance mode.`,
       };
     case "AnswerAnnotation":
       return stored(action.annotation, (named) => `Take off the annotation ${named}: it has acted.`);

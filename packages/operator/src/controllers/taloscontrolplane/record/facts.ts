@@ -102,7 +102,7 @@ export interface FailedConfigFact {
   readonly tries?: number;
 }
 
-/** Which machine founds etcd. Written before the call is sent, never changed to another machine. */
+/** Which machine bootstraps etcd. Written before the call is sent, never changed to another machine. */
 export interface BootstrapIntentFact {
   readonly machine: MachineName;
   readonly address: string;
@@ -112,7 +112,7 @@ export interface BootstrapIntentFact {
   readonly deadline: number;
 }
 
-/** Proof that etcd was founded. */
+/** Proof that etcd was bootstrapped. */
 export interface BootstrapDoneFact {
   readonly machine: MachineName;
   readonly address: string;

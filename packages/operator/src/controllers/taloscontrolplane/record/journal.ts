@@ -20,5 +20,5 @@ export function signed(verdict: Verdict, rule: string, seen: Observed): Verdict 
 function releaseOf({ waiting }: Verdict): string {
   const reasons: ConditionEntry["reasons"] = conditionCatalogue.Ready.reasons;
   const next = waiting === undefined ? undefined : reasons[waiting.reason]?.next;
-  return next === undefined || next === "-" ? "Nothing to do: it goes on by itself." : next;
+  return next === undefined || next === "-" ? "Nothing to do; it continues by itself." : next;
 }

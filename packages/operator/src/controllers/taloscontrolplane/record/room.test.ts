@@ -106,7 +106,7 @@ describe("the room in a ClusterRecord", () => {
     assert.ok(bytesOf(next) < ETCD_TAKES);
   });
 
-  it("is made by forgetting workers that were let go long ago, and not those that left last or are listed again", () => {
+  it("is made by forgetting workers that were released long ago, and not those that left last or are listed again", () => {
     const listed = 3;
     const gone = (n: number): Partial<MachineFact> => (n < listed - 1 ? {} : { releasedAt: NOW - n * 60_000 });
     const machines = workersOf(MAX_KNOWN_MACHINES, 2, gone);

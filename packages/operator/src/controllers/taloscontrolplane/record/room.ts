@@ -13,7 +13,7 @@ const MOST_BYTES = 1_400_000;
 /** Of these, what machines that join may take: wipes and changes have to be written down beside them. */
 const MOST_OF_MACHINES = 1_200_000;
 
-/** Workers that were let go last stay known for as long as there is room: their Nodes may still be there. */
+/** Workers that were released last stay known for as long as there is room: their Nodes may still be there. */
 const LEFT_KEPT = 64;
 
 /** Who wrote an intent, at the longest that it usually is. */
@@ -53,7 +53,7 @@ export function intentsThatFit({ machines, intents }: ClusterFacts, next: Intent
 }
 
 /**
- * The facts without workers that were let go and that nobody names any more, but for those that left last; the same object when there are none. Control planes
+ * The facts without workers that were released and that nobody names any more, but for those that left last; the same object when there are none. Control planes
  * stay for ever: a member of etcd may turn up again.
  */
 export function withoutLongGone(seen: Observed, facts: ClusterFacts): ClusterFacts {

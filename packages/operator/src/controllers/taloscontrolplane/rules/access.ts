@@ -12,7 +12,7 @@ const AHEAD_MS = 15 * 60_000;
 const RENEW_AGAIN_MS = 60_000;
 
 /**
- * Writes kubeconfig and talosconfig once etcd is founded: when missing, or close to their end, and a talosconfig when every machine that it leads to left. A
+ * Writes kubeconfig and talosconfig once etcd is bootstrapped: when missing, or close to their end, and a talosconfig when every machine that it leads to left. A
  * Secret of someone else, or one that a person made immutable, is left alone. A control plane that gives no kubeconfig, or none that is of use, keeps nobody
  * from having one: the next one is asked.
  */

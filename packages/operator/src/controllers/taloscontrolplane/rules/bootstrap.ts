@@ -38,7 +38,7 @@ const RETRY_ANSWERED_MS = 30_000;
 const RETRY_MS = { answered: RETRY_ANSWERED_MS, refused: RETRY_REFUSED_MS, unknown: RETRY_UNKNOWN_MS } as const;
 
 /**
- * Founds etcd exactly once in the life of a cluster.
+ * bootstraps etcd exactly once in the life of a cluster.
  *
  * 1. Whoever already shows etcd with itself as member: that is the fact, nothing is sent.
  * 2. Every control plane ever configured answers and waits without data: one target is written down, then asked.
@@ -58,7 +58,7 @@ export const bootstrapOnce: Rule = {
       const next = withFounded(facts, founded, seen.now);
       return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "Bootstrapped" }] };
     }
-    // A wipe that may still take place must not meet a machine that has joined what is founded meanwhile.
+    // A wipe that may still take place must not meet a machine that has joined what is bootstrapped meanwhile.
     if (controlPlaneIntent(facts) !== undefined) return undefined;
     return facts.bootstrapIntent === undefined ? choose(seen, facts, resourceVersion) : pursue(seen, facts, facts.bootstrapIntent);
   },
@@ -98,7 +98,7 @@ function choose(seen: Observed, facts: ClusterFacts, resourceVersion: string): V
       { kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "BootstrapIntent" },
       bootstrap(seen, next, intent),
     ],
-    waiting: { reason: "Bootstrapping", message: `etcd is being founded on ${name}.` },
+    waiting: { reason: "Bootstrapping", message: `Bootstrapping etcd on ${name}.` },
   };
 }
 
@@ -123,7 +123,7 @@ function pursue(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact
   if (controlPlanesOf(seen).some((machine) => machine.declared.name !== intent.machine && mayHoldData(facts, machine))) return undefined;
   return {
     actions: [bootstrap(seen, facts, intent)],
-    waiting: { reason: "Bootstrapping", message: `etcd is being founded on ${intent.machine}.` },
+    waiting: { reason: "Bootstrapping", message: `Bootstrapping etcd on ${intent.machine}.` },
   };
 }
 
@@ -140,7 +140,7 @@ function waitingFor(
   const message = {
     answered: `${intent.machine} accepted the bootstrap; its etcd is expected to start.`,
     unknown: `The bootstrap was sent to ${intent.machine} and no answer came: what the machine shows decides; only this machine is ever asked again.`,
-    refused: `${intent.machine} cannot found etcd yet (${detail}); it is asked again.`,
+    refused: `${intent.machine} cannot bootstrap etcd yet (${detail}); retrying.`,
   }[outcome];
   return { reason: "Bootstrapping", message };
 }

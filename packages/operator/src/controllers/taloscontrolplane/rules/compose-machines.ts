@@ -24,8 +24,6 @@ export const composeMachines: Rule = {
     const actions = seen.machines
       .filter(({ declared }) => declared.owner.kind === "TalosControlPlane" && !existing.has(declared.name) && !isNameTaken(declared))
       .map(({ declared }): Action => ({ kind: "CreateMachine", machine: declared }));
-    return actions.length === 0
-      ? undefined
-      : { actions, waiting: { reason: "WaitingForMachines", message: "TalosMachines are being made." } };
+    return actions.length === 0 ? undefined : { actions, waiting: { reason: "Composing", message: "TalosMachines are being made." } };
   },
 };

@@ -2,7 +2,7 @@ import type { Action, Rule } from "../model.ts";
 import { planMachines } from "../membership/plan-machines.ts";
 
 /**
- * Configures every machine that waits in maintenance mode, control planes and workers alike, before and after etcd is founded.
+ * Configures every machine that waits in maintenance mode, control planes and workers alike, before and after etcd is bootstrapped.
  *
  * Who it is goes into the record first; the send then demands the same key.
  */
@@ -23,8 +23,8 @@ export const configureMachines: Rule = {
     return {
       actions,
       waiting: {
-        reason: "WaitingForMachines",
-        message: `Machines are being configured: ${plan.configure.map(({ machine }) => machine.name).join(", ")}.`,
+        reason: "Configuring",
+        message: `Configuring machines: ${plan.configure.map(({ machine }) => machine.name).join(", ")}.`,
       },
     };
   },

@@ -118,7 +118,7 @@ const cases: readonly {
     reason: "Resetting",
   },
   {
-    name: "writes down what runs with the cluster's keys before anything is let go when the record was lost",
+    name: "writes down what runs with the cluster's keys before anything is released when the record was lost",
     world: { controlPlane: controlPlane(3, {}, going), bundle: ours, looks: healthy, namespaceIsTerminating: false },
     actions: ["WriteRecord"],
     reason: "WaitingForChildren",
@@ -188,7 +188,7 @@ const cases: readonly {
     reason: "WaitingForChildren",
   },
   {
-    name: "lets it go when it waits in maintenance mode",
+    name: "releases it when it waits in maintenance mode",
     world: {
       controlPlane: controlPlane(1, {}, going),
       looks: { "10.0.0.1": inMaintenance("10.0.0.1") },
@@ -205,7 +205,7 @@ const cases: readonly {
     reason: "MachineUnreachable",
   },
   {
-    name: "lets it go when it has been silent for longer than it takes to install",
+    name: "releases it when it has been silent for longer than it takes to install",
     world: {
       controlPlane: controlPlane(1, {}, going),
       facts: madeAnew,
@@ -267,7 +267,7 @@ const cases: readonly {
     reason: "WaitingForWorkers",
   },
   {
-    name: "waits for no pool that was brought back after its machines were let go",
+    name: "waits for no pool that was brought back after its machines were released",
     world: {
       controlPlane: controlPlane(3, {}, going),
       workers: [worker(1)],

@@ -135,10 +135,10 @@ function isPoolGoing(seen: Observed, { declared: { owner } }: SeenMachine): bool
 }
 
 /**
- * What comes before anything is let go: a record that knows the machines that run with this cluster's keys. `undefined` = there is nothing to write down.
+ * What comes before anything is released: a record that knows the machines that run with this cluster's keys. `undefined` = there is nothing to write down.
  *
  * Where the record is gone and the keys are not, it is made anew; `others` = that is for the rules that keep the record of a cluster that stays. Where both
- * are gone nothing can be wiped, and a machine that is said to be configured is not let go by that.
+ * are gone nothing can be wiped, and a machine that is said to be configured is not released by that.
  */
 function writtenDownFirst(
   seen: Observed,
@@ -179,7 +179,7 @@ function writtenDownFirst(
     verdict: waits(
       "MachineUnreachable",
       seen,
-      `${holder} may hold a configuration of this cluster, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand: it is let go once it waits in maintenance mode. Or give it up: annotate the TalosControlPlane with ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
+      `${holder} may hold a configuration of this cluster, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand: it is released once it waits in maintenance mode. Or give it up: annotate the TalosControlPlane with ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
     ),
   };
 }
@@ -263,7 +263,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     if (shownBy !== undefined && !isAbandoned(seen, machine, facts)) {
       waiting.push({
         reason: "MachineUnreachable",
-        message: `${declared.name} does not tell whether it holds a configuration of this cluster (${stateOf(machine)}), and the record that knew was lost: it is let go at ${rfc3339(shownBy)} if it does not answer by then.`,
+        message: `${declared.name} does not tell whether it holds a configuration of this cluster (${stateOf(machine)}), and the record that knew was lost: it is released at ${rfc3339(shownBy)} if it does not answer by then.`,
       });
       continue;
     }
@@ -271,7 +271,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       if (!isFormer || objects.has(declared.name)) gone.push(machine);
       // A pool goes and its machines stay: they are nobody's from here on. With the whole cluster the record is kept as it is.
       if (!isClusterGoing && next !== undefined && mayHoldConfig(fact))
-        next = released(seen, next, fact, "Preserved", `${declared.name} is let go as it is: deletionPolicy is preserve.`);
+        next = released(seen, next, fact, "Preserved", `${declared.name} is released as it is: deletionPolicy is preserve.`);
       continue;
     }
     // Another machine at its address proves nothing about it.
@@ -282,7 +282,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     if (isWiped && until !== undefined && !isAbandoned(seen, machine, facts)) {
       waiting.push({
         reason: "Resetting",
-        message: `${declared.name} waits with the key that its configuration was sent to, and it may still arrive: it is let go at ${rfc3339(until)} if it waits then. Boot it anew to let it go at once.`,
+        message: `${declared.name} waits with the key that its configuration was sent to, and it may still arrive: it is released at ${rfc3339(until)} if it waits then. Boot it anew to release it at once.`,
       });
       continue;
     }
@@ -302,7 +302,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
           action: "Release",
           reason,
           machine: declared.name,
-          message: end === undefined ? `${declared.name} is let go.` : wordsOfEnd(declared.name, end),
+          message: end === undefined ? `${declared.name} is released.` : wordsOfEnd(declared.name, end),
         });
       }
       continue;
@@ -322,8 +322,8 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       continue;
     }
     const busy = inContainer
-      ? `${declared.name} is being stopped; it is let go when it does not answer any more: ${KEEPS_VOLUMES}.`
-      : `${declared.name} is being wiped; it is let go once it answers in maintenance mode.`;
+      ? `${declared.name} is being stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`
+      : `${declared.name} is being wiped; it is released once it answers in maintenance mode.`;
     if (inContainer && look.kind === "silent" && intent !== undefined && next !== undefined) {
       next = withStop(seen, next, machine, intent);
       waiting.push({ reason: "Resetting", message: busy });
@@ -460,7 +460,7 @@ function dissolve(seen: Observed): Verdict {
   return { ...waits("WaitingForChildren", seen, "Everything made for this cluster is gone."), actions };
 }
 
-/** False for a machine that never got a configuration, was let go, or is to be left running. */
+/** False for a machine that never got a configuration, was released, or is to be left running. */
 function hasToBeWiped(seen: Observed, machine: SeenMachine, facts: ClusterFacts | undefined): boolean {
   return !isPreserved(seen, machine) && mayHoldConfig(machineFact(facts, machine.declared.name));
 }

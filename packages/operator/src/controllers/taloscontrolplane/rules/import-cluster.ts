@@ -13,7 +13,7 @@ const LOOK_AGAIN_MS = 5_000;
 
 /**
  * Takes over a cluster that runs and that the record does not know: reads and verifies first, tells the differences, and begins only when there are none or
- * a person approved exactly these. Until then nothing is written but the status. It never founds etcd and never makes keys.
+ * a person approved exactly these. Until then nothing is written but the status. It never bootstraps etcd and never makes keys.
  */
 export const importCluster: Rule = {
   name: "importCluster",

@@ -17,6 +17,6 @@ export const keepFinalizers: Rule = {
     for (const { metadata } of handMade) actions.push({ kind: "AddFinalizer", object: { kind: "TalosMachine", name: metadata.name } });
     return actions.length === 0
       ? undefined
-      : { actions, waiting: { reason: "WaitingForMachines", message: "The cluster was just seen; its objects are being made." } };
+      : { actions, waiting: { reason: "Composing", message: "The cluster was just seen; its objects are being made." } };
   },
 };

@@ -67,7 +67,7 @@ export const keepKeys: Rule = {
       if (waiting !== undefined) return { actions: [], waiting };
       return {
         actions: [{ kind: "CreateBundle", secret }],
-        waiting: { reason: "WaitingForMachines", message: "The cluster's keys are being made." },
+        waiting: { reason: "Composing", message: "The cluster's keys are being made." },
       };
     }
     const nowhere = endpointWaitsFor(seen);
@@ -99,7 +99,7 @@ export const keepKeys: Rule = {
       );
     return {
       actions: [{ kind: "WriteRecord", ifResourceVersion: undefined, facts: firstFacts(seen, secret, bundle.value), why: "FirstRecord" }],
-      waiting: { reason: "WaitingForMachines", message: "The cluster's record is being made." },
+      waiting: { reason: "Composing", message: "The cluster's record is being made." },
     };
   },
 };

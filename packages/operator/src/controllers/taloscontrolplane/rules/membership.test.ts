@@ -84,7 +84,7 @@ function intentOf(what: IntentFact["what"], n: number, over: Partial<IntentFact>
   return { what, role, machine, address, uuid: `uuid-${address}`, at: NOW, deadline: NOW + 600_000, why: "w", ...over };
 }
 
-/** What is done, in short: intents that open and close, machines that are let go, calls that are sent. */
+/** What is done, in short: intents that open and close, machines that are released, calls that are sent. */
 function done(actions: readonly Action[], before: ClusterFacts): readonly string[] {
   return actions.flatMap((action): readonly string[] => {
     switch (action.kind) {
@@ -258,7 +258,7 @@ const cases: readonly {
       looks: { "10.0.0.1": gone, "10.0.0.2": gone, "10.0.0.3": inMaintenance("10.0.0.3") },
     },
     does: [],
-    says: ["WaitingForQuorum", /is wiped; it is let go once/],
+    says: ["WaitingForQuorum", /is wiped; it is released once/],
   },
   {
     name: "gives up waiting for one that went silent in its reset, when its time is over",
@@ -323,7 +323,7 @@ const cases: readonly {
     does: ["open Reset demo-10.0.0.3", "reset demo-10.0.0.3 gracefully no-voter"],
   },
   {
-    name: "resets a control plane that left before etcd was founded and holds none",
+    name: "resets a control plane that left before etcd was bootstrapped and holds none",
     world: {
       listed: 2,
       facts: { ...known(3), bootstrapDone: undefined },
@@ -332,7 +332,7 @@ const cases: readonly {
     does: ["open Reset demo-10.0.0.3", "reset demo-10.0.0.3 no-etcd"],
   },
   {
-    name: "leaves the machine alone on which etcd is being founded",
+    name: "leaves the machine alone on which etcd is being bootstrapped",
     world: {
       listed: 2,
       facts: {
@@ -408,7 +408,7 @@ const cases: readonly {
   },
 ];
 
-/** A control plane that a record which was made anew knows from its TalosMachine alone, and that was let go. */
+/** A control plane that a record which was made anew knows from its TalosMachine alone, and that was released. */
 const toldGhost = configured("10.0.0.3", "controlplane", "demo", {
   macs: [],
   spki: undefined,
@@ -423,7 +423,7 @@ const withGhost = (isMadeAnew: boolean): ClusterFacts => {
 };
 const ghosts: typeof cases = [
   {
-    name: "removes the member of a control plane that was let go before a record that was made anew knew its member",
+    name: "removes the member of a control plane that was released before a record that was made anew knew its member",
     world: { listed: 2, facts: withGhost(true), looks: { "10.0.0.1": running(member(0, 3)), "10.0.0.2": running(member(1, 3)) } },
     does: ["open RemoveMember demo-10.0.0.3", "remove 3 of demo-10.0.0.3 via demo-10.0.0.1"],
   },
@@ -446,7 +446,7 @@ for (const { name, world, does, says } of [...cases, ...ghosts]) {
   });
 }
 
-test("what is unlisted, wiped and let go has its TalosMachine deleted, and nobody else's", () => {
+test("what is unlisted, wiped and released has its TalosMachine deleted, and nobody else's", () => {
   const left = configured("10.0.0.3", "controlplane", "demo", { releasedAt: NOW - 1 });
   const seen = seenIn({ listed: 2, facts: known(2, 0, { machines: [...known(2).machines, left] }), looks: looks(2) });
   const object = {

@@ -26,7 +26,7 @@ export const changeMembership: Rule = {
   },
 };
 
-/** TalosMachines of machines that were let go, or never were part of the cluster, and that no spec lists. */
+/** TalosMachines of machines that were released, or never were part of the cluster, and that no spec lists. */
 function forgetObjects(seen: Observed, facts: ClusterFacts): Verdict | undefined {
   const kept = new Set([...seen.machines, ...seen.former].map(({ declared }) => declared.name));
   const actions = seen.machineObjects.flatMap((object): readonly Action[] => {

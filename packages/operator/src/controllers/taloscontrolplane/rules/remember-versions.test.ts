@@ -56,7 +56,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: undefined,
   },
   {
-    name: "nothing before etcd is founded",
+    name: "nothing before etcd is bootstrapped",
     world: { facts: { ...known, bootstrapDone: undefined }, looks: looks(...all("v1.13.8")) },
     want: undefined,
   },

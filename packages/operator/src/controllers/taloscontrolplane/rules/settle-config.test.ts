@@ -231,7 +231,7 @@ describe("a trial", () => {
       want: "Refused, failed new: it refused them: unknown keys",
     },
     {
-      name: "that was never sent is let go",
+      name: "that was never sent is released",
       now: AT + 1_000,
       others: { ...begun({}), [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
       config: reverted,
@@ -502,7 +502,7 @@ describe("a boot", () => {
       want: "Booted",
     },
     {
-      name: "that could not be ordered is let go",
+      name: "that could not be ordered is released",
       now: AT + 1_000,
       intent: boot,
       others: { ...begun(boot), [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
@@ -525,7 +525,7 @@ describe("a boot", () => {
       look: silent,
       want: "TakenBack, failed new: after its reboot its Talos API does not answer as before (unreachable)",
     },
-    { name: "that did not take place in its time is let go", now: AT + REBOOT_MS + 1, intent: boot, config: {}, want: "HeldBack" },
+    { name: "that did not take place in its time is released", now: AT + REBOOT_MS + 1, intent: boot, config: {}, want: "HeldBack" },
     {
       name: "that began as its time ended, as when a clock was set, is waited for",
       now: AT + REBOOT_MS + 1,

@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
     expect: ["LookAtNodes"],
   },
   {
-    title: "looks when a machine was let go since",
+    title: "looks when a machine was released since",
     nodes: listed([node()], { at: gone.releasedAt ?? 0 }),
     machines: [gone],
     expect: ["LookAtNodes"],
@@ -127,7 +127,7 @@ const cases: readonly Case[] = [
     over: { looks: { [address]: silent } },
     expect: ["LookAtNodes"],
   },
-  { title: "deletes the Node of a machine that was let go", nodes: listed([left]), machines: [gone], expect: ["DeleteNode"] },
+  { title: "deletes the Node of a machine that was released", nodes: listed([left]), machines: [gone], expect: ["DeleteNode"] },
   {
     title: "keeps the Node of such a machine while its kubelet lives",
     nodes: listed([{ ...left, isReady: true }]),

@@ -11,7 +11,7 @@ const LEFTOVER_LOOK_MS = { shortest: 10_000, longest: 30 * 60_000 } as const;
 /** After an effect whose end is not known. */
 const TRY_AGAIN_MS = 30_000;
 
-/** So long after a machine was let go its Node is looked at soon again. */
+/** So long after a machine was released its Node is looked at soon again. */
 const TENDED_MS = 5 * 60_000;
 
 /** What a new leader finds cordoned may be about to be disturbed: whoever wants that asks within this time. */
@@ -33,7 +33,7 @@ export const tendNodes: Rule = {
   },
 };
 
-/** True for some minutes after machines were let go, while their Nodes are to be looked at or deleted. */
+/** True for some minutes after machines were released, while their Nodes are to be looked at or deleted. */
 export function hasNodesToTend(seen: Observed): boolean {
   const { nodes } = seen;
   if (seen.record.kind !== "present" || nodes === undefined || !seen.mayDisturb) return false;
@@ -65,7 +65,7 @@ interface Leftover {
   readonly node: SeenNode;
 }
 
-/** Nodes of machines that were let go, and are not asked for again. */
+/** Nodes of machines that were released, and are not asked for again. */
 function leftBehind(seen: Observed, facts: ClusterFacts): readonly Leftover[] {
   return (seen.nodes?.nodes ?? []).flatMap((node) => {
     const fact = formerNodeOwner(facts, node);
@@ -73,12 +73,12 @@ function leftBehind(seen: Observed, facts: ClusterFacts): readonly Leftover[] {
   });
 }
 
-/** It was let go as it was, stands in the list again, and may still run: a kubelet does not register a Node twice. One that waits in maintenance mode was wiped. */
+/** It was released as it was, stands in the list again, and may still run: a kubelet does not register a Node twice. One that waits in maintenance mode was wiped. */
 function mayComeBack(seen: Observed, fact: MachineFact): boolean {
   return seen.machines.some(({ declared, look }) => declared.name === fact.name && look.kind !== "maintenance");
 }
 
-/** The Nodes are listed once by every leader, when machines were let go, and while something is left to do: never as a routine. */
+/** The Nodes are listed once by every leader, when machines were released, and while something is left to do: never as a routine. */
 function isLookDue(seen: Observed, facts: ClusterFacts): boolean {
   const { nodes } = seen;
   if (nodes === undefined || nodes.isAsking) return false;

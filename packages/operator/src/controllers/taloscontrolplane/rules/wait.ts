@@ -2,7 +2,8 @@ import type { Rule, Waiting, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
 import { nodesState } from "../conditions/describe.ts";
 import { etcdHealth } from "../conditions/etcd-health.ts";
-import { isReadyNode, stateOf } from "../conditions/machine-state.ts";
+import { isComingUp } from "../../../looking/stage-words.ts";
+import { comingUpReason, isInstalling, isReadyNode, unmetOf } from "../conditions/machine-state.ts";
 import { awaitedAtEndpoint } from "../membership/endpoint-founder.ts";
 import { planMachines } from "../membership/plan-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
@@ -45,9 +46,14 @@ export function waitingOf(seen: Observed): Waiting | undefined {
     const awaited = awaitedAtEndpoint(seen, facts);
     const intent = facts.bootstrapIntent;
     if (missing.length > 0) {
-      const names = missing.map((machine) => `${machine.declared.name} (${stateBeforeEtcd(machine, facts)})`).join(", ");
+      const names = missing
+        .map((machine) => `${machine.declared.name} (${unmetOf(machine, machineFact(facts, machine.declared.name))})`)
+        .join(", ");
       const message = `Control planes that do not run with their configuration yet: ${names}.`;
-      return { reason: "WaitingForMachines", message: [message, ...(awaited === undefined ? [] : [awaited]), ...plan.held].join(" ") };
+      return {
+        reason: reasonBeforeEtcd(missing, facts),
+        message: [message, ...(awaited === undefined ? [] : [awaited]), ...plan.held].join(" "),
+      };
     }
     if (awaited !== undefined) return { reason: "WaitingForMachines", message: awaited };
     return {
@@ -55,7 +61,7 @@ export function waitingOf(seen: Observed): Waiting | undefined {
       message:
         intent === undefined
           ? "The control planes are not all waiting for etcd yet; see the condition Bootstrapped."
-          : `etcd is being founded on ${intent.machine}; see the condition Bootstrapped.`,
+          : `Bootstrapping etcd on ${intent.machine}; see the condition Bootstrapped.`,
     };
   }
 
@@ -82,16 +88,28 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   return undefined;
 }
 
-/** Who was sent a configuration installs and boots with it: that it is silent meanwhile is no news. */
-function stateBeforeEtcd(machine: SeenMachine, facts: ClusterFacts): string {
-  const isBooting = machine.look.kind === "silent" && mayHoldConfig(machineFact(facts, machine.declared.name));
-  return isBooting ? "configured, not back yet" : stateOf(machine);
+function reasonBeforeEtcd(missing: readonly SeenMachine[], facts: ClusterFacts): Waiting["reason"] {
+  if (missing.some((machine) => isAwaited(machine, facts))) return "WaitingForMachines";
+  return missing.some((machine) => isLost(machine, facts) && comingUpOf(machine, facts) === undefined)
+    ? "MachineUnreachable"
+    : "Configuring";
+}
+
+/** Which part of coming up a machine is in; `undefined` = it does not come up by itself. */
+function comingUpOf({ declared, look }: SeenMachine, facts: ClusterFacts): "Configuring" | "Booting" | undefined {
+  const fact = machineFact(facts, declared.name);
+  if (look.kind === "running") return isComingUp(look) ? comingUpReason(fact) : undefined;
+  if (isInstalling(look, fact)) return "Configuring";
+  return look.kind === "silent" && intentOn(facts, declared.name)?.what === "Reboot" ? "Booting" : undefined;
 }
 
 /** Machines that nobody hears are about power and network, or were never booted: only of the others something can be said about their nodes. */
 function unreadyReason(unready: readonly SeenMachine[], facts: ClusterFacts): Waiting["reason"] {
   if (unready.every((machine) => isAwaited(machine, facts))) return "WaitingForMachines";
-  return unready.every((machine) => isLost(machine, facts) || isAwaited(machine, facts)) ? "MachineUnreachable" : "NodesNotReady";
+  const others = unready.filter((machine) => !isAwaited(machine, facts));
+  const comingUp = others.map((machine) => comingUpOf(machine, facts));
+  if (!comingUp.includes(undefined)) return comingUp.includes("Configuring") ? "Configuring" : "Booting";
+  return others.every((machine, index) => comingUp[index] !== undefined || isLost(machine, facts)) ? "MachineUnreachable" : "NodesNotReady";
 }
 
 /** Of the control planes on the list only those are missing in etcd that nobody has booted yet. */
