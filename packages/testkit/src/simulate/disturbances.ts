@@ -213,15 +213,17 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     if (now() - alarmedSince > READ_JUST_BEFORE_MS) report("S10", `${effect} goes to ${address} while etcd raises an alarm`);
   }
 
+  /** By machine: whoever stands at a control plane's address for a while may be a worker, which is no member and does not become one. */
   function judgeJoin(address: string): void {
     if (!stage.wasReady || !isControlPlane(address)) return;
+    const target = machineAt(address).address;
     const etcd = cluster();
     const unfinished = etcd?.members.find((member) => member.isLearner || !member.isStarted);
-    if (unfinished !== undefined && machineOf(unfinished)?.address !== address)
+    if (unfinished !== undefined && machineOf(unfinished)?.address !== target)
       report("S17", `${address} is told to join while member ${unfinished.name || unfinished.id} has not joined yet`);
     const joining = [...stage.everControlPlanes].find((other) => {
-      const { state } = machineAt(other);
-      return other !== address && state.config.persisted !== undefined && state.etcd.data === undefined && state.goneSince === undefined;
+      const { state } = datacenter.machine(other);
+      return other !== target && state.config.persisted !== undefined && state.etcd.data === undefined && state.goneSince === undefined;
     });
     if (joining !== undefined) report("S17", `${address} is told to join while ${joining} is on its way into etcd`);
   }
