@@ -1,4 +1,4 @@
-import { clusterRecordResource, talosControlPlaneResource } from "@talos-operator/api";
+import { clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
 import { isAlreadyExists, isNotFound, type KubeObject } from "@talos-operator/kube-runtime";
 import type { SimulatedMachine } from "@talos-operator/simulator";
 import { pick } from "../fault.ts";
@@ -80,8 +80,7 @@ export async function loseBeforeFounding(input: TroubleInput, lastsMs: number): 
 
 async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
   const { client, timers, trace, stage, kind } = input;
-  const record = await recordThat(input, () => true);
-  const bundle = await client.resource<Secret>(secretType).get(bundleKey);
+  const { record, bundle } = await bothThere(input);
   trace(`trouble ${kind} for ${lastsMs} ms`);
   await takeAway(input, "Secret");
   await takeAway(input, "ClusterRecord");
@@ -95,6 +94,16 @@ async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
     await putBack(input, bundle);
   }
   stage.bundleGoneSince = undefined;
+}
+
+/** Record and bundle, once both are there: another trouble may have taken the keys, or put others in their place, and gives them back. */
+async function bothThere(input: TroubleInput): Promise<{ readonly record: ClusterRecord; readonly bundle: Secret }> {
+  for (;;) {
+    const record = await recordThat(input, () => true);
+    const bundle = await input.client.resource<Secret>(secretType).tryGet(bundleKey);
+    if (bundle !== undefined && input.stage.bundleGoneSince === undefined) return { record, bundle };
+    await input.timers.sleep(1000);
+  }
 }
 
 /** The cluster was deleted and its machines were wiped: keys or a record of an object that is gone would only be in the way. */
