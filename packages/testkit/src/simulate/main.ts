@@ -7,12 +7,15 @@ import type { Mutant } from "../mutants/mutant.ts";
 import { plantMutant } from "../mutants/plant.ts";
 import { compiledOnce } from "./compiled.ts";
 import type { TroubleKind } from "./troubles.ts";
-import { createReport, joinReports, type Report, type RunResult } from "./report.ts";
+import { createReport, joinReports, tellLife, type Report, type RunResult } from "./report.ts";
+import type { RunOptions } from "./run.ts";
 import type { Workload } from "./workload.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--mutant NAME|list] [--trouble NAME[,NAME]] [--only I] [--until-violation] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--mutant NAME|list] [--trouble NAME[,NAME]|rotate] [--only I] [--slice I/N] [--until-violation] [--json]
 
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
+--trouble rotate goes round over the workloads and over all troubles, N lives in all, and tells of each how it is played again alone.
+--slice I/N plays every N-th of them, from the I-th.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
 Exit code 1 when an invariant was broken or a run did not reach its goal.
 `;
@@ -25,6 +28,7 @@ const { values } = parseArgs({
     mutant: { type: "string" },
     trouble: { type: "string" },
     only: { type: "string" },
+    slice: { type: "string" },
     "crash-plans": { type: "boolean", default: false },
     "until-violation": { type: "boolean", default: false },
     json: { type: "boolean", default: false },
@@ -50,16 +54,26 @@ async function simulate(): Promise<void> {
   // Only now may the product be imported: a mutant is planted while it loads.
   if (mutant !== undefined) plantMutant(mutant);
   const { planClean, planCrashes, planRuns } = await import("./plan-runs.ts");
+  const { planRotation } = await import("./rotation.ts");
   const { LATER_TROUBLES, TROUBLES } = await import("./troubles.ts");
   const { workloads } = await import("./workloads/index.ts");
   const { run } = await import("./run.ts");
 
   if (values.workload === "list") return listWorkloads(workloads);
-  const troubles = findTroubles([...TROUBLES, ...LATER_TROUBLES]) ?? (mutant?.trouble === undefined ? undefined : [mutant.trouble]);
+  const known = [...TROUBLES, ...LATER_TROUBLES];
+  const rotates = values.trouble === "rotate";
+  const troubles = (rotates ? known : findTroubles(known)) ?? (mutant?.trouble === undefined ? undefined : [mutant.trouble]);
   const wanted = values.workload ?? (values["crash-plans"] ? "all" : (mutant?.workload ?? "create"));
   const chosen = wanted === "all" ? workloads : workloads.filter(({ name }) => name === wanted);
   if (chosen.length === 0) fail(`there is no workload "${wanted}"; --workload list names them`);
   const subject = { seed: integer("seed"), workload: wanted, mutant: mutant?.name };
+  if (rotates) {
+    if (values["crash-plans"]) fail("--crash-plans meets no troubles; leave --trouble rotate out");
+    if (values.slice === undefined && values.only === undefined) return tell(joinReports(subject, await playInTwo(wanted)));
+    const input = { ...subject, workloads: chosen, runs: integer("runs"), troubles: known };
+    return tell(createReport(subject, await playRotation(planRotation(input), run)));
+  }
+  if (values.slice !== undefined) fail("--slice goes with --trouble rotate");
   if (chosen.length > 1) return tell(joinReports(subject, await playApart(chosen)));
   const results: RunResult[] = [];
   const begunAt = Date.now();
@@ -89,11 +103,47 @@ async function simulate(): Promise<void> {
   tell(createReport(subject, results));
 }
 
-/** Each workload in a process of its own, two at a time. */
-async function playApart(chosen: readonly Workload[]): Promise<readonly Report[]> {
+/** Those of a rotation that are asked for, with a line for each. */
+async function playRotation(
+  planned: readonly RunOptions[],
+  run: (options: RunOptions) => Promise<RunResult>,
+): Promise<readonly RunResult[]> {
+  const { first, step } = slice();
+  const results: RunResult[] = [];
+  for (const [index, options] of planned.entries()) {
+    if (values.only === undefined ? index % step !== first : index !== integer("only")) continue;
+    const result = await run(options);
+    results.push(result);
+    process.stderr.write(`${tellLife(index, options, result)}\n`);
+    if (result.violations.length > 0 && values["until-violation"]) break;
+  }
+  return results;
+}
+
+function slice(): { readonly first: number; readonly step: number } {
+  const text = values.slice ?? "0/1";
+  const [, first = "", step = ""] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  if (step === "" || Number(first) >= Number(step)) fail(`--slice takes I/N with I from 0 to N - 1, not "${text}"`);
+  return { first: Number(first), step: Number(step) };
+}
+
+/** A rotation in two processes, every second life in each. */
+function playInTwo(workload: string): Promise<readonly Report[]> {
+  const own = ["--workload", workload, ...passedOn()];
+  return Promise.all(["0/2", "1/2"].map((slice) => playOne([...own, "--slice", slice], (said) => process.stderr.write(said))));
+}
+
+/** What processes of a part are told that this one was told. */
+function passedOn(): readonly string[] {
   const rest = ["--seed", values.seed, "--runs", values.runs, "--json"];
   for (const flag of ["crash-plans", "until-violation"] as const) if (values[flag]) rest.push(`--${flag}`);
   for (const option of ["mutant", "trouble"] as const) if (values[option] !== undefined) rest.push(`--${option}`, values[option]);
+  return rest;
+}
+
+/** Each workload in a process of its own, two at a time. */
+async function playApart(chosen: readonly Workload[]): Promise<readonly Report[]> {
+  const rest = passedOn();
   const reports: Report[] = [];
   const waiting = [...chosen.entries()];
   const play = async (): Promise<void> => {
@@ -108,14 +158,21 @@ async function playApart(chosen: readonly Workload[]): Promise<readonly Report[]
   return reports;
 }
 
-function playOne(args: readonly string[]): Promise<Report> {
+/** @param heard what it says while it plays */
+function playOne(args: readonly string[], heard: (said: string) => void = () => undefined): Promise<Report> {
   return new Promise((resolve, reject) => {
     const node = [...process.execArgv, fileURLToPath(import.meta.url), ...args];
-    execFile(process.execPath, node, { maxBuffer: 2 ** 28, env: { ...compiledOnce, ...process.env } }, (_failed, stdout, stderr) => {
-      // Exit code 1 comes with a report; without one the run itself broke.
-      if (stdout === "") reject(new Error(stderr.slice(0, 2000)));
-      else resolve(JSON.parse(stdout) as Report);
-    });
+    const child = execFile(
+      process.execPath,
+      node,
+      { maxBuffer: 2 ** 28, env: { ...compiledOnce, ...process.env } },
+      (_failed, stdout, stderr) => {
+        // Exit code 1 comes with a report; without one the run itself broke.
+        if (stdout === "") reject(new Error(stderr.slice(0, 2000)));
+        else resolve(JSON.parse(stdout) as Report);
+      },
+    );
+    child.stderr?.on("data", (said: unknown) => heard(String(said)));
   });
 }
 

@@ -20,44 +20,46 @@ const NUISANCE_RATE = 0.06;
 
 export interface PlanInput {
   readonly seed: number;
-  readonly runs: number;
   readonly workload: Workload;
   readonly mutant: string | undefined;
   /** In every second run these instead of each in turn. */
   readonly troubles?: readonly TroubleKind[] | undefined;
 }
 
+/** One options object per run. */
+export function planRuns(input: PlanInput & { readonly runs: number }): readonly RunOptions[] {
+  return Array.from({ length: input.runs }, (_, index) => planRun(input, index));
+}
+
 /**
- * One options object per run. The pairs of effect and crash go round, two a run, so that each is met equally often; when within the run, and what else
- * goes wrong, is drawn from the seed.
+ * One run of many. The pairs of effect and crash go round, two a run, so that each is met equally often; when within the run, and what else goes wrong, is
+ * drawn from the seed.
  */
-export function planRuns(input: PlanInput): readonly RunOptions[] {
+export function planRun(input: PlanInput, index: number): RunOptions {
   const isCreation = input.workload.name === "create";
   const effects = isCreation ? CREATE_EFFECTS : EDIT_EFFECTS;
   const troubles = isCreation ? TROUBLES : EDIT_TROUBLES;
   const pairs = effects.flatMap((effect) => crashesOf(effect).map((fault) => ({ effect, fault })));
-  return Array.from({ length: input.runs }, (_, index) => {
-    const seed = input.seed * 100_000 + index;
-    const random = createSeededRandom(seed);
-    const crash = (at: number): PlannedCrash => {
-      const pair = pairs[at % pairs.length] ?? pick(pairs, random);
-      return { ...pair, occurrence: Math.floor(random.fraction() * ((isCreation ? FEWEST[pair.effect] : undefined) ?? 3)) };
-    };
-    const half = Math.floor(pairs.length / 2);
-    return {
-      seed,
-      workload: input.workload,
-      crashes: [crash(index), crash(index + half + Math.floor(index / pairs.length))],
-      nuisanceRate: index % 4 < 2 ? 0 : NUISANCE_RATE,
-      // Every second run has nothing but crashes, so that what they alone do is seen.
-      troubles: index % 2 === 0 ? [] : (input.troubles ?? [troubles[Math.floor(index / 2) % troubles.length] ?? pick(troubles, random)]),
-      // Idleness is a property of the end state, which all runs share, so some of them tell; late effects of nuisances would disturb it.
-      idleMinutes: index % 8 === 0 ? 10 : 0,
-      // Whole lives take their time; most runs begin where the edits do.
-      begin: isCreation || index % 5 === 4 ? "birth" : "ready",
-      replay: replayOf(input, index, `--runs ${index + 1}`),
-    };
-  });
+  const seed = input.seed * 100_000 + index;
+  const random = createSeededRandom(seed);
+  const crash = (at: number): PlannedCrash => {
+    const pair = pairs[at % pairs.length] ?? pick(pairs, random);
+    return { ...pair, occurrence: Math.floor(random.fraction() * ((isCreation ? FEWEST[pair.effect] : undefined) ?? 3)) };
+  };
+  const half = Math.floor(pairs.length / 2);
+  return {
+    seed,
+    workload: input.workload,
+    crashes: [crash(index), crash(index + half + Math.floor(index / pairs.length))],
+    nuisanceRate: index % 4 < 2 ? 0 : NUISANCE_RATE,
+    // Every second run has nothing but crashes, so that what they alone do is seen.
+    troubles: index % 2 === 0 ? [] : (input.troubles ?? [troubles[Math.floor(index / 2) % troubles.length] ?? pick(troubles, random)]),
+    // Idleness is a property of the end state, which all runs share, so some of them tell; late effects of nuisances would disturb it.
+    idleMinutes: index % 8 === 0 ? 10 : 0,
+    // Whole lives take their time; most runs begin where the edits do.
+    begin: isCreation || index % 5 === 4 ? "birth" : "ready",
+    replay: replayOf(input, index, `--runs ${index + 1}`),
+  };
 }
 
 /** A crash in the middle comes at any moment of it: so often it is played, each time in another world. */

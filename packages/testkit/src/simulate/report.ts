@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EffectId } from "./effects.ts";
 import type { FaultClass } from "./fault.ts";
+import type { RunOptions } from "./run.ts";
 
 /** One broken invariant. */
 export interface Violation {
@@ -113,4 +114,10 @@ export function joinReports(subject: ReportSubject, parts: readonly Report[]): R
 
 function sorted<T>(record: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true })));
+}
+
+/** One line for people: which life of a rotation it was, and what came of it. */
+export function tellLife(index: number, { workload, troubles, replay }: RunOptions, { violations, reachedGoal }: RunResult): string {
+  const outcome = violations.length > 0 ? "VIOLATION" : reachedGoal ? "reached" : "not reached";
+  return `${String(index).padStart(4)} ${workload.name.padEnd(22)} ${(troubles.join(", ") || "no trouble").padEnd(22)} ${outcome.padEnd(11)} ${replay}`;
 }

@@ -104,7 +104,7 @@ export const TROUBLES: readonly TroubleKind[] = [
   "lease-taken",
 ];
 
-/** Those that are played only where they are asked for (`--trouble`), with any workload. */
+/** Those that are played only where they are asked for (`--trouble`), or in turn (`--trouble rotate`), with any workload. */
 export const LATER_TROUBLES: readonly TroubleKind[] = [
   "newer-record",
   "learner-stuck",
