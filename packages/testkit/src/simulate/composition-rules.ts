@@ -98,7 +98,12 @@ export function createCompositionRules(
 
   function judgeEnd(): void {
     const left = ["machines", "talosmachines", "talosworkers", "taloscontrolplanes", "clusterrecords"].flatMap((plural) =>
-      objects.all(plural).map(({ metadata }) => `${plural}/${metadata?.name ?? ""}`),
+      objects
+        .all(plural)
+        .map(({ metadata }) => metadata?.name ?? "")
+        // Another cluster that names its machines has objects of its own.
+        .filter((name) => name === CLUSTER_NAME || name.startsWith(`${CLUSTER_NAME}-`))
+        .map((name) => `${plural}/${name}`),
     );
     if (left.length > 0) report("KC7", `the KubernetesCluster goes, and ${left.join(", ")} are left`);
     if (files.texts.size > 0) report("KC7", `the KubernetesCluster goes, and its files are left: ${[...files.texts.keys()].join(", ")}`);

@@ -26,6 +26,8 @@ export interface Stage {
   mayRepeat: number;
   /** Configurations that machines took because a person allowed it, or because they lost what they had. */
   allowed: number;
+  /** Takes away what else names the machines: called before a person lets any of them go, for whoever comes next may have it at once. */
+  readonly beforeLettingGo: Set<() => Promise<void>>;
   /** What stands between operators and the APIs that they call. */
   readonly interference: Interference;
   /** Configurations that machines may take when nothing goes wrong. */
@@ -75,6 +77,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     pausedSince: undefined,
     deletedSince: undefined,
     allowed: 0,
+    beforeLettingGo: new Set(),
     interference: noInterference(),
     isRecordLost: false,
     isManagementLost: false,

@@ -262,6 +262,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       throw new Error(`an edit failed: ${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
 
+  const letGo = async (): Promise<void> => {
+    for (const takeAway of stage.beforeLettingGo) await takeAway();
+  };
+
   const world: World = {
     scenario,
     time,
@@ -341,6 +345,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     async edit(change) {
       const before = new Map(applied().map((one) => [one.plural, one]));
       const desired: Desired = { ...(stage.desired ?? firstDesired(scenario)), ...change };
+      const stays = new Set([...desired.controlPlanes, ...desired.workers]);
+      if ([...(stage.desired?.controlPlanes ?? []), ...(stage.desired?.workers ?? [])].some((one) => !stays.has(one))) await letGo();
       const wanted = new Set([...(stage.desired?.controlPlanes ?? []), ...(stage.desired?.workers ?? [])]);
       stage.mayConfigure += [...desired.controlPlanes, ...desired.workers].filter((address) => !wanted.has(address)).length;
       stage.desired = desired;
@@ -359,6 +365,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     async remove() {
       const names = applied();
+      await letGo();
       stage.desired = undefined;
       trace.add("edit: delete");
       for (const { plural, name } of names) await send("DELETE", pathOf(plural, name));

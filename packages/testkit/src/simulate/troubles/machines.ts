@@ -1,4 +1,4 @@
-import { talosControlPlaneResource } from "@talos-operator/api";
+import { talosControlPlaneResource, talosMachineResource, type TalosMachine } from "@talos-operator/api";
 import { pick } from "../fault.ts";
 import { addressesOf, manifestOf, NAMESPACE } from "../scenario.ts";
 import { begin, machinesOf, ofCluster, readRecord, recordThat, type TroubleInput } from "./input.ts";
@@ -89,8 +89,12 @@ export async function nameMachinesTwice(input: TroubleInput, lastsMs: number): P
     return !stage.isManagementLost && named.every((address) => controlPlanes.includes(address) || workers.includes(address));
   };
   const controlPlanes = client.resource(talosControlPlaneResource);
-  // The machines belong to whoever was there first, and that is to be the cluster of the story.
-  while (!areTaken() || (await controlPlanes.tryGet(ofCluster)) === undefined) {
+  // The machines belong to whoever was there first, and that is to be the cluster of the story: what its provider gave it may be in no pool of it yet.
+  const areClaimed = async (): Promise<boolean> => {
+    const { items } = await client.resource<TalosMachine>(talosMachineResource).list({ namespace: NAMESPACE });
+    return areTaken() && named.every((address) => items.some(({ spec }) => spec?.endpoint === address));
+  };
+  while (!(await areClaimed()) || (await controlPlanes.tryGet(ofCluster)) === undefined) {
     if (stage.wasReady && !areTaken()) return;
     await timers.sleep(1000);
   }
@@ -99,10 +103,13 @@ export async function nameMachinesTwice(input: TroubleInput, lastsMs: number): P
   if (!areTaken()) return;
   const second = { namespace: NAMESPACE, name: "second" };
   await controlPlanes.create({ ...object.body, metadata: second });
-  const watch = async (): Promise<void> => {
-    if (areTaken()) return void timers.schedule(500, () => void watch());
+  const takeAway = async (): Promise<void> => {
+    stage.beforeLettingGo.delete(takeAway);
     if ((await controlPlanes.tryGet(second)) !== undefined) await controlPlanes.delete(second);
   };
+  stage.beforeLettingGo.add(takeAway);
+  // A provider takes machines away, too.
+  const watch = async (): Promise<void> => (areTaken() ? void timers.schedule(500, () => void watch()) : takeAway());
   void watch();
   await timers.sleep(60_000);
 }
