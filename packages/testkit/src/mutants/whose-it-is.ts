@@ -17,6 +17,18 @@ export const whoseItIs: readonly Mutant[] = [
     ],
   },
   {
+    name: "address-of-a-reference-taken",
+    about: "configures a machine that an older cluster found by reference, since no list of that cluster names its address (IN54)",
+    tests: ["testkit/src/stories/references.test.ts"],
+    edits: [
+      {
+        file: `${brain}/surroundings.ts`,
+        find: "const machine = this.#poolsElsewhere(own, address).length > 0 ? undefined : this.machineElsewhere(own, address);",
+        replace: "const machine = this.#poolsElsewhere(own, address).length >= 0 ? undefined : this.machineElsewhere(own, address);",
+      },
+    ],
+  },
+  {
     name: "pool-of-an-edited-object",
     about: "T9: wipes a worker that the pool lists which it was written down with, since its TalosMachine names another",
     stands: ["guard T9"],

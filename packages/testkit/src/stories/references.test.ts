@@ -316,4 +316,27 @@ describe("a reference that gives nothing to connect to", () => {
       await world.time.advance(60_000);
       assert.equal(world.sent.filter((call) => call.startsWith("ApplyConfiguration")).length, 1);
     }));
+
+  test("IN54: an address that an older cluster's machine has by reference is not taken by whoever names the address itself, as long as it has it", () =>
+    tell({}, async (world) => {
+      await install(world);
+      // The older one waits for its control plane, so its worker is sent nothing yet.
+      await host(world, "worker-a", "10.5.0.2");
+      await apply(world, kinds.cluster, cluster([reference("absent")], [reference("worker-a")]));
+      await world.start();
+      await world.until("found", async () => (await addressReason(world, "worker-a")) === "Resolved");
+      await world.time.advance(2_000);
+      const { spec } = cluster([{ address: "10.5.0.2" }]) as { readonly spec: { readonly controlPlane: object } };
+      await apply(world, kinds.cluster, {
+        apiVersion: "talos.alperen.cloud/v1alpha1",
+        kind: "TalosCluster",
+        spec: { ...spec, controlPlane: { ...spec.controlPlane, endpoint: "https://10.5.0.200:6443" } },
+        metadata: { namespace: "default", name: "thief" },
+      });
+      const ready = async () => world.condition(kinds.controlPlane, "Ready", "thief");
+      await world.until("said", async () => (await ready())?.reason === "DuplicateAddress");
+      assert.match((await ready())?.message ?? "", /"10\.5\.0\.2" is also at TalosMachine default\/demo-worker-a/);
+      await world.time.advance(60_000);
+      assert.deepEqual(world.sent, []);
+    }));
 });

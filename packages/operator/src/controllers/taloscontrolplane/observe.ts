@@ -1,6 +1,14 @@
 import { bundleSecretName, canonicalAddress, findingsMessage, validateAddresses } from "@talos-operator/api";
 import type { Look } from "../../looking/look.ts";
-import type { Finding, HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type {
+  Finding,
+  HostOptions,
+  MachineAddress,
+  ReconcileMode,
+  TalosControlPlane,
+  TalosMachine,
+  TalosWorker,
+} from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, Keys } from "@talos-operator/ports";
 import type { ConfigBase } from "../../config/config-base.ts";
@@ -62,6 +70,8 @@ export interface Cached {
   readonly installed: () => readonly MachinePlace[];
   /** Pools of other clusters, in any namespace, that list one of our addresses or references and were there first: a machine belongs to one cluster. */
   readonly otherPools: readonly (TalosControlPlane | TalosWorker)[];
+  /** Machines of such clusters at addresses that we list and they do not. */
+  readonly otherMachines: readonly MachineAddress[];
   /** The TalosMachine of this name that is not this cluster's. */
   readonly nameHolder: (name: MachineName) => TalosMachine | undefined;
   /** The machine of another, older cluster that is at this address, as `TalosMachine namespace/name`; for addresses that references give. */
@@ -76,7 +86,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   session.noticeTime(ports.clock.now());
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
   const book = await followReferences(cached, key, ports);
-  const others = cached.otherPools.flatMap((pool) => addressesElsewhere(pool));
+  const others = placesElsewhere(cached);
   const configs = await readConfigs(cached, ports.configs);
   const ownProblems = controlPlaneProblems(controlPlane, others, ports.hosts, configs.get(`TalosControlPlane/${key.name}`));
   const shared = sharedNames([controlPlane, ...workers]);
@@ -288,8 +298,13 @@ function workloadOf(
 function siblingAddresses(worker: TalosWorker, cached: Cached): ReturnType<typeof addressesOf> {
   return [
     ...cached.workers.filter((other) => other.metadata.name !== worker.metadata.name).flatMap((pool) => addressesOf(pool)),
-    ...cached.otherPools.flatMap((pool) => addressesElsewhere(pool)),
+    ...placesElsewhere(cached),
   ];
+}
+
+/** Where other, older clusters have machines of which we list one. */
+function placesElsewhere({ otherPools, otherMachines }: Cached): readonly MachineAddress[] {
+  return [...otherPools.flatMap((pool) => addressesElsewhere(pool)), ...otherMachines];
 }
 
 /** Read live: a wipe in a namespace that goes away needs a person's word. `undefined` when nobody could say. */

@@ -72,6 +72,7 @@ export async function see(
     machineObjects,
     installed: () => options.installedOn(controlPlane),
     otherPools: surroundings.otherPools(controlPlane, pools),
+    otherMachines: surroundings.otherMachines(controlPlane, pools),
     nameHolder: (name: string) => surroundings.nameHolder(key, name),
     machineElsewhere: (address: string) => surroundings.machineElsewhere(controlPlane, address),
     // A cluster that is taken over runs already.

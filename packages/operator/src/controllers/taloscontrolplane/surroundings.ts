@@ -1,5 +1,5 @@
 import { canonicalAddress, controllerOf, reconcileModeOf } from "@talos-operator/api";
-import type { ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { MachineAddress, ReconcileMode, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import { endpointHost } from "../../config/endpoint-host.ts";
@@ -55,6 +55,18 @@ export class Surroundings {
   }
 
   /**
+   * Machines of other clusters that are at one of our addresses and were there first, though no list of theirs names the address: they are found by reference, or
+   * a person made them. Those of {@link otherPools} are left out.
+   */
+  otherMachines(own: TalosControlPlane, workersOfIt: readonly TalosWorker[]): readonly MachineAddress[] {
+    const addresses = new Set([own, ...workersOfIt].flatMap((pool) => canonicalAddressesOf(pool)));
+    return [...addresses].flatMap((address) => {
+      const machine = this.#poolsElsewhere(own, address).length > 0 ? undefined : this.machineElsewhere(own, address);
+      return machine === undefined ? [] : [{ object: machine, field: "spec.endpoint", address }];
+    });
+  }
+
+  /**
    * What of another, older cluster is where the endpoint of this one leads, in words: one of its machines, or its own Kubernetes API. Whoever joins there
    * joins another cluster, or none.
    */
@@ -80,7 +92,7 @@ export class Surroundings {
     ];
   }
 
-  /** The TalosMachine of an older cluster at this address: for addresses that no spec names. */
+  /** The TalosMachine of an older cluster at this address. */
   machineElsewhere(own: TalosControlPlane, address: string): string | undefined {
     const { controlPlanes, machines } = this.#caches;
     const there = machines.store
