@@ -11,6 +11,7 @@ test("the example of the README runs, says how it is, and gives the lease back",
     dial: () => {
       throw new Error("there is no machine to dial");
     },
+    reaches: async () => false,
   };
   const workloads: WorkloadDialer = {
     dial: () => {

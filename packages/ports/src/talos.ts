@@ -10,6 +10,11 @@ export interface TalosDialer {
    * TLS decides whom we talk to: a channel never becomes less strict after it was made.
    */
   dial(target: TalosTarget, credentials: TalosCredentials): TalosChannel;
+  /**
+   * Whether somebody takes a connection there within `timeoutMs`: it is opened and closed at once, without TLS, and nothing is sent. It tells no more than that:
+   * who took it, or whether Talos is well, is for a channel to find out. Never throws.
+   */
+  reaches(target: TalosTarget, timeoutMs: number): Promise<boolean>;
 }
 
 export interface TalosTarget {

@@ -17,7 +17,7 @@ export const upgradePending = {
     VersionDiffers: {
       status: "True",
       when: "Spec and running version differ, or a patch names another version of a component than runs; the message names both.",
-      next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within minutes, and machines that join get it.",
+      next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within a minute, and machines that join get it.",
     },
     DowngradeAsked: {
       status: "True",

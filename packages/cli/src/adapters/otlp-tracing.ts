@@ -100,7 +100,10 @@ export function openOtlpTracing(options: OtlpTracingOptions): OtlpTracing {
       watch: (request, call) => kube.watch(request, call),
       close: () => kube.close(),
     }),
-    traceCalls: (talos) => ({ dial: (target, credentials) => tracedChannel(talos.dial(target, credentials), parentNow) }),
+    traceCalls: (talos) => ({
+      dial: (target, credentials) => tracedChannel(talos.dial(target, credentials), parentNow),
+      reaches: (target, timeoutMs) => talos.reaches(target, timeoutMs),
+    }),
     async close() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {

@@ -8,8 +8,14 @@ const options = { timeoutMs: 1_000 };
 const credentials = { kind: "maintenance" } as const;
 
 /** A dialer that notes whom it dials, and answers everything. */
-function noting(): { readonly dialer: TalosDialer; readonly dialled: TalosTarget[]; readonly closed: string[] } {
+function noting(): {
+  readonly dialer: TalosDialer;
+  readonly dialled: TalosTarget[];
+  readonly touched: TalosTarget[];
+  readonly closed: string[];
+} {
   const dialled: TalosTarget[] = [];
+  const touched: TalosTarget[] = [];
   const closed: string[] = [];
   const dial = (target: TalosTarget): TalosChannel => {
     dialled.push(target);
@@ -24,7 +30,11 @@ function noting(): { readonly dialer: TalosDialer; readonly dialled: TalosTarget
       close: () => void closed.push(target.address),
     };
   };
-  return { dialer: { dial }, dialled, closed };
+  const reaches = async (target: TalosTarget): Promise<boolean> => {
+    touched.push(target);
+    return true;
+  };
+  return { dialer: { dial, reaches }, dialled, touched, closed };
 }
 
 const answering = (...addresses: readonly string[]) => ({ resolve: async () => addresses });
@@ -56,6 +66,15 @@ describe("a dialer that checks where it connects to", () => {
       );
       assert.deepEqual(dialled, []);
     });
+
+  test("IN45: touches nobody at an address that is refused, and at a name the address that was checked", async () => {
+    const { dialer, touched } = noting();
+    assert.equal(await createCheckedDialer(dialer, undefined, {}).reaches({ address: "127.0.0.1" }, 1_000), false);
+    assert.equal(await createCheckedDialer(dialer, answering("::1"), {}).reaches({ address: "m.example" }, 1_000), false);
+    assert.deepEqual(touched, []);
+    assert.equal(await createCheckedDialer(dialer, answering("10.0.0.1"), {}).reaches({ address: "m.example" }, 1_000), true);
+    assert.deepEqual(touched, [{ address: "10.0.0.1", serverName: "m.example" }]);
+  });
 
   test("IN44: takes loopback where that was opened", async () => {
     const { dialer, dialled } = noting();

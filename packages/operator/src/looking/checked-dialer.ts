@@ -55,6 +55,16 @@ export function createCheckedDialer(dialer: TalosDialer, names: NameResolver | u
         "kind" in host && host.kind === "name" ? clock : undefined,
       );
     },
+    async reaches(target, timeoutMs) {
+      let place: Awaited<ReturnType<typeof checkedPlace>>;
+      try {
+        place = await checkedPlace(parseHost(target.address), target, names, hosts);
+      } catch (thrown) {
+        if (thrown instanceof AddressRefusal) return false;
+        throw thrown;
+      }
+      return dialer.reaches({ ...target, ...place }, timeoutMs);
+    },
   };
 }
 

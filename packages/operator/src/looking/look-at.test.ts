@@ -24,7 +24,7 @@ async function look(mayBeConfigured: boolean): Promise<{ readonly kind: string; 
     peerSpki: () => "KEY",
     close: () => undefined,
   });
-  const connections = new MachineConnections({ dial }, "10.0.0.1");
+  const connections = new MachineConnections({ dial, reaches: async () => true }, "10.0.0.1");
   const { kind } = await lookAt({ connections, role: "controlplane", credentials, mayBeConfigured, now: () => 1 });
   return { kind, limits };
 }
@@ -65,7 +65,7 @@ function settled(): {
     etcdMemberList: () => answer("members", [{ id: "a", hostname: "one", isLearner: false, peerUrls: [] }]),
     etcdStatus: () => answer("status", { memberId: "a", leaderId: "b", isLearner: false, errors: [], ...says }),
   } as unknown as TalosLooks;
-  const dialer = { dial: () => assert.fail("not asked for") };
+  const dialer = { dial: () => assert.fail("not asked for"), reaches: async () => assert.fail("not asked for") };
   const connections = new MachineConnections(dialer, "10.0.0.1");
   return {
     asked,

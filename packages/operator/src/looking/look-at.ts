@@ -12,12 +12,17 @@ import { bounded, LONGEST_UUID, toldWord } from "./told-words.ts";
 export const LOOK_TIMEOUT_MS = 3_000;
 
 /**
- * A settled machine that is seen through a control plane shows no key, so another machine of the cluster at its address shows by its hardware alone: that is
- * asked at least this often. A boot into another version shows as a look that fails, or by then. So do members of etcd that others take away or add, unless
- * the control plane, asked for no more than its own member, tells of another leader or complains.
+ * A settled machine that is seen through a control plane shows no key, so another machine of the cluster at its address shows by its hardware alone, unless it
+ * booted at another time: that is asked at least this often. So are members of etcd that others take away or add, unless the control plane, asked for no more
+ * than its own member, tells of another leader or complains.
  */
 const FORWARDED_FRESH_MS = 180_000;
-const FORWARDED = "forwarded";
+
+/** Which Talos runs changes with a boot alone, and a boot shows. */
+const SAME_BOOT_FRESH_MS = 600_000;
+
+/** A machine that does not show when it booted is asked at each look. */
+const NOT_FRESH_MS = 0;
 
 /** What the record takes of a machine, in characters. */
 const LONGEST = { uuid: LONGEST_UUID, mac: 32, platform: 64, peerUrl: 300 } as const;
@@ -69,7 +74,7 @@ export async function lookAt(question: LookQuestion): Promise<Look> {
  */
 export async function lookThrough(looks: TalosLooks, question: LookQuestion): Promise<Running | undefined> {
   try {
-    const look = await readRunning(looks, question, () => FORWARDED);
+    const look = await readRunning(looks, question);
     // Without a UUID its own key is what a person can name when it shows another card.
     const isTold = look.hardware === undefined || look.hardware.uuid !== undefined;
     return look.stage === "running" && isTold ? look : undefined;
@@ -83,7 +88,7 @@ export async function lookThrough(looks: TalosLooks, question: LookQuestion): Pr
 async function tryOurs(question: LookQuestion, credentials: ReaderCredentials): Promise<Look | undefined> {
   try {
     const client = question.connections.mutual(credentials);
-    return await readRunning(client, question, () => client.peerSpki(), client);
+    return await readRunning(client, question, client);
   } catch (thrown) {
     question.connections.closeMutual();
     if (isTalosError(thrown) && thrown.isByTime) return outOfTime(thrown, question.now());
@@ -172,47 +177,47 @@ async function runningVersionOf(client: TalosLooks, options: CallOptions): Promi
 /**
  * What a machine with a configuration shows.
  *
- * @param keyOf whose answers that stay the same may be taken from an earlier look: the machine's key, or that it is reached through another machine
- * @param files where the machine itself is asked what is on its disk
+ * @param own the machine on a connection of its own, where it shows its key and is asked what is on its disk; absent = it is reached through another one
  */
 async function readRunning(
   client: TalosLooks,
   question: LookQuestion,
-  keyOf: () => string | undefined,
-  files?: Pick<TalosClient, "list" | "resources">,
+  own?: Pick<TalosClient, "list" | "resources" | "peerSpki">,
 ): Promise<Running> {
   const options = callOptions(question);
   const isControlPlane = question.role === "controlplane";
   const asked = client.resources.get(resourceKinds.machineStatus, undefined, options);
+  const bootedAt = own === undefined ? (await asked)?.createdAt : undefined;
   // The first answer on a connection shows the key. What was told under it before need not be told again.
-  if (keyOf() === undefined) await asked;
-  const steadyFor = keyOf();
-  const freshMs = steadyFor === FORWARDED ? FORWARDED_FRESH_MS : undefined;
+  if (own !== undefined && own.peerSpki() === undefined) await asked;
+  const steadyFor = own === undefined ? `booted at ${bootedAt}` : own.peerSpki();
+  const freshMs = own === undefined ? FORWARDED_FRESH_MS : undefined;
+  const versionFreshMs = own !== undefined ? undefined : bootedAt === undefined ? NOT_FRESH_MS : SAME_BOOT_FRESH_MS;
   const etcdOf = async (): Promise<SeenEtcd> => {
-    const needsData = question.needsEtcdData === true && files !== undefined;
-    const [seen, before] = await Promise.all([seenEtcd(client, options), needsData ? etcdHasData(files, options) : undefined]);
-    const hasData = needsData || files === undefined || !hasStopped(seen) ? before : await etcdHasData(files, options);
+    const needsData = question.needsEtcdData === true && own !== undefined;
+    const [seen, before] = await Promise.all([seenEtcd(client, options), needsData ? etcdHasData(own, options) : undefined]);
+    const hasData = needsData || own === undefined || !hasStopped(seen) ? before : await etcdHasData(own, options);
     return hasData === undefined ? seen : { ...seen, hasData };
   };
   const [status, version, etcd, hardware, discovers] = await Promise.all([
     asked,
-    question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options), freshMs),
-    isControlPlane ? (steadyFor === FORWARDED ? steadyEtcd(client, question, options) : etcdOf()) : undefined,
+    question.connections.version.take(steadyFor, question.now, () => runningVersionOf(client, options), versionFreshMs),
+    isControlPlane ? (own === undefined ? steadyEtcd(client, question, steadyFor, options) : etcdOf()) : undefined,
     // Addresses change hands: the certificate says only that it is one of ours.
     question.needsHardware === true
       ? hardwareOf(client, options)
       : question.connections.hardware.take(steadyFor, question.now, () => hardwareOf(client, options), freshMs),
-    question.needsDiscovery === true && files !== undefined
-      ? question.connections.discovers.take(steadyFor, question.now, () => optional(discoversOf(files, options)))
+    question.needsDiscovery === true && own !== undefined
+      ? question.connections.discovers.take(steadyFor, question.now, () => optional(discoversOf(own, options)))
       : undefined,
   ]);
   // It comes up with the machine, and goes with its settings: only that it is on is told from memory.
   if (discovers !== true) question.connections.discovers.forget();
-  if (steadyFor !== FORWARDED) question.connections.etcd.forget();
+  if (own !== undefined) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
   // By now: a machine that booted meanwhile answers on another connection, with another key. Where a UUID tells the machine, nobody needs its key.
-  const spki = hardware !== undefined && hardware.uuid === undefined ? keyOf() : undefined;
+  const spki = hardware !== undefined && hardware.uuid === undefined ? own?.peerSpki() : undefined;
   return {
     kind: "running",
     at: question.now(),
@@ -223,7 +228,7 @@ async function readRunning(
     etcd,
     ...(hardware === undefined ? {} : { hardware }),
     ...(discovers === undefined ? {} : { discovers }),
-    ...(spki === undefined || spki === FORWARDED ? {} : { spki }),
+    ...(spki === undefined ? {} : { spki }),
   };
 }
 
@@ -269,10 +274,10 @@ export async function seenEtcd(client: TalosLooks, options: CallOptions): Promis
 }
 
 /** etcd of a control plane that is looked at through another: where nothing changed one question tells so. */
-async function steadyEtcd(client: TalosLooks, question: LookQuestion, options: CallOptions): Promise<SeenEtcd> {
+async function steadyEtcd(client: TalosLooks, question: LookQuestion, boot: string | undefined, options: CallOptions): Promise<SeenEtcd> {
   const { etcd } = question.connections;
   const askedAt = question.now();
-  const known = etcd.known(FORWARDED, askedAt, FORWARDED_FRESH_MS)?.value;
+  const known = etcd.known(boot, askedAt, FORWARDED_FRESH_MS)?.value;
   if (known !== undefined) {
     const status = await optional(client.etcdStatus(options));
     const isSame = status !== undefined && status.memberId === known.localMember && status.leaderId === known.leader;
@@ -280,7 +285,7 @@ async function steadyEtcd(client: TalosLooks, question: LookQuestion, options: C
   }
   const seen = await seenEtcd(client, options);
   if (seen.isHealthy && seen.members !== undefined && seen.leader !== undefined && seen.alarms === undefined)
-    etcd.keep(FORWARDED, askedAt, seen);
+    etcd.keep(boot, askedAt, seen);
   else etcd.forget();
   return seen;
 }

@@ -29,8 +29,12 @@ const WAITING_LONGEST_MS = 10_000;
 const PAUSE_PER_LOOK = 1;
 const CROWDED_PAUSE_PER_LOOK = 4;
 
-/** Pause between looks at a machine that is as it should be; up to twice as long, so that machines are not all asked at once. */
-const SETTLED_MS = 30_000;
+/**
+ * Longest pause between looks at a machine that is as it should be, and how much shorter it may be, so that machines are not all asked at once: what it says
+ * of itself is known within a minute. That it went away is found out sooner, by its `Pulse`.
+ */
+const SETTLED_MS = 56_000;
+const SETTLED_SHORTER_BY = 1 / 5;
 
 /** A look that begins so much later than planned, or takes so long, does so because the clock was set forward. */
 const NEVER_SO_LATE_MS = 30_000;
@@ -67,6 +71,7 @@ export class Watcher {
   #isLooking = false;
   #isLookWanted = false;
   #isForgiven = false;
+  #isDoubted = false;
   #isClosed = false;
   /** When the next look is due, by the clock. */
   #dueAt = Number.POSITIVE_INFINITY;
@@ -109,6 +114,17 @@ export class Watcher {
     if (this.#pauseMs > EAGER_LONGEST_MS) this.#lookNow();
   }
 
+  /** It took no connection, more than once: look now, and believe silence at once. */
+  doubt(): void {
+    this.#isDoubted = true;
+    this.#lookNow();
+  }
+
+  /** The next look is one of {@link doubt}. */
+  isDoubted(): boolean {
+    return this.#isDoubted;
+  }
+
   #lookNow(): void {
     if (this.#isClosed) return;
     if (this.#isLooking) {
@@ -134,6 +150,7 @@ export class Watcher {
     if (this.#isClosed) return;
     this.#leapMs += leapOf(tookMs);
     this.#take(look);
+    if (!this.#isLookWanted) this.#isDoubted = false;
     if (this.#isLookWanted) {
       this.#isLookWanted = false;
       void this.#look();
@@ -149,7 +166,8 @@ export class Watcher {
 
   #take(look: Look): void {
     const before = this.#last;
-    if (isUnread(look, before) && !this.#isForgiven) {
+    const isBelieved = this.#isForgiven || (this.#isDoubted && look.kind === "silent");
+    if (isUnread(look, before) && !isBelieved) {
       this.#isForgiven = true;
       this.#pauseMs = SECOND_CHANCE_MS;
       return;
@@ -172,7 +190,7 @@ export class Watcher {
 
   #nextPause(): number {
     if (this.#isForgiven) return SECOND_CHANCE_MS;
-    if (this.#pace === "settled") return SETTLED_MS * (1 + this.#options.random.fraction());
+    if (this.#pace === "settled") return SETTLED_MS * (1 - SETTLED_SHORTER_BY * this.#options.random.fraction());
     const pause = this.#options.isCrowded() ? Math.max(this.#pauseMs, CROWDED_LEAST_MS) : this.#pauseMs;
     this.#pauseMs = Math.min(this.#longestPause(), pause * EAGER_GROWTH);
     return pause;

@@ -18,7 +18,34 @@ const noRouteMs = 3_000;
 
 /** Channels to simulated machines in the same process. Messages are handed over as they are. */
 export function createDialer(world: World, callerClock: Clock): TalosDialer {
-  return { dial: (target, credentials) => new InProcessChannel(world, target, credentials, callerClock) };
+  return {
+    dial: (target, credentials) => new InProcessChannel(world, target, credentials, callerClock),
+    reaches: (target, timeoutMs) => reaches(world, target, timeoutMs),
+  };
+}
+
+/** A host that is off, or whose cable is out, is silent; one where nothing listens refuses at once. */
+async function reaches(world: World, { address, port = 50_000 }: TalosTarget, timeoutMs: number): Promise<boolean> {
+  const { callMs } = world.timings;
+  if (callMs > 0) await world.timers.sleep(Math.min(callMs / 2, timeoutMs));
+  const cell = await connect(world, address, timeoutMs);
+  return cell !== undefined && cell.state.api.kind !== "down" && port === 50_000;
+}
+
+/** Pauses after which the first packet of a connection is sent again, as Linux does it. */
+const RESENT_AFTER_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
+
+/** The machine that takes or refuses a connection; `undefined` when no packet reaches one within `timeoutMs`. */
+async function connect(world: World, address: string, timeoutMs: number, signal?: AbortSignal): Promise<Cell | undefined> {
+  let leftMs = timeoutMs;
+  for (const pauseMs of [...RESENT_AFTER_MS, Number.POSITIVE_INFINITY]) {
+    const cell = world.cell(address);
+    if (cell?.state.power === "on" && cell.state.isConnected) return cell;
+    await world.timers.sleep(Math.min(pauseMs, leftMs), signal);
+    leftMs -= pauseMs;
+    if (leftMs <= 0) return undefined;
+  }
+  return undefined;
 }
 
 class InProcessChannel implements TalosChannel {
@@ -118,12 +145,10 @@ class InProcessChannel implements TalosChannel {
   /** The machine at the target's address, once the network has carried the call there. */
   async #reach(path: string, options: TalosCallOptions, attempt: Attempt): Promise<Cell> {
     const { address, port = 50_000 } = this.target;
-    const cell = this.#world.cell(address);
-    if (cell?.state.power === "on" && !cell.state.isConnected) return silence();
-    if (cell?.state.power !== "on") {
-      await this.#world.timers.sleep(noRouteMs, attempt.signal).catch(() => silence());
-      throw connectionFailure.noRoute(`${address}:${port}`);
-    }
+    // Only where the cable is out packets go somewhere: of a host that is off, the network says so itself after a while.
+    const isOff = this.#world.cell(address)?.state.power !== "on";
+    const cell = await connect(this.#world, address, isOff ? noRouteMs : options.timeoutMs, attempt.signal).catch(() => silence());
+    if (cell === undefined) return isOff ? Promise.reject(connectionFailure.noRoute(`${address}:${port}`)) : silence();
     if (cell.state.api.kind === "down" || port !== 50_000) throw connectionFailure.refused(`${address}:${port}`);
     return cell;
   }

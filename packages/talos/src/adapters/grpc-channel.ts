@@ -9,7 +9,7 @@ import { callFailure } from "./call-failure.ts";
 import { TlsCredentials } from "./tls-credentials.ts";
 import type { ConnectionRecord } from "./tls-credentials.ts";
 
-const DEFAULT_PORT = 50_000;
+export const DEFAULT_PORT = 50_000;
 /** What machines send and take at most. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 

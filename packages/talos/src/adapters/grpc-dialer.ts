@@ -1,6 +1,7 @@
 import type { TalosDialer } from "@talos-operator/ports";
 
 import { createGrpcChannel } from "./grpc-channel.ts";
+import { reaches } from "./reaches.ts";
 
 /**
  * Dials machines over gRPC with TLS 1.2 or newer.
@@ -10,5 +11,5 @@ import { createGrpcChannel } from "./grpc-channel.ts";
  * @throws Error (from `dial`) when a certificate or key cannot be read
  */
 export function createGrpcDialer(): TalosDialer {
-  return { dial: createGrpcChannel };
+  return { dial: createGrpcChannel, reaches };
 }

@@ -80,6 +80,7 @@ test("every typed kind lives where the API facts say", () => {
 describe("get", () => {
   test("gives metadata and spec", async () => {
     const resource = resourceOf(resourceKinds.machineType, "controlplane\n");
+    resource.metadata!.created = timestampFromMs(1_795_224_780_045);
     resource.metadata!.updated = timestampFromMs(1_795_224_785_123);
     resource.metadata!.labels = { a: "b" };
     const { client, channel } = clientOf({ [`${STATE}/Get`]: () => create(cosi.GetResponseSchema, { resource }) });
@@ -91,6 +92,7 @@ describe("get", () => {
       phase: "running",
       owner: "owner",
       labels: { a: "b" },
+      createdAt: 1_795_224_780_045,
       updatedAt: 1_795_224_785_123,
       spec: "controlplane",
     } satisfies Resource<string>);

@@ -116,6 +116,7 @@ function toResource<T>(kind: ResourceKind<T>, resource: ProtoResource | undefine
       phase: metadata.phase,
       owner: metadata.owner,
       labels: metadata.labels,
+      createdAt: metadata.created === undefined ? undefined : timestampMs(metadata.created),
       updatedAt: metadata.updated === undefined ? undefined : timestampMs(metadata.updated),
       spec: kind.parse({ yaml: resource.spec?.yamlSpec ?? "", proto: resource.spec?.protoSpec ?? new Uint8Array() }),
     };

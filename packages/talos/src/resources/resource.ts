@@ -27,6 +27,8 @@ export interface Resource<T> {
   /** Controller that writes it. */
   readonly owner: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch by the machine's clock; `undefined` when not given. What is in memory alone is created anew at each boot. */
+  readonly createdAt: number | undefined;
   /** Milliseconds since the epoch by the machine's clock; `undefined` when not given. */
   readonly updatedAt: number | undefined;
   readonly spec: T;

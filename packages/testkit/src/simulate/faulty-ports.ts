@@ -140,6 +140,9 @@ function faultyApi(
   };
 }
 
+/** What stands in place of a call's path where a machine is only to be reached. */
+const REACHING = "reaches";
+
 /** Longer than a machine takes to carry out a call, a little. */
 const MIDDLE_MS = 500;
 
@@ -201,6 +204,13 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
         close: () => channel.close(),
       };
       return wrapped;
+    },
+    async reaches(target, timeoutMs) {
+      await life.awake();
+      if (!life.maySend()) return never();
+      // A packet that is lost looks like a machine that is gone.
+      if (options.interference.talos?.(REACHING) !== undefined) return settled(life, Promise.resolve(false));
+      return settled(life, inner.reaches(target, timeoutMs));
     },
   };
 }

@@ -91,6 +91,7 @@ describe("the key that was written down", () => {
         if (target.address === address && credentials.kind === "maintenance" && credentials.expectedSpki !== undefined) swap();
         return real.dial(target, credentials);
       },
+      reaches: (target, timeoutMs) => real.reaches(target, timeoutMs),
     });
   }
 

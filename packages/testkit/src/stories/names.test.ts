@@ -30,6 +30,7 @@ describe("a machine that is given by its DNS name", () => {
         dials += 1;
         return real.dial(target, credentials);
       },
+      reaches: (target, timeoutMs) => real.reaches(target, timeoutMs),
     });
     return tell({ names: new Map([[name, ["10.5.0.1"]]]), dialer }, async (world) => {
       await begin(world);

@@ -290,13 +290,16 @@ function mortalWorkloads(real: WorkloadDialer, life: Life, writes: string[]): Wo
 
 /** Machines as a process sees them that may be killed. */
 function mortalTalos(real: TalosDialer, life: Life): TalosDialer {
-  return withCalls(real, ({ channel }) => ({
+  const dialer = withCalls(real, ({ channel }) => ({
     unary: async (method, request, options) => {
       if (!life.maySend()) return never();
       return life.deliver(await channel.unary(method, request, diesWithItsCall(method.path) ? cutBy(options, life.over) : options));
     },
     upload: async (method, requests, options) => (life.maySend() ? life.deliver(await channel.upload(method, requests, options)) : never()),
   }));
+  const reaches: TalosDialer["reaches"] = async (target, timeoutMs) =>
+    life.maySend() ? life.deliver(await real.reaches(target, timeoutMs)) : never();
+  return { ...dialer, reaches };
 }
 
 function counted(kube: KubeTransport, writes: string[]): KubeTransport {

@@ -29,6 +29,7 @@ export function rerouted(real: TalosDialer, routes: ReadonlyMap<string, string>)
         close: () => channels.forEach((channel) => channel.close()),
       };
     },
+    reaches: (target, timeoutMs) => real.reaches({ ...target, address: routes.get(target.address) ?? target.address }, timeoutMs),
   };
 }
 

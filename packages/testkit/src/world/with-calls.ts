@@ -24,6 +24,7 @@ export function withCalls(real: TalosDialer, calls: (dialled: Dialled) => Partia
         ...calls({ address: target.address, credentials, channel, again: () => real.dial(target, credentials) }),
       };
     },
+    reaches: (target, timeoutMs) => real.reaches(target, timeoutMs),
   };
 }
 

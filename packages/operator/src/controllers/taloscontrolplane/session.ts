@@ -13,6 +13,7 @@ import type { LookGate } from "../../looking/look-gate.ts";
 import { isSameMembership } from "../../looking/look.ts";
 import type { Look } from "../../looking/look.ts";
 import type { Turnstile } from "../../looking/turnstile.ts";
+import { Pulse } from "../../looking/pulse.ts";
 import { Watcher } from "../../looking/watcher.ts";
 import { ClusterWorkload } from "../../workload/cluster-workload.ts";
 import { AdoptionReadings } from "../../importing/adoption.ts";
@@ -72,6 +73,7 @@ interface Watched {
   readonly target: LookTarget;
   readonly connections: MachineConnections;
   readonly watcher: Watcher;
+  readonly pulse: Pulse;
 }
 
 /**
@@ -219,7 +221,12 @@ export class ClusterSession {
       this.#shared?.close();
       this.#shared = undefined;
     }
-    for (const [name, { watcher }] of this.#watched) watcher.setPace(pace === "settled" || expected.has(name) ? pace : "beside");
+    for (const [name, { watcher, pulse }] of this.#watched) {
+      watcher.setPace(pace === "settled" || expected.has(name) ? pace : "beside");
+      // The others are looked at often enough.
+      if (pace === "settled") pulse.begin();
+      else pulse.stop();
+    }
     if (isNew && pace === "settled") this.#hangUp();
   }
 
@@ -346,8 +353,9 @@ export class ClusterSession {
     wake();
   }
 
-  #end({ watcher, connections }: Watched): void {
+  #end({ watcher, pulse, connections }: Watched): void {
     watcher.close();
+    pulse.stop();
     connections.close();
     this.#ports.gate.release();
   }
@@ -362,6 +370,8 @@ export class ClusterSession {
     if (isName(target.address)) return undefined;
     if (this.#pace !== "settled" || credentials === undefined || !target.mayBeConfigured || watcher.last().kind !== "running")
       return undefined;
+    // Another machine could only wait for it, too.
+    if (watcher.isDoubted()) return undefined;
     const endpoints = this.runningControlPlanes();
     this.#shared ??= createTalosSession({ ...this.#ports, endpoints, credentials });
     this.#shared.setEndpoints(endpoints);
@@ -421,7 +431,14 @@ export class ClusterSession {
     this.#ports.gate.admit();
     // Not before the map holds it: the first look asks there.
     void Promise.resolve().then(() => watcher.nudge());
-    return { target, connections, watcher };
+    const pulse = new Pulse({
+      timers: this.#ports.timers,
+      random: this.#ports.random,
+      touch: (timeoutMs) => this.#ports.dialer.reaches({ address: target.address }, timeoutMs),
+      onLost: () => watcher.doubt(),
+      onBack: () => watcher.nudge(),
+    });
+    return { target, connections, watcher, pulse };
   }
 }
 

@@ -222,7 +222,7 @@ function reachableOf(seen: MachineSeen): Finding<ReasonOf<"Reachable">> {
       return { reason: "NotAskedYet", message: "Pending." };
     case "silent":
       if (look.stopped?.reason === "IdentityMismatch") return { reason: "IdentityMismatch", message: look.stopped.message };
-      return { reason: "NoAnswer", message: `No answer: ${look.detail}.` };
+      return { reason: "NoAnswer", message: `No answer since ${silentSince(seen.machine, look)}: ${look.detail}.` };
     case "not-talos":
       return { reason: "NotTalos", message: `Not Talos: ${look.detail}.` };
     case "foreign":
@@ -232,6 +232,13 @@ function reachableOf(seen: MachineSeen): Finding<ReasonOf<"Reachable">> {
     case "running":
       return { reason: "Answers", message: "Answers with a certificate of this cluster." };
   }
+}
+
+/** To the second. A process that just began has not watched the silence: what an earlier one said counts. */
+function silentSince({ status }: TalosMachine, look: Silent): string {
+  const told = findCondition(status?.conditions, "Reachable");
+  const toldAt = told?.reason === "NoAnswer" && told.lastTransitionTime !== undefined ? Date.parse(told.lastTransitionTime) : look.since;
+  return new Date(Math.min(look.since, toldAt)).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function pinnedOf(fact: MachineFact | undefined): Finding<ReasonOf<"MaintenanceIdentityPinned">> {

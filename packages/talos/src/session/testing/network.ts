@@ -112,6 +112,7 @@ export function createTestNetwork(machines: readonly string[]): TestNetwork {
           },
         };
       },
+      reaches: async ({ address }) => health.get(address) === "up" || health.get(address) === "untrusted",
     },
   };
 }

@@ -1,0 +1,172 @@
+// A machine that goes away or boots by itself, in a cluster that is as it should be and is looked at seldom.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { TalosDialer } from "@talos-operator/ports";
+import { withUnary } from "../world/with-calls.ts";
+import { asPerson } from "./as-person.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+const worker = "demo-10.5.0.5";
+
+async function settled(world: Story): Promise<void> {
+  await world.start();
+  await world.client.resource(kinds.cluster).create(demoCluster(cps, workers));
+  await world.untilReady();
+  await world.time.advance(180_000);
+}
+
+const ready = async (world: Story, name: string): Promise<string | undefined> =>
+  (await world.condition(kinds.machine, "Ready", name))?.status;
+
+describe("a machine that loses power", () => {
+  for (const { which, name, address } of [
+    { which: "worker", name: worker, address: "10.5.0.5" },
+    { which: "control plane", name: "demo-10.5.0.2", address: "10.5.0.2" },
+    { which: "control plane that the others are looked at through", name: "demo-10.5.0.1", address: "10.5.0.1" },
+  ])
+    test(`is reported within 15 s, a ${which}`, () =>
+      tell({}, async (world) => {
+        await settled(world);
+        for (const laterMs of [0, 1_700, 3_100, 23_000]) {
+          await world.time.advance(laterMs);
+          assert.equal(await ready(world, name), "True");
+          const since = world.time.now();
+          world.datacenter.machine(address).powerOff();
+          await world.until("the machine is reported", async () => (await ready(world, name)) === "False", 15);
+          const machine = await world.condition(kinds.machine, "Ready", name);
+          assert.equal(machine?.reason, "MachineUnreachable");
+          await world.until("so is its cluster", async () => (await world.condition(kinds.cluster, "Ready"))?.status === "False", 2);
+          assert.ok(world.time.now() - since <= 15_000, `${world.time.now() - since} ms`);
+          world.datacenter.machine(address).powerOn();
+          await world.untilReady(120);
+          await world.time.advance(180_000);
+        }
+      }));
+});
+
+const versionOf = async (world: Story, name: string): Promise<unknown> => {
+  const status: Readonly<Record<string, unknown>> | undefined = (await world.get(kinds.machine, name))?.status;
+  return status?.["observedVersion"];
+};
+
+/** Boots into another Talos, as `talosctl upgrade` does it. */
+async function upgrade(world: Story, address: string): Promise<void> {
+  const image = "ghcr.io/siderolabs/installer:v1.13.8";
+  await asPerson(world, address, (client) => client.upgrade({ image, preserve: true }, { timeoutMs: 60_000 }));
+  await world.until("it is back", async () => world.datacenter.machine(address).state.stage === "running", 300);
+}
+
+for (const [address, name] of [
+  ["10.5.0.5", worker],
+  ["10.5.0.3", "demo-10.5.0.3"],
+] as const)
+  test(`what boots into another Talos between two looks says so within a minute: ${address}`, () =>
+    // Nobody finds the machine away.
+    tell({ dialer: (real) => ({ ...real, reaches: async () => true }) }, async (world) => {
+      await settled(world);
+      assert.equal(await versionOf(world, name), "v1.13.9");
+      await upgrade(world, address);
+      await world.until("its version is known", async () => (await versionOf(world, name)) === "v1.13.8", 60);
+    }));
+
+test("a machine that was away for a moment is looked at at once", () => {
+  let lost = 0;
+  const looks: number[] = [];
+  let now = (): number => 0;
+  const dialer = (real: TalosDialer): TalosDialer => ({
+    ...withUnary(real, ({ channel }) => (method, request, options) => {
+      if (options.node === "10.5.0.5") looks.push(now());
+      return channel.unary(method, request, options);
+    }),
+    reaches: (target, timeoutMs) => {
+      if (target.address !== "10.5.0.5" || lost === 0) return real.reaches(target, timeoutMs);
+      lost -= 1;
+      return Promise.resolve(false);
+    },
+  });
+  return tell({ dialer }, async (world) => {
+    now = () => world.time.now();
+    await settled(world);
+    await world.until("it was just looked at", () => Promise.resolve((looks.at(-1) ?? 0) > world.time.now() - 1_000), 120);
+    lost = 1;
+    const since = world.time.now();
+    await world.until("it is looked at", () => Promise.resolve((looks.at(-1) ?? 0) > since), 10);
+  });
+});
+
+for (const lost of [1, 2, 3, 8])
+  test(`${lost} touch(es) in a row that are lost report nothing while the machine answers`, () => {
+    let left = 0;
+    const dialer = (real: TalosDialer): TalosDialer => ({
+      ...real,
+      reaches: (target, timeoutMs) => {
+        if (target.address !== "10.5.0.4" || left === 0) return real.reaches(target, timeoutMs);
+        left -= 1;
+        return Promise.resolve(false);
+      },
+    });
+    return tell({ dialer }, async (world) => {
+      await settled(world);
+      const writes = world.writes.length;
+      left = lost;
+      await world.time.advance(120_000);
+      assert.equal(left, 0);
+      assert.deepEqual(world.writes.slice(writes), []);
+    });
+  });
+
+test("a network that is lost for five seconds reports nothing", () =>
+  tell({}, async (world) => {
+    await settled(world);
+    const writes = world.writes.length;
+    for (let times = 0; times < 10; times += 1) {
+      world.datacenter.machine("10.5.0.4").setConnected(false);
+      await world.time.advance(5_000);
+      world.datacenter.machine("10.5.0.4").setConnected(true);
+      await world.time.advance(31_300);
+    }
+    assert.deepEqual(world.writes.slice(writes), []);
+  }));
+
+test("settled machines cost no more calls than with looks every 30 to 60 s, and ten touches a minute", () => {
+  let calls = 0;
+  let touches = 0;
+  const dialer = (real: TalosDialer): TalosDialer => ({
+    ...withUnary(real, ({ channel }) => (method, request, options) => {
+      calls += 1;
+      return channel.unary(method, request, options);
+    }),
+    reaches: (target, timeoutMs) => {
+      touches += 1;
+      return real.reaches(target, timeoutMs);
+    },
+  });
+  return tell({ dialer }, async (world) => {
+    await settled(world);
+    calls = touches = 0;
+    await world.time.advance(3_600_000);
+    const minutes = 60 * (cps.length + workers.length);
+    assert.ok(calls / minutes < 2.9, `${calls / minutes} calls of a machine in a minute`);
+    assert.ok(touches / minutes > 9.5 && touches / minutes < 12, `${touches / minutes} touches of a machine in a minute`);
+  });
+});
+
+test("a machine that does not answer says since when, and another process says the same", () =>
+  tell({}, async (world) => {
+    await settled(world);
+    const off = world.time.now();
+    world.datacenter.machine("10.5.0.5").powerOff();
+    const told = async (): Promise<string> => (await world.condition(kinds.machine, "Reachable", worker))?.message ?? "";
+    await world.until("it is told", async () => /^No answer since /.test(await told()), 15);
+    const sinceMs = async (): Promise<number> => Date.parse(/since (\S+):/.exec(await told())?.[1] ?? "");
+    const before = await sinceMs();
+    assert.ok(before >= off - 1_000 && before <= off + 15_000, await told());
+    await world.time.advance(600_000);
+    assert.equal(await sinceMs(), before);
+    await world.start();
+    await world.time.advance(60_000);
+    assert.ok((await sinceMs()) - before < 10_000, await told());
+  }));
