@@ -26,7 +26,7 @@ them for trying things out.
 ${companions.map(kindSection).join("\n")}`;
 }
 
-function kindSection({ resource, description, spec, status, printerColumns }: KindDefinition): string {
+function kindSection({ resource, categories = [], description, spec, status, printerColumns }: KindDefinition): string {
   const rows = [
     ...fieldRows("spec", spec.schema, spec.isRequired, resource.kind),
     ...fieldRows("status", status.schema, false, resource.kind),
@@ -36,7 +36,7 @@ function kindSection({ resource, description, spec, status, printerColumns }: Ki
 
 ${description}
 
-\`${resource.group}/${resource.version}\`, ${resource.namespaced ? "namespaced" : "cluster-scoped"}, \`kubectl get ${resource.plural}\` or \`${resource.shortNames.join("`, `")}\`; columns: ${columns}.
+\`${resource.group}/${resource.version}\`, ${resource.namespaced ? "namespaced" : "cluster-scoped"}, \`kubectl get ${resource.plural}\` or \`${resource.shortNames.join("`, `")}\`${categories.map((name) => `, with others of ours \`${name}\``).join("")}; columns: ${columns}.
 
 | Field | Type | Meaning | Rules |
 |---|---|---|---|

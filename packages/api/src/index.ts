@@ -82,9 +82,9 @@ export { controllerOf, controllerReference } from "./meta/object-meta.ts";
 export type { ObjectMeta, OwnerReference } from "./meta/object-meta.ts";
 export { apiVersionOf } from "./meta/resource.ts";
 export type { Resource } from "./meta/resource.ts";
-export { conditionCatalogue, conditionFor, statusOf } from "./reasons/catalogue.ts";
+export { conditionCatalogue, conditionFor, releaseOf, statusOf } from "./reasons/catalogue.ts";
 export type { ConditionReason, ConditionType, ReadyReason, ReasonOf } from "./reasons/catalogue.ts";
-export type { ConditionEntry, ConditionKind, ReasonEntry } from "./reasons/entry.ts";
+export type { ConditionEntry, ConditionKind, ReasonEntry, Release } from "./reasons/entry.ts";
 
 export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";

@@ -57,6 +57,8 @@ export const labels = {
   cluster: `${OPERATOR_GROUP}/cluster`,
   /** `controlplane` or `worker`, on TalosMachines. */
   role: `${OPERATOR_GROUP}/role`,
+  /** Name of the TalosWorker that lists the machine, on TalosMachines of workers. */
+  pool: `${OPERATOR_GROUP}/pool`,
   /** What a Secret holds: `bundle`, `kubeconfig`, `talosconfig` or `applied-template`. */
   secretKind: `${OPERATOR_GROUP}/secret`,
   /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had. */

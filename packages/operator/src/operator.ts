@@ -22,6 +22,7 @@ import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrol
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createLatest } from "./controllers/shared/latest.ts";
+import { parentsOf } from "./controllers/shared/parents.ts";
 import { notingWrites } from "./controllers/shared/own-writes.ts";
 import { createMachineController, reportAfterMs } from "./controllers/talosmachine/controller.ts";
 import { createWorkerController } from "./controllers/talosworker/controller.ts";
@@ -157,6 +158,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       leading,
       requireFingerprint: options.requireMaintenanceFingerprint === true,
       neighbours,
+      parentsOf: (controlPlane, pools) => parentsOf({ talosClusters, clusters }, controlPlane, pools),
       installedOn: (controlPlane) => installedOn(controlPlane, vitistackMachines.store),
       concurrency: options.concurrency ?? 16,
       onLook: (machine, look) => reporter.enqueue(machine, reportAfterMs(look)),

@@ -312,6 +312,7 @@ export function beyondThisRelease({ apiVersion, spec: stored }: ClusterRecord): 
 
 export const clusterRecordKind: KindDefinition = {
   resource: clusterRecordResource,
+  categories: ["talos"],
   description:
     "ClusterRecord is the operator's memory of one cluster: its keys' fingerprint, its bootstrap, the machines it ever had, open intents.",
   spec: specField,

@@ -1,3 +1,4 @@
+import { notObservedYet, observedGenerationField } from "./observed-generation.ts";
 import { conditionsField } from "../meta/condition.ts";
 import type { ObjectMeta } from "../meta/object-meta.ts";
 import type { Resource } from "../meta/resource.ts";
@@ -50,8 +51,13 @@ export interface TalosClusterSpec extends Infer<typeof spec> {}
 const specField: Field<TalosClusterSpec, false> = spec;
 
 const status = object(
-  { conditions: conditionsField, ...runningFields, observedKubeVersion: observedKubeVersionField },
-  { description: "The cluster as it was last seen." },
+  {
+    conditions: conditionsField,
+    observedGeneration: observedGenerationField,
+    ...runningFields,
+    observedKubeVersion: observedKubeVersionField,
+  },
+  { description: "The cluster as it was last seen.", default: notObservedYet },
 );
 
 /** The cluster as it was last seen. */
@@ -80,6 +86,7 @@ export const talosClusterResource = {
 
 export const talosClusterKind: KindDefinition = {
   resource: talosClusterResource,
+  categories: ["talos"],
   description: "TalosCluster is a Talos Linux cluster in one document: a control plane and a worker pool, inline or by reference.",
   spec: specField,
   status,

@@ -1,3 +1,4 @@
+import { notObservedYet, observedGenerationField } from "./observed-generation.ts";
 import { conditionsField } from "../meta/condition.ts";
 import type { ObjectMeta } from "../meta/object-meta.ts";
 import type { Resource } from "../meta/resource.ts";
@@ -70,6 +71,7 @@ const status = object(
       description: "One word for people: Pending, Available, Bootstrapped, Ready, UpgradingKubernetes or KubernetesUpgradeFailed.",
     }),
     conditions: conditionsField,
+    observedGeneration: observedGenerationField,
     ...runningFields,
     observedKubeVersion: observedKubeVersionField,
     imported: boolean({ description: "True once an existing cluster was taken over." }),
@@ -77,7 +79,7 @@ const status = object(
     secretBundle: string({ description: "Written by other operators only; read once when a cluster is taken over, never written here." }),
     bundleConfig: string({ description: "Written by other operators only; never written here." }),
   },
-  { description: "The control plane as it was last seen." },
+  { description: "The control plane as it was last seen.", default: notObservedYet },
 );
 
 /** The control plane as it was last seen. */
@@ -122,6 +124,7 @@ export const talosControlPlaneResource = {
 
 export const talosControlPlaneKind: KindDefinition = {
   resource: talosControlPlaneResource,
+  categories: ["talos"],
   description: "TalosControlPlane is the control plane of one Talos Linux cluster: its machines, versions and endpoint.",
   spec: controlPlaneSpecField,
   status,

@@ -1,3 +1,4 @@
+import { notObservedYet, observedGenerationField } from "./observed-generation.ts";
 import { conditionsField } from "../meta/condition.ts";
 import type { ObjectMeta } from "../meta/object-meta.ts";
 import type { Resource } from "../meta/resource.ts";
@@ -7,6 +8,7 @@ import type { KindDefinition } from "../schema/crd.ts";
 import { boolean, described, list, object, oneOf, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { configMapKeyField, deletionPolicyField, objectReferenceField } from "./fields.ts";
+import { readyColumn } from "./running-fields.ts";
 import { machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
 
 const spec = object(
@@ -56,11 +58,17 @@ const status = object(
       description: "One word for people: Booting, Pending, Installing, Upgrading, Available, Unreachable, IdentityMismatch or Orphaned.",
     }),
     conditions: conditionsField,
+    observedGeneration: observedGenerationField,
     observedVersion: string({ description: "Talos version the machine said it runs." }),
+    role: string({ description: "What the machine is: controlplane or worker." }),
+    cluster: string({ description: "Name of its TalosControlPlane." }),
+    pool: string({ description: "Name of the TalosWorker that lists it; absent for control planes." }),
+
+    stage: string({ description: "Where the machine is in its boot, as it said: maintenance, installing, booting, running and so on." }),
     imported: boolean({ description: "True once an existing machine was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },
-  { description: "The machine as it was last seen." },
+  { description: "The machine as it was last seen.", default: notObservedYet },
 );
 
 /** The machine as it was last seen. */
@@ -108,6 +116,7 @@ export const talosMachineResource = {
 
 export const talosMachineKind: KindDefinition = {
   resource: talosMachineResource,
+  categories: ["talos"],
   description: "TalosMachine is one machine of a cluster. Usually made from the machines of a TalosControlPlane or TalosWorker.",
   spec: specField,
   status,
@@ -116,5 +125,10 @@ export const talosMachineKind: KindDefinition = {
     { name: "Version", type: "string", jsonPath: ".status.observedVersion" },
     { name: "Endpoint", type: "string", jsonPath: ".spec.endpoint" },
     ageColumn,
+    { name: "Role", type: "string", jsonPath: ".status.role" },
+    readyColumn,
+    { name: "Cluster", type: "string", jsonPath: ".status.cluster", priority: 1 },
+    { name: "Pool", type: "string", jsonPath: ".status.pool", priority: 1 },
+    { name: "Stage", type: "string", jsonPath: ".status.stage", priority: 1 },
   ],
 };

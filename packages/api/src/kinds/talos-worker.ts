@@ -1,3 +1,4 @@
+import { notObservedYet, observedGenerationField } from "./observed-generation.ts";
 import { conditionsField } from "../meta/condition.ts";
 import type { ObjectMeta } from "../meta/object-meta.ts";
 import type { Resource } from "../meta/resource.ts";
@@ -48,10 +49,11 @@ const status = object(
     state: string({ description: "One word for people: Pending or Ready." }),
     ...runningFields,
     conditions: conditionsField,
+    observedGeneration: observedGenerationField,
     imported: boolean({ description: "True once existing workers were taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },
-  { description: "The worker pool as it was last seen." },
+  { description: "The worker pool as it was last seen.", default: notObservedYet },
 );
 
 /** The worker pool as it was last seen. */
@@ -86,6 +88,7 @@ export const talosWorkerResource = {
 
 export const talosWorkerKind: KindDefinition = {
   resource: talosWorkerResource,
+  categories: ["talos"],
   description: "TalosWorker is a pool of worker machines that join one TalosControlPlane.",
   spec: workerSpecField,
   status,

@@ -1,9 +1,10 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import { addressResolved, identityUnique } from "./address.ts";
 import { filesGenerated, machinesCreated, topologyValid } from "./composition.ts";
-import type { ConditionEntry } from "./entry.ts";
+import type { ConditionEntry, Release } from "./entry.ts";
 import { configDrift, configUpToDate } from "./config.ts";
 import { draining } from "./draining.ts";
+import { reconciling, stalled } from "./kstatus.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
 import { ready } from "./ready.ts";
@@ -29,6 +30,8 @@ import {
 export const conditionCatalogue = {
   Ready: ready,
   Progressing: progressing,
+  Reconciling: reconciling,
+  Stalled: stalled,
   MachinesReady: machinesReady,
   TopologyValid: topologyValid,
   FilesGenerated: filesGenerated,
@@ -96,4 +99,10 @@ export function statusOf<T extends ConditionType>(type: T, reason: ReasonOf<T>):
   const entry = reasons[reason];
   if (entry === undefined) throw new TypeError(`${type} has no reason ${reason}: add it to the catalogue`);
   return entry.status;
+}
+
+/** What ends the state that a reason stands for; `undefined` for a condition or a reason of others. */
+export function releaseOf({ type, reason }: Pick<ConditionInput, "type" | "reason">): Release | undefined {
+  const catalogue: Readonly<Record<string, ConditionEntry>> = conditionCatalogue;
+  return catalogue[type]?.reasons[reason]?.release;
 }

@@ -6,44 +6,61 @@ export const configUpToDate = {
     "Every machine runs the settings that the spec asks for, those of all pools for a TalosControlPlane; versions are the matter of UpgradePending.",
   kinds: ["TalosControlPlane", "TalosWorker"],
   reasons: {
-    UpToDate: { status: "True", when: "What was last applied is what the spec asks for, and machines run it.", next: "-" },
+    UpToDate: { status: "True", release: "none", when: "What was last applied is what the spec asks for, and machines run it.", next: "-" },
     RenderedOtherwise: {
       status: "True",
+      release: "none",
       when: "Machines run what was last applied, or what they had when they were taken over; this release of the operator would write parts of it differently, or imageCache was changed since.",
       next: "Nothing: the difference goes along with the next change of the settings. Nothing is rolled out because the operator was upgraded or took a cluster over. To send it now, annotate talos-operator.dev/retry-config with the machine's name.",
     },
     InstalledOtherwise: {
       status: "True",
+      release: "none",
       when: "Machines run the settings that the spec asks for, but installDisk or wipe, which only an installation reads, say something else than when they were installed.",
       next: "Nothing: it acts when the machine is installed anew. To have it now, take the machine off its list, and list it again when it was wiped.",
     },
-    RollingOut: { status: "False", when: "Machines are being changed, one after another; the message names them.", next: "-" },
+    RollingOut: {
+      status: "False",
+      release: "itself",
+      when: "Machines are being changed, one after another; the message names them.",
+      next: "-",
+    },
     Waiting: {
       status: "False",
+      release: "itself",
       when: "A machine cannot be changed now: quorum, budget, or another effect comes first.",
       next: "See the message for what is waited for.",
     },
     RebootPending: {
       status: "False",
+      release: "itself",
       when: "The configuration is on a machine's disk and comes into force with its next boot, which waits.",
       next: "See the message for what is waited for; a machine that somebody else boots counts as well.",
     },
     NotSent: {
       status: "False",
+      release: "person",
       when: "The spec asks for a change that only an installation brings, that destroys data, or that no running machine survives.",
       next: "Set the paths in the message back, or take the machine out of the cluster, reset it and let it join again.",
     },
     ConfigRejected: {
       status: "False",
+      release: "person",
       when: "A machine refused the configuration. The rollout stopped.",
       next: "Correct what the message names; the next change of the settings starts anew.",
     },
     RolloutStopped: {
       status: "False",
+      release: "person",
       when: "A machine did not look well with the new configuration and took it back, or did not come back. The rollout stopped.",
       next: "See the runbook rollout-stopped. Correct the settings, or annotate talos-operator.dev/retry-config with the machine's name.",
     },
-    NotRead: { status: "Unknown", when: "The configuration of a machine was not read back yet, or cannot be.", next: "See the message." },
+    NotRead: {
+      status: "Unknown",
+      release: "itself",
+      when: "The configuration of a machine was not read back yet, or cannot be.",
+      next: "See the message.",
+    },
   },
 } as const satisfies ConditionEntry;
 
@@ -55,12 +72,14 @@ export const configDrift = {
   reasons: {
     DriftReported: {
       status: "True",
+      release: "none",
       when: "Somebody else changed a machine, and spec.driftPolicy says to report it.",
       next: "Put the patch in the message into configPatches to keep the change, or set spec.driftPolicy to Revert.",
     },
-    DriftReverting: { status: "True", when: "The change is being brought back, as spec.driftPolicy says.", next: "-" },
+    DriftReverting: { status: "True", release: "itself", when: "The change is being brought back, as spec.driftPolicy says.", next: "-" },
     DriftStays: {
       status: "True",
+      release: "person",
       when: "The change cannot be brought back on a running machine.",
       next: "Bring it back by hand, or put the patch in the message into configPatches.",
     },

@@ -5,15 +5,16 @@ export const reachable = {
   meaning: "The machine answers, and is the one that was recorded.",
   kinds: ["TalosMachine"],
   reasons: {
-    Answers: { status: "True", when: "It answered the last question.", next: "-" },
-    NoAnswer: { status: "False", when: "It did not answer in time.", next: "Look at its power and network." },
-    NotTalos: { status: "False", when: "What answers is not Talos.", next: "Correct the address, or boot Talos there." },
+    Answers: { status: "True", release: "none", when: "It answered the last question.", next: "-" },
+    NoAnswer: { status: "False", release: "itself", when: "It did not answer in time.", next: "Look at its power and network." },
+    NotTalos: { status: "False", release: "person", when: "What answers is not Talos.", next: "Correct the address, or boot Talos there." },
     IdentityMismatch: {
       status: "False",
+      release: "person",
       when: "What answers shows another identity than was recorded.",
       next: "Find out what stands at the address.",
     },
-    NotAskedYet: { status: "Unknown", when: "It was not asked yet.", next: "-" },
+    NotAskedYet: { status: "Unknown", release: "itself", when: "It was not asked yet.", next: "-" },
   },
 } as const satisfies ConditionEntry;
 
@@ -24,12 +25,14 @@ export const maintenanceIdentityPinned = {
   reasons: {
     TrustedOnFirstUse: {
       status: "False",
+      release: "none",
       when: "Key, UUID and hardware addresses were written down before the configuration was sent to that same key, and nobody verified them.",
       next: "Compare the SHA-256 in the message with the machine's console when you need certainty.",
     },
-    AcceptedByPerson: { status: "True", when: "A person named the key in the annotation accept-identity.", next: "-" },
+    AcceptedByPerson: { status: "True", release: "none", when: "A person named the key in the annotation accept-identity.", next: "-" },
     NotSeenInMaintenance: {
       status: "Unknown",
+      release: "none",
       when: "The machine was not seen in maintenance mode yet.",
       next: "Boot it into maintenance mode.",
     },
@@ -41,19 +44,31 @@ export const configApplied = {
   meaning: "The machine runs with the configuration made for it.",
   kinds: ["TalosMachine"],
   reasons: {
-    Applied: { status: "True", when: "The machine answers as a member of the cluster with its configuration.", next: "-" },
+    Applied: { status: "True", release: "none", when: "The machine answers as a member of the cluster with its configuration.", next: "-" },
     WaitingForMachine: {
       status: "False",
+      release: "itself",
       when: "The machine does not answer in maintenance mode yet; or what answers runs with the cluster's keys, and the record does not know it by this name.",
       next: "Boot it into maintenance mode. One that runs is written down, or the TalosControlPlane says which other entry leads to it.",
     },
-    WaitingForControlPlane: { status: "False", when: "The control plane must be there first.", next: "See the TalosControlPlane." },
+    WaitingForControlPlane: {
+      status: "False",
+      release: "itself",
+      when: "The control plane must be there first.",
+      next: "See the TalosControlPlane.",
+    },
     OutcomeUnknown: {
       status: "Unknown",
+      release: "itself",
       when: "The configuration may or may not have arrived; what the machine shows decides.",
       next: "-",
     },
-    Rejected: { status: "False", when: "The machine refused the configuration.", next: "Correct what the message names." },
-    Blocked: { status: "False", when: "Something forbids sending it.", next: "See the condition Ready." },
+    Rejected: {
+      status: "False",
+      release: "person",
+      when: "The machine refused the configuration.",
+      next: "Correct what the message names.",
+    },
+    Blocked: { status: "False", release: "none", when: "Something forbids sending it.", next: "See the condition Ready." },
   },
 } as const satisfies ConditionEntry;

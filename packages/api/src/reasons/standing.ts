@@ -5,7 +5,12 @@ export const fieldNotSupported = {
   meaning: "A field is set that this release does not act on; the message names it.",
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
-    FieldNotSupported: { status: "True", when: "Such a field is set.", next: "Remove it, or accept that it has no effect." },
+    FieldNotSupported: {
+      status: "True",
+      release: "none",
+      when: "Such a field is set.",
+      next: "Remove it, or accept that it has no effect.",
+    },
   },
 } as const satisfies ConditionEntry;
 
@@ -16,21 +21,25 @@ export const upgradePending = {
   reasons: {
     VersionDiffers: {
       status: "True",
+      release: "person",
       when: "Spec and running version differ, or a patch names another version of a component than runs; the message names both.",
       next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within a minute, and machines that join get it.",
     },
     DowngradeAsked: {
       status: "True",
+      release: "person",
       when: "The spec asks for an older version than runs; the message names both, and the annotation that a downgrade needs.",
       next: "Set the spec back to what runs.",
     },
     ControlPlaneDecides: {
       status: "True",
+      release: "person",
       when: "A worker pool asks for another Kubernetes version than its control plane, whose version decides for every pool.",
       next: "Set spec.kubeVersion of the pool to that of the TalosControlPlane.",
     },
     ImageDiffers: {
       status: "True",
+      release: "person",
       when: "Machines were installed from another installer image than the spec asks for, as their configuration says; the message names both. Machines that join get the new one.",
       next: "Set image back, or upgrade by other means and set machine.install.image in the machine's own configuration to the image it runs from then on.",
     },
@@ -44,6 +53,7 @@ export const adoptionRequired = {
   reasons: {
     ControlPlaneReplaced: {
       status: "True",
+      release: "person",
       when: "The record names another UID: the object was moved, restored or created again.",
       next: "Annotate talos-operator.dev/adopt with the cluster.id, or use another name.",
     },
@@ -55,25 +65,39 @@ export const secretsLost = {
   meaning: "The secrets bundle cannot be used; everything is read-only.",
   kinds: ["TalosControlPlane"],
   reasons: {
-    BundleMissing: { status: "True", when: "The Secret the record names does not exist.", next: "Restore the Secret from a backup." },
+    BundleMissing: {
+      status: "True",
+      release: "person",
+      when: "The Secret the record names does not exist.",
+      next: "Restore the Secret from a backup.",
+    },
     BundleChanged: {
       status: "True",
+      release: "person",
       when: "The Secret's content has another fingerprint than the record.",
       next: "Restore the original content.",
     },
-    BundleUnreadable: { status: "True", when: "The Secret's content is no secrets bundle.", next: "Restore the original content." },
+    BundleUnreadable: {
+      status: "True",
+      release: "person",
+      when: "The Secret's content is no secrets bundle.",
+      next: "Restore the original content.",
+    },
     BundleOfAnother: {
       status: "True",
+      release: "person",
       when: "The Secret that was there before the cluster holds the keys of another cluster.",
       next: "Delete the Secret, and the cluster gets keys of its own.",
     },
     BundleUnproven: {
       status: "True",
+      release: "itself",
       when: "The ClusterRecord of a cluster that exists is gone, and no control plane shows yet that it runs etcd with the keys in the Secret.",
       next: "Nothing when these are the keys: one control plane that runs etcd proves it, and has to be on the list. Else restore the original Secret.",
     },
     MachinesConfigured: {
       status: "True",
+      release: "person",
       when: "ClusterRecord and bundle Secret are gone, and machines hold a configuration with those keys, or may hold one.",
       next: "Restore both from a backup. The runbook secrets-lost says what is left without one.",
     },
@@ -87,11 +111,13 @@ export const deletionHeld = {
   reasons: {
     RecordDeleted: {
       status: "True",
+      release: "none",
       when: "The ClusterRecord is being deleted, alone or with the Secret of the keys, and the cluster is not.",
       next: "Nothing: it is used as before, and goes with its cluster. Never take its finalizer off while the cluster is there. The runbook record-deleted says how to take the deletion back.",
     },
     BundleDeleted: {
       status: "True",
+      release: "none",
       when: "The Secret with the cluster's keys is being deleted, and the cluster is not.",
       next: "As with RecordDeleted.",
     },
@@ -106,21 +132,25 @@ export const accessNotRenewed = {
   reasons: {
     SecretImmutable: {
       status: "True",
+      release: "person",
       when: "Somebody made the Secret immutable, and its certificate is about to end.",
       next: "Delete the Secret: it is made anew.",
     },
     WriteRefused: {
       status: "True",
+      release: "person",
       when: "The API server refuses the new Secret.",
       next: "Correct what the message names: a right, a quota or an admission rule.",
     },
     KubeconfigRejected: {
       status: "True",
+      release: "person",
       when: "What control planes give as kubeconfig does not lead administrators into this cluster, or does more than that.",
       next: "Find out what runs on the machine that the message names.",
     },
     NotGiven: {
       status: "True",
+      release: "itself",
       when: "Half of the time in which it is renewed is over, and no control plane gave a kubeconfig.",
       next: "Look at the control planes.",
     },
@@ -134,27 +164,36 @@ export const deleting = {
   reasons: {
     WaitingForChildren: {
       status: "True",
+      release: "itself",
       when: "Objects made for this one are still there.",
       next: "See the message: it names what is waited for, and who releases it.",
     },
     WaitingForWorkers: {
       status: "True",
+      release: "itself",
       when: "Workers go before the control plane.",
       next: "See the message: it names what is waited for, and who releases it.",
     },
-    Draining: { status: "True", when: "Pods are to leave a worker before it is wiped.", next: "See the condition Draining." },
-    Resetting: { status: "True", when: "A machine is being wiped, or the proof of it is awaited.", next: "-" },
+    Draining: {
+      status: "True",
+      release: "itself",
+      when: "Pods are to leave a worker before it is wiped.",
+      next: "See the condition Draining.",
+    },
+    Resetting: { status: "True", release: "itself", when: "A machine is being wiped, or the proof of it is awaited.", next: "-" },
     MachineUnreachable: {
       status: "True",
+      release: "person",
       when: "A machine that must be wiped does not answer.",
       next: "Bring it back, or give it up with abandon-machine and its UUID.",
     },
     ConfirmationRequired: {
       status: "True",
+      release: "person",
       when: "The namespace or the CRD is going away, so nothing is wiped without a word.",
       next: "Annotate confirm-reset with the object's name, or set deletionPolicy to preserve.",
     },
-    Blocked: { status: "True", when: "Something forbids going on.", next: "See the message." },
+    Blocked: { status: "True", release: "person", when: "Something forbids going on.", next: "See the message." },
   },
 } as const satisfies ConditionEntry;
 
@@ -166,29 +205,44 @@ export const removing = {
   reasons: {
     WaitingForReplacement: {
       status: "True",
+      release: "itself",
       when: "A control plane that is listed has not joined etcd yet; it joins before another one leaves.",
       next: "Boot the machine the message names, or take it out of the list.",
     },
     WaitingForQuorum: {
       status: "True",
+      release: "itself",
       when: "Without this member etcd would lose its quorum, or its members do not agree.",
       next: "Look at the control planes the message names.",
     },
-    WaitingForTurn: { status: "True", when: "Another machine is being disturbed, or too many of the pool are down.", next: "-" },
+    WaitingForTurn: {
+      status: "True",
+      release: "itself",
+      when: "Another machine is being disturbed, or too many of the pool are down.",
+      next: "-",
+    },
     Draining: {
       status: "True",
+      release: "itself",
       when: "Pods are being evicted from the machine's node.",
       next: "See the message for the pod that holds it up.",
     },
-    Resetting: { status: "True", when: "The machine is being wiped, or the proof of it is awaited.", next: "-" },
-    RemovingMember: { status: "True", when: "The member of a control plane that is gone is being removed from etcd.", next: "-" },
+    Resetting: { status: "True", release: "itself", when: "The machine is being wiped, or the proof of it is awaited.", next: "-" },
+    RemovingMember: {
+      status: "True",
+      release: "itself",
+      when: "The member of a control plane that is gone is being removed from etcd.",
+      next: "-",
+    },
     MachineUnreachable: {
       status: "True",
+      release: "person",
       when: "A machine that must be wiped does not answer. The rest of the cluster goes on without it.",
       next: "Bring it back, or give it up with abandon-machine and its UUID.",
     },
     ConfirmationRequired: {
       status: "True",
+      release: "person",
       when: "Nothing is wiped without a word: the namespace or a CRD is going away, the pool is gone or unsound, or deletionPolicy is preserve.",
       next: "See the message.",
     },
@@ -200,10 +254,11 @@ export const paused = {
   meaning: "The annotation reconcile-mode keeps the operator from acting on the object.",
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
-    ReconcileModeDisable: { status: "True", when: "The annotation says disable.", next: "Remove the annotation." },
-    ReconcileModeDryRun: { status: "True", when: "The annotation says dryrun.", next: "Remove the annotation." },
+    ReconcileModeDisable: { status: "True", release: "person", when: "The annotation says disable.", next: "Remove the annotation." },
+    ReconcileModeDryRun: { status: "True", release: "person", when: "The annotation says dryrun.", next: "Remove the annotation." },
     ReconcileModeImport: {
       status: "True",
+      release: "none",
       when: "The annotation says import, and the cluster was not taken over yet.",
       next: "See the condition Imported of the TalosControlPlane.",
     },
@@ -217,15 +272,22 @@ export const dryRun = {
   reasons: {
     ActionsPlanned: {
       status: "True",
+      release: "none",
       when: "Something would be done; nothing of it is.",
       next: "Remove the annotation to have it done, or correct the spec.",
     },
     NothingToDo: {
       status: "False",
+      release: "none",
       when: "Nothing would be done.",
       next: "Remove the annotation, or change what the message says is waited for.",
     },
-    NotLookedYet: { status: "Unknown", when: "The machines were not read yet.", next: "Nothing; the plan follows in a moment." },
+    NotLookedYet: {
+      status: "Unknown",
+      release: "none",
+      when: "The machines were not read yet.",
+      next: "Nothing; the plan follows in a moment.",
+    },
   },
 } as const satisfies ConditionEntry;
 
@@ -234,25 +296,34 @@ export const imported = {
   meaning: "A cluster that ran before this operator knew it was taken over; its keys and machines were left as they were.",
   kinds: ["TalosControlPlane"],
   reasons: {
-    TakenOver: { status: "True", when: "It was verified and is looked after since.", next: "-" },
+    TakenOver: { status: "True", release: "none", when: "It was verified and is looked after since.", next: "-" },
     Verifying: {
       status: "Unknown",
+      release: "itself",
       when: "Machines, keys or members of etcd are not known yet.",
       next: "Bring back the machines the message names.",
     },
     BundleNotFound: {
       status: "False",
+      release: "person",
       when: "The keys of the running cluster are nowhere to be found.",
       next: "Put them into a Secret and name it with talos-operator.dev/import-bundle.",
     },
     BundlesDiffer: {
       status: "False",
+      release: "person",
       when: "Two places hold different keys.",
       next: "Find out which keys the machines hold, and remove the others.",
     },
-    Refused: { status: "False", when: "Something does not fit, and no approval helps.", next: "Correct what the message names." },
+    Refused: {
+      status: "False",
+      release: "person",
+      when: "Something does not fit, and no approval helps.",
+      next: "Correct what the message names.",
+    },
     ApprovalRequired: {
       status: "False",
+      release: "person",
       when: "The cluster is verified, and differs from the spec.",
       next: "Annotate talos-operator.dev/import-approve with the hash in the message, or remove the differences.",
     },
@@ -266,6 +337,7 @@ export const anotherOperatorActive = {
   reasons: {
     Seen: {
       status: "True",
+      release: "person",
       when: "It wrote status or finalizers within ten minutes, or, for a cluster that is to be or was taken over, its lease or Deployment is alive.",
       next: "Scale its Deployment to 0; ten minutes after its last write this operator goes on by itself.",
     },

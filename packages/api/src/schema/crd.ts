@@ -16,6 +16,7 @@ export interface CustomResourceDefinition {
       readonly plural: string;
       readonly singular: string;
       readonly shortNames: readonly string[];
+      readonly categories?: readonly string[];
     };
     readonly scope: "Namespaced" | "Cluster";
     readonly versions: readonly CustomResourceVersion[];
@@ -47,6 +48,8 @@ export const ageColumn: PrinterColumn = { name: "Age", type: "date", jsonPath: "
 /** A kind: where it lives, what it means, what it holds, how it is listed. The CRD and the reference page come from it. */
 export interface KindDefinition {
   readonly resource: Resource;
+  /** Names under which `kubectl get` lists it together with other kinds. Default: none. */
+  readonly categories?: readonly string[];
   /** One sentence, shown by `kubectl explain`. */
   readonly description: string;
   readonly spec: Field<unknown>;
@@ -56,7 +59,7 @@ export interface KindDefinition {
 
 /** The CustomResourceDefinition of a kind. Same input, same key order, same bytes once printed. */
 export function customResourceDefinition(definition: KindDefinition): CustomResourceDefinition {
-  const { resource, printerColumns } = definition;
+  const { resource, categories, printerColumns } = definition;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -69,6 +72,7 @@ export function customResourceDefinition(definition: KindDefinition): CustomReso
         plural: resource.plural,
         singular: resource.singular,
         shortNames: resource.shortNames,
+        ...(categories && { categories }),
       },
       scope: resource.namespaced ? "Namespaced" : "Cluster",
       versions: [

@@ -169,6 +169,7 @@ export const kubernetesClusterResource = {
 
 export const kubernetesClusterKind: KindDefinition = {
   resource: kubernetesClusterResource,
+  categories: ["talos"],
   description: "KubernetesCluster is a Talos Linux cluster described by groups of machines that a machine provider makes.",
   spec: specField,
   status: clusterStatusField,

@@ -2,6 +2,8 @@
 export { decide, defaultRules } from "../controllers/taloscontrolplane/decide.ts";
 export { controlPlane, facts, inMaintenance, NOW, observed, preparing, running, silent } from "./builders.ts";
 export { configured, member } from "./builders.ts";
+export { kstatus } from "./kstatus-oracle.ts";
+export type { Kstatus, ReadObject } from "./kstatus-oracle.ts";
 export { createMemoryFiles } from "./memory-files.ts";
 export { decidedPass } from "./effects.ts";
 export { configQuestion } from "../controllers/taloscontrolplane/config-changes/config-questions.ts";

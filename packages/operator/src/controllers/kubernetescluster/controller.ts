@@ -1,5 +1,5 @@
 import { kubernetesClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
-import type { ClusterDefaults, KubernetesCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { ClusterDefaults, ConditionInput, KubernetesCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Leading } from "../../leading.ts";
@@ -9,6 +9,8 @@ import { commonOptions } from "../shared/controller-ports.ts";
 import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
 import type { Latest } from "../shared/latest.ts";
+import { isEdited, kstatusOf, startingConditions } from "../shared/kstatus.ts";
+import type { Told } from "../shared/kstatus.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { withRefusal } from "../shared/refused-write.ts";
 import type { Brain } from "../taloscontrolplane/brain.ts";
@@ -112,6 +114,13 @@ export function createCompositionController(options: CompositionControllerOption
     // Nothing refuses a file: a process that was stopped and goes on would write those of a cluster that is gone by now.
     // One whose clock was set forward finds its lease over until it renews it, and goes on.
     if (options.leading.remainingMs() <= 0) return { requeueAfterMs: LEASE_AGAIN_MS };
+    // Before the edit reaches Machines and pools: who reads the status takes the cluster for finished.
+    if (isEdited(cluster as Told) && decision.apply.length + decision.applyPools.length > 0)
+      await statuses.write(
+        seen,
+        { ...decision, conditions: withKstatus(seen, startingConditions(decision.conditions, cluster.metadata.generation)) },
+        context,
+      );
     context.note("files");
     const told = await files.keep(decision, seen);
     context.note("machines");
@@ -137,7 +146,7 @@ export function createCompositionController(options: CompositionControllerOption
     context.note("status");
     const [failure] = failures;
     const conditions = withRefusal([...decision.conditions, ...told, ...made.conditions], failure, cluster.metadata.generation);
-    const wait = await statuses.write(seen, { ...decision, conditions }, context);
+    const wait = await statuses.write(seen, { ...decision, conditions: withKstatus(seen, conditions) }, context);
     if (failure instanceof CompositionError)
       options.events.record(cluster, {
         type: "Warning",
@@ -210,6 +219,12 @@ export function createCompositionController(options: CompositionControllerOption
       }),
     ],
   });
+}
+
+/** With what tools read beside `Ready`. */
+function withKstatus({ cluster, controlPlane, workers }: Seen, conditions: readonly ConditionInput[]): readonly ConditionInput[] {
+  const parts = controlPlane === undefined ? workers : [controlPlane, ...workers];
+  return [...conditions, ...kstatusOf({ conditions, hasOpenEffect: false, parts }, cluster.metadata.generation)];
 }
 
 /** Another operator made it, and nothing of it was taken over yet. What goes before it was is left as it is anyway. */

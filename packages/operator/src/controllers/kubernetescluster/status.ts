@@ -30,6 +30,8 @@ export interface WantedClusterStatus {
   readonly stage: Stage;
   readonly message: string;
   readonly conditions: readonly ConditionInput[];
+  /** The newest spec was not judged: the status goes on speaking of the one before. */
+  readonly isPaused?: true;
 }
 
 /** Who writes the status, as `status.state.lastUpdatedBy` has it. */
@@ -58,7 +60,7 @@ export function statusAfter(before: Status | undefined, seen: Seen, wanted: Want
     controlPlaneReady: isControlPlaneReady(seen),
     workersReady: readyWorkers(seen),
     machineCount: seen.machines.length,
-    observedGeneration: cluster.metadata.generation ?? 0,
+    observedGeneration: wanted.isPaused === true ? before?.observedGeneration : (cluster.metadata.generation ?? 0),
   };
   const fields = isPublished ? published : { ...published, ...own };
   const state = stateOf(before?.state, seen);

@@ -3,10 +3,13 @@ import type { ConditionInput, KubernetesCluster } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { Informer, KubeClient, ReconcileContext } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
+import { isUnderWay, pausedStatus } from "../shared/kstatus.ts";
+import type { ToldStatus } from "../shared/kstatus.ts";
 import { isOfAnother } from "../shared/status-writer.ts";
 import { FIELD_MANAGER } from "./apply-machines.ts";
-import type { Decision, Seen } from "./model.ts";
+import type { Seen } from "./model.ts";
 import { stageOfPhase, statusAfter } from "./status.ts";
+import type { WantedClusterStatus } from "./status.ts";
 import { isUndeclaredField } from "./undeclared.ts";
 
 /** While a cluster is made its status is written at most this often; what people wait for is written at once. Milliseconds. */
@@ -15,7 +18,7 @@ const STATUS_EVERY_MS = 2_000;
 /** Writes the status of KubernetesClusters, when it says something new. */
 export interface ClusterStatusWriter {
   /** @returns after how many milliseconds it may be written; `undefined` = it is written, or says nothing new */
-  write(seen: Seen, wanted: Pick<Decision, "stage" | "message" | "conditions">, context: ReconcileContext): Promise<number | undefined>;
+  write(seen: Seen, wanted: WantedClusterStatus, context: ReconcileContext): Promise<number | undefined>;
   /** A paused cluster hears one word more; what was said of it stays. */
   writePaused(seen: Seen, paused: ConditionInput, context: ReconcileContext): Promise<number | undefined>;
   /** The cluster is gone. @param cluster `namespace/name` */
@@ -37,7 +40,10 @@ export function createClusterStatusWriter(client: KubeClient, clusters: Informer
     const isReady = (status: typeof before): boolean =>
       isConditionTrue(status?.conditions as Parameters<typeof isConditionTrue>[0], "Ready");
     const isNews =
-      before?.phase !== after.phase || isReady(before) !== isReady(after) || before.observedGeneration !== after.observedGeneration;
+      before?.phase !== after.phase ||
+      isReady(before) !== isReady(after) ||
+      before.observedGeneration !== after.observedGeneration ||
+      isUnderWay(before as ToldStatus) !== isUnderWay(after as ToldStatus);
     const left = isNews ? 0 : STATUS_EVERY_MS - elapsedMs(written.get(key) ?? 0, now);
     if (left > 0) return left;
     const { namespace, name, uid } = cluster.metadata;
@@ -65,10 +71,16 @@ export function createClusterStatusWriter(client: KubeClient, clusters: Informer
     async writePaused(seen, paused, context) {
       const { status } = seen.cluster;
       const told = (status?.conditions ?? []) as readonly ConditionInput[];
-      if (told.some(({ type, reason, message }) => type === "Paused" && reason === paused.reason && message === paused.message))
-        return undefined;
-      const conditions = [...told.filter(({ type }) => type !== "Paused" && type in conditionCatalogue), paused];
-      return write(seen, { stage: stageOfPhase(status?.phase), message: paused.message, conditions }, context);
+      const { conditions: wanted, drops = [] } = pausedStatus(
+        { metadata: seen.cluster.metadata, status: status as ToldStatus | undefined },
+        [paused],
+      );
+      const isTold = ({ type, reason, message }: ConditionInput): boolean =>
+        told.some((one) => one.type === type && one.reason === reason && one.message === message);
+      if (wanted.every(isTold)) return undefined;
+      const types = new Set([...wanted.map(({ type }) => type), ...drops]);
+      const conditions = [...told.filter(({ type }) => !types.has(type) && type in conditionCatalogue), ...wanted];
+      return write(seen, { stage: stageOfPhase(status?.phase), message: paused.message, conditions, isPaused: true }, context);
     },
     forget: (cluster) => void written.delete(cluster),
   };

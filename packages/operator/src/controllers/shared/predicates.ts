@@ -1,11 +1,11 @@
 import type { Delta, KubeObject } from "@talos-operator/kube-runtime";
 
 /** True unless only the status changed: what a controller wrote itself must not wake it. A status that was taken away does. */
-export function specOrMetadataChanged<T extends KubeObject & { readonly spec?: unknown; readonly status?: unknown }>(
-  delta: Delta<T>,
-): boolean {
+export function specOrMetadataChanged<
+  T extends KubeObject & { readonly spec?: unknown; readonly status?: { readonly conditions?: readonly unknown[] } | undefined },
+>(delta: Delta<T>): boolean {
   if (delta.type !== "updated") return true;
-  if (delta.previous.status !== undefined && delta.object.status === undefined) return true;
+  if (delta.previous.status?.conditions !== undefined && delta.object.status?.conditions === undefined) return true;
   try {
     return textOf(delta.previous) !== textOf(delta.object);
   } catch {

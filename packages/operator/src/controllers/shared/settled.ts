@@ -1,8 +1,5 @@
-import { conditionFor } from "@talos-operator/api";
-import type { ConditionInput, ReasonOf } from "@talos-operator/api";
-
-/** Settings that are not on every machine yet, and get there without a person. */
-const GOES_ON: ReadonlySet<string> = new Set<ReasonOf<"ConfigUpToDate">>(["RollingOut", "Waiting", "RebootPending", "NotRead"]);
+import { conditionFor, releaseOf } from "@talos-operator/api";
+import type { ConditionInput } from "@talos-operator/api";
 
 /**
  * `Progressing` of an object on which nothing is being done: `Settled`, or what its other conditions say is left.
@@ -12,7 +9,8 @@ const GOES_ON: ReadonlySet<string> = new Set<ReasonOf<"ConfigUpToDate">>(["Rolli
 export function settledOr(conditions: readonly ConditionInput[], generation: number | undefined): ConditionInput {
   const see = "See the condition ConfigUpToDate.";
   const config = conditions.find(({ type }) => type === "ConfigUpToDate");
-  if (config !== undefined && GOES_ON.has(config.reason)) return conditionFor("Progressing", "ChangingConfiguration", see, generation);
+  // Settings that are not on every machine yet, and get there without a person.
+  if (config !== undefined && releaseOf(config) === "itself") return conditionFor("Progressing", "ChangingConfiguration", see, generation);
   if (config?.status === "False") return conditionFor("Progressing", "Blocked", see, generation);
   const pending = conditions.find(({ type }) => type === "UpgradePending");
   if (pending !== undefined) return conditionFor("Progressing", "UpgradePending", pending.message, generation);

@@ -8,6 +8,7 @@ import { elapsedMs } from "../../elapsed.ts";
 /** A status as all kinds have it. */
 export interface StatusShape {
   readonly state?: string;
+  readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
 }
 
@@ -29,7 +30,7 @@ export type WithStatus = KubeObject & { readonly status?: StatusShape | undefine
 export interface StatusWriter<T extends WithStatus> {
   /**
    * @param everyMs least pause between two writes for one object, unless it turns ready or unready; 0 writes at once. A change of `state`
-   *   waits for {@link STATE_PAUSE_MS} at most. It doubles with each write that changes neither, or says again what somebody changed, up to
+   *   waits for {@link STATE_PAUSE_MS} at most, and the answer to a new spec not at all. It doubles with each write that changes neither, or says again what somebody changed, up to
    *   {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}.
    *   Where all that differs is what {@link MOVING} conditions say of machines that come up or go down, {@link MESSAGES_PAUSE} times as long passes between two
    *   writes, {@link LONGEST_MESSAGES_PAUSE_MS} at most. The first words about an object wait a second. What stays is always written
@@ -46,7 +47,33 @@ export interface StatusWriter<T extends WithStatus> {
 const LONGEST_PAUSE_MS = 8_000;
 
 /** Conditions whose messages tell how far machines are. While status and reason stay nobody acts on them, and the next message is on its way. */
-const MOVING: ReadonlySet<string> = new Set(["Ready", "Progressing", "MachinesReady", "EtcdHealthy", "NodesReady"]);
+const MOVING: ReadonlySet<string> = new Set([
+  "Ready",
+  "Progressing",
+  "Reconciling",
+  "Stalled",
+  "MachinesReady",
+  "EtcdHealthy",
+  "NodesReady",
+]);
+
+/** Fields that say no more than such a message. */
+const MOVING_FIELDS: ReadonlySet<string> = new Set(["stage"]);
+
+/** Fields that stay while an object is left alone: ours, of all kinds. */
+const KEPT_FIELDS = [
+  "state",
+  "observedGeneration",
+  "observedVersion",
+  "observedKubeVersion",
+  "wantedMachines",
+  "readyMachines",
+  "machines",
+  "role",
+  "cluster",
+  "pool",
+  "stage",
+] as const;
 
 /** So many times the least pause passes before a write that brings nothing but such messages; not longer than a machine takes that comes up in its time. */
 const MESSAGES_PAUSE = 60;
@@ -82,7 +109,7 @@ export function createStatusWriter<T extends WithStatus>(
   const firstPause = (key: string, before: StatusShape | undefined, after: StatusShape, now: number): number => {
     const factor = crowd.factor(now);
     // Of an object that was told about by an earlier process it is news what it is now.
-    if (isReady(before) !== isReady(after) || (factor === 1 && before?.conditions !== undefined)) return 0;
+    if (isTurn(before, after) || (factor === 1 && before?.conditions !== undefined)) return 0;
     const since = firstAt.get(key) ?? now;
     firstAt.set(key, since);
     return Math.min(STATE_PAUSE_MS * factor, LONGEST_PAUSE_MS) - elapsedMs(since, now);
@@ -98,9 +125,9 @@ export function createStatusWriter<T extends WithStatus>(
       if (after === before) return undefined;
       // What others made of it since is no reason to hurry: two that put each other right would do nothing else.
       const told = own?.status ?? before;
-      const isNews = told?.state !== after.state || isReady(told) !== isReady(after);
+      const isNews = told?.state !== after.state || isTurn(told, after);
       const left =
-        everyMs === 0
+        everyMs === 0 || isNewGeneration(told, after)
           ? 0
           : own === undefined
             ? firstPause(key, before, after, now)
@@ -114,7 +141,7 @@ export function createStatusWriter<T extends WithStatus>(
         (condition) => types.has(condition.type) || (wanted.keepsOthers === true && condition.type in conditionCatalogue),
       );
       const fields = Object.fromEntries(
-        Object.entries(wanted.keepsOthers === true ? { state: before?.state, ...wanted.fields } : wanted.fields).filter(
+        Object.entries(wanted.keepsOthers === true ? { ...keptFields(before), ...wanted.fields } : wanted.fields).filter(
           ([, value]) => value !== undefined,
         ),
       );
@@ -170,9 +197,21 @@ function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, now:
   return { ...before, ...Object.fromEntries(Object.entries(wanted.fields).filter(([, value]) => value !== undefined)), conditions };
 }
 
+/** What was said is about an earlier spec than what is said now: whoever edited it waits for an answer. */
+function isNewGeneration(before: StatusShape | undefined, after: StatusShape): boolean {
+  const { observedGeneration = -1 } = before ?? {};
+  return observedGeneration >= 0 && observedGeneration !== after.observedGeneration;
+}
+
+function keptFields(status: StatusShape | undefined): WantedStatus["fields"] {
+  const fields: WantedStatus["fields"] = { ...status, conditions: undefined };
+  const kept = KEPT_FIELDS.filter((name) => !(name === "observedGeneration" && fields[name] === -1));
+  return Object.fromEntries(kept.map((name) => [name, fields[name]]));
+}
+
 /** Milliseconds between the last write and one that says this. What people wait for is never put off. */
 function pauseBefore(before: StatusShape | undefined, after: StatusShape, wordsPauseMs: number, crowd: number): number {
-  if (isReady(before) !== isReady(after)) return 0;
+  if (isTurn(before, after)) return 0;
   const pauseMs = before?.state === after.state ? wordsPauseMs : Math.min(wordsPauseMs, STATE_PAUSE_MS);
   return Math.min(pauseMs * crowd, LONGEST_PAUSE_MS);
 }
@@ -210,11 +249,19 @@ function withoutMessages({ conditions = [], ...fields }: StatusShape): string {
   const said = conditions.map(({ type, status, reason, message, observedGeneration }) =>
     [type, status, reason, observedGeneration, MOVING.has(type) ? "" : message].join(" "),
   );
-  return JSON.stringify([Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1)), said.toSorted()]);
+  const told = Object.entries(fields).filter(([name]) => !MOVING_FIELDS.has(name));
+  return JSON.stringify([told.toSorted(([a], [b]) => (a < b ? -1 : 1)), said.toSorted()]);
 }
 
 function isReady(status: StatusShape | undefined): boolean {
   return isConditionTrue(status?.conditions, "Ready");
+}
+
+/** What people and tools wait for is another thing: the object turned ready or unready, or is finished, or is no more. */
+function isTurn(before: StatusShape | undefined, after: StatusShape): boolean {
+  const isFinished = (status: StatusShape | undefined): boolean =>
+    isReady(status) && !isConditionTrue(status?.conditions, "Reconciling") && !isConditionTrue(status?.conditions, "Stalled");
+  return isReady(before) !== isReady(after) || isFinished(before) !== isFinished(after);
 }
 
 function conditionsAfter(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {

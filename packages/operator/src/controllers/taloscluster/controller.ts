@@ -7,13 +7,14 @@ import {
   talosControlPlaneResource,
   talosWorkerResource,
 } from "@talos-operator/api";
-import type { Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import type { ConditionInput, Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
 import { commonOptions } from "../shared/controller-ports.ts";
 import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { LatestWords } from "../shared/latest.ts";
+import { isEdited, judgedStatus, pausedStatus, startingConditions } from "../shared/kstatus.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import { ownerStays } from "../shared/owner-stays.ts";
 import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
@@ -108,7 +109,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     const mode = asked === "import" && isTakenOver(controlPlanes.store.get(key)) ? "reconcile" : asked;
     const isImporting = asked === "import" && mode !== "reconcile";
     if (mode === "disable") {
-      await statuses.write(cluster, { fields: {}, conditions: [pausedCondition(mode)], keepsOthers: true, drops: ["DryRun"] });
+      await statuses.write(cluster, pausedStatus(cluster, [pausedCondition(mode)]));
       return undefined;
     }
     const { spec } = cluster;
@@ -125,7 +126,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     if (mode === "dryrun") {
       const plan = describeDryRun(seen, options.planOf(key));
       const told = findCondition(cluster.status?.conditions, "DryRun")?.message;
-      await statuses.write(cluster, { fields: {}, conditions: [pausedCondition(mode), plan], keepsOthers: true, drops: ["DryRun"] });
+      await statuses.write(cluster, pausedStatus(cluster, [pausedCondition(mode), plan]));
       if (plan.status !== "Unknown" && plan.message !== told)
         options.events.record(cluster, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message });
       return undefined;
@@ -135,6 +136,10 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       await talosClusters.waitForResourceVersion(stored.metadata.resourceVersion ?? "", { timeoutMs: 5_000 });
       return { requeueAfterMs: 0 };
     }
+    const paused = isImporting ? [pausedCondition("import")] : [];
+    // Before the edit reaches the children: whoever made it waits for an answer, and who reads the status takes the cluster for finished.
+    if (isEdited(cluster) && decision.apply.length > 0)
+      await statuses.write(cluster, statusOf(seen, [...startingConditions(decision.conditions, cluster.metadata.generation), ...paused]));
     // Children that another operator left stay as they are until the cluster is taken over.
     const isGoing = cluster.metadata.deletionTimestamp !== undefined;
     const compose = async (): Promise<void> => {
@@ -145,7 +150,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     };
     await tellingRefusals(compose, (refusal) => {
       const conditions = withRefusal(decision.conditions, refusal, cluster.metadata.generation);
-      return statuses.write(cluster, { fields: {}, conditions }, STATUS_EVERY_MS);
+      return statuses.write(cluster, statusOf(seen, conditions), STATUS_EVERY_MS);
     });
     for (const child of isImporting && !isGoing ? [] : decision.remove) {
       if (!(await isStillWanted(cluster))) return { requeueAfterMs: CACHE_BEHIND_MS };
@@ -159,11 +164,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       return undefined;
     }
     return {
-      requeueAfterMs: await statuses.write(
-        cluster,
-        { fields: runningOf(seen), conditions: [...decision.conditions, ...(isImporting ? [pausedCondition("import")] : [])] },
-        STATUS_EVERY_MS,
-      ),
+      requeueAfterMs: await statuses.write(cluster, statusOf(seen, [...decision.conditions, ...paused]), STATUS_EVERY_MS),
     };
   };
 
@@ -200,6 +201,11 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       }),
     ],
   });
+}
+
+function statusOf(seen: ClusterSeen, conditions: readonly ConditionInput[]): WantedStatus {
+  const parts = poolsOf(seen).flatMap(({ stored }) => (stored === undefined ? [] : [stored]));
+  return judgedStatus(seen.cluster, runningOf(seen), { conditions, hasOpenEffect: false, parts });
 }
 
 /** What runs of the cluster, for the columns of `kubectl get`. */

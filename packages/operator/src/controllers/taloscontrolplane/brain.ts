@@ -1,8 +1,9 @@
-import type { HostOptions, TalosControlPlane } from "@talos-operator/api";
+import type { HostOptions, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { Controller, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Keys, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import type { Leading } from "../../leading.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
+import type { Told } from "../shared/kstatus.ts";
 import type { LatestWords } from "../shared/latest.ts";
 import type { Look } from "../../looking/look.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
@@ -34,6 +35,8 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly neighbours: Neighbours;
   /** Machines of the KubernetesCluster that made this control plane which say that its cluster was installed on them. */
   readonly installedOn: (controlPlane: TalosControlPlane) => readonly MachinePlace[];
+  /** What a control plane and its pools are composed by: TalosCluster or KubernetesCluster, with their statuses. */
+  readonly parentsOf: (controlPlane: TalosControlPlane, pools: readonly TalosWorker[]) => readonly Told[];
   readonly rules?: readonly Rule[];
   /** Clusters that are worked on at once. */
   readonly concurrency: number;
@@ -60,6 +63,8 @@ export interface KnownMachine {
   readonly hasRecord: boolean;
   /** Nobody can say whether the keys that it was configured with are there. */
   readonly areKeysInDoubt: boolean;
+  /** A change of it was begun, and its end was not seen. */
+  readonly hasOpenEffect: boolean;
 }
 
 /** The brain: one work item per cluster; it alone decides and sends to machines. */

@@ -4,7 +4,7 @@ import type { ClusterFigures } from "../../metrics/figures.ts";
 import type { KnownMachine } from "./brain.ts";
 import { areKeysInDoubt } from "./conditions/keys-in-doubt.ts";
 import { foundedBy } from "./membership/etcd-view.ts";
-import { factsOf, machineFact } from "./record/facts.ts";
+import { factsOf, intentOn, machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import { identityOf } from "./membership/identity.ts";
 import type { DeclaredMachine, Decision, Observed } from "./model.ts";
@@ -29,6 +29,8 @@ export interface Cluster {
   areKeysInDoubt: boolean;
   /** Objects that the last pass finished with, when it did nothing else. */
   actedOn: string | undefined;
+  /** Since when a change waits for statuses that say that something is under way. Milliseconds since the epoch. */
+  answersAwaitedSince: number | undefined;
 }
 
 /** All clusters between passes. In memory only: a new process begins with none, and asks the world. */
@@ -61,6 +63,7 @@ export class Clusters {
       facts: undefined,
       areKeysInDoubt: false,
       actedOn: undefined,
+      answersAwaitedSince: undefined,
     };
     this.#clusters.set(text, made);
     return made;
@@ -106,6 +109,7 @@ export class Clusters {
       sent: session.sent().get(`Configure/${key.name}`),
       hasRecord: facts !== undefined,
       areKeysInDoubt: cluster.areKeysInDoubt,
+      hasOpenEffect: intentOn(facts, key.name) !== undefined,
     };
   }
 

@@ -9,20 +9,23 @@ import { LookGate } from "../../looking/look-gate.ts";
 import { Turnstile } from "../../looking/turnstile.ts";
 import { createAccessStore } from "../../secrets/access-store.ts";
 import { createBundleStore } from "../../secrets/bundle-store.ts";
+import { hasAnswered } from "../shared/kstatus.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { isRefusedWrite, withRefusal } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import { ANSWERS_AGAIN_MS, awaitedAnswers } from "./answers.ts";
 import { FIELD_MANAGER } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import { carryOut, isExpected } from "./carry-out.ts";
 import { clusterFigures, Clusters } from "./clusters.ts";
-import { machineFact } from "./record/facts.ts";
+import { intentOn, machineFact } from "./record/facts.ts";
 import type { Cluster } from "./clusters.ts";
 import { decide, defaultRules } from "./decide.ts";
 import { firstTurnMs } from "./first-turn.ts";
+import { machinesToChange } from "./conditions/open-effects.ts";
 import { poolStates } from "./conditions/pool-state.ts";
-import type { Decision, Observed } from "./model.ts";
+import type { Decision, MachineName, Observed } from "./model.ts";
 import { LateRecords } from "./record/late-records.ts";
 import { objectsActedOn } from "./objects-acted-on.ts";
 import { planPools } from "./planning/pool-plans.ts";
@@ -30,7 +33,7 @@ import { see, subjectOf } from "./see.ts";
 import type { Sight, Subject } from "./see.ts";
 import { ClusterSession } from "./session.ts";
 import { Surroundings } from "./surroundings.ts";
-import { tell, tellHeldRecord } from "./tell.ts";
+import { tell, tellHeldRecord, tellStart } from "./tell.ts";
 
 /** A pass that acted says nothing, for the next one follows at once; one that took so long does. Milliseconds. */
 const SLOW_PASS_MS = 5_000;
@@ -94,12 +97,20 @@ export function createBrain(options: BrainOptions): Brain {
     options.figures?.decided(decision.rule);
     context.span.set({ rule: decision.rule });
     reportPlans(cluster, subject, sight);
-    reportPools(cluster, seen);
+    const toChange = machinesToChange(decision, seen);
+    reportPools(cluster, seen, toChange);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
     session.setPace(isSettled ? "settled" : "eager", new Set(cluster.facts?.intents.map(({ machine }) => machine)));
     if (!decision.actions.some(({ kind }) => kind === "AddFinalizer" || kind === "CreateBundle")) session.watchPutOff();
+
+    if (stored !== undefined && toChange.size > 0) {
+      // Whoever reads "ready" now reads it of machines that are being changed.
+      if (!hasAnswered(stored)) await tellStart(stored, seen, decision, cluster.facts, statuses);
+      if (awaitedAnswers(toChange, seen, options.parentsOf(stored, pools), cluster).length > 0)
+        return { requeueAfterMs: ANSWERS_AGAIN_MS, priority: "normal" };
+    }
 
     context.note("execute");
     const begunAt = clock.now();
@@ -128,14 +139,15 @@ export function createBrain(options: BrainOptions): Brain {
     return { requeueAfterMs: sooner(wait, nextPassMs(decision, isSettled ? random.fraction() : 0)), priority };
   };
 
-  /** Looks tell the reporter what machines show; what references give, and that other hardware is written down for a machine, it hears from here. */
+  /** Looks tell the reporter what machines show; what references give, that other hardware is written down for a machine, and that a change of it begins or ends, it hears from here. */
   const reportUnseen = ({ key, session, machines: now, facts }: Cluster, before: Pick<Cluster, "machines" | "facts">): void => {
     for (const [name, declared] of now) {
       const was = before.machines.get(name);
       const hasMoved = declared.reference !== undefined && declared.address !== was?.address;
       const macs = machineFact(before.facts, name)?.macs;
       const isOther = macs !== undefined && !isDeepStrictEqual(macs, machineFact(facts, name)?.macs);
-      if (declared.problem?.message !== was?.problem?.message || hasMoved || isOther)
+      const isOpened = intentOn(facts, name)?.what !== intentOn(before.facts, name)?.what;
+      if (declared.problem?.message !== was?.problem?.message || hasMoved || isOther || isOpened)
         options.onLook({ namespace: key.namespace, name }, session.look(name));
     }
   };
@@ -148,9 +160,9 @@ export function createBrain(options: BrainOptions): Brain {
       if (before.get(name)?.hash !== plan.hash) options.onPoolPlan?.({ namespace: cluster.key.namespace, name });
   };
 
-  const reportPools = (cluster: Cluster, seen: Observed): void => {
+  const reportPools = (cluster: Cluster, seen: Observed, toChange: ReadonlySet<MachineName>): void => {
     const before = cluster.poolStates;
-    cluster.poolStates = poolStates(seen);
+    cluster.poolStates = poolStates(seen, toChange);
     for (const [name, state] of cluster.poolStates)
       if (!isDeepStrictEqual(before.get(name), state)) options.onPoolState?.({ namespace: cluster.key.namespace, name });
   };

@@ -2,11 +2,13 @@ import { apiVersionOf, clusterRecordResource, findCondition } from "@talos-opera
 import type { TalosControlPlane } from "@talos-operator/api";
 import type { EventRecorder } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
+import { judgedStatus, pausedStatus, startingConditions } from "../shared/kstatus.ts";
 import { runningFieldsOf } from "../shared/running-fields.ts";
 import type { ListedMachine } from "../shared/running-fields.ts";
-import type { StatusWriter } from "../shared/status-writer.ts";
+import type { StatusWriter, WantedStatus } from "../shared/status-writer.ts";
 import { isReadyNode } from "./conditions/machine-state.ts";
 import { deletionHeld } from "./conditions/deletion-held.ts";
+import { machinesInChange, machinesToChange } from "./conditions/open-effects.ts";
 import { FIRST_LOOKS_MS } from "./decide.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import type { Decision, Observed } from "./model.ts";
@@ -32,12 +34,31 @@ export async function tell(
   if (looksDueMs > 0) return looksDueMs;
   if (seen.mode !== "reconcile") {
     const told = findCondition(object.status?.conditions, "DryRun")?.message;
-    const written = await statuses.write(object, { fields: {}, conditions: decision.conditions, keepsOthers: true, drops: ["DryRun"] });
+    const written = await statuses.write(object, pausedStatus(object, decision.conditions));
     const plan = decision.conditions.find((condition) => condition.type === "DryRun");
     if (plan !== undefined && plan.status !== "Unknown" && plan.message !== told)
       events.record(object, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message });
     return written;
   }
+  return statuses.write(object, statusOf(object, seen, decision, facts), STATUS_EVERY_MS);
+}
+
+/**
+ * Tells people that something is about to be changed, before the first call to a machine: whoever reads the status then would take the object for finished.
+ * The next pass says more.
+ */
+export async function tellStart(
+  object: TalosControlPlane,
+  seen: Observed,
+  decision: Decision,
+  facts: ClusterFacts | undefined,
+  statuses: StatusWriter<TalosControlPlane>,
+): Promise<void> {
+  const conditions = startingConditions(decision.conditions, object.metadata.generation);
+  await statuses.write(object, statusOf(object, seen, { ...decision, conditions }, facts));
+}
+
+function statusOf(object: TalosControlPlane, seen: Observed, decision: Decision, facts: ClusterFacts | undefined): WantedStatus {
   const kubernetes = facts?.bootstrapDone === undefined ? undefined : facts.kubernetesVersion;
   const fields = {
     ...(facts?.importedAt === undefined ? {} : { imported: true }),
@@ -45,7 +66,8 @@ export async function tell(
     ...runningFieldsOf(ownMachines(seen)),
     observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
   };
-  return statuses.write(object, { fields, conditions: decision.conditions }, STATUS_EVERY_MS);
+  const hasOpenEffect = decision.isBusy === true || machinesInChange(seen).size + machinesToChange(decision, seen).size > 0;
+  return judgedStatus(object, fields, { conditions: decision.conditions, hasOpenEffect });
 }
 
 /** Machines of the control plane itself. */

@@ -6,9 +6,11 @@ import type { Brain } from "../taloscontrolplane/brain.ts";
 import type { Look } from "../../looking/look.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
+import { judgedStatus } from "../shared/kstatus.ts";
 import { effectiveMode } from "../shared/mode.ts";
 import { annotationsChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import { columnsOf } from "./columns.ts";
 import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
 import { againWhilePaused } from "./while-paused.ts";
@@ -85,7 +87,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       }
       const known = options.brain.machine(key);
       // Objects are made while their machines are looked at for the first time: the reports of both are one.
-      if (machine.status === undefined && !greeted.has(keyText(key))) {
+      if (machine.status?.conditions === undefined && !greeted.has(keyText(key))) {
         greeted.add(keyText(key));
         return { requeueAfterMs: FIRST_REPORT_AFTER_MS };
       }
@@ -103,9 +105,14 @@ export function createMachineController(options: MachineControllerOptions): Cont
         hasOwner: pool !== undefined,
         isPoolGoing: pool?.metadata.deletionTimestamp !== undefined,
       });
+      const fields = {
+        state: report.state,
+        observedVersion: report.observedVersion,
+        ...columnsOf(machine, pool, known?.look ?? { kind: "not-asked" }),
+      };
       const requeueAfterMs = await statuses.write(
         machine,
-        { fields: { state: report.state, observedVersion: report.observedVersion }, conditions: report.conditions },
+        judgedStatus(machine, fields, { conditions: report.conditions, hasOpenEffect: known?.hasOpenEffect === true }),
         REPORT_EVERY_MS,
       );
       return { requeueAfterMs };

@@ -15,6 +15,7 @@ import type { Controller, Delta, EventRecorder, ObjectKey } from "@talos-operato
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { LatestWords } from "../shared/latest.ts";
+import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import type { ClustersByKey } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
@@ -37,6 +38,7 @@ import type { PoolState } from "../taloscontrolplane/conditions/pool-state.ts";
 import type { Plan } from "../taloscontrolplane/planning/plan.ts";
 import { decideWorker } from "./decide.ts";
 import { heldMachines } from "./held-machines.ts";
+import { heldStatus, waitingForImport } from "./waiting-status.ts";
 
 const STATUS_EVERY_MS = 2_000;
 
@@ -83,12 +85,17 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       const plan = mode === "dryrun" ? options.planOf({ namespace: key.namespace, name }, key.name) : undefined;
       const told = findCondition(worker.status?.conditions, "DryRun")?.message;
       const planned = plan === undefined ? [] : [dryRunCondition(plan)];
-      await statuses.write(worker, { fields: {}, conditions: [pausedCondition(mode), ...planned], keepsOthers: true, drops: ["DryRun"] });
+      const status =
+        mode === "import" ? waitingForImport(worker, name, controlPlane) : pausedStatus(worker, [pausedCondition(mode), ...planned]);
+      await statuses.write(worker, status);
       for (const { message } of planned)
         if (message !== told) options.events.record(worker, { type: "Normal", reason: "DryRun", action: "DryRun", note: message });
       return undefined;
     }
-    if (controlPlane !== undefined && isHeld(controlPlane, clusters)) return undefined;
+    if (controlPlane !== undefined && isHeld(controlPlane, clusters)) {
+      await statuses.write(worker, heldStatus(worker, controlPlane));
+      return undefined;
+    }
     const siblings =
       name === ""
         ? []
@@ -139,7 +146,11 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       );
     const made = await tellingRefusals(make, (refusal) => {
       const conditions = withRefusal(decision.conditions, refusal, worker.metadata.generation);
-      return statuses.write(current, { fields: { state: "Pending", ...decision.running }, conditions }, STATUS_EVERY_MS);
+      return statuses.write(
+        current,
+        judgedStatus(worker, { state: "Pending", ...decision.running }, { ...decision, conditions }),
+        STATUS_EVERY_MS,
+      );
     });
     for (const version of made) if (version !== undefined) await machines.waitForResourceVersion(version, { timeoutMs: 5_000 });
     for (const { machine, to } of decision.follow) await followEndpoint(machineClient, machine, to);
@@ -147,11 +158,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     // The status first: with the finalizer gone there may be nothing left to write to.
     const wait = decision.removeFinalizer
       ? undefined
-      : await statuses.write(
-          current,
-          { fields: { state: decision.state, ...decision.running }, conditions: decision.conditions },
-          STATUS_EVERY_MS,
-        );
+      : await statuses.write(current, judgedStatus(worker, { state: decision.state, ...decision.running }, decision), STATUS_EVERY_MS);
     if (decision.removeFinalizer) {
       // What no list told of would keep its finalizer, and nobody would be left to take it off.
       for (const machine of listed) await release({ namespace: key.namespace, name: machine }, worker);

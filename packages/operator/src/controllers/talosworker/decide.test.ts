@@ -134,6 +134,18 @@ test("worker: a spec that became wrong leaves in place how machines and nodes ar
   });
 });
 
+test("worker: what the cluster's reconciler said of an earlier spec settles nothing", () => {
+  const quiet = { conditions: [], isChangingConfig: false, hasOpenEffect: false };
+  const progressOf = (over: Partial<WorkerSeen>): unknown => {
+    const pool = worker(2, { finalizers: [FINALIZER], generation: 2 });
+    return decideWorker(seen({ worker: pool, machines: both, ...over }), FINALIZER).conditions.find(({ type }) => type === "Progressing")
+      ?.reason;
+  };
+  assert.equal(progressOf({ state: { ...quiet, generation: 1 } }), "Starting");
+  assert.equal(progressOf({ state: { ...quiet, generation: 2 } }), "Settled");
+  assert.equal(progressOf({ state: undefined }), "Starting");
+});
+
 test("worker: without its control plane it says which one it waits for", () => {
   const { conditions } = decideWorker(seen({ controlPlane: undefined }), FINALIZER);
   const ready = conditions.find((condition) => condition.type === "Ready");
@@ -152,7 +164,7 @@ function toldBy(state: WorkerSeen["state"], over: Partial<WorkerSeen> = {}): Rea
 }
 
 test("worker: a removal, a rollout or another version is in its own conditions, and nothing is called settled", () => {
-  const quiet = { conditions: [], isChangingConfig: false };
+  const quiet = { generation: 1, conditions: [], isChangingConfig: false, hasOpenEffect: false };
   assert.equal(toldBy(quiet)["Progressing"], "Settled");
   assert.deepEqual(toldBy({ ...quiet, conditions: [removing, pending] }), {
     Ready: "AllReady",
@@ -172,7 +184,10 @@ test("worker: until the cluster's reconciler has spoken, what was said of the po
   const stored = { ...pending, lastTransitionTime: rfc3339(NOW) };
   const pool = { ...settledPool.worker, status: { conditions: [stored] } };
   assert.equal(toldBy(undefined, { worker: pool })["UpgradePending"], "VersionDiffers");
-  assert.equal(toldBy({ conditions: [], isChangingConfig: false }, { worker: pool })["UpgradePending"], undefined);
+  assert.equal(
+    toldBy({ generation: 1, conditions: [], isChangingConfig: false, hasOpenEffect: false }, { worker: pool })["UpgradePending"],
+    undefined,
+  );
 });
 
 test("worker: a machine that left the list is departing before anybody says where it stands", () => {
@@ -186,7 +201,7 @@ test("worker: a machine that left the list is departing before anybody says wher
   };
   const left = machine(2, "AllReady");
   const machines = [machine(1, "AllReady"), { ...left, metadata: { ...left.metadata, ownerReferences: [owner] } }];
-  const told = toldBy({ conditions: [], isChangingConfig: false }, { worker: pool, machines });
+  const told = toldBy({ generation: 1, conditions: [], isChangingConfig: false, hasOpenEffect: false }, { worker: pool, machines });
   assert.equal(told["Removing"], "WaitingForTurn");
   assert.equal(told["Progressing"], "Removing");
 });

@@ -1,12 +1,14 @@
 import { conditionFor, findCondition, findingsMessage, isConditionTrue } from "@talos-operator/api";
 import type { ConditionInput, Finding, ReasonOf, TalosControlPlane, TalosMachine, TalosWorker, WorkerState } from "@talos-operator/api";
 import { addressConditions } from "../shared/address-conditions.ts";
+import { toldGeneration } from "../shared/kstatus.ts";
 import { runningFieldsOf } from "../shared/running-fields.ts";
 import type { RunningFields } from "../shared/running-fields.ts";
 import { settledOr } from "../shared/settled.ts";
 import type { PoolState } from "../taloscontrolplane/conditions/pool-state.ts";
 import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
 import { isNameTaken } from "../taloscontrolplane/spec/machine-names.ts";
+import { notFound } from "./waiting-status.ts";
 import { needsFollowing } from "../taloscontrolplane/rules/compose-machines.ts";
 
 /** Everything that one pass over a worker pool looks at. */
@@ -37,6 +39,8 @@ export interface WorkerDecision {
   /** What people see of the machines. */
   readonly running: RunningFields;
   readonly conditions: readonly ConditionInput[];
+  /** A change of one of its machines is open or about to begin. */
+  readonly hasOpenEffect: boolean;
 }
 
 /** Composes the machines of a pool and sums up how they are. Pure. */
@@ -64,6 +68,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     removeFinalizer: false,
     state: "Pending",
     running: runningOf(seen),
+    hasOpenEffect: seen.state?.hasOpenEffect === true,
   } as const;
 
   if (worker.metadata.deletionTimestamp !== undefined) {
@@ -106,12 +111,10 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   });
   const summary = summaryOf(seen);
   return {
+    ...nothing,
     create,
-    release: [],
     follow,
     addFinalizer: !hasFinalizer,
-    removeFinalizer: false,
-    running: runningOf(seen),
     state: summary.isReady ? "Ready" : "Pending",
     conditions: [...summary.conditions, ...ofPool(seen), ...addressConditions(seen.declared, generation), ...inert],
   };
@@ -166,6 +169,13 @@ const GOES_ON: ReadonlySet<string> = new Set<ReasonOf<"Ready">>([
   "NodesNotReady",
 ]);
 
+/**
+ * Whether the reconciler of the cluster has decided on the newest spec. Before its first pass in this process nobody knows better than what was told.
+ */
+function isDecided({ worker: { metadata, status }, state }: WorkerSeen): boolean {
+  return (state === undefined ? toldGeneration(status) : state.generation) === metadata.generation;
+}
+
 /** `Progressing` of a pool whose machines are ready nodes. */
 function progressOf(seen: WorkerSeen): ConditionInput {
   const { generation } = seen.worker.metadata;
@@ -173,6 +183,9 @@ function progressOf(seen: WorkerSeen): ConditionInput {
   const see = (type: string): string => `See the condition ${type}.`;
   if (conditions.some(({ type }) => type === "Removing")) return conditionFor("Progressing", "Removing", see("Removing"), generation);
   if (seen.state?.isChangingConfig === true) return conditionFor("Progressing", "ChangingConfiguration", see("ConfigUpToDate"), generation);
+  // What is said of its machines was said of an earlier spec.
+  if (seen.declared.length > 0 && !isDecided(seen))
+    return conditionFor("Progressing", "Starting", "The newest spec is read, and is about to be carried out.", generation);
   return settledOr(conditions, generation);
 }
 
@@ -185,7 +198,7 @@ function summaryOf(seen: WorkerSeen): {
   const progress = (reason: "Blocked" | "WaitingForMachines" | "WaitingForNodes", message: string): ConditionInput =>
     conditionFor("Progressing", reason, message, generation);
   if (controlPlane === undefined) {
-    const message = `There is no TalosControlPlane ${worker.spec?.controlPlaneRef?.name ?? ""} in this namespace. Create it, or correct spec.controlPlaneRef.name.`;
+    const message = notFound(worker.spec?.controlPlaneRef?.name ?? "");
     return {
       isReady: false,
       conditions: [conditionFor("Ready", "ControlPlaneNotFound", message, generation), progress("Blocked", message)],

@@ -2,24 +2,34 @@ import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, TalosWorker } from "@talos-operator/api";
 import { configIntents } from "../config-changes/config-intents.ts";
 import { factsOf } from "../record/facts.ts";
-import type { Observed, SeenMachine } from "../model.ts";
+import type { MachineName, Observed, SeenMachine } from "../model.ts";
 import { configConditionsOf } from "./describe-config.ts";
 import { removalsOf } from "./describe-removal.ts";
+import { machinesInChange } from "./open-effects.ts";
 import { upgradePending } from "./upgrade-state.ts";
 
 /** What the reconciler of a cluster knows of one worker pool: the TalosWorker shows it, and decides nothing by it. */
 export interface PoolState {
+  /** The generation of the TalosWorker that this was decided on; `undefined` = it has none. */
+  readonly generation: number | undefined;
   /** `ConfigUpToDate`, `ConfigDrift`, `Removing` and `UpgradePending` of the pool's own machines, with the generation of the TalosWorker. */
   readonly conditions: readonly ConditionInput[];
   /** Settings of a machine of the pool are being changed, its reboot included. */
   readonly isChangingConfig: boolean;
+  /** A change of one of its machines, of those that leave too, is open or about to begin. */
+  readonly hasOpenEffect: boolean;
 }
 
-/** The state of every worker pool that is not being deleted, by name of its TalosWorker. Empty while the cluster has no record. */
-export function poolStates(seen: Observed): ReadonlyMap<string, PoolState> {
+/**
+ * The state of every worker pool that is not being deleted, by name of its TalosWorker. Empty while the cluster has no record.
+ *
+ * @param toChange machines that the pass is about to change
+ */
+export function poolStates(seen: Observed, toChange: ReadonlySet<MachineName>): ReadonlyMap<string, PoolState> {
   const facts = factsOf(seen);
   if (facts === undefined) return new Map();
   const changing = new Set(configIntents(facts).map(({ machine }) => machine));
+  const open = new Set([...machinesInChange(seen), ...toChange]);
   const pools = seen.workers.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return new Map(
     pools.map((worker): [string, PoolState] => {
@@ -30,7 +40,10 @@ export function poolStates(seen: Observed): ReadonlyMap<string, PoolState> {
         ...removing(seen, worker),
         ...upgradePending(seen, own, generation, worker.spec?.kubeVersion),
       ];
-      return [name, { conditions, isChangingConfig: own.some(({ declared }) => changing.has(declared.name)) }];
+      const isChangingConfig = own.some(({ declared }) => changing.has(declared.name));
+      const leaving = seen.former.filter((machine) => isOf(machine, name));
+      const hasOpenEffect = [...own, ...leaving].some(({ declared }) => open.has(declared.name));
+      return [name, { generation, conditions, isChangingConfig, hasOpenEffect }];
     }),
   );
 }

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { conditionCatalogue, conditionFor, rfc3339 } from "@talos-operator/api";
+import type { Condition, ConditionInput, ConditionType, ReasonOf } from "@talos-operator/api";
+import { kstatus } from "../../testing/kstatus-oracle.ts";
+import { hasAnswered, judgedStatus, kstatusOf, pausedStatus, startingConditions, toldGeneration } from "./kstatus.ts";
+import type { Judged, Told } from "./kstatus.ts";
+
+const GENERATION = 3;
+const metadata = { namespace: "default", name: "demo", generation: GENERATION };
+
+/** Said of the generation in force. */
+function said<T extends ConditionType>(type: T, reason: ReasonOf<T>, message = `${reason}.`): ConditionInput {
+  return conditionFor(type, reason, message, GENERATION);
+}
+
+const allReady = [said("Ready", "AllReady"), said("Progressing", "Settled")];
+
+/** An object as it is stored when these conditions were written about it. */
+function stored(kind: string, conditions: readonly ConditionInput[], observedGeneration = GENERATION): Told {
+  const dated = conditions.map((condition): Condition => ({ ...condition, lastTransitionTime: rfc3339(0) }));
+  return { kind, metadata, status: { observedGeneration, conditions: dated } };
+}
+
+/** What a pool says by itself. */
+function pool(conditions: readonly ConditionInput[], hasOpenEffect = false): Told {
+  return stored("TalosWorker", [...conditions, ...kstatusOf({ conditions, hasOpenEffect }, GENERATION)]);
+}
+
+const cases: readonly { readonly name: string; readonly judged: Judged; readonly want: string; readonly words?: RegExp }[] = [
+  { name: "says neither of an object that is as asked for", judged: { conditions: allReady, hasOpenEffect: false }, want: "Current" },
+  {
+    name: "says Reconciling while an effect is open, though the object is ready",
+    judged: { conditions: allReady, hasOpenEffect: true },
+    want: "InProgress",
+    words: /^A change of a machine is under way/,
+  },
+  {
+    name: "says what ends by itself in its words",
+    judged: {
+      conditions: [said("Ready", "NodesNotReady", "cp-1: not ready."), said("Progressing", "WaitingForNodes")],
+      hasOpenEffect: false,
+    },
+    want: "InProgress",
+    words: /^cp-1: not ready/,
+  },
+  {
+    name: "says Stalled where only a person goes on",
+    judged: {
+      conditions: [said("Ready", "InstallDiskUnclear", "cp-2 has no empty disk."), said("Progressing", "Blocked")],
+      hasOpenEffect: false,
+    },
+    want: "Failed",
+    words: /^cp-2 has no empty disk/,
+  },
+  {
+    name: "says Reconciling while another machine is changed, whatever a person has to do beside it",
+    judged: { conditions: [said("Ready", "InstallDiskUnclear"), said("Progressing", "Blocked")], hasOpenEffect: true },
+    want: "InProgress",
+  },
+  {
+    name: "says Stalled of a ready object whose version is another than is asked for",
+    judged: { conditions: [...allReady, said("UpgradePending", "VersionDiffers")], hasOpenEffect: false },
+    want: "Failed",
+  },
+  {
+    name: "says Reconciling of settings that are rolled out, between two machines too",
+    judged: { conditions: [...allReady, said("ConfigUpToDate", "RollingOut")], hasOpenEffect: false },
+    want: "InProgress",
+  },
+  {
+    name: "says Stalled of settings that a machine refused",
+    judged: { conditions: [...allReady, said("ConfigUpToDate", "ConfigRejected")], hasOpenEffect: false },
+    want: "Failed",
+  },
+  {
+    name: "says Reconciling while a pool is under way, and names it",
+    judged: { conditions: allReady, hasOpenEffect: false, parts: [pool(allReady, true)] },
+    want: "InProgress",
+    words: /^TalosWorker demo: /,
+  },
+  {
+    name: "says Reconciling while a pool did not read its newest spec",
+    judged: { conditions: allReady, hasOpenEffect: false, parts: [stored("TalosWorker", allReady, GENERATION - 1)] },
+    want: "InProgress",
+  },
+  {
+    name: "says Stalled when a pool is, and no other goes on",
+    judged: {
+      conditions: [said("Ready", "ControlPlaneNotReady"), said("Progressing", "Blocked")],
+      hasOpenEffect: false,
+      parts: [pool([said("Ready", "InstallDiskUnclear")])],
+    },
+    want: "Failed",
+    words: /^TalosWorker demo: InstallDiskUnclear/,
+  },
+  {
+    name: "says Reconciling of what is not ready when nobody says why",
+    judged: { conditions: [said("Ready", "ControlPlaneNotReady")], hasOpenEffect: false, parts: [stored("TalosControlPlane", [])] },
+    want: "InProgress",
+  },
+];
+
+for (const { name, judged, want, words } of cases)
+  test(`kstatus: ${name}`, () => {
+    const { fields, conditions } = judgedStatus({ metadata }, {}, judged);
+    const status = { observedGeneration: fields["observedGeneration"] as number, conditions };
+    assert.equal(kstatus({ metadata, status }), want);
+    const own = conditions.filter(({ type }) => type === "Reconciling" || type === "Stalled");
+    assert.equal(own.length, want === "Current" ? 0 : 1);
+    if (words !== undefined) assert.match(own[0]?.message ?? "", words);
+  });
+
+test("kstatus: whatever is said, an object with an open effect is in progress, and one that is not ready is never finished", () => {
+  for (const hasOpenEffect of [true, false])
+    for (const [type, { reasons }] of Object.entries(conditionCatalogue)) {
+      if (type === "Reconciling" || type === "Stalled") continue;
+      for (const reason of Object.keys(reasons)) {
+        const one = said(type as ConditionType, reason as never);
+        const conditions = type === "Ready" ? [one] : [...allReady, one];
+        const told = [...conditions, ...kstatusOf({ conditions, hasOpenEffect }, GENERATION)];
+        const found = kstatus({ metadata, status: { observedGeneration: GENERATION, conditions: told } });
+        if (hasOpenEffect) assert.equal(found, "InProgress", `${type} ${reason}`);
+        if (type === "Ready" && one.status !== "True") assert.notEqual(found, "Current", `${type} ${reason}`);
+        assert.ok(told.filter((condition) => condition.type === "Reconciling" || condition.type === "Stalled").length <= 1);
+      }
+    }
+});
+
+test("kstatus: a status that nobody wrote yet, and one of an earlier spec, are in progress", () => {
+  assert.equal(kstatus({ metadata, status: { observedGeneration: -1 } }), "InProgress");
+  assert.equal(kstatus(stored("TalosWorker", allReady, GENERATION - 1)), "InProgress");
+  assert.equal(kstatus(stored("TalosWorker", allReady)), "Current");
+});
+
+test("kstatus: a pause turns what was under way, or asked for since, into something that a person releases, and leaves the rest", () => {
+  const words = conditionFor("Paused", "ReconcileModeDisable", "The annotation says disable.");
+  const typesOf = (told: Told): readonly string[] => pausedStatus(told, [words]).conditions.map(({ type }) => type);
+  assert.deepEqual(typesOf(pool(allReady)), ["Paused"]);
+  assert.deepEqual(typesOf(pool(allReady, true)), ["Paused", "Stalled"]);
+  assert.deepEqual(typesOf(stored("TalosWorker", allReady, GENERATION - 1)), ["Paused", "Stalled"]);
+  assert.deepEqual(typesOf({ kind: "TalosWorker", metadata, status: { observedGeneration: -1 } }), ["Paused"]);
+  // The generation that was read before the pause is kept by the writer, not moved on.
+  assert.deepEqual(pausedStatus(pool(allReady), [words]).fields, {});
+});
+
+test("kstatus: an edit is answered when its generation is told with something under way", () => {
+  assert.equal(hasAnswered({ kind: "TalosWorker", metadata, status: { observedGeneration: -1 } }), true);
+  assert.equal(hasAnswered(pool(allReady)), false);
+  assert.equal(hasAnswered(pool(allReady, true)), true);
+  assert.equal(hasAnswered({ ...pool(allReady, true), metadata: { ...metadata, generation: 4 } }), false);
+  assert.equal(hasAnswered(stored("TalosWorker", [...allReady, said("Paused", "ReconcileModeDisable")])), true);
+  assert.equal(hasAnswered({ ...pool(allReady), metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }), true);
+});
+
+test("kstatus: statuses of before the field tell their generation by their conditions", () => {
+  assert.equal(toldGeneration({ conditions: stored("TalosWorker", allReady).status?.conditions ?? [] }), GENERATION);
+  assert.equal(toldGeneration({ observedGeneration: -1 }), undefined);
+  assert.equal(toldGeneration(undefined), undefined);
+});
+
+test("kstatus: what is about to begin makes Progressing true, and leaves what is true already", () => {
+  const reasonOf = (condition: ConditionInput): unknown => startingConditions([condition], GENERATION)[0]?.reason;
+  assert.equal(reasonOf(said("Progressing", "Settled")), "Starting");
+  assert.equal(reasonOf(said("Progressing", "Blocked")), "Starting");
+  assert.equal(reasonOf(said("Progressing", "ChangingConfiguration")), "ChangingConfiguration");
+  assert.equal(reasonOf(said("Ready", "NodesNotReady")), "NodesNotReady");
+});

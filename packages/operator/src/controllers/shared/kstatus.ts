@@ -1,0 +1,138 @@
+import { conditionFor, findCondition, isConditionTrue, releaseOf } from "@talos-operator/api";
+import type { Condition, ConditionInput, ObjectMeta, Release } from "@talos-operator/api";
+import type { WantedStatus } from "./status-writer.ts";
+
+/** What of a status tools read. */
+export interface ToldStatus {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+/** An object with its status as it is stored. */
+export interface Told {
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly status?: ToldStatus | undefined;
+}
+
+/** What a pass knows of an object. */
+export interface Judged {
+  readonly conditions: readonly ConditionInput[];
+  /** A change of a machine of the object was begun and its end was not seen, or is about to begin. */
+  readonly hasOpenEffect: boolean;
+  /** Objects that this one is made of: it is under way while one of them is. */
+  readonly parts?: readonly Told[];
+}
+
+/** Longest message; the condition that it is taken from says the rest. */
+const LONGEST = 512;
+
+/**
+ * `Reconciling` or `Stalled`, or neither: never both. By what is open and by what the reasons of the conditions are released by, never by their words.
+ *
+ * An open effect comes first: whatever a person has to release beside it, something is under way. Then what only a person releases, for the object does not get
+ * to what its spec asks for without that, and last what ends by itself.
+ *
+ * @see sigs.k8s.io/cli-utils `pkg/kstatus/status/core.go`, which Flux and Argo CD follow
+ */
+export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, generation: number | undefined): readonly ConditionInput[] {
+  const reconciling = (message: string): readonly ConditionInput[] => [
+    conditionFor("Reconciling", "Progressing", message.slice(0, LONGEST), generation),
+  ];
+  const stalled = (message: string): readonly ConditionInput[] => [
+    conditionFor("Stalled", "PersonNeeded", message.slice(0, LONGEST), generation),
+  ];
+  const bySelf = conditions.find((condition) => isReleasedBy(condition, "itself"));
+  if (hasOpenEffect) return reconciling(bySelf?.message ?? "A change of a machine is under way.");
+  const states = parts.map((part) => partState(part));
+  const going = states.find(({ release }) => release === "itself");
+  if (going !== undefined) return reconciling(going.message);
+  const byPerson = conditions.find((condition) => isReleasedBy(condition, "person"));
+  if (byPerson !== undefined) return stalled(byPerson.message);
+  const stuck = states.find(({ release }) => release === "person");
+  if (stuck !== undefined) return stalled(stuck.message);
+  if (bySelf !== undefined) return reconciling(bySelf.message);
+  const ready = conditions.find(({ type }) => type === "Ready");
+  return ready === undefined || ready.status === "True" ? [] : reconciling(ready.message);
+}
+
+/** The status of an object that a pass read and judged as a whole, with the generation that it read. */
+export function judgedStatus({ metadata }: Pick<Told, "metadata">, fields: WantedStatus["fields"], judged: Judged): WantedStatus {
+  const { generation } = metadata;
+  return {
+    fields: { ...fields, observedGeneration: generation },
+    conditions: [...judged.conditions, ...kstatusOf(judged, generation)],
+  };
+}
+
+/**
+ * The status of an object that is left alone: what was said of it stays, and so does the generation that it was said of. What was under way, or was asked for
+ * since, waits for a person now.
+ */
+export function pausedStatus({ metadata, status }: Omit<Told, "kind">, conditions: readonly ConditionInput[]): WantedStatus {
+  const told = toldGeneration(status);
+  const isOpen =
+    isUnderWay(status) || isConditionTrue(status?.conditions, "Stalled") || (told !== undefined && told !== metadata.generation);
+  const [words] = conditions;
+  return {
+    fields: {},
+    conditions: [...conditions, ...(isOpen && words !== undefined ? [conditionFor("Stalled", "Paused", words.message)] : [])],
+    keepsOthers: true,
+    drops: ["DryRun", "Reconciling", "Stalled"],
+  };
+}
+
+/** The generation that a status speaks of; `undefined` = nobody has said anything yet. Statuses of before the field have it on their conditions. */
+export function toldGeneration(status: ToldStatus | undefined): number | undefined {
+  const { observedGeneration } = status ?? {};
+  if (observedGeneration !== undefined) return observedGeneration < 0 ? undefined : observedGeneration;
+  return findCondition(status?.conditions, "Ready")?.observedGeneration;
+}
+
+/** The status was written about an earlier spec. One that is being deleted says so itself. */
+export function isEdited({ metadata, status }: Pick<Told, "metadata" | "status">): boolean {
+  const told = toldGeneration(status);
+  return metadata.deletionTimestamp === undefined && told !== undefined && told !== metadata.generation;
+}
+
+/** What an object says on which something is about to begin, as the newest spec asks: a `Progressing` that is not true speaks of what was before. */
+export function startingConditions(conditions: readonly ConditionInput[], generation: number | undefined): readonly ConditionInput[] {
+  const words = conditionFor("Progressing", "Starting", "The newest spec is read, and is about to be carried out.", generation);
+  return conditions.map((condition) => (condition.type === "Progressing" && condition.status !== "True" ? words : condition));
+}
+
+/** True while the status says that the object is on its way to its spec. */
+export function isUnderWay(status: ToldStatus | undefined): boolean {
+  return isConditionTrue(status?.conditions, "Reconciling");
+}
+
+/**
+ * False for an object that was told of before, and whose status does not say yet that its newest spec is read and that something is under way. Whoever reads it
+ * would take it for finished while its machines are changed. One that is paused answers nothing.
+ */
+export function hasAnswered({ metadata, status }: Told): boolean {
+  if (metadata.deletionTimestamp !== undefined || isConditionTrue(status?.conditions, "Paused")) return true;
+  const told = toldGeneration(status);
+  if (told === undefined) return true;
+  return told === metadata.generation && (isUnderWay(status) || !isConditionTrue(status?.conditions, "Ready"));
+}
+
+function isReleasedBy(condition: ConditionInput, release: Release): boolean {
+  return releaseOf(condition) === release;
+}
+
+/** What an object that is made of others waits for in one of them. */
+function partState({ kind, metadata, status }: Told): { readonly release: Release; readonly message: string } {
+  const say = (release: Release, words: string): { readonly release: Release; readonly message: string } => ({
+    release,
+    message: `${kind} ${metadata.name}: ${words}`,
+  });
+  const stalled = findCondition(status?.conditions, "Stalled");
+  // Nobody reads its newest spec before it goes on.
+  if (stalled?.status === "True" && stalled.reason === "Paused") return say("person", stalled.message);
+  if (metadata.deletionTimestamp !== undefined) return say("itself", "it is being deleted.");
+  if (toldGeneration(status) !== metadata.generation) return say("itself", "its newest spec is not read yet.");
+  const reconciling = findCondition(status?.conditions, "Reconciling");
+  if (reconciling?.status === "True") return say("itself", reconciling.message);
+  return stalled?.status === "True" ? say("person", stalled.message) : say("none", "");
+}
