@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import { realisticTimings } from "@talos-operator/simulator";
+import { HeldWatch } from "./held-watch.ts";
+import { Interruption } from "./interruption.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story, StoryOptions } from "./story.ts";
 import { watchQuorum } from "./watch-quorum.ts";
@@ -58,6 +60,29 @@ for (const options of [five, paced])
       for (const address of at(2, 3)) assert.equal(world.datacenter.machine(address).state.power, "off");
       assert.equal(world.datacenter.etcdClusters()[0]?.leader, world.datacenter.machine("10.5.0.1").state.etcd.data?.memberId);
     }));
+
+test("containers that are paused by themselves once their removal is decided do not leave etcd, though the watch has not told of the pause", () => {
+  const watch = new HeldWatch("/talosmachines");
+  const interruption = new Interruption();
+  return tell({ ...five, kube: (real) => interruption.kube(watch.kube(real)) }, async (world) => {
+    await ready(world, at(1, 2, 3));
+    watch.hold();
+    await world.time.advance(10_000);
+    const mode = { "talos.alperen.cloud/reconcile-mode": "disable" };
+    interruption.begin({ call: /^PUT .*clusterrecords/, side: "after" }, async () => {
+      for (const name of ["demo-10.5.0.2", "demo-10.5.0.3"])
+        await world.client
+          .resource(kinds.machine)
+          .patch({ namespace: "default", name }, { type: "merge", value: { metadata: { annotations: mode } } });
+    });
+    await list(world, "controlPlane", at(1));
+    await world.time.advance(60_000);
+    watch.goOn();
+    assert.notEqual(interruption.metAt, undefined);
+    assert.deepEqual(calls(world, "EtcdLeaveCluster", "Reset"), []);
+    assert.equal(members(world).length, 3);
+  });
+});
 
 const powerOf = (world: Story, address: string): string => world.datacenter.machine(address).state.power;
 
