@@ -185,11 +185,12 @@ const worldReasons = {
     when: "etcd is being bootstrapped, or waits to be.",
     next: "Nothing; the condition Bootstrapped says what is waited for.",
   },
+  Joining: { status: "False", release: "itself", when: "Control planes join etcd; none that is a member is away.", next: "-" },
   EtcdUnhealthy: {
     status: "False",
     release: "itself",
     when: "Etcd lacks a member or a healthy majority.",
-    next: "Bring back the control planes the message names, unless they are joining: look at their power, network and disk. One that stays dead is replaced by listing another machine.",
+    next: "Bring back the control planes the message names: check their power, network and disk. One that stays dead is replaced by listing another machine.",
   },
   Removing: {
     status: "False",

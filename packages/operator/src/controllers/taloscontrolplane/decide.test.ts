@@ -786,7 +786,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
     want: {
       rule: "waitOrSettle",
-      ready: "EtcdUnhealthy",
+      ready: "Joining",
       conditions: { EtcdHealthy: "MemberMissing", Progressing: "Joining" },
     },
   },
@@ -801,7 +801,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
         ]),
       ),
     },
-    want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", conditions: { EtcdHealthy: "MemberMissing" } },
+    want: { rule: "waitOrSettle", ready: "Joining", conditions: { EtcdHealthy: "MemberMissing" } },
   },
   {
     name: "does not call etcd healthy while members list different members",

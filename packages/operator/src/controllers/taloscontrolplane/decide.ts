@@ -7,9 +7,8 @@ import { isChangingConfig } from "./config-changes/config-intents.ts";
 import { describe } from "./conditions/describe.ts";
 import { configConditions } from "./conditions/describe-config.ts";
 import { removalConditions } from "./conditions/describe-removal.ts";
-import type { Decision, Observed, Rule, SeenMachine, Verdict, Waiting } from "./model.ts";
+import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
 import { withoutHeld } from "./held.ts";
-import { factsOf, machineFact } from "./record/facts.ts";
 import { signed } from "./record/journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -31,7 +30,7 @@ import { changeMembership, rememberMembers } from "./rules/membership.ts";
 import { rememberVersions } from "./rules/remember-versions.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
 import { hasNodesToTend, tendNodes } from "./rules/tend-nodes.ts";
-import { isLost, waitingOf, waitOrSettle } from "./rules/wait.ts";
+import { waitingOf, waitOrSettle } from "./rules/wait.ts";
 
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
 export const defaultRules: readonly Rule[] = [
@@ -158,7 +157,9 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
     case "Bootstrapping":
       return "Bootstrapping";
     case "EtcdUnhealthy":
-      return isChangingConfig(seen) ? "ChangingConfiguration" : isSomebodyJoining(seen) ? "Joining" : "Blocked";
+      return isChangingConfig(seen) ? "ChangingConfiguration" : "Blocked";
+    case "Joining":
+      return isChangingConfig(seen) ? "ChangingConfiguration" : "Joining";
     case "Composing":
     case "Configuring":
       return waiting.reason;
@@ -172,24 +173,6 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
     default:
       return "Blocked";
   }
-}
-
-/** A control plane is about to become a voter of etcd, and none that was one is lost: etcd takes nobody in before that one is back, or replaced. */
-function isSomebodyJoining(seen: Observed): boolean {
-  const facts = factsOf(seen);
-  if (facts === undefined) return false;
-  const controlPlanes = seen.machines.filter(({ declared }) => declared.role === "controlplane");
-  const wasVoter = ({ declared }: SeenMachine): boolean => machineFact(facts, declared.name)?.memberId !== undefined;
-  return (
-    controlPlanes.some((machine) => !wasVoter(machine) || hasNoVote(machine)) &&
-    !controlPlanes.some((machine) => wasVoter(machine) && isLost(machine, facts))
-  );
-}
-
-/** It says itself that it is no member of etcd yet, or one that learns. */
-function hasNoVote({ look }: SeenMachine): boolean {
-  const etcd = look.kind === "running" ? look.etcd : undefined;
-  return etcd?.localMember === "none" || etcd?.members?.some(({ id, isLearner }) => isLearner && id === etcd.localMember) === true;
 }
 
 /** The published word. Never goes back from `Bootstrapped` once etcd was bootstrapped, and is `Ready` exactly while the condition is. */

@@ -5,6 +5,7 @@ import type { Observed, SeenMachine } from "../model.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import { importWaits } from "./import-waits.ts";
+import { isJoining } from "./joining.ts";
 import { names, stateOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
 
@@ -32,7 +33,8 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   // Those that wait to be configured wait for the learner: it is what concerns people.
   if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance"))) {
     const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
-    return { reason: "MemberMissing", message: `Not a serving member of etcd: ${named}.${servedBy(going, staying.length)}` };
+    const what = silent.every((machine) => isJoining(machine, facts)) ? "Joining etcd" : "Not a serving member of etcd";
+    return { reason: "MemberMissing", message: `${what}: ${named}.${servedBy(going, staying.length)}` };
   }
   const list = idsOf(first?.members ?? []);
   const differing = answering.find((one) => idsOf(one.members) !== list);
@@ -145,7 +147,7 @@ function quorumLost(seen: Observed, facts: ClusterFacts): Said<"QuorumLost"> | u
 }
 
 function etcdStateOf(machine: SeenMachine): string {
-  return machine.look.kind === "running" ? `etcd ${machine.look.etcd?.service ?? "not told"}` : stateOf(machine);
+  return machine.look.kind === "running" ? `etcd ${machine.look.etcd?.service ?? "state unknown"}` : stateOf(machine);
 }
 
 function idsOf(members: readonly EtcdMember[]): string {

@@ -1,10 +1,10 @@
 import { silentForMs } from "../../../looking/look.ts";
 import type { Look, UnmetCondition } from "../../../looking/look.ts";
-import { stageWords } from "../../../looking/stage-words.ts";
+import { isComingUp, stageWords } from "../../../looking/stage-words.ts";
 import { COMES_BACK_MS } from "../membership/told-machines.ts";
 import type { SeenMachine } from "../model.ts";
-import { mayHoldConfig } from "../record/facts.ts";
-import type { MachineFact } from "../record/facts.ts";
+import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
+import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 
 /** True when the machine says that it runs and that nothing is unmet. */
 export function isReadyNode({ look }: SeenMachine): boolean {
@@ -47,6 +47,14 @@ export function isInstalling(look: Look, fact: MachineFact | undefined): boolean
 /** Why a machine that comes up is not ready: with its first configuration, or for another boot. */
 export function comingUpReason(fact: MachineFact | undefined): "Configuring" | "Booting" {
   return fact?.appliedHash === undefined ? "Configuring" : "Booting";
+}
+
+/** Which part of coming up a machine is in; `undefined` = it does not come up by itself. */
+export function comingUpOf({ declared, look }: SeenMachine, facts: ClusterFacts): "Configuring" | "Booting" | undefined {
+  const fact = machineFact(facts, declared.name);
+  if (look.kind === "running") return isComingUp(look) ? comingUpReason(fact) : undefined;
+  if (isInstalling(look, fact)) return "Configuring";
+  return look.kind === "silent" && intentOn(facts, declared.name)?.what === "Reboot" ? "Booting" : undefined;
 }
 
 /** What keeps a machine from being a ready node. */

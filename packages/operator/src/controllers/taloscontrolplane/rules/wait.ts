@@ -2,8 +2,8 @@ import type { Rule, Waiting, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
 import { nodesState } from "../conditions/describe.ts";
 import { etcdHealth } from "../conditions/etcd-health.ts";
-import { isComingUp } from "../../../looking/stage-words.ts";
-import { comingUpReason, isInstalling, isReadyNode, unmetOf } from "../conditions/machine-state.ts";
+import { isOnlyJoining } from "../conditions/joining.ts";
+import { comingUpOf, isReadyNode, unmetOf } from "../conditions/machine-state.ts";
 import { awaitedAtEndpoint } from "../membership/endpoint-founder.ts";
 import { planMachines } from "../membership/plan-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
@@ -68,6 +68,8 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   const etcd = etcdHealth(seen);
   if (etcd.reason === "MemberMissing" && servesWithoutNew(seen, facts))
     return { reason: "WaitingForMachines", message: [etcd.message, ...plan.held].join(" ") };
+  if (etcd.reason === "MemberMissing" && isOnlyJoining(seen, facts))
+    return { reason: "Joining", message: [etcd.message, ...plan.held].join(" ") };
   if (etcd.reason !== "AllMembersHealthy") return { reason: "EtcdUnhealthy", message: [etcd.message, ...plan.held].join(" ") };
   // The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count.
   const leaving = removalsOf(seen).filter(({ reason }) => reason !== "MachineUnreachable");
@@ -95,14 +97,6 @@ function reasonBeforeEtcd(missing: readonly SeenMachine[], facts: ClusterFacts):
     : "Configuring";
 }
 
-/** Which part of coming up a machine is in; `undefined` = it does not come up by itself. */
-function comingUpOf({ declared, look }: SeenMachine, facts: ClusterFacts): "Configuring" | "Booting" | undefined {
-  const fact = machineFact(facts, declared.name);
-  if (look.kind === "running") return isComingUp(look) ? comingUpReason(fact) : undefined;
-  if (isInstalling(look, fact)) return "Configuring";
-  return look.kind === "silent" && intentOn(facts, declared.name)?.what === "Reboot" ? "Booting" : undefined;
-}
-
 /** Machines that nobody hears are about power and network, or were never booted: only of the others something can be said about their nodes. */
 function unreadyReason(unready: readonly SeenMachine[], facts: ClusterFacts): Waiting["reason"] {
   if (unready.every((machine) => isAwaited(machine, facts))) return "WaitingForMachines";
@@ -126,7 +120,7 @@ function isAwaited({ declared, look }: SeenMachine, facts: ClusterFacts): boolea
 }
 
 /** It is part of the cluster, and answers nothing, though nobody asked it to boot: that is about power and network, not about its node. */
-export function isLost({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
+function isLost({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
   return look.kind === "silent" && mayHoldConfig(machineFact(facts, declared.name)) && intentOn(facts, declared.name) === undefined;
 }
 
