@@ -55,7 +55,8 @@ const specField: Field<TalosMachineSpec, false> = spec;
 const status = object(
   {
     state: string({
-      description: "One word for people: Booting, Pending, Installing, Upgrading, Available, Unreachable, IdentityMismatch or Orphaned.",
+      description:
+        "One word for people: Booting, Pending, Installing, Upgrading, Available, Rebooting, Resetting, Unreachable, IdentityMismatch or Orphaned.",
     }),
     conditions: conditionsField,
     observedGeneration: observedGenerationField,
@@ -74,13 +75,15 @@ const status = object(
 /** The machine as it was last seen. */
 export interface TalosMachineStatus extends Infer<typeof status> {}
 
-/** The published words of `status.state`, `Unreachable` and `IdentityMismatch`. */
+/** The published words of `status.state`, and `Rebooting`, `Resetting`, `Unreachable` and `IdentityMismatch`. */
 export const machineStates = [
   "Booting",
   "Pending",
   "Installing",
   "Upgrading",
   "Available",
+  "Rebooting",
+  "Resetting",
   "Unreachable",
   "IdentityMismatch",
   "Orphaned",
@@ -88,7 +91,8 @@ export const machineStates = [
 
 /**
  * `Booting`: a network boot is awaited. `Pending`: no configuration was sent. `Installing`: configured, not yet back as a
- * running node. `Upgrading`: an upgrade runs. `Available`: runs with its configuration. `Unreachable`: ran with its configuration, and does not answer
+ * running node. `Upgrading`: an upgrade runs. `Available`: runs with its configuration. `Rebooting`: boots anew, with the configuration that it has. `Resetting`:
+ * its disk is wiped, and it is let go after that. `Unreachable`: ran with its configuration, and does not answer
  * now. `IdentityMismatch`: another machine answers, or one that cannot prove to be this one. `Orphaned`: the object it refers to is gone.
  */
 export type MachineState = (typeof machineStates)[number];

@@ -12,6 +12,8 @@ import type { References } from "../../references/references.ts";
 import type { MachineFact } from "./record/facts.ts";
 import type { MachinePlace } from "./membership/told-machines.ts";
 import type { IdentityKind } from "./membership/identity.ts";
+import type { StoppedMachine } from "./membership/plan-machines.ts";
+import type { UnderWay } from "./membership/under-way.ts";
 import type { DeclaredMachine, Decision, Rule, SentEffect } from "./model.ts";
 import type { Plan } from "./planning/plan.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
@@ -60,6 +62,10 @@ export interface KnownMachine {
   /** Whether its hardware identity is its own; `undefined` before it was written down. */
   readonly identity: IdentityKind | undefined;
   readonly sent: SentEffect | undefined;
+  /** Its reset or reboot, from the order until a machine shows that it is over. */
+  readonly underWay: UnderWay | undefined;
+  /** Why nothing is sent to it, and what would release it. */
+  readonly stopped: StoppedMachine | undefined;
   readonly hasRecord: boolean;
   /** Nobody can say whether the keys that it was configured with are there. */
   readonly areKeysInDoubt: boolean;

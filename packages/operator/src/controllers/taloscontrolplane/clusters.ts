@@ -7,6 +7,8 @@ import { foundedBy } from "./membership/etcd-view.ts";
 import { factsOf, intentOn, machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import { identityOf } from "./membership/identity.ts";
+import { underWayOn } from "./membership/under-way.ts";
+import type { StoppedMachine } from "./membership/plan-machines.ts";
 import type { DeclaredMachine, Decision, Observed } from "./model.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -25,6 +27,8 @@ export interface Cluster {
   decision: Decision | undefined;
   poolPlans: ReadonlyMap<string, Plan>;
   poolStates: ReadonlyMap<string, PoolState>;
+  /** Machines to which nothing is sent, by name. */
+  stopped: ReadonlyMap<string, StoppedMachine>;
   facts: ClusterFacts | undefined;
   areKeysInDoubt: boolean;
   /** Objects that the last pass finished with, when it did nothing else. */
@@ -60,6 +64,7 @@ export class Clusters {
       decision: undefined,
       poolPlans: new Map(),
       poolStates: new Map(),
+      stopped: new Map(),
       facts: undefined,
       areKeysInDoubt: false,
       actedOn: undefined,
@@ -107,6 +112,8 @@ export class Clusters {
       declared,
       identity: facts === undefined || fact === undefined ? undefined : identityOf(facts, fact),
       sent: session.sent().get(`Configure/${key.name}`),
+      underWay: underWayOn(facts, session.sent(), key.name),
+      stopped: cluster.stopped.get(key.name),
       hasRecord: facts !== undefined,
       areKeysInDoubt: cluster.areKeysInDoubt,
       hasOpenEffect: intentOn(facts, key.name) !== undefined,

@@ -19,8 +19,9 @@ import { FIELD_MANAGER } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import { carryOut, isExpected } from "./carry-out.ts";
 import { clusterFigures, Clusters } from "./clusters.ts";
-import { intentOn, machineFact } from "./record/facts.ts";
 import type { Cluster } from "./clusters.ts";
+import { stoppedMachines } from "./membership/plan-machines.ts";
+import { intentOn, machineFact } from "./record/facts.ts";
 import { decide, defaultRules } from "./decide.ts";
 import { firstTurnMs } from "./first-turn.ts";
 import { machinesToChange } from "./conditions/open-effects.ts";
@@ -99,6 +100,7 @@ export function createBrain(options: BrainOptions): Brain {
     reportPlans(cluster, subject, sight);
     const toChange = machinesToChange(decision, seen);
     reportPools(cluster, seen, toChange);
+    reportStopped(cluster, seen);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
@@ -165,6 +167,15 @@ export function createBrain(options: BrainOptions): Brain {
     cluster.poolStates = poolStates(seen, toChange);
     for (const [name, state] of cluster.poolStates)
       if (!isDeepStrictEqual(before.get(name), state)) options.onPoolState?.({ namespace: cluster.key.namespace, name });
+  };
+
+  /** Why nothing is sent to a machine follows from the spec as much as from the machine: no look tells it. */
+  const reportStopped = (cluster: Cluster, seen: Observed): void => {
+    const { key, session, stopped: before } = cluster;
+    cluster.stopped = stoppedMachines(seen);
+    for (const name of new Set([...before.keys(), ...cluster.stopped.keys()]))
+      if (before.get(name)?.message !== cluster.stopped.get(name)?.message)
+        options.onLook({ namespace: key.namespace, name }, session.look(name));
   };
 
   const controller: Controller = createController({

@@ -100,6 +100,8 @@ export function createMachineController(options: MachineControllerOptions): Cont
         declared: known?.declared,
         identity: known?.identity,
         sent: known?.sent,
+        underWay: known?.underWay,
+        stopped: known?.stopped,
         hasRecord: known?.hasRecord === true,
         areKeysInDoubt: known?.areKeysInDoubt === true,
         hasOwner: pool !== undefined,

@@ -72,7 +72,7 @@ const cases: readonly {
     name: "stops at a configured machine with another key",
     look: inMaintenance("10.0.0.1", { spki: "new" }),
     fact: known,
-    want: ["Installing", "v1.13.9", "MaintenanceUnexpected", "Answers", "TrustedOnFirstUse", "Blocked"],
+    want: ["IdentityMismatch", "v1.13.9", "MaintenanceUnexpected", "Answers", "TrustedOnFirstUse", "Blocked"],
   },
   {
     name: "takes a machine that was released for a new one",
@@ -89,7 +89,7 @@ const cases: readonly {
     name: "names an impostor",
     look: foreign,
     fact: known,
-    want: ["Installing", undefined, "IdentityMismatch", "IdentityMismatch", "TrustedOnFirstUse", "Blocked"],
+    want: ["IdentityMismatch", undefined, "IdentityMismatch", "IdentityMismatch", "TrustedOnFirstUse", "Blocked"],
   },
   {
     name: "names what is not Talos",
@@ -205,4 +205,61 @@ test("machine: of one that ran and is silent it is not said that its configurati
 test("machine: an orphan whose owner is back is none any more (W35)", () => {
   const orphan: TalosMachine = { ...machine, status: { state: "Orphaned" } };
   assert.equal(decideMachine({ machine: orphan, look: running(), fact: known, hasOwner: true, hasRecord: true }).state, "Available");
+});
+
+const read = { ...known, appliedHash: "read" };
+const shows = (stage: string): Look => running(undefined, { stage, ready: false });
+
+for (const { name, want, ...seen } of [
+  { name: "its disk is wiped", look: shows("resetting"), fact: read, want: "Resetting" },
+  { name: "it boots after the wipe", look: shows("rebooting"), fact: read, underWay: "reset", want: "Resetting" },
+  { name: "it does not answer while it is wiped", look: silent, fact: read, underWay: "reset", want: "Resetting" },
+  {
+    name: "it was wiped, and nobody wrote that down yet",
+    look: inMaintenance("10.0.0.1"),
+    fact: read,
+    underWay: "reset",
+    want: "Resetting",
+  },
+  { name: "it waits for its drain", look: running(), fact: read, want: "Available" },
+  { name: "it boots with other settings", look: shows("rebooting"), fact: read, underWay: "reboot", want: "Rebooting" },
+  { name: "it does not answer while it boots with other settings", look: silent, fact: read, underWay: "reboot", want: "Rebooting" },
+  { name: "it boots after its installation", look: shows("rebooting"), fact: known, want: "Installing" },
+  { name: "somebody else boots it", look: shows("rebooting"), fact: read, want: "Rebooting" },
+] as const)
+  test(`machine: is ${want} when ${name}`, () => {
+    assert.equal(decideMachine({ machine, hasOwner: true, hasRecord: true, ...seen }).state, want);
+  });
+
+for (const [told, want] of [
+  ["IdentityMismatch", "IdentityMismatch"],
+  ["Resetting", "Resetting"],
+  ["Unreachable", "Unreachable"],
+  ["Installing", "Installing"],
+  ["Available", "Unreachable"],
+] as const)
+  test(`machine: one that was ${told} is ${want} while the record is away and it does not answer`, () => {
+    const before: TalosMachine = { ...machine, status: { state: told } };
+    assert.equal(decideMachine({ machine: before, look: silent, fact: undefined, hasOwner: true, hasRecord: false }).state, want);
+  });
+
+test("machine: nobody says that another one answers while the keys that would tell are away", () => {
+  const before: TalosMachine = { ...machine, status: { state: "Available" } };
+  const seen = { machine: before, look: foreign, fact: read, hasOwner: true, hasRecord: true };
+  assert.equal(decideMachine(seen).state, "IdentityMismatch");
+  assert.equal(decideMachine({ ...seen, areKeysInDoubt: true }).state, "Unreachable");
+});
+
+test("machine: says itself why nothing is sent to it", () => {
+  const stopped = {
+    name: "demo-10.0.0.1",
+    role: "worker",
+    reason: "InstallDiskUnclear",
+    message: "demo-10.0.0.1 has no disk /dev/sdz.",
+  } as const;
+  const seen = { machine, look: inMaintenance("10.0.0.1"), fact: undefined, hasOwner: true, hasRecord: true };
+  const [ready] = decideMachine({ ...seen, stopped }).conditions;
+  assert.deepEqual([ready?.reason, ready?.message], ["InstallDiskUnclear", "demo-10.0.0.1 has no disk /dev/sdz."]);
+  const sent = { at: NOW, outcome: "refused", detail: "no such disk" } as const;
+  assert.equal(decideMachine({ ...seen, fact: known, sent }).conditions[0]?.reason, "ConfigRejected");
 });

@@ -5,6 +5,8 @@ import { addressReasonOf } from "../shared/address-conditions.ts";
 import { UNTIL_KEYS_ARE_BACK } from "../taloscontrolplane/conditions/keys-in-doubt.ts";
 import { comingUpReason, isInstalling, unmetWords } from "../taloscontrolplane/conditions/machine-state.ts";
 import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
+import type { StoppedMachine } from "../taloscontrolplane/membership/plan-machines.ts";
+import type { UnderWay } from "../taloscontrolplane/membership/under-way.ts";
 import { identityWords } from "../taloscontrolplane/membership/identity-words.ts";
 import type { Look, Running, Silent } from "../../looking/look.ts";
 import { isComingUp, stageWords } from "../../looking/stage-words.ts";
@@ -19,6 +21,10 @@ export interface MachineSeen {
   readonly fact: MachineFact | undefined;
   /** What came of the configuration, as far as this process knows. */
   readonly sent?: SentEffect | undefined;
+  /** What was ordered of it and is not over. */
+  readonly underWay?: UnderWay | undefined;
+  /** Why nothing is sent to it, as its cluster says it. */
+  readonly stopped?: StoppedMachine | undefined;
   /** As the specs declare it; `undefined` while the brain has not seen it. */
   readonly declared?: DeclaredMachine | undefined;
   /** How far its UUID tells it from others; `undefined` before it was written down. */
@@ -53,7 +59,7 @@ export function decideMachine(seen: MachineSeen): MachineReport {
   const reachable = reachableOf(seen);
   const pinned = pinnedOf(fact);
   const config = configOf(seen);
-  const state = stateOf(look, fact);
+  const state = stateOf(seen);
   return {
     state: hasOwner ? (hasRecord ? state : laterOf(machine.status?.state, state)) : "Orphaned",
     observedVersion: look.kind === "running" || look.kind === "maintenance" ? look.version : undefined,
@@ -88,8 +94,8 @@ function uniqueOf({ machine, identity, fact, hasRecord }: MachineSeen, generatio
 /** Without a record a machine that was further on once is not called new. */
 function laterOf(told: string | undefined, seen: MachineState): MachineState {
   if (seen !== "Pending") return seen;
-  if (told === "Unreachable" || told === "IdentityMismatch") return "Unreachable";
-  return told === "Installing" || told === "Available" ? "Installing" : seen;
+  if (told === "Unreachable" || told === "IdentityMismatch" || told === "Installing" || told === "Resetting") return told;
+  return told === "Available" || told === "Rebooting" ? "Unreachable" : seen;
 }
 
 /** The condition, or without a record the one that stands. */
@@ -97,14 +103,39 @@ function keptWithout(hasRecord: boolean, { status }: TalosMachine, condition: Co
   return (hasRecord ? undefined : findCondition(status?.conditions, condition.type)) ?? condition;
 }
 
-function stateOf(look: Look, fact: MachineFact | undefined): MachineState {
-  if (look.kind === "running")
-    return look.stage === undefined || look.stage === "running" || look.stage === "booting" ? "Available" : "Installing";
+function stateOf(seen: MachineSeen): MachineState {
+  const { machine, look, fact, underWay } = seen;
+  if (look.kind === "running") return stateOfStage(look.stage, seen);
+  if (underWay === "reset") return "Resetting";
   if (!mayHoldConfig(fact)) return "Pending";
-  if (look.kind === "silent" && isOther(look)) return "IdentityMismatch";
+  // Without the cluster's keys nobody can tell who answers: what was said before stands.
+  if (isOther(look) && seen.areKeysInDoubt === true) {
+    const stands = laterOf(machine.status?.state, "Pending");
+    return stands === "Pending" ? "Unreachable" : stands;
+  }
+  if (isOther(look)) return "IdentityMismatch";
+  if (look.kind === "maintenance" && look.spki !== fact.spki) return "IdentityMismatch";
   // What was read from it once was there: it is past its installation.
   if (fact.appliedHash === undefined || look.kind === "maintenance" || look.kind === "not-asked") return "Installing";
-  return isOther(look) ? "IdentityMismatch" : "Unreachable";
+  return underWay === "reboot" ? "Rebooting" : "Unreachable";
+}
+
+/** Of one that answers as a machine of the cluster. */
+function stateOfStage(stage: string | undefined, { fact, underWay }: MachineSeen): MachineState {
+  switch (stage) {
+    case "resetting":
+      return "Resetting";
+    case "upgrading":
+      return "Upgrading";
+    case "rebooting":
+      // The boot after an installation is a part of it.
+      if (underWay === "reset") return "Resetting";
+      return mayHoldConfig(fact) && fact.appliedHash === undefined ? "Installing" : "Rebooting";
+    case "installing":
+      return "Installing";
+    default:
+      return "Available";
+  }
 }
 
 /** Something answers, and it is not this machine, or cannot prove to be it. */
@@ -114,7 +145,7 @@ function isOther(look: Look): boolean {
 }
 
 function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
-  const { machine, look, fact, hasOwner, hasRecord, declared } = seen;
+  const { machine, look, fact, hasOwner, hasRecord, declared, sent, stopped } = seen;
   const { name } = machine.metadata;
   if (!hasOwner)
     return {
@@ -152,12 +183,14 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
             message: `The machine is already configured for another cluster: ${look.detail}. Reset it into maintenance mode, or remove it from the list.`,
           };
     case "maintenance":
+      if (stopped !== undefined) return { reason: stopped.reason, message: stopped.message };
       if (wasConfigured && fact.spki !== look.spki)
         return {
           reason: "MaintenanceUnexpected",
           message:
             "The machine was configured and waits in maintenance mode with another key. Nothing is sent to it; the TalosControlPlane says how to release it.",
         };
+      if (wasConfigured && sent?.outcome === "refused") return { reason: "ConfigRejected", message: refusedWords(sent) };
       if (declared?.lockout !== undefined) return { reason: "InvalidConfig", message: `${name}: ${lockoutWords(declared.lockout)}` };
       return wasConfigured
         ? { reason: "Configuring", message: "Applying the configuration." }
@@ -265,12 +298,15 @@ function configOf({ look, fact, sent, hasRecord, areKeysInDoubt }: MachineSeen):
     return { reason: "OutcomeUnknown", message: "Something answers; who it is cannot be told without the cluster's keys." };
   if (look.kind === "foreign" || look.kind === "not-talos")
     return { reason: "Blocked", message: "What answers is not the machine that was configured." };
-  if (look.kind === "maintenance" && sent?.outcome === "refused")
-    return { reason: "Rejected", message: `The machine refused its configuration: ${sent.detail}. Correct the patches or settings.` };
+  if (look.kind === "maintenance" && sent?.outcome === "refused") return { reason: "Rejected", message: refusedWords(sent) };
   // What was read from it once was there: only whether it is there still, nobody can say.
   if (look.kind === "silent" && fact?.appliedHash !== undefined)
     return { reason: "OutcomeUnknown", message: "It ran with its configuration when that was last read, and does not answer now." };
   return { reason: "OutcomeUnknown", message: "The configuration may have been sent; what the machine shows decides." };
+}
+
+function refusedWords({ detail }: SentEffect): string {
+  return `The machine refused its configuration: ${detail}. Correct the patches or settings.`;
 }
 
 function deletionWords({ fact, isPoolGoing, areKeysInDoubt }: MachineSeen): string {

@@ -239,7 +239,7 @@ function summaryOf(seen: WorkerSeen): {
       ],
     };
   }
-  const message = unready.map((machine) => `${machine.name}: ${machine.message}`).join(" ");
+  const message = unready.map(({ name, message: words }) => (words.startsWith(name) ? words : `${name}: ${words}`)).join(" ");
   const stopped = unready.find(({ reason }) => !GOES_ON.has(reason));
   const reason = (stopped?.reason ?? (missing.length > 0 ? "WaitingForMachines" : "NodesNotReady")) as "NodesNotReady";
   return {

@@ -7,7 +7,7 @@ import type { Hardware, InMaintenance, Running } from "../../../looking/look.ts"
 import { wantedDisk } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
-import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
+import { factsOf, machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
 import { RecordRoom, withoutLongGone } from "../record/room.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
@@ -105,6 +105,12 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     if (mayConfigureNow(seen, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });
   }
   return { facts: next, configure, held, stopped };
+}
+
+/** Machines to which nothing is sent, by name. */
+export function stoppedMachines(seen: Observed): ReadonlyMap<MachineName, StoppedMachine> {
+  const facts = factsOf(seen);
+  return new Map(facts === undefined ? [] : planMachines(seen, facts).stopped.map((machine) => [machine.name, machine]));
 }
 
 /** Nothing is sent to a machine that cannot be written down first, and it keeps no other from being. */
