@@ -282,6 +282,24 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "waitOrSettle", ready: "InstallDiskUnclear" },
   },
   {
+    name: "waits for its control planes first, and names a worker whose disk is not clear beside them",
+    world: {
+      facts: facts(),
+      workers: [worker(1)],
+      looks: { "10.0.0.1": silent, "10.0.0.2": silent, "10.0.0.3": silent, "10.0.1.1": inMaintenance("10.0.1.1", { disks: [] }) },
+    },
+    want: { rule: "waitOrSettle", ready: "WaitingForMachines", says: /demo-10\.0\.0\.1 .*demo-workers-10\.0\.1\.1 \(InstallDiskUnclear\)/ },
+  },
+  {
+    name: "waits for a worker whose disk is not clear once etcd is well",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      workers: [worker(1)],
+      looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1", { disks: [] }) },
+    },
+    want: { rule: "waitOrSettle", ready: "InstallDiskUnclear", says: /demo-workers-10\.0\.1\.1/ },
+  },
+  {
     name: "asks no disk of a container",
     world: { facts: facts(), looks: { "10.0.0.1": inMaintenance("10.0.0.1", { disks: [], platform: "container" }) } },
     want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1"], ready: "Configuring" },

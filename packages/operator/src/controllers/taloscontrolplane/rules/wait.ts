@@ -1,3 +1,4 @@
+import type { ReasonOf } from "@talos-operator/api";
 import type { Rule, Waiting, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
 import { nodesState } from "../conditions/describe.ts";
@@ -6,6 +7,7 @@ import { isOnlyJoining } from "../conditions/joining.ts";
 import { comingUpOf, isReadyNode, unmetOf } from "../conditions/machine-state.ts";
 import { awaitedAtEndpoint } from "../membership/endpoint-founder.ts";
 import { planMachines } from "../membership/plan-machines.ts";
+import type { StoppedMachine } from "../membership/plan-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import { waitingOfGoingPools } from "./deletion.ts";
@@ -23,54 +25,60 @@ export const waitOrSettle: Rule = {
 export function waitingOf(seen: Observed): Waiting | undefined {
   if (seen.record.kind !== "present") return { reason: "Unobserved", message: "The cluster's record is not there yet." };
   const { facts } = seen.record.value;
-  const plan = planMachines(seen, facts);
-  const [stopped, ...others] = plan.stopped.toSorted((a, b) => weight(a.role) - weight(b.role));
-  if (stopped !== undefined)
-    return {
-      reason: stopped.reason,
-      message:
-        others.length === 0
-          ? stopped.message
-          : `${stopped.message} Also stopped: ${others.map((other) => `${other.name} (${other.reason})`).join(", ")}.`,
-    };
+  const { stopped, held } = planMachines(seen, facts);
+  if (stopped.some(({ role }) => role === "controlplane")) return waitingOfStopped(stopped);
+  const ofEtcd = facts.bootstrapDone === undefined ? waitingOfBootstrap(seen, facts, held) : waitingOfEtcd(seen, facts, held);
+  // Whoever reads of a control plane that it is awaited is not to look at a worker for it; that a worker is stopped is said beside.
+  if (ofEtcd !== undefined) return stopped.length === 0 ? ofEtcd : { ...ofEtcd, message: `${ofEtcd.message} ${alsoStopped(stopped)}` };
+  return waitingOfStopped(stopped) ?? waitingOfNodes(seen, facts);
+}
 
+/** What is waited for before etcd is founded. */
+function waitingOfBootstrap(seen: Observed, facts: ClusterFacts, held: readonly string[]): Waiting {
   const refused = seen.machines.flatMap(({ declared }) => {
     const sent = seen.sent.get(`Configure/${declared.name}`);
     return sent?.outcome === "refused" ? [`${declared.name}: ${sent.detail}`] : [];
   });
-  if (refused.length > 0 && facts.bootstrapDone === undefined)
+  if (refused.length > 0)
     return { reason: "ConfigRejected", message: `Refused by the machine: ${refused.join("; ")}. Correct the patches or settings.` };
-
-  if (facts.bootstrapDone === undefined) {
-    const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
-    const awaited = awaitedAtEndpoint(seen, facts);
-    const intent = facts.bootstrapIntent;
-    if (missing.length > 0) {
-      const names = missing
-        .map((machine) => `${machine.declared.name} (${unmetOf(machine, machineFact(facts, machine.declared.name))})`)
-        .join(", ");
-      const message = `Control planes that do not run with their configuration yet: ${names}.`;
-      return {
-        reason: reasonBeforeEtcd(missing, facts),
-        message: [message, ...(awaited === undefined ? [] : [awaited]), ...plan.held].join(" "),
-      };
-    }
-    if (awaited !== undefined) return { reason: "WaitingForMachines", message: awaited };
+  const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
+  const awaited = awaitedAtEndpoint(seen, facts);
+  const intent = facts.bootstrapIntent;
+  if (missing.length > 0) {
+    const names = missing
+      .map((machine) => `${machine.declared.name} (${unmetOf(machine, machineFact(facts, machine.declared.name))})`)
+      .join(", ");
+    const message = `Control planes that do not run with their configuration yet: ${names}.`;
     return {
-      reason: "Bootstrapping",
-      message:
-        intent === undefined
-          ? "The control planes are not all waiting for etcd yet; see the condition Bootstrapped."
-          : `Bootstrapping etcd on ${intent.machine}; see the condition Bootstrapped.`,
+      reason: reasonBeforeEtcd(missing, facts),
+      message: [message, ...(awaited === undefined ? [] : [awaited]), ...held].join(" "),
     };
   }
+  if (awaited !== undefined) return { reason: "WaitingForMachines", message: awaited };
+  return {
+    reason: "Bootstrapping",
+    message:
+      intent === undefined
+        ? "The control planes are not all waiting for etcd yet; see the condition Bootstrapped."
+        : `Bootstrapping etcd on ${intent.machine}; see the condition Bootstrapped.`,
+  };
+}
 
+/** What is waited for while etcd lacks a member or is not well. */
+function waitingOfEtcd(seen: Observed, facts: ClusterFacts, held: readonly string[]): Waiting | undefined {
   const etcd = etcdHealth(seen);
-  if (etcd.reason === "MemberMissing" && servesWithoutNew(seen, facts))
-    return { reason: "WaitingForMachines", message: [etcd.message, ...plan.held].join(" ") };
-  if (etcd.reason === "MemberMissing" && isOnlyJoining(seen, facts))
-    return { reason: "Joining", message: [etcd.message, ...plan.held].join(" ") };
-  if (etcd.reason !== "AllMembersHealthy") return { reason: "EtcdUnhealthy", message: [etcd.message, ...plan.held].join(" ") };
+  if (etcd.reason === "AllMembersHealthy") return undefined;
+  return { reason: etcdReason(etcd.reason, seen, facts), message: [etcd.message, ...held].join(" ") };
+}
+
+function etcdReason(health: ReasonOf<"EtcdHealthy">, seen: Observed, facts: ClusterFacts): Waiting["reason"] {
+  if (health !== "MemberMissing") return "EtcdUnhealthy";
+  if (servesWithoutNew(seen, facts)) return "WaitingForMachines";
+  return isOnlyJoining(seen, facts) ? "Joining" : "EtcdUnhealthy";
+}
+
+/** What is waited for while etcd is well. */
+function waitingOfNodes(seen: Observed, facts: ClusterFacts): Waiting | undefined {
   // The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count.
   const leaving = removalsOf(seen).filter(({ reason }) => reason !== "MachineUnreachable");
   if (leaving.length > 0) return { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
@@ -122,6 +130,17 @@ function isAwaited({ declared, look }: SeenMachine, facts: ClusterFacts): boolea
 /** It is part of the cluster, and answers nothing, though nobody asked it to boot: that is about power and network, not about its node. */
 function isLost({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
   return look.kind === "silent" && mayHoldConfig(machineFact(facts, declared.name)) && intentOn(facts, declared.name) === undefined;
+}
+
+/** Machines to which nothing is sent. */
+function waitingOfStopped(stopped: readonly StoppedMachine[]): Waiting | undefined {
+  const [first, ...others] = stopped.toSorted((a, b) => weight(a.role) - weight(b.role));
+  if (first === undefined) return undefined;
+  return { reason: first.reason, message: others.length === 0 ? first.message : `${first.message} ${alsoStopped(others)}` };
+}
+
+function alsoStopped(others: readonly StoppedMachine[]): string {
+  return `Also stopped: ${others.map(({ name, reason }) => `${name} (${reason})`).join(", ")}.`;
 }
 
 /** Control planes first: without them there is no cluster. */
