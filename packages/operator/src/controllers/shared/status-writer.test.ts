@@ -143,6 +143,33 @@ for (const [what, change] of [
     assert.equal(object().status?.conditions?.[0]?.message, "Unmet: b.");
   });
 
+test("what a ready object says of its machines does not wait for those that come up", async () => {
+  const { object, at, writer } = createStored();
+  const own = writer();
+  const telling = (message: string): WantedStatus => {
+    const { fields, conditions } = ready(true);
+    const etcd = { type: "EtcdHealthy", status: "True", reason: "AllMembersHealthy", message };
+    return { fields, conditions: [...conditions, etcd] } as WantedStatus;
+  };
+  await own.write(object(), telling("2 members."), EVERY_MS);
+  at(EVERY_MS);
+  assert.equal(await own.write(object(), telling("1 member."), EVERY_MS), undefined);
+  assert.equal(object().status?.conditions?.[1]?.message, "1 member.");
+});
+
+test("a field that nobody knows any more goes, and one that somebody else wrote stays", async () => {
+  const { object, at, writer } = createStored();
+  const said = (version: string | undefined): WantedStatus => ({ ...ready(true), fields: { state: "Ready", observedVersion: version } });
+  const fields = (): unknown => (object().status as { readonly observedVersion?: string }).observedVersion;
+  const own = writer();
+  await own.write(object(), said("v1.13.9"), EVERY_MS);
+  at(60_000);
+  assert.equal(await writer().write(object(), said(undefined), EVERY_MS), undefined);
+  assert.equal(fields(), "v1.13.9", "another process cannot know whose it is");
+  assert.equal(await own.write(object(), said(undefined), EVERY_MS), undefined);
+  assert.equal(fields(), undefined);
+});
+
 test("what was made of one object is not said of another that has its name by now", async () => {
   const status = { kind: "Status", apiVersion: "v1", status: "Failure" } as const;
   const another = "9b2d5c51-0a3c-4c64-a0c5-2f0cbd6ad8b1";

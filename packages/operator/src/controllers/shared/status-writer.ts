@@ -14,7 +14,7 @@ export interface StatusShape {
 
 /** What a pass wants the status to say. */
 export interface WantedStatus {
-  /** Fields beside the conditions; `undefined` ones are left as they are. */
+  /** Fields beside the conditions; an `undefined` one goes where this writer said it, and is left as it is where somebody else did. */
   readonly fields: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly conditions: readonly ConditionInput[];
   /** True leaves the conditions that are not wanted in place: a paused object hears one word more. Default false: they go. */
@@ -32,8 +32,8 @@ export interface StatusWriter<T extends WithStatus> {
    * @param everyMs least pause between two writes for one object, unless it turns ready or unready; 0 writes at once. A change of `state`
    *   waits for {@link STATE_PAUSE_MS} at most, and the answer to a new spec not at all. It doubles with each write that changes neither, or says again what somebody changed, up to
    *   {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}.
-   *   Where all that differs is what {@link MOVING} conditions say of machines that come up or go down, {@link MESSAGES_PAUSE} times as long passes between two
-   *   writes, {@link LONGEST_MESSAGES_PAUSE_MS} at most. The first words about an object wait a second. What stays is always written
+   *   Where all that differs is what {@link MOVING} conditions of an object that is not ready say of machines that come up or go down, {@link MESSAGES_PAUSE}
+   *   times as long passes between two writes, {@link LONGEST_MESSAGES_PAUSE_MS} at most. The first words about an object wait a second. What stays is always written
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -90,6 +90,7 @@ interface OwnWrite {
   readonly uid: string | undefined;
   readonly resourceVersion: string;
   readonly status: StatusShape;
+  readonly fields: WantedStatus["fields"];
   readonly at: number;
   /** Until the next write that is no news. */
   readonly pauseMs: number;
@@ -121,7 +122,7 @@ export function createStatusWriter<T extends WithStatus>(
       const now = clock.now();
       // The cache may lag behind our own last write.
       const before = own !== undefined && isNewer(own.resourceVersion, object.metadata?.resourceVersion) ? own.status : object.status;
-      const after = statusAfter(before, wanted, now);
+      const after = statusAfter(before, wanted, own?.fields ?? {}, now);
       if (after === before) return undefined;
       // What others made of it since is no reason to hurry: two that put each other right would do nothing else.
       const told = own?.status ?? before;
@@ -131,7 +132,7 @@ export function createStatusWriter<T extends WithStatus>(
           ? 0
           : own === undefined
             ? firstPause(key, before, after, now)
-            : saysTheSame(told, after) && saysTheSame(before, after)
+            : !isReady(after) && saysTheSame(told, after) && saysTheSame(before, after)
               ? Math.min(everyMs * MESSAGES_PAUSE, LONGEST_MESSAGES_PAUSE_MS) - elapsedMs(own.at, now)
               : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
       if (left > 0) return left;
@@ -165,6 +166,7 @@ export function createStatusWriter<T extends WithStatus>(
         uid: object.metadata?.uid,
         resourceVersion: stored.metadata?.resourceVersion ?? "",
         status: stored.status ?? after,
+        fields,
         at: now,
         pauseMs: own === undefined || isNews ? everyMs : Math.min(own.pauseMs * 2, LONGEST_PAUSE_MS),
       });
@@ -188,13 +190,19 @@ export function isOfAnother(thrown: unknown): boolean {
  * The status after a pass. The same object when nothing differs.
  *
  * Conditions of the catalogue that are not wanted any more are gone; those of others are left alone.
+ *
+ * @param said fields of the last write of this process: only these go when nobody knows them any more
  */
-function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, now: number): StatusShape {
+function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, said: WantedStatus["fields"], now: number): StatusShape {
   const conditions = conditionsAfter(before?.conditions, wanted, now);
   const old: Readonly<Record<string, unknown>> = { ...before };
-  const isSame = Object.entries(wanted.fields).every(([key, value]) => value === undefined || old[key] === value);
+  const gone = new Set(
+    Object.keys(wanted.fields).filter((key) => wanted.fields[key] === undefined && said[key] !== undefined && key in old),
+  );
+  const isSame = gone.size === 0 && Object.entries(wanted.fields).every(([key, value]) => value === undefined || old[key] === value);
   if (before !== undefined && isSame && before.conditions === conditions) return before;
-  return { ...before, ...Object.fromEntries(Object.entries(wanted.fields).filter(([, value]) => value !== undefined)), conditions };
+  const kept = Object.fromEntries(Object.entries(old).filter(([key]) => !gone.has(key)));
+  return { ...kept, ...Object.fromEntries(Object.entries(wanted.fields).filter(([, value]) => value !== undefined)), conditions };
 }
 
 /** What was said is about an earlier spec than what is said now: whoever edited it waits for an answer. */
