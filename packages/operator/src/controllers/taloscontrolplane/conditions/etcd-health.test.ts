@@ -43,7 +43,7 @@ describe("etcd while control planes are replaced", () => {
   it("is healthy while members leave that nobody replaces", () =>
     assert.deepEqual(told(["10.0.0.1"]), {
       reason: "AllMembersHealthy",
-      message: "1 voting member(s), one leader, all healthy. 2 more vote until they leave.",
+      message: "3 voting member(s), one leader, all healthy. 2 of them vote until they leave.",
     }));
 
   it("is unknown where nobody answers, staying or leaving", () => assert.equal(told(others, {}).reason, "NoAnswer"));

@@ -84,8 +84,8 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   if (leaderless !== undefined)
     return { reason: "MemberUnhealthy", message: `${leaderless.machine.declared.name} knows no leader among the members.` };
   const more = (first?.members ?? []).filter(({ id, isLearner }) => !isLearner && !owned.has(id)).length;
-  const untilGone = more === 0 ? "" : ` ${more} more vote until they leave.`;
-  return { reason: "AllMembersHealthy", message: `${answering.length} voting member(s), one leader, all healthy.${untilGone}` };
+  const untilGone = more === 0 ? "" : ` ${more} of them vote${more === 1 ? "s" : ""} until ${more === 1 ? "it leaves" : "they leave"}.`;
+  return { reason: "AllMembersHealthy", message: `${answering.length + more} voting member(s), one leader, all healthy.${untilGone}` };
 }
 
 /** A control plane that tells the members of etcd. */
