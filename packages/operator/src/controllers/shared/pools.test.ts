@@ -33,6 +33,12 @@ test("pools: a worker's disk is the worker's, though the control plane is not re
   assert.match(unready?.message ?? "", /^TalosWorker demo-workers: demo-workers-1: disk\./);
 });
 
+for (const reason of ["InstallDiskUnclear", "IdentityMismatch", "MaintenanceUnexpected", "NotTalos", "NameUnresolved"] as const)
+  test(`pools: ${reason} of a worker is the worker's`, () => {
+    const stopped = conditionFor("Ready", reason, "demo-workers-1: why.", 1);
+    assert.equal(unreadyPool(cp([stopped, ...well]), [workers([stopped])])?.reason, "WorkersNotReady");
+  });
+
 test("pools: a pool whose machine is removed is named, though it is ready itself", () => {
   const removing = [
     conditionFor("Progressing", "Removing", "See the condition Removing.", 1),
@@ -41,7 +47,9 @@ test("pools: a pool whose machine is removed is named, though it is ready itself
   const unready = unreadyPool(cp([conditionFor("Ready", "Removing", "w-3 drains.", 1), ...well]), [workers([ready, ...removing])]);
   assert.equal(unready?.message, "TalosWorker demo-workers: w-3 drains.");
   assert.ok(unready);
-  assert.equal(progressOfUnready(unready, 1).reason, "Removing");
+  const progress = progressOfUnready(unready, 1);
+  // The cluster has no condition Removing of its own.
+  assert.deepEqual([progress.reason, progress.message], ["Removing", "TalosWorker demo-workers: w-3 drains."]);
 });
 
 test("pools: the control plane is named when its own machines or etcd are not well, whatever workers say", () => {

@@ -1,4 +1,4 @@
-import { conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
+import { conditionCatalogue, conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
 import type { ConditionInput, ReadyReason, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { settledOr } from "./settled.ts";
 
@@ -20,13 +20,23 @@ export interface UnreadyPool {
 }
 
 /** What a control plane says when single machines keep the cluster from being ready; all else it knows better than the pool. */
-const OF_MACHINES: ReadonlySet<string> = new Set<ReadyReason>([
+const OF_MACHINES: ReadonlySet<string> = new Set<string>([
   "NodesNotReady",
   "WaitingForMachines",
   "Configuring",
   "Booting",
   "MachineUnreachable",
   "Removing",
+  "InstallDiskUnclear",
+  "ConfigRejected",
+  "IdentityMismatch",
+  "MaintenanceUnexpected",
+  "ForeignCluster",
+  "MachineInUse",
+  "NotTalos",
+  "ClockSkewed",
+  "InvalidConfig",
+  ...Object.keys(conditionCatalogue.AddressResolved.reasons),
 ]);
 
 /**
@@ -49,7 +59,7 @@ export function unreadyPool(controlPlane: StoredPool, workers: readonly StoredPo
 export function progressOfUnready({ pool, message }: UnreadyPool, generation: number | undefined): ConditionInput {
   const progress = progressOf(pool.stored);
   if (progress === undefined || progress.reason === "Settled") return conditionFor("Progressing", "Composing", message, generation);
-  return { ...withoutTime(progress, generation), message: progress.reason === "Blocked" ? "See the condition Ready." : progress.message };
+  return { ...withoutTime(progress, generation), message: progressWords(pool, progress) };
 }
 
 /** `Progressing` of a cluster whose pools are all ready: what is still being done about one of them, or what is left. */
@@ -57,11 +67,18 @@ export function progressOfReady(pools: readonly StoredPool[], generation: number
   for (const { kind, name, stored } of pools) {
     const progress = progressOf(stored);
     if (progress?.reason !== "ChangingConfiguration" && progress?.reason !== "Removing" && progress?.reason !== "Blocked") continue;
-    const of = progress.reason === "Removing" ? "Removing" : "ConfigUpToDate";
-    const words = findCondition(stored?.status?.conditions, of)?.message ?? `See its condition ${of}.`;
-    return { ...withoutTime(progress, generation), message: `${kind} ${name}: ${words}` };
+    return { ...withoutTime(progress, generation), message: progressWords({ kind, name, stored }, progress) };
   }
   return settledOr(upgradesOf(pools, generation), generation);
+}
+
+/** What a pool is at, in words that lead to no condition which the cluster itself does not have. */
+function progressWords({ kind, name, stored }: StoredPool, { reason, message }: ConditionInput): string {
+  const conditions = stored?.status?.conditions;
+  if (reason === "Blocked" && findCondition(conditions, "Ready")?.status !== "True") return "See the condition Ready.";
+  const of = reason === "Removing" ? "Removing" : reason === "Blocked" || reason === "ChangingConfiguration" ? "ConfigUpToDate" : undefined;
+  const words = of === undefined ? undefined : findCondition(conditions, of)?.message;
+  return `${kind} ${name}: ${words ?? message}`;
 }
 
 /** `Bootstrapped` and `EtcdHealthy` as the control plane says them. */

@@ -202,3 +202,21 @@ test("cluster: an inline worker joins the control plane that the cluster refers 
   assert.equal(made, undefined);
   assert.equal(pool?.spec?.controlPlaneRef?.name, "other");
 });
+
+test("cluster: what its pools do not act on is told with the places where the person wrote it", () => {
+  const noted = <T extends TalosControlPlane | TalosWorker>(pool: T, message: string): T => {
+    const note = { ...conditionFor("FieldNotSupported", "FieldNotSupported", message, 1), lastTransitionTime: rfc3339(NOW) };
+    return { ...pool, status: { conditions: [...(pool.status?.conditions ?? []), note] } };
+  };
+  const own = noted(ownControlPlane("AllReady"), "Ignored: spec.replicas, spec.cni.urls.");
+  const pool = noted(ownWorker("AllReady"), "Ignored: spec.storageClassName.");
+  const told = (seen: ClusterSeen): string | undefined =>
+    decideCluster(seen, FINALIZER).conditions.find(({ type }) => type === "FieldNotSupported")?.message;
+  assert.equal(
+    told({ ...none, cluster: cluster(inline), controlPlane: own, worker: pool }),
+    "Ignored: spec.controlPlane.replicas, spec.controlPlane.cni.urls. Ignored: spec.worker.storageClassName.",
+  );
+  const others = { ...own, metadata: { ...own.metadata, ownerReferences: [] } };
+  const referring = cluster({ controlPlaneRef: { name: "demo" } });
+  assert.equal(told({ ...none, cluster: referring, controlPlane: others }), undefined, "who wrote another object reads it there");
+});

@@ -82,7 +82,7 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
   const { cluster, problems } = seen;
   const generation = cluster.metadata.generation;
   const hasFinalizer = (cluster.metadata.finalizers ?? []).includes(finalizer);
-  const inert = inertOf(cluster);
+  const inert = inertOf(seen);
   const nothing = { addFinalizer: false, removeFinalizer: false, apply: [], remove: [] };
   if (cluster.metadata.deletionTimestamp !== undefined) return takeDown(seen, hasFinalizer);
 
@@ -170,7 +170,7 @@ function takeDown({ cluster, controlPlane, worker }: ClusterSeen, hasFinalizer: 
     conditions: [
       conditionFor("Ready", "Deleting", message, generation),
       conditionFor("Deleting", reason, message, generation),
-      ...inertOf(cluster),
+      ...inertOf({ cluster, controlPlane, worker }),
     ],
   };
 }
@@ -186,18 +186,18 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
     const message = `There is no TalosControlPlane ${spec?.controlPlaneRef?.name ?? ""} in this namespace. Create it, or correct spec.controlPlaneRef.name.`;
     return [ready("ControlPlaneNotFound", message), conditionFor("Progressing", "Blocked", message, generation)];
   }
-  const workerName = spec?.worker === undefined ? (spec?.workerRef?.name ?? "") : cluster.metadata.name;
-  if (worker === undefined && spec?.worker === undefined && workerName !== "") {
-    const message = `There is no TalosWorker ${workerName} in this namespace. Create it, or correct spec.workerRef.name.`;
+  const pools = poolsOf({ cluster, controlPlane, worker });
+  const [ofControlPlane, ...ofWorkers] = pools;
+  const [missing] = spec?.worker === undefined ? ofWorkers.filter(({ stored }) => stored === undefined) : [];
+  if (missing !== undefined) {
+    const message = `There is no TalosWorker ${missing.name} in this namespace. Create it, or correct spec.workerRef.name.`;
     return [
       ready("WorkerNotFound", message),
       conditionFor("Progressing", "Blocked", message, generation),
       ...etcdConditions(controlPlane, generation),
     ];
   }
-  const pools = poolsOf({ cluster, controlPlane, worker });
   const standing = [...etcdConditions(controlPlane, generation), ...upgradesOf(pools, generation)];
-  const [ofControlPlane, ...ofWorkers] = pools;
   const unready = unreadyPool(ofControlPlane, ofWorkers);
   if (unready !== undefined) return [ready(unready.reason, unready.message), progressOfUnready(unready, generation), ...standing];
   return [ready("AllReady", "The control plane and the workers are ready."), progressOfReady(pools, generation), ...standing];
@@ -223,21 +223,28 @@ function isPartOf(controlPlane: TalosControlPlane, cluster: TalosCluster): boole
   return isOwnedBy(controlPlane, cluster) || cluster.spec?.controlPlaneRef?.name === controlPlane.metadata.name;
 }
 
-function inertOf(cluster: TalosCluster): readonly ConditionInput[] {
+function inertOf(seen: Omit<ClusterSeen, "problems">): readonly ConditionInput[] {
+  const { cluster } = seen;
   const inert = [
     ...unknownModeField(cluster.metadata),
     ...(cluster.spec?.pxeServerSpec === undefined ? [] : ["spec.pxeServerSpec"]),
     ...misplacedWords(cluster),
   ];
-  if (inert.length === 0) return [];
+  const own = inert.length === 0 ? [] : [`Field ignored in metal mode: ${inert.join(", ")}.`];
+  const sentences = [...own, ...notesOfChildren(seen)];
+  if (sentences.length === 0) return [];
+  return [conditionFor("FieldNotSupported", "FieldNotSupported", sentences.join(" "), cluster.metadata.generation)];
+}
+
+/** What pools say of fields that the cluster describes: with the places where the person wrote them. */
+function notesOfChildren({ cluster, controlPlane, worker }: Omit<ClusterSeen, "problems">): readonly string[] {
   return [
-    conditionFor(
-      "FieldNotSupported",
-      "FieldNotSupported",
-      `Field ignored in metal mode: ${inert.join(", ")}.`,
-      cluster.metadata.generation,
-    ),
-  ];
+    { place: "controlPlane", pool: controlPlane },
+    { place: "worker", pool: worker },
+  ].flatMap(({ place, pool }) => {
+    const note = pool !== undefined && isOwnedBy(pool, cluster) ? findCondition(pool.status?.conditions, "FieldNotSupported") : undefined;
+    return note === undefined ? [] : [note.message.replaceAll(/\bspec\./g, `spec.${place}.`)];
+  });
 }
 
 /** Words of a person that are read from the control plane alone. */

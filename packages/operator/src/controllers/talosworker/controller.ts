@@ -225,8 +225,8 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       }),
       watchOf({
         informer: controlPlanes,
-        why: "the pool waits for its control plane, must not share its addresses, and says what holds up machines that leave it",
-        predicate: (delta) => specOrMetadataChanged(delta) || isTakeover(delta) || saysOtherOfRemoval(delta),
+        why: "the pool waits for its control plane, and must not share its addresses",
+        predicate: (delta) => specOrMetadataChanged(delta) || isTakeover(delta),
         map: (controlPlane) => workers.store.byIndex("controlPlane", keyText(controlPlane.metadata)).map((worker) => worker.metadata),
       }),
       watchOf({
@@ -248,11 +248,4 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
 function isTakeover(delta: Delta<TalosControlPlane>): boolean {
   const before = delta.type === "updated" ? findCondition(delta.previous.status?.conditions, "Imported")?.status : undefined;
   return findCondition(delta.object.status?.conditions, "Imported")?.status !== before;
-}
-
-/** What it says of machines that leave the cluster is another thing than before. */
-function saysOtherOfRemoval(delta: Delta<TalosControlPlane>): boolean {
-  const before = delta.type === "updated" ? findCondition(delta.previous.status?.conditions, "Removing") : undefined;
-  const after = findCondition(delta.object.status?.conditions, "Removing");
-  return after?.reason !== before?.reason || after?.message !== before?.message;
 }
