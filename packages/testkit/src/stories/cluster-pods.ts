@@ -18,7 +18,7 @@ export type NodeObject = KubeObject & {
 };
 
 /** The Node of the machine at this address. */
-export async function nodeAt(world: Story, address: string): Promise<NodeObject | undefined> {
+export async function nodeAt(world: Pick<Story, "workload">, address: string): Promise<NodeObject | undefined> {
   const { items } = await world.workload().resource<NodeObject>(inside.node).list();
   return items.find((node) => node.status?.addresses?.some((one) => one.address === address) === true);
 }
@@ -32,7 +32,7 @@ export async function cordonAt(world: Story, address: string): Promise<"none" | 
 
 /** Puts a pod on the machine at this address, as a scheduler would. */
 export async function runPod(
-  world: Story,
+  world: Pick<Story, "workload">,
   address: string,
   name: string,
   over: { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string>; readonly owner?: string } = {},
@@ -62,7 +62,10 @@ export async function runPod(
 }
 
 /** A controller of pods, made where it is missing: pods of one that does not exist are collected. */
-async function ownerOf(world: Story, kind: string): Promise<{ apiVersion: string; kind: string; name: string; uid: string }> {
+async function ownerOf(
+  world: Pick<Story, "workload">,
+  kind: string,
+): Promise<{ apiVersion: string; kind: string; name: string; uid: string }> {
   const type = { group: "apps", version: "v1", plural: `${kind.toLowerCase()}s`, kind, namespaced: true };
   const labels = { app: "owned" };
   const resource = world.workload().resource(type);

@@ -85,6 +85,8 @@ export type Conditioned = KubeObject & {
 export interface Story {
   readonly time: VirtualTime;
   readonly client: KubeClient;
+  /** The API as an administrator has it. */
+  readonly truth: KubeTransport;
   readonly datacenter: Datacenter;
   readonly keys: Keys;
   /** Mutating Talos calls and their addresses, in order: `ApplyConfiguration 10.5.0.1`. Only those that were answered OK. */
@@ -153,7 +155,8 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   const ports = { clock: time.clock, timers: time.timers };
   const keys = createValueKeys(createSeededRandom(1));
   const api = await createApiServer({ store: createMemoryStore(), ...ports, random: createSeededRandom(2) });
-  const client = createKubeClient(api.transport({ name: "story", groups: ["system:masters"] }));
+  const truth = api.transport({ name: "story", groups: ["system:masters"] });
+  const client = createKubeClient(truth);
   const kube = api.transport(operatorAccount);
   await grantPermissions(client, "default", [hostRules], options.permissions);
   const effects: string[] = [];
@@ -211,6 +214,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   return {
     time,
     client,
+    truth,
     datacenter,
     keys,
     effects,

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import type { KubeTransport } from "@talos-operator/ports";
+import { createObjectView } from "../simulate/object-view.ts";
+import { createToldRules } from "../simulate/told-rules/index.ts";
+import { keepAvailable, runPod } from "./cluster-pods.ts";
+import { demoCluster, kinds } from "./story.ts";
+import type { Story } from "./story.ts";
+
+/** What the story needs of a world: one in virtual time on the embedded API, or one on a genuine API. */
+export interface WordsWorld extends Pick<Story, "client" | "datacenter" | "workload" | "get" | "condition" | "until"> {
+  readonly truth: KubeTransport;
+  /** Milliseconds of a clock that never leaps. */
+  now(): number;
+  /** Calls `act` each second until the world ends. */
+  eachSecond(act: () => void): void;
+  /** Lets time pass. */
+  pass(ms: number): Promise<void>;
+  start(): Promise<void>;
+}
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+const late = "10.5.0.6";
+const demo = { namespace: "default", name: "demo" };
+
+/** Everything beside the machines that a step may ask for. */
+interface Wish {
+  readonly cps: readonly string[];
+  readonly workers: readonly string[];
+  readonly disk?: string;
+  readonly patch?: object;
+  readonly version?: string;
+  readonly replicas?: number;
+}
+
+function manifest({ cps: control, workers: pool, disk, patch, version, replicas }: Wish) {
+  const cluster = demoCluster(control, pool);
+  const ofWorkers = {
+    ...cluster.spec?.worker,
+    ...(version === undefined ? {} : { version }),
+    metalSpec: {
+      machines: pool.map((address) => ({ address })),
+      machineSpec: { installDisk: disk ?? "/dev/sda", ...(patch === undefined ? {} : { configPatches: [patch] }) },
+    },
+  };
+  const controlPlane = { ...cluster.spec?.controlPlane, ...(replicas === undefined ? {} : { replicas }) };
+  return { ...cluster, spec: { controlPlane, worker: ofWorkers } };
+}
+
+/**
+ * A cluster is created, grows, is edited, breaks, gets a wrong disk, shrinks, is asked for another version and is deleted; at each write of a status and each
+ * second all rules of `told-rules` hold.
+ */
+export async function playWords(world: WordsWorld): Promise<void> {
+  const objects = createObjectView(world.truth, true);
+  const found = new Map<string, string>();
+  let now = "start";
+  const rules = createToldRules({ objects, datacenter: world.datacenter, routes: new Map() }, world.now, (id, detail, key) => {
+    if (!found.has(`${id} ${key}`)) found.set(`${id} ${key}`, `${now}: ${id} ${detail}`);
+  });
+  await objects.start();
+  objects.onChange(() => rules.look());
+  world.eachSecond(() => rules.look());
+  const step = async (what: string, play: () => Promise<void>): Promise<void> => {
+    now = what;
+    await play();
+    await world.pass(30_000);
+  };
+  const edit = async (wish: Wish): Promise<void> => {
+    const { spec } = manifest(wish);
+    await world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
+  };
+  const settled = (what: string, seconds = 1_800): Promise<void> =>
+    world.until(
+      what,
+      async () => {
+        const object = await world.get(kinds.cluster);
+        const progress = await world.condition(kinds.cluster, "Progressing");
+        return (
+          (progress?.reason === "Settled" || progress?.reason === "UpgradePending") &&
+          progress.observedGeneration === object?.metadata?.generation
+        );
+      },
+      seconds,
+    );
+  const readyIs = (what: string, reason: string, type = kinds.cluster, name?: string): Promise<void> =>
+    world.until(what, async () => (await world.condition(type, "Ready", name))?.reason === reason, 600);
+
+  await step("create", async () => {
+    await world.client.resource(kinds.cluster).create(manifest({ cps: cps.slice(0, 1), workers: workers.slice(0, 1) }));
+    await world.start();
+    await settled("created");
+  });
+  await step("grow", async () => {
+    await edit({ cps, workers });
+    await settled("grown");
+  });
+  await step("edit what acts at once", async () => {
+    await edit({ cps, workers, patch: { machine: { sysctls: { "net.core.somaxconn": "4096" } } } });
+    await settled("edited");
+  });
+  await step("edit what boots, and an ignored field", async () => {
+    await edit({ cps, workers, replicas: 3, patch: { machine: { env: { PROOF_OF_BOOT: "1" } } } });
+    await settled("edited");
+  });
+  await step("break: a worker is switched off", async () => {
+    world.datacenter.machine("10.5.0.5").powerOff();
+    await readyIs("worker missed", "WorkersNotReady");
+    await world.pass(60_000);
+    world.datacenter.machine("10.5.0.5").powerOn();
+    await settled("worker is back");
+  });
+  await step("break: a control plane is switched off", async () => {
+    world.datacenter.machine("10.5.0.3").powerOff();
+    await readyIs("control plane missed", "ControlPlaneNotReady");
+    await world.pass(60_000);
+    world.datacenter.machine("10.5.0.3").powerOn();
+    await settled("control plane is back");
+  });
+  await step("a drain is blocked", async () => {
+    await runPod(world, "10.5.0.5", "web-1", { labels: { app: "web" } });
+    await keepAvailable(world.workload(), "web", 1);
+    await world.pass(2_000);
+    await edit({ cps, workers: workers.slice(0, 1) });
+    await world.until("blocked", async () => (await world.condition(kinds.controlPlane, "Draining"))?.reason === "BudgetBlocks", 300);
+    await world.pass(60_000);
+    await runPod(world, "10.5.0.4", "web-2", { labels: { app: "web" } });
+    await settled("drained and gone");
+  });
+  await step("a wrong disk", async () => {
+    await edit({ cps, workers: [...workers.slice(0, 1), late], disk: "/dev/sdz" });
+    await readyIs("disk missed", "InstallDiskUnclear", kinds.controlPlane);
+    await world.pass(60_000);
+    await edit({ cps, workers: [...workers.slice(0, 1), late] });
+    await settled("disk corrected");
+  });
+  await step("shrink", async () => {
+    await runPod(world, late, "web-3", { labels: { app: "web" } });
+    await edit({ cps: cps.slice(0, 1), workers: [late] });
+    await settled("shrunk");
+  });
+  await step("another version", async () => {
+    await edit({ cps: cps.slice(0, 1), workers: [late], version: "v1.13.10" });
+    await world.until("pending", async () => (await world.condition(kinds.cluster, "UpgradePending")) !== undefined, 120);
+    await world.pass(60_000);
+  });
+  await step("delete", async () => {
+    await world.client.resource(kinds.cluster).delete(demo);
+    await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined, 1_200);
+  });
+  // One story shows every false word that it meets.
+  assert.deepEqual([...found.values()], []);
+}
