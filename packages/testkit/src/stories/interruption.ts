@@ -11,7 +11,7 @@ export interface Moment {
   readonly isKilled?: true;
 }
 
-const mutating =
+export const mutating =
   /\/(ApplyConfiguration|Bootstrap|MetaWrite|MetaDelete|Reboot|Reset|EtcdRemoveMemberByID|EtcdLeaveCluster|EtcdForfeitLeadership)$/;
 
 /** Counts the calls of an operator that change something: writes to the Kubernetes API but leases and events, and mutating Talos calls. */
