@@ -153,7 +153,7 @@ function poolsOf({ controlPlane, workers }: Seen): readonly StoredPool[] {
 
 function inert({ inertFields }: Seen, generation: number | undefined): readonly ConditionInput[] {
   if (inertFields.length === 0) return [];
-  const message = `Set and without effect: ${inertFields.map(({ field, why }) => `${field} (${why})`).join("; ")}.`;
+  const message = `Field ignored: ${inertFields.map(({ field, why }) => `${field} (${why})`).join("; ")}.`;
   return [conditionFor("FieldNotSupported", "FieldNotSupported", message, generation)];
 }
 

@@ -56,7 +56,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
           conditionFor(
             "FieldNotSupported",
             "FieldNotSupported",
-            `Set and without effect in this release: ${inertFields.join(", ")}.`,
+            `Field ignored in metal mode: ${inertFields.join(", ")}.`,
             generation,
           ),
         ];
