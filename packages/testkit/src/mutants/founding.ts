@@ -215,6 +215,40 @@ export const founding: readonly Mutant[] = [
     ],
   },
   {
+    name: "key-in-the-log-without-its-header",
+    about: "writes a part of the body of a key into the log (S9)",
+    edits: [
+      {
+        file: `${brain}/execute.ts`,
+        find: `log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");`,
+        replace: `log.info({ action: "CreateBundle", secret, note: bundle.certs.os.key.split("\\n")[1]?.slice(16) }, "Creating secrets bundle");`,
+      },
+    ],
+  },
+  {
+    name: "half-a-token-in-an-event",
+    about: "tells half of the token of workers in an event (S9)",
+    edits: [
+      {
+        file: `${brain}/execute.ts`,
+        find: "`Made the cluster's keys: Secret ${secret}.`",
+        replace: "`Made the cluster's keys: Secret ${secret}, ${bundle.trustdInfo.token.slice(12)}.`",
+      },
+    ],
+  },
+  {
+    name: "key-in-hex-in-the-record",
+    about: "writes bytes of a key into the ClusterRecord, in hex, where its fingerprint belongs (S9)",
+    edits: [
+      {
+        file: "talos/src/secrets/print.ts",
+        find: `  return \`sha256:\${createHash("sha256")`,
+        replace: `  return \`sha256:\${Buffer.from(bundle.certs.os.key).toString("hex").slice(88, 152)}\`;
+  return \`sha256:\${createHash("sha256")`,
+      },
+    ],
+  },
+  {
     name: "status-written-every-pass",
     stands: ["W46"],
     about: "writes a status that says nothing new (Li2)",

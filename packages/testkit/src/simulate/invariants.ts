@@ -9,6 +9,7 @@ import { emptyCounts, type EffectCounts } from "./report.ts";
 import { livingEtcd } from "./living-etcd.ts";
 import { judgeAdvice } from "./advice-rules.ts";
 import { createPodRules } from "./pod-rules.ts";
+import { createSecretRules, type SecretRules } from "./secret-rules.ts";
 import type { Composed } from "./composed.ts";
 import { createCompositionRules } from "./composition-rules.ts";
 import type { ObjectView } from "./object-view.ts";
@@ -48,9 +49,8 @@ export interface Invariants {
   check(): Promise<void>;
   /** @param clean how often each effect takes place when nothing goes wrong */
   checkEnd(effects: ReadonlyMap<EffectId, EffectCounts>, clean?: ReadonlyMap<EffectId, EffectCounts>): Promise<void>;
-  /** What the operator writes where anybody may read. */
-  inspectWrite(request: KubeRequest): void;
-  inspectText(source: string, text: string): void;
+  /** What the operator says where anybody may read. */
+  readonly secrets: SecretRules;
 }
 
 export interface InvariantsInput {
@@ -74,7 +74,7 @@ export interface InvariantsInput {
  * S1 one founding for a Talos cluster id; S2 none while a control plane holds etcd data, or is out of sight and was configured; S3 only the recorded
  * target, recorded before, and what the record says of foundings and machines is never lost; S4 founded is what has a member; S5 the bundle never
  * changes; S6 nothing is sent while the bundle is away; S7 no machine gets a config of another bundle; S8 nothing can take the bundle along; S9 nothing
- * secret where anybody may read; S20 a machine gets its configuration only after its identity was written down, and only the machine that was; S22 a
+ * secret where anybody may read (`secret-rules.ts`); S20 a machine gets its configuration only after its identity was written down, and only the machine that was; S22 a
  * machine that was written down with one key gets no configuration under another without a person's word; S23 the finalizer comes before what it
  * guards, and goes when every machine is blank or given up; S31 a paused cluster is left alone; S33 so is one whose record holds what only a newer
  * release knows, and what it holds is kept; S34 what is being deleted gets no configuration any more, but for a control plane without which its configured workers
@@ -89,6 +89,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
   const composition =
     input.composed === undefined ? undefined : createCompositionRules(truth, input.objects, input.composed, datacenter, stage, report);
   const disturbances = createDisturbances(datacenter, stage, now, report);
+  const secretRules = createSecretRules(report);
   const client = createKubeClient(truth);
   const secrets = client.resource<Secret>(secretType);
   const records = client.resource(clusterRecordResource);
@@ -100,7 +101,6 @@ export function createInvariants(input: InvariantsInput): Invariants {
   let lastRecord: ClusterRecord | undefined;
   /** etcd of this cluster was bootstrapped, whatever became of its data since. */
   let hadMember = hasMember();
-  const secretTexts = new Set<string>();
 
   const readRecord = async (): Promise<ClusterRecord | undefined> =>
     (await records.tryGet({ namespace: NAMESPACE, name: CLUSTER_NAME })) as ClusterRecord | undefined;
@@ -118,7 +118,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
   async function checkBundle(): Promise<void> {
     forgetFormer();
     const { items } = await secrets.list({ namespace: NAMESPACE });
-    for (const secret of items) for (const value of Object.values(secret.data ?? {})) remember(value);
+    for (const { metadata, data } of items) secretRules.remember(metadata?.name ?? "", data);
     const bundles = items.filter((secret) => new RegExp(`^${CLUSTER_NAME}-bundle-\\d+$`).test(secret.metadata?.name ?? ""));
     if (bundles.length > 1) report("S5", `there are ${bundles.length} bundles of one cluster`);
     const [bundle] = bundles;
@@ -137,24 +137,6 @@ export function createInvariants(input: InvariantsInput): Invariants {
     firstBundle ??= seen;
     if (seen.name !== firstBundle.name || seen.hash !== firstBundle.hash)
       report("S5", `the bundle changed: ${seen.name} is not what it was`);
-  }
-
-  /** Long values only: a short one (a name, a number) occurs by chance. */
-  function remember(encoded: string): void {
-    const text = Buffer.from(encoded, "base64").toString("utf8");
-    for (const match of text.matchAll(/[A-Za-z0-9+/=_.-]{23,}/g)) if (isSecret(match[0], text)) secretTexts.add(match[0]);
-  }
-
-  function isSecret(word: string, text: string): boolean {
-    // Certificates are public; keys, tokens and secrets stand in lines that say so.
-    const line = text.slice(text.lastIndexOf("\n", text.indexOf(word)) + 1, text.indexOf(word));
-    return /\b(key|client-key-data|secret|token|bootstraptoken|secretboxencryptionsecret)"?:\s*"?$/i.test(line);
-  }
-
-  function inspectText(source: string, text: string): void {
-    if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) report("S9", `${source} holds a private key`);
-    for (const secret of secretTexts)
-      if (text.includes(secret)) report("S9", `${source} holds a secret of the bundle (${secret.slice(0, 4)}...)`);
   }
 
   /** The machine at an address now, by the address that it had in the beginning. */
@@ -342,11 +324,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
           report("Count", `${effect} took place ${counts.tookEffect} times, ${most} at most without a fault's help`);
       }
     },
-    inspectWrite(request) {
-      if (request.method === "GET" || /\/secrets(\/|$)/.test(request.path)) return;
-      inspectText(`${request.method} ${request.path}`, JSON.stringify(request.body ?? null));
-    },
-    inspectText,
+    secrets: secretRules,
   };
 }
 

@@ -1,6 +1,7 @@
+import { createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { Clock, FileTree, KubeTransport, Keys, Logger, LogFields, RandomSource, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, FileTree, KubeRequest, KubeTransport, Keys, RandomSource, WorkloadDialer } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { rerouted } from "../world/rerouted.ts";
 import type { EffectId } from "./effects.ts";
@@ -8,6 +9,7 @@ import type { FaultPlan } from "./fault.ts";
 import { faultyKube, faultyTalos, faultyWorkloads, mortalTimers } from "./faulty-ports.ts";
 import type { Invariants, Report } from "./invariants.ts";
 import { createLife, type Life } from "./life.ts";
+import { textOf } from "./secret-rules.ts";
 import type { EffectCounts } from "./report.ts";
 import type { Stage } from "./stage.ts";
 import type { Trace } from "./trace.ts";
@@ -131,8 +133,10 @@ export function createOperators({
       const own = generation;
       const identity = `operator-${own}`;
       let leaseHolder: string | undefined;
+      const metrics = createMetricsRegistry();
       const mine = createLife(
         () => {
+          invariants.secrets.inspectText("the figures", metrics.text());
           trace.add(`operator ${own} crashes`);
           disturbed();
           stop.abort(new Error("crashed"));
@@ -191,7 +195,7 @@ export function createOperators({
           }
           if (effect === "K1" || effect.startsWith("T") || (effect === "K7" && stage.desired === undefined)) await invariants.check();
         },
-        inspect: (request: Parameters<Invariants["inspectWrite"]>[0]) => invariants.inspectWrite(request),
+        inspect: (request: KubeRequest) => invariants.secrets.inspectWrite(request),
       };
       const operator = createOperator({
         kube: faultyKube(truth, faulty),
@@ -200,12 +204,14 @@ export function createOperators({
         clock,
         timers: mortalTimers(time.timers, mine),
         random: stream(100 + generation),
-        keys,
-        log: inspectedLog(invariants),
-        ...(files === undefined ? {} : { files }),
+        keys: invariants.secrets.keys(keys),
+        log: invariants.secrets.log,
+        ...(files === undefined ? {} : { files: invariants.secrets.files(files) }),
+        metrics,
         options: { allowLoopbackMachines: false, identity },
       });
       void operator.run(stop.signal).catch((error: unknown) => {
+        invariants.secrets.inspectText("an error", error instanceof Error ? textOf(error) : String(error));
         if (mine.isAlive) trace.add(`operator ${own} gave up: ${String(error)}`);
       });
     });
@@ -267,16 +273,4 @@ export function createOperators({
     lastMutation: () => lastMutation,
     decisions: () => decisions,
   };
-}
-
-/** Every log line is read for secrets and dropped. */
-function inspectedLog(invariants: Invariants): Logger {
-  const look = (fields: LogFields, message: string): void =>
-    invariants.inspectText("a log line", `${message} ${JSON.stringify(fields, errorsAsText)}`);
-  const log: Logger = { debug: look, info: look, warn: look, error: look, child: () => log };
-  return log;
-}
-
-function errorsAsText(_key: string, value: unknown): unknown {
-  return value instanceof Error ? `${value.message} ${value.stack ?? ""}` : value;
 }

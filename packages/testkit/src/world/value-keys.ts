@@ -22,11 +22,11 @@ export function createValueKeys(random: RandomSource): Keys {
         notBefore,
         notAfter: notBefore + 87_600 * 3_600_000,
       };
-      return { certificate: certificateOf(token), key: armour(kind === "ed25519" ? "ED25519 PRIVATE KEY" : "EC PRIVATE KEY", { id }) };
+      return { certificate: certificateOf(token), key: keyOf(kind === "ed25519" ? "ED25519 PRIVATE KEY" : "EC PRIVATE KEY", id) };
     },
     createPrivateKey: async (kind) => {
       const label = kind === "rsa4096" ? "RSA PRIVATE KEY" : kind === "p256" ? "EC PRIVATE KEY" : "ED25519 PRIVATE KEY";
-      return armour(label, { id: newId() });
+      return keyOf(label, newId());
     },
     signCertificate: async (authority: KeyPair, request) => {
       const issuer = readCertificate(authority.certificate);
@@ -41,7 +41,7 @@ export function createValueKeys(random: RandomSource): Keys {
         notBefore: request.notBefore,
         notAfter: request.notBefore + request.lifetimeMs,
       };
-      return { certificate: certificateOf(token), key: armour("EC PRIVATE KEY", { id }) };
+      return { certificate: certificateOf(token), key: keyOf("EC PRIVATE KEY", id) };
     },
     describeCertificate: (certificate): CertificateFacts => {
       const token = readCertificate(certificate);
@@ -82,6 +82,15 @@ function armour(label: string, value: unknown): string {
   return `-----BEGIN ${label}-----\n${body.replaceAll(/.{64}(?=.)/g, "$&\n")}\n-----END ${label}-----\n`;
 }
 
+/** The private half of an id, which nothing public has a part of: whoever searches for secrets would find it in every certificate. */
+function keyOf(label: string, id: string): string {
+  return armour(label, { of: hidden(id) });
+}
+
+function hidden(id: string): string {
+  return [...id].toReversed().join("");
+}
+
 function unarmour(text: string): unknown {
   const match = /-----BEGIN [A-Z0-9 ]+-----\n([\s\S]+?)\n-----END/.exec(text);
   if (match?.[1] === undefined) throw new Error("this is no value token");
@@ -103,5 +112,6 @@ function readCertificate(text: string): CertificateToken {
 }
 
 function readKey(text: string): { readonly id: string } {
-  return unarmour(text) as { readonly id: string };
+  const { of } = unarmour(text) as { readonly of: string };
+  return { id: hidden(of) };
 }
