@@ -13,6 +13,8 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import fsPromises from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
@@ -82,6 +84,33 @@ describe("files below a root", () => {
     await tree.write("demo", "b.yaml", "b");
     assert.equal(readFileSync(join(root, "elsewhere", "secret"), "utf8"), "secret");
     assert.equal(statSync(join(root, "results", "demo", "b.yaml")).isFile(), true);
+  });
+
+  test("a link where a new file is begun is not followed, however late it comes", async (context) => {
+    const tree = createFileTree(root);
+    const secret = join(root, "secret");
+    writeFileSync(secret, "secret");
+    const begun = join(root, "demo", "a.yaml.tmp");
+    mkdirSync(join(root, "demo"));
+    symlinkSync(secret, begun);
+    await tree.write("demo", "a.yaml", "a");
+    assert.equal(readFileSync(secret, "utf8"), "secret");
+    assert.equal(readFileSync(join(root, "demo", "a.yaml"), "utf8"), "a");
+    // It comes back between its removal and the beginning of the file.
+    const { rm } = fsPromises;
+    context.mock.method(fsPromises, "rm", async (...args: Parameters<typeof rm>) => {
+      await rm(...args);
+      symlinkSync(secret, begun);
+    });
+    syncBuiltinESMExports();
+    try {
+      await assert.rejects(tree.write("demo", "a.yaml", "b"), { code: "EEXIST" });
+    } finally {
+      context.mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.equal(readFileSync(secret, "utf8"), "secret");
+    assert.equal(readFileSync(join(root, "demo", "a.yaml"), "utf8"), "a");
   });
 
   test("where the root cannot be written, the failure carries the system's code", async () => {

@@ -131,6 +131,9 @@ describe("the founding of etcd", () => {
       return reply;
     },
   });
+  const unimplemented = (): never => {
+    throw Object.assign(new Error("unknown service"), { name: "TalosCallFailure", code: 12 });
+  };
   const runs = (address: string): Lie => shows(address, "Running");
   const holdsData = (address: string): Lie => ({
     method: "List",
@@ -177,6 +180,9 @@ describe("the founding of etcd", () => {
     }),
     "an intent on another machine": () => ({ action: { ...action, ...targetOf("10.0.0.2") } }),
     "a control plane that is silent and was configured": () => ({ cut: ["10.0.0.2"] }),
+    "a control plane that was configured, and at whose address something else than Talos answers": () => ({
+      lies: ["Get", "List", "ServiceList", "Version"].map((method) => ({ method, address: "10.0.0.2", tell: unimplemented })),
+    }),
     "a control plane on which etcd runs": () => ({ lies: [runs("10.0.0.2")] }),
     "a control plane with another machine in its place": () => ({ moved: ["10.0.0.2", "10.0.0.3"] }),
     "a control plane with a machine in its place that waits with another key": () => ({ moved: ["10.0.0.2", "10.0.0.9"] }),

@@ -114,6 +114,21 @@ describe("making keys", () => {
       assert.deepEqual(await secret("demo-bundle-1"), first);
     }));
 
+  test("takes keys for stored only when they were: where another Secret came first, its keys are those of the cluster", () =>
+    within(async ({ story, pass, secret, bundle, putBundle }) => {
+      const begun = await pass();
+      await begun.carryOut([make]);
+      await story.time.advance(2_000);
+      const theirs = await putBundle("demo-bundle-1", await bundle(1));
+      assert.equal(await begun.carryOut([make]), undefined);
+      assert.deepEqual(await secret("demo-bundle-1"), theirs);
+      const { session } = begun.effects;
+      assert.deepEqual(
+        { known: session.bundle, sent: session.sent().get("CreateBundle"), credentials: session.credentialsFor },
+        { known: undefined, sent: undefined, credentials: undefined },
+      );
+    }));
+
   test("makes none for a cluster whose record is there by now", () =>
     within(async ({ story, pass, secret, bundle, record }) => {
       const begun = await pass();

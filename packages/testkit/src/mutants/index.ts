@@ -7,6 +7,7 @@ import { guards } from "./guards.ts";
 import { knownFaults } from "./known-faults.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
+import { proofs } from "./proofs.ts";
 import { whoseItIs } from "./whose-it-is.ts";
 import { writeGuards } from "./write-guards.ts";
 
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...effectGuards,
   ...writeGuards,
   ...whoseItIs,
+  ...proofs,
   ...doors,
   ...containers,
 ];

@@ -512,6 +512,22 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "waitOrSettle", ready: "Bootstrapping", conditions: { Bootstrapped: "EtcdDataFound" } },
   },
   {
+    name: "takes no member list for the fact in which the machine that tells it is not",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+      looks: { ...allPreparing, "10.0.0.1": running({ ...member(1, 2), localMember: "00000000000000ff" }) },
+    },
+    want: { rule: "waitOrSettle", ready: "Bootstrapping" },
+  },
+  {
+    name: "founds nothing while something else than Talos answers for a control plane that was configured",
+    world: {
+      facts: facts({ machines: allConfigured }),
+      looks: { ...allPreparing, "10.0.0.3": { kind: "not-talos", at: NOW, detail: "it does not speak TLS and gRPC" } },
+    },
+    want: { rule: "waitOrSettle", ready: "NotTalos" },
+  },
+  {
     name: "founds nothing while a machine does not say whether it has a member",
     world: {
       facts: facts({ machines: allConfigured }),

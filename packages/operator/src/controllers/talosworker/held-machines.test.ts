@@ -77,6 +77,8 @@ describe("machines of a pool that no TalosMachine stands for", () => {
     assert.deepEqual(await held(withoutRecord(), [name], undefined, silent), [name]);
     assert.deepEqual(await held(withoutRecord(), [name], undefined, inMaintenance("10.0.1.1")), []);
     assert.deepEqual(await held(withoutRecord({ annotations: { [annotations.abandonMachine]: name } }), [name]), []);
+    // The name of one machine may be the beginning of another's.
+    assert.deepEqual(await held(withoutRecord({ annotations: { [annotations.abandonMachine]: name } }), [`${name}2`]), [`${name}2`]);
     assert.deepEqual(await held(withoutRecord(), [name], "preserve"), []);
   });
 
@@ -88,5 +90,8 @@ describe("machines of a pool that no TalosMachine stands for", () => {
     assert.deepEqual(await held(anew, [name], undefined, { kind: "silent", at: NOW, since: NOW - 11 * 60_000, detail: "off" }), []);
     assert.deepEqual(await held(anew, [name], undefined, inMaintenance("10.0.1.1")), []);
     assert.deepEqual(await held(world([]), [name], undefined, running()), []);
+    const given = { ...controlPlane(), metadata: { ...controlPlane().metadata, annotations: { [annotations.abandonMachine]: name } } };
+    anew.put("/apis/talos.alperen.cloud/v1alpha1/taloscontrolplanes", given);
+    assert.deepEqual(await held(anew, [name, `${name}2`], undefined, silent), [`${name}2`]);
   });
 });

@@ -31,6 +31,19 @@ describe("the machine on the connection of an effect", () => {
     await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
   });
 
+  test("is refused when it shows no UUID and one was written down, also with the card that was written down", async () => {
+    const call = demandMachine(showing(undefined, "mac-10.0.0.1"), one.name, one.uuid, signal, own);
+    await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE") && /of nobody/.test(thrown.message));
+  });
+
+  test("is refused with a UUID that only begins as the one that was written down, as those of one vendor do", async () => {
+    const [bought, other] = ["4c4c4544-0042-4b10-8033-b9c04f4e3533", "4c4c4544-0042-4b10-8033-b9c04f4e3534"] as const;
+    const known = facts({ machines: [{ ...one, uuid: bought }, two] });
+    await demandMachine(showing(bought, "mac-10.0.0.1"), one.name, bought, signal, known);
+    const call = demandMachine(showing(other, "mac-10.0.0.1"), one.name, bought, signal, known);
+    await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
+  });
+
   test("IN62: is taken among clones by a hardware address that was written down, and refused by any other", async () => {
     await demandMachine(showing(one.uuid, "mac-10.0.0.1"), one.name, one.uuid, signal, cloned);
     const call = demandMachine(showing(one.uuid, "mac-10.0.0.2"), one.name, one.uuid, signal, cloned);

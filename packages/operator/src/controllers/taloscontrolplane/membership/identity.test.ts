@@ -28,6 +28,8 @@ describe("the word for one machine", () => {
 
 describe("another machine", () => {
   it("shows another UUID than was written down", () => assert.equal(isOtherMachine("a", "b"), true));
+  it("shows one that only begins alike, as those of one vendor do", () =>
+    assert.equal(isOtherMachine("4c4c4544-0042-4b10-8033-b9c04f4e3533", "4c4c4544-0042-4b10-8033-b9c04f4e3534"), true));
   it("is not known where none was written down, or none is shown", () => {
     assert.equal(isOtherMachine("", "b"), false);
     assert.equal(isOtherMachine("a", undefined), false);

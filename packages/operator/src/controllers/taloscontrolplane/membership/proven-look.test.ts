@@ -24,6 +24,12 @@ const cases: readonly {
     want: "same",
   },
   { name: "another UUID is another machine", fact: own(), shown: { uuid: "uuid-10.0.0.2", macs: ["mac-10.0.0.1"] }, want: "other" },
+  {
+    name: "a UUID that only begins alike is another machine",
+    fact: own({ uuid: "4c4c4544-0042-4b10-8033-b9c04f4e3533" }),
+    shown: { uuid: "4c4c4544-0042-4b10-8033-b9c04f4e3534", macs: ["mac-10.0.0.1"] },
+    want: "other",
+  },
   { name: "the case of a UUID means nothing", fact: own({ uuid: "ABC" }), shown: { uuid: "abc", macs: [] }, want: "same" },
   { name: "nothing told is nothing known", fact: own(), shown: undefined, want: "unclear" },
   {

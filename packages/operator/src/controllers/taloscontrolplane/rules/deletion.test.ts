@@ -449,6 +449,17 @@ const cases: readonly {
     actions: ["WriteRecord"],
     reason: "WaitingForChildren",
   },
+  ...["uuid-10.0.0.", "uuid-10.0.0.11"].map((word) => ({
+    name: `lets no machine go whose word is another one: ${word}`,
+    world: {
+      controlPlane: controlPlane(1, {}, { ...going, annotations: { "talos-operator.dev/abandon-machine": word } }),
+      facts: facts({ machines: [machines[0] ?? configured("x")], bootstrapDone: founded }),
+      looks: { "10.0.0.1": silent },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "MachineUnreachable",
+  })),
   {
     name: "waits for workers that still refer to the control plane",
     world: {

@@ -302,6 +302,25 @@ const cases: readonly {
     says: ["RemovingMember", /is back or listed again/],
   },
   {
+    name: "waits for what may still come of the removal of one that is back, also when its time is over",
+    world: {
+      listed: 2,
+      facts: known(3, 0, { intents: [intentOf("RemoveMember", 3, { memberId: "0000000000000003", deadline: NOW - 599_999 })] }),
+      looks: looks(3),
+    },
+    does: [],
+    says: ["RemovingMember", /is back or listed again/],
+  },
+  {
+    name: "closes the removal of one that is back ten minutes after its time is over",
+    world: {
+      listed: 2,
+      facts: known(3, 0, { intents: [intentOf("RemoveMember", 3, { memberId: "0000000000000003", deadline: NOW - 600_000 })] }),
+      looks: looks(3),
+    },
+    does: ["close RemoveMember demo-10.0.0.3"],
+  },
+  {
     name: "names one that is gone and no member any more, with the way out",
     world: { listed: 2, facts: known(3), looks: { ...looks(2), "10.0.0.3": gone } },
     does: [],
@@ -312,6 +331,12 @@ const cases: readonly {
     world: { listed: 2, facts: known(3), looks: { ...looks(2), "10.0.0.3": gone }, controlPlane: abandoning("uuid-10.0.0.3") },
     does: ["release demo-10.0.0.3", "answer uuid-10.0.0.3"],
   },
+  ...["uuid-10.0.0.", "uuid-10.0.0.33", "UUID-10.0.0.3", "demo-10.0.0.3"].map((word) => ({
+    name: `lets nobody go whose word is another one: ${word}`,
+    world: { listed: 2, facts: known(3), looks: { ...looks(2), "10.0.0.3": gone }, controlPlane: abandoning(word) },
+    does: [],
+    says: ["MachineUnreachable", /abandon-machine: uuid-10\.0\.0\.3\.$/] as const,
+  })),
   {
     name: "resets one that is no member without asking etcd to let it go",
     world: { listed: 2, facts: known(3), looks: { ...looks(2), "10.0.0.3": running({ ...preparing, service: "Failed" }) } },
@@ -421,10 +446,43 @@ const withGhost = (isMadeAnew: boolean): ClusterFacts => {
   const bundle = { ...facts().bundle, wasFound: isMadeAnew };
   return known(2, 0, { machines: [...known(2).machines, ghost], bundle });
 };
+const memberId = "0000000000000003";
+const addedByHand: SeenMachine["declared"] = {
+  name: "",
+  role: "controlplane",
+  address: "",
+  owner: { kind: "TalosControlPlane", name: "demo" },
+  field: "x",
+  version: "v1.13.9",
+  machineSpec: {},
+};
 const ghosts: typeof cases = [
   {
     name: "removes the member of a control plane that was released before a record that was made anew knew its member",
     world: { listed: 2, facts: withGhost(true), looks: { "10.0.0.1": running(member(0, 3)), "10.0.0.2": running(member(1, 3)) } },
+    does: ["open RemoveMember demo-10.0.0.3", "remove 3 of demo-10.0.0.3 via demo-10.0.0.1"],
+  },
+  {
+    name: "removes no member of one that was let go while a machine shows it",
+    world: {
+      listed: 2,
+      facts: known(2, 0, {
+        machines: [...known(2).machines, configured("10.0.0.3", "controlplane", "demo", { memberId, releasedAt: NOW - 1 })],
+      }),
+      looks: { "10.0.0.1": running(member(0, 3)), "10.0.0.2": running(member(1, 3)), "10.0.0.9": running(member(2, 3)) },
+      former: [{ declared: { ...addedByHand, name: "demo-10.0.0.9", address: "10.0.0.9" }, look: running(member(2, 3)) }],
+    },
+    does: [],
+  },
+  {
+    name: "removes the member of one that was let go and that no machine shows",
+    world: {
+      listed: 2,
+      facts: known(2, 0, {
+        machines: [...known(2).machines, configured("10.0.0.3", "controlplane", "demo", { memberId, releasedAt: NOW - 1 })],
+      }),
+      looks: { "10.0.0.1": running(member(0, 3)), "10.0.0.2": running(member(1, 3)) },
+    },
     does: ["open RemoveMember demo-10.0.0.3", "remove 3 of demo-10.0.0.3 via demo-10.0.0.1"],
   },
   {
