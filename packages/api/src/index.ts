@@ -85,6 +85,8 @@ export type { Resource } from "./meta/resource.ts";
 export { conditionCatalogue, conditionFor, releaseOf, statusOf } from "./reasons/catalogue.ts";
 export type { ConditionReason, ConditionType, ReadyReason, ReasonOf } from "./reasons/catalogue.ts";
 export type { ConditionEntry, ConditionKind, ReasonEntry, Release } from "./reasons/entry.ts";
+export { eventCatalogue } from "./reasons/events.ts";
+export type { EventEntry, EventReason, MachineEventReason } from "./reasons/events.ts";
 
 export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";

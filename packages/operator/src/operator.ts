@@ -35,6 +35,7 @@ import { createNeighbours } from "./neighbours/neighbours.ts";
 import { createResults } from "./results/results.ts";
 import { createTimedFiles } from "./results/timed-files.ts";
 import { createOperatorFigures } from "./metrics/figures.ts";
+import { createTelling } from "./telling/telling.ts";
 import type { OperatorDependencies } from "./options.ts";
 
 /** A file system that says nothing for so long hangs. A pass is held up by it once. Milliseconds. */
@@ -68,7 +69,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const { kube: noted, writes } = notingWrites(kube, clock);
   const client = createKubeClient(noted, { timers, random });
-  const events = createEventRecorder({
+  const recorder = createEventRecorder({
     client,
     clock,
     timers,
@@ -76,6 +77,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     reportingController: "talos-operator.dev/operator",
     reportingInstance: identity,
   });
+  const events = createTelling(recorder, timers);
   const figures = metrics === undefined ? undefined : createOperatorFigures(metrics);
   const measured = metrics === undefined || figures === undefined ? {} : { metrics, figures };
   const informers = createInformerRegistry({ client, timers, random, log, watchTimeoutSeconds: WATCH_TIMEOUT_S, ...measured });
@@ -167,7 +169,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       onPoolState: (worker) => pools.enqueue(worker),
       ...(options.rules === undefined ? {} : { rules: options.rules }),
     });
-    const reporter = createMachineController({ ...shared, brain });
+    const reporter = createMachineController({ ...shared, brain, events });
     const pools = createWorkerController({
       ...shared,
       events,

@@ -128,6 +128,8 @@ export async function decidedPass(
     facts,
     bundle,
     event: () => undefined,
+    written: () => undefined,
+    configured: () => undefined,
     wake: () => undefined,
     caughtUp: async () => undefined,
     carriedOut: () => undefined,

@@ -130,9 +130,10 @@ test("events say what was done, with published reasons", () =>
     const events = await world.client
       .resource<{ readonly metadata?: object; readonly reason?: string; readonly action?: string }>(kinds.event)
       .list();
-    assert.deepEqual(events.items.map((event) => `${event.reason} ${event.action}`).toSorted(), [
-      "Created BootstrapEtcd",
-      "Created CreateBundle",
-      "Created WriteKubeconfig",
-    ]);
+    const said = events.items.map(({ reason, action }) => `${reason} ${action}`);
+    assert.deepEqual(
+      said.filter((words) => words.startsWith("Created ")).toSorted(),
+      ["Created CreateBundle", "Created WriteKubeconfig"],
+      said.join(", "),
+    );
   }));

@@ -1,7 +1,7 @@
 import { kubernetesClusterResource, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import type { ClusterDefaults, ConditionInput, KubernetesCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, EventRecorder, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
+import type { Controller, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Leading } from "../../leading.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
 import type { Results } from "../../results/results.ts";
@@ -33,6 +33,8 @@ import type { OwnerQuestion } from "./live-cluster.ts";
 import { readHolding } from "./read-holding.ts";
 import { createSharedEndpoints } from "./shared-endpoint.ts";
 import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
+import type { Telling } from "../../telling/telling.ts";
+import { tellTurns } from "../shared/turns.ts";
 import { createClusterStatusWriter } from "./write-status.ts";
 
 /** The network is asked this often for the address of a cluster. Milliseconds. */
@@ -40,7 +42,7 @@ const ENDPOINT_AGAIN_MS = 5_000;
 
 /** What the controller of KubernetesClusters needs. */
 export interface CompositionControllerOptions extends ControllerPorts, CompositionCaches {
-  readonly events: EventRecorder;
+  readonly events: Telling;
   readonly leading: Leading;
   /** Asked before anything of a cluster is written that another operator made. */
   readonly neighbours: Neighbours;
@@ -73,7 +75,7 @@ export function createCompositionController(options: CompositionControllerOption
   const pools = createPoolApplier(client);
   const pausePools = createPoolPauser(client);
   const endpoints = createSharedEndpoints(client);
-  const statuses = createClusterStatusWriter(client, clusters);
+  const statuses = createClusterStatusWriter(client, clusters, tellTurns(options.events, kubernetesClusterResource));
 
   const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
     const cluster = clusters.store.get(key);
@@ -147,13 +149,7 @@ export function createCompositionController(options: CompositionControllerOption
     const [failure] = failures;
     const conditions = withRefusal([...decision.conditions, ...told, ...made.conditions], failure, cluster.metadata.generation);
     const wait = await statuses.write(seen, { ...decision, conditions: withKstatus(seen, conditions) }, context);
-    if (failure instanceof CompositionError)
-      options.events.record(cluster, {
-        type: "Warning",
-        reason: failure.kind,
-        action: "Compose",
-        note: failure.message,
-      });
+    if (failure instanceof CompositionError) options.events.tell(cluster, failure.kind, "Compose", failure.message);
     if (failure !== undefined) throw failure;
     if (decision.stage === "invalid") options.figures?.failed("KubernetesCluster", "ValidationError");
     const usual = seen.waitsForEndpoint === undefined ? options.intervalMs : Math.min(options.intervalMs, ENDPOINT_AGAIN_MS);

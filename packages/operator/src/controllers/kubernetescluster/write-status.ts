@@ -6,6 +6,7 @@ import { elapsedMs } from "../../elapsed.ts";
 import { isUnderWay, pausedStatus } from "../shared/kstatus.ts";
 import type { ToldStatus } from "../shared/kstatus.ts";
 import { isOfAnother } from "../shared/status-writer.ts";
+import type { StatusWithConditions, TellTurns } from "../shared/turns.ts";
 import { FIELD_MANAGER } from "./apply-machines.ts";
 import type { Seen } from "./model.ts";
 import { stageOfPhase, statusAfter } from "./status.ts";
@@ -25,7 +26,8 @@ export interface ClusterStatusWriter {
   forget(cluster: string): void;
 }
 
-export function createClusterStatusWriter(client: KubeClient, clusters: Informer<KubernetesCluster>): ClusterStatusWriter {
+/** @param tell told what turned in a status, once it is stored */
+export function createClusterStatusWriter(client: KubeClient, clusters: Informer<KubernetesCluster>, tell: TellTurns): ClusterStatusWriter {
   const clusterClient = client.resource<KubernetesCluster>(kubernetesClusterResource);
   const written = new Map<string, number>();
   /** Somebody else's CRD declares the published fields alone. Found out by the first write; another CRD later needs another start. */
@@ -63,6 +65,7 @@ export function createClusterStatusWriter(client: KubeClient, clusters: Informer
       return write(seen, wanted, context);
     }
     written.set(key, now);
+    tell(cluster, before as StatusWithConditions | undefined, after as StatusWithConditions);
     return undefined;
   };
 

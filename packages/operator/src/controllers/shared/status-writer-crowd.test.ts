@@ -5,6 +5,7 @@ import type { TalosMachine } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
+import { silentTelling } from "../../testing/silent-telling.ts";
 import { createStatusWriter } from "./status-writer.ts";
 import type { StatusWriter, WantedStatus } from "./status-writer.ts";
 
@@ -33,7 +34,7 @@ async function writerAfter(count: number): Promise<{ readonly time: VirtualTime;
     watch: () => Promise.reject(new Error("not asked for")),
     close: () => undefined,
   });
-  const writer = createStatusWriter<TalosMachine>(client, talosMachineResource, time.clock, "test");
+  const writer = createStatusWriter<TalosMachine>(client, talosMachineResource, time.clock, "test", silentTelling);
   for (let index = 0; index < count; index += 1) await writer.write(machine(index), ready, EVERY_MS);
   return { time, writer };
 }

@@ -4,6 +4,7 @@ import { talosControlPlaneResource } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeTransport } from "@talos-operator/ports";
+import { silentTelling } from "../../testing/silent-telling.ts";
 import { createStatusWriter, type StatusWriter, type WantedStatus } from "./status-writer.ts";
 
 const EVERY_MS = 500;
@@ -40,7 +41,8 @@ function createStored(): {
     at(ms) {
       now = Date.UTC(2026, 0, 1) + ms;
     },
-    writer: () => createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, { now: () => now }, "talos-operator"),
+    writer: () =>
+      createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, { now: () => now }, "talos-operator", silentTelling),
   };
 }
 
@@ -187,7 +189,13 @@ test("what was made of one object is not said of another that has its name by no
     close: () => undefined,
   };
   const client = createKubeClient(transport);
-  const writer = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, { now: () => 0 }, "talos-operator");
+  const writer = createStatusWriter<TalosControlPlane>(
+    client,
+    talosControlPlaneResource,
+    { now: () => 0 },
+    "talos-operator",
+    silentTelling,
+  );
   const before = createStored().object();
   assert.equal(await writer.write(before, ready(true)), 1_000);
   assert.equal(applied.length, 1);

@@ -4,6 +4,8 @@ import { apiVersionOf, compareResourceVersions, isConflict, isInvalid, keyOf } f
 import type { Delta, KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
+import type { Telling } from "../../telling/telling.ts";
+import { tellTurns } from "./turns.ts";
 
 /** A status as all kinds have it. */
 export interface StatusShape {
@@ -96,13 +98,15 @@ interface OwnWrite {
   readonly pauseMs: number;
 }
 
-/** Status is applied server-side by one field manager per controller. */
+/** Status is applied server-side by one field manager per controller. What turned in it is told in events, once it is stored. */
 export function createStatusWriter<T extends WithStatus>(
   client: KubeClient,
   type: ResourceType,
   clock: Clock,
   fieldManager: string,
+  events: Telling,
 ): StatusWriter<T> {
+  const tell = tellTurns(events, type);
   const written = new Map<string, OwnWrite>();
   const firstAt = new Map<string, number>();
   const crowd = createCrowd();
@@ -170,6 +174,7 @@ export function createStatusWriter<T extends WithStatus>(
         at: now,
         pauseMs: own === undefined || isNews ? everyMs : Math.min(own.pauseMs * 2, LONGEST_PAUSE_MS),
       });
+      tell(object, told, after);
       return undefined;
     },
     isOwn: (delta) =>

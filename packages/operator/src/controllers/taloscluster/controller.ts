@@ -9,7 +9,7 @@ import {
 } from "@talos-operator/api";
 import type { ConditionInput, Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import { commonOptions } from "../shared/controller-ports.ts";
 import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
@@ -20,6 +20,7 @@ import { ownerStays } from "../shared/owner-stays.ts";
 import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
 import { sumOfPools } from "../shared/running-fields.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import type { Telling } from "../../telling/telling.ts";
 import type { WantedStatus } from "../shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
 import { childrenOf, decideCluster, poolsOf } from "./decide.ts";
@@ -38,7 +39,7 @@ const CACHE_BEHIND_MS = 1_000;
 export interface ClusterControllerOptions extends ControllerPorts, Omit<TalosCaches, "machines"> {
   readonly latest: Pick<LatestWords, "talosCluster">;
   readonly hosts: HostOptions;
-  readonly events: EventRecorder;
+  readonly events: Telling;
   /** What the brain would do with the children of a cluster that is only tried; `undefined` = it has not looked yet. */
   readonly planOf: (cluster: ObjectKey) => ForeseenCluster | undefined;
 }
@@ -46,7 +47,7 @@ export interface ClusterControllerOptions extends ControllerPorts, Omit<TalosCac
 /** Makes the control plane and the worker pool of a TalosCluster, and sums up how they are. */
 export function createClusterController(options: ClusterControllerOptions): Controller {
   const { client, talosClusters, controlPlanes, workers } = options;
-  const statuses = createStatusWriter<TalosCluster>(client, talosClusterResource, options.clock, FIELD_MANAGER);
+  const statuses = createStatusWriter<TalosCluster>(client, talosClusterResource, options.clock, FIELD_MANAGER, options.events);
   const clusters = client.resource<TalosCluster>(talosClusterResource);
   // What was last applied to each child, and the generation that came of it: an equal wish for an untouched child costs no request.
   const applied = new Map<string, { readonly wish: string; readonly generation: number | undefined }>();
@@ -127,8 +128,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       const plan = describeDryRun(seen, options.planOf(key));
       const told = findCondition(cluster.status?.conditions, "DryRun")?.message;
       await statuses.write(cluster, pausedStatus(cluster, [pausedCondition(mode), plan]));
-      if (plan.status !== "Unknown" && plan.message !== told)
-        options.events.record(cluster, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message });
+      if (plan.status !== "Unknown" && plan.message !== told) options.events.tell(cluster, "DryRun", "DryRun", plan.message);
       return undefined;
     }
     if (decision.addFinalizer) {

@@ -1,7 +1,8 @@
 import type { HostOptions, TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import type { Controller, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Keys, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import type { Leading } from "../../leading.ts";
+import type { Telling } from "../../telling/telling.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { Told } from "../shared/kstatus.ts";
 import type { LatestWords } from "../shared/latest.ts";
@@ -27,7 +28,7 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   /** To the Kubernetes APIs of the clusters themselves; without it their Nodes are left alone. */
   readonly workloads?: WorkloadDialer;
   readonly keys: Keys;
-  readonly events: EventRecorder;
+  readonly events: Telling;
   readonly leading: Leading;
   readonly latest: LatestWords;
   readonly hosts: HostOptions;

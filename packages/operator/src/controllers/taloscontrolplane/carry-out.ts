@@ -17,6 +17,7 @@ import { createGuard } from "./effects/guard.ts";
 import { createSends } from "./effects/sends.ts";
 import type { Decision, Observed } from "./model.ts";
 import type { ClusterSession } from "./session.ts";
+import { tellNews, tellWritten } from "./tell-news.ts";
 
 /** So long a write waits for the cache to show it, in milliseconds; then the next pass sees what is there. */
 const CACHE_FOLLOWS_MS = 5_000;
@@ -78,7 +79,9 @@ export async function carryOut(
     facts: () => factsNow(session),
     bundle: () => bundleInForce(session, bundles, key.namespace, factsNow(session).bundle),
     wake,
-    event: (regarding, type, reason, action, note) => events.record(regarding, { type, reason, action, note }),
+    event: (regarding, reason, action, note) => events.tell(regarding, reason, action, note),
+    written: (before, after) => tellWritten(seen, before, after, events),
+    configured: (machine) => tellNews({ kind: "machine", reason: "MachineConfigured", machine }, seen, factsNow(session), events),
     carriedOut: (action, thrown) => figures?.carriedOut(action, thrown),
     caughtUp: async (kind, resourceVersion) => {
       if (resourceVersion === undefined) return;

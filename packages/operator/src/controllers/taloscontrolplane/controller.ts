@@ -53,7 +53,7 @@ export function createBrain(options: BrainOptions): Brain {
   const { client, clock, controlPlanes, workers, machines, random } = options;
   const access = createAccessStore(client, options.keys, FIELD_MANAGER);
   const bundles = createBundleStore(client);
-  const statuses = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, clock, FIELD_MANAGER);
+  const statuses = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, clock, FIELD_MANAGER, options.events);
   const surroundings = new Surroundings(options);
   const rules = options.rules ?? defaultRules;
   const openSession = sessionOpener(options, (key) => controller.enqueue(key));

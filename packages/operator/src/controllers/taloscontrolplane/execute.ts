@@ -8,7 +8,7 @@ import {
   talosMachineResource,
   talosWorkerResource,
 } from "@talos-operator/api";
-import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import type { ClusterRecord, EventReason, TalosControlPlane, TalosMachine } from "@talos-operator/api";
 import { addFinalizer, deleteExactly, isAlreadyExists, isConflict, isControlledBy, removeFinalizer } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Logger, RandomSource, Span, SpanAttributes, TalosDialer } from "@talos-operator/ports";
@@ -80,7 +80,11 @@ export interface Effects extends EffectPorts {
   /** The facts as the last write of this pass left them. */
   facts(): ClusterFacts;
   /** Reports to people; best effort. */
-  event(regarding: KubeObject, type: "Normal" | "Warning", reason: string, action: string, note: string): void;
+  event(regarding: KubeObject, reason: EventReason, action: string, note: string): void;
+  /** Tells what was just written into the record. */
+  written(before: ClusterFacts, after: ClusterFacts): void;
+  /** Tells that a machine took its configuration. */
+  configured(machine: MachineName): void;
   /** @throws EffectError `ANOTHER_OPERATOR` while another operator is at work on this cluster */
   demandAlone(isAdopted: boolean): Promise<void>;
   /** @throws EffectError `MODE_CHANGED` when people want the cluster to be left alone by now */
@@ -188,7 +192,7 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       const updated = await client
         .resource<TalosControlPlane>(talosControlPlaneResource)
         .patch({ namespace, name }, { type: "json", operations }, { signal });
-      effects.event(seen.controlPlane, "Normal", "Reconciling", "AnswerAnnotation", action.answer);
+      effects.event(seen.controlPlane, "Reconciling", "AnswerAnnotation", action.answer);
       return effects.caughtUp("TalosControlPlane", updated.metadata.resourceVersion);
     }
     case "DeleteBundle":
@@ -386,7 +390,7 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   // They were stored this moment: whom they are for need not read them again.
   await session.keys(fingerprint, () => Promise.resolve(bundle));
   await equip(session, bundle, fingerprint, effects);
-  effects.event(seen.controlPlane, "Normal", "Created", "CreateBundle", `Made the cluster's keys: Secret ${secret}.`);
+  effects.event(seen.controlPlane, "Created", "CreateBundle", `Made the cluster's keys: Secret ${secret}.`);
 }
 
 /** @throws EffectError `NOT_LEADING` */
@@ -425,6 +429,7 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
     const record = printRecord({ namespace, name }, action.facts, before === "absent" ? undefined : before, writer);
     const stored = action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);
     session.record = { at: clock.now(), value: stored };
+    if (seen.record.kind === "present" && action.ifResourceVersion !== undefined) effects.written(seen.record.value.facts, action.facts);
     for (const { name, spki } of newlyPinned(action.facts, seen)) session.noteSent(pinKey(name), "answered", spki);
     // Whatever record comes after this one did not come with new keys: machines may run that it does not know.
     session.forgetSent("CreateBundle");

@@ -1,8 +1,8 @@
 import { apiVersionOf, clusterRecordResource, findCondition } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
-import type { EventRecorder } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
 import { judgedStatus, pausedStatus, startingConditions } from "../shared/kstatus.ts";
+import type { Telling } from "../../telling/telling.ts";
 import { runningFieldsOf } from "../shared/running-fields.ts";
 import type { ListedMachine } from "../shared/running-fields.ts";
 import type { StatusWriter, WantedStatus } from "../shared/status-writer.ts";
@@ -28,7 +28,7 @@ export async function tell(
   decision: Decision,
   facts: ClusterFacts | undefined,
   statuses: StatusWriter<TalosControlPlane>,
-  events: EventRecorder,
+  events: Telling,
 ): Promise<number | undefined> {
   const looksDueMs = firstLooksDueMs(object, seen);
   if (looksDueMs > 0) return looksDueMs;
@@ -36,8 +36,7 @@ export async function tell(
     const told = findCondition(object.status?.conditions, "DryRun")?.message;
     const written = await statuses.write(object, pausedStatus(object, decision.conditions));
     const plan = decision.conditions.find((condition) => condition.type === "DryRun");
-    if (plan !== undefined && plan.status !== "Unknown" && plan.message !== told)
-      events.record(object, { type: "Normal", reason: "DryRun", action: "DryRun", note: plan.message });
+    if (plan !== undefined && plan.status !== "Unknown" && plan.message !== told) events.tell(object, "DryRun", "DryRun", plan.message);
     return written;
   }
   return statuses.write(object, statusOf(object, seen, decision, facts), STATUS_EVERY_MS);
@@ -78,14 +77,14 @@ function ownMachines({ machines }: Observed): readonly ListedMachine[] {
 }
 
 /** Who deletes a ClusterRecord by hand, and waits, looks there: an event says why it stays. Once in a process for each deletion. */
-export function tellHeldRecord(seen: Observed, session: ClusterSession, events: EventRecorder): void {
+export function tellHeldRecord(seen: Observed, session: ClusterSession, events: Telling): void {
   if (seen.record.kind !== "present" || seen.mode !== "reconcile") return;
   const { metadata } = seen.record.value;
   const held = deletionHeld(seen);
   if (held?.reason !== "RecordDeleted" || session.heldRecord === metadata.deletionTimestamp) return;
   session.heldRecord = metadata.deletionTimestamp;
   const regarding = { apiVersion: apiVersionOf(clusterRecordResource), kind: clusterRecordResource.kind, metadata };
-  events.record(regarding, { type: "Warning", reason: "DeletionHeld", action: "HoldDeletion", note: held.message });
+  events.tell(regarding, "DeletionHeld", "HoldDeletion", held.message);
 }
 
 /** What an earlier process told stays until this one has looked at every machine: that an operator starts is no news of the cluster. */

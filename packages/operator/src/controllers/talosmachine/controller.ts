@@ -11,6 +11,7 @@ import { effectiveMode } from "../shared/mode.ts";
 import { annotationsChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { columnsOf } from "./columns.ts";
+import type { Telling } from "../../telling/telling.ts";
 import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
 import { againWhilePaused } from "./while-paused.ts";
@@ -31,13 +32,20 @@ const REPORT_EVERY_MS = 2_000;
 /** What the reporter needs. */
 export interface MachineControllerOptions extends ControllerPorts, TalosCaches {
   readonly brain: Pick<Brain, "machine">;
+  readonly events: Telling;
 }
 
 /** Observes and reports about machines; sends them nothing. */
 export function createMachineController(options: MachineControllerOptions): Controller {
   const { machines, controlPlanes, workers } = options;
   const greeted = new Set<string>();
-  const statuses = createStatusWriter<TalosMachine>(options.client, talosMachineResource, options.clock, "talos-operator/talosmachine");
+  const statuses = createStatusWriter<TalosMachine>(
+    options.client,
+    talosMachineResource,
+    options.clock,
+    "talos-operator/talosmachine",
+    options.events,
+  );
 
   const poolOf = (machine: TalosMachine): TalosControlPlane | TalosWorker | undefined => {
     const { namespace } = machine.metadata;

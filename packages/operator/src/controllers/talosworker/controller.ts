@@ -11,7 +11,7 @@ import {
   removeFinalizer,
   watchOf,
 } from "@talos-operator/kube-runtime";
-import type { Controller, Delta, EventRecorder, ObjectKey } from "@talos-operator/kube-runtime";
+import type { Controller, Delta, ObjectKey } from "@talos-operator/kube-runtime";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { LatestWords } from "../shared/latest.ts";
@@ -21,6 +21,7 @@ import type { ClustersByKey } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
 import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import type { Telling } from "../../telling/telling.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { Look } from "../../looking/look.ts";
 import type { References } from "../../references/references.ts";
@@ -50,7 +51,7 @@ const HELD_AGAIN_MS = 5_000;
 
 /** What the controller of worker pools needs. */
 export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
-  readonly events: EventRecorder;
+  readonly events: Telling;
   readonly hosts: HostOptions;
   readonly references: References;
   readonly configs: ConfigReferences;
@@ -65,7 +66,13 @@ export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
 /** Makes the TalosMachines of worker pools and sums up how they are; the brain of the cluster does the rest. */
 export function createWorkerController(options: WorkerControllerOptions): Controller {
   const { client, workers, controlPlanes, machines } = options;
-  const statuses = createStatusWriter<TalosWorker>(client, talosWorkerResource, options.clock, "talos-operator/talosworker");
+  const statuses = createStatusWriter<TalosWorker>(
+    client,
+    talosWorkerResource,
+    options.clock,
+    "talos-operator/talosworker",
+    options.events,
+  );
   const pools = client.resource<TalosWorker>(talosWorkerResource);
   const machineClient = client.resource<TalosMachine>(talosMachineResource);
 
@@ -88,8 +95,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       const status =
         mode === "import" ? waitingForImport(worker, name, controlPlane) : pausedStatus(worker, [pausedCondition(mode), ...planned]);
       await statuses.write(worker, status);
-      for (const { message } of planned)
-        if (message !== told) options.events.record(worker, { type: "Normal", reason: "DryRun", action: "DryRun", note: message });
+      for (const { message } of planned) if (message !== told) options.events.tell(worker, "DryRun", "DryRun", message);
       return undefined;
     }
     if (controlPlane !== undefined && isHeld(controlPlane, clusters)) {

@@ -117,7 +117,7 @@ export async function sending(
         if (ending.code === "FAILED_PRECONDITION") {
           session.forgetSent(key);
           holdBack(`it takes nothing now (${ending.words})`);
-        } else effects.event(seen.controlPlane, "Warning", "ConfigApplyFailed", effect, `${machine} refused: ${ending.words}`);
+        } else effects.event(seen.controlPlane, "ConfigApplyFailed", effect, `${machine} refused: ${ending.words}`);
         return;
       case "lost":
         return;

@@ -25,7 +25,7 @@ const REFUSALS: readonly TalosErrorCode[] = ["ALREADY_EXISTS", "FAILED_PRECONDIT
  * there is nothing to pull, or after a while all the same; it is asked again from every state that shows no data; and a process that ends lets it end first.
  */
 export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "BootstrapEtcd" }>, effects: Effects): Promise<void> {
-  const { session, seen, log, signal } = effects;
+  const { session, log, signal } = effects;
   let isWaiting = false;
   try {
     const ending = await attempt("Bootstrap", REFUSALS, effects, async (send) => {
@@ -57,7 +57,6 @@ export async function bootstrapEtcd(action: Extract<Action, { readonly kind: "Bo
         session.bootIdAtBootstrap = bootId;
         await send(() => client.bootstrap({ timeoutMs, signal }));
         log.info({ action: "BootstrapEtcd", machine: action.machine }, "Sent bootstrap");
-        effects.event(seen.controlPlane, "Normal", "Created", "BootstrapEtcd", `Bootstrapping etcd on ${action.machine}.`);
       });
     });
     // Data on our own target: its member list decides whether it is our cluster.

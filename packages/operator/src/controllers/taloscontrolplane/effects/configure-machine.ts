@@ -61,11 +61,11 @@ export async function configureMachine(action: Extract<Action, { readonly kind: 
       await send(() => client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal }));
       log.info({ action: "ConfigureMachine", machine: machine.name }, "Sent machine config");
     });
+    if (ending.kind === "over") effects.configured(machine.name);
     if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
     if (ending.kind === "refused")
       effects.event(
         seen.controlPlane,
-        "Warning",
         "ConfigApplyFailed",
         "ConfigureMachine",
         `${machine.name} refused its configuration: ${ending.words}`,

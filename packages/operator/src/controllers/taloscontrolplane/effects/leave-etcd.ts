@@ -37,12 +37,12 @@ export async function leaveEtcd(action: Extract<Action, { readonly kind: "LeaveE
         );
         log.info({ action: "LeaveEtcd", machine, member: memberId, endpoint: action.address }, "Leaving etcd");
         await send(() => client.etcdLeaveCluster({ timeoutMs, signal }));
-        effects.event(seen.controlPlane, "Normal", "Reconciling", "LeaveEtcd", `${machine} has left etcd and is stopped next.`);
+        effects.event(seen.controlPlane, "Reconciling", "LeaveEtcd", `${machine} has left etcd and is stopped next.`);
       }),
     );
     if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
     if (ending.kind === "refused")
-      effects.event(seen.controlPlane, "Warning", "MemberRemovalFailed", "LeaveEtcd", `${machine} did not leave etcd: ${ending.words}`);
+      effects.event(seen.controlPlane, "MemberRemovalFailed", "LeaveEtcd", `${machine} did not leave etcd: ${ending.words}`);
   } finally {
     for (const { declared } of seen.machines) if (declared.role === "controlplane") session.nudge(declared.name);
     session.nudge(machine);

@@ -44,7 +44,6 @@ export async function removeMember(action: Extract<Action, { readonly kind: "Rem
         await send(() => client.etcdRemoveMemberById(memberId, { timeoutMs, signal }));
         effects.event(
           seen.controlPlane,
-          "Normal",
           "Reconciling",
           "RemoveMember",
           `Member ${memberId} of ${machine}, which is gone, was removed from etcd.`,
@@ -58,7 +57,6 @@ export async function removeMember(action: Extract<Action, { readonly kind: "Rem
     else
       effects.event(
         seen.controlPlane,
-        "Warning",
         "MemberRemovalFailed",
         "RemoveMember",
         `${via.machine} refused to remove member ${memberId} of ${machine}: ${ending.words}`,

@@ -47,12 +47,12 @@ export async function resetMachine(action: Extract<Action, { readonly kind: "Res
         );
         log.info({ action: "ResetMachine", machine: action.machine, endpoint: action.address }, "Resetting machine");
         await send(() => client.reset({ graceful: action.isGraceful === true, reboot: true }, { timeoutMs, signal }));
-        effects.event(seen.controlPlane, "Normal", "Reconciling", "ResetMachine", `Resetting ${action.machine}.`);
+        effects.event(seen.controlPlane, "Reconciling", "ResetMachine", `Resetting ${action.machine}.`);
       }),
     );
     if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
     if (ending.kind === "refused")
-      effects.event(seen.controlPlane, "Warning", "DeleteFailed", "ResetMachine", `${action.machine} refused its reset: ${ending.words}`);
+      effects.event(seen.controlPlane, "DeleteFailed", "ResetMachine", `${action.machine} refused its reset: ${ending.words}`);
   } finally {
     session.nudge(action.machine);
   }

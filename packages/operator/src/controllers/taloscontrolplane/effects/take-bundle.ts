@@ -21,5 +21,5 @@ export async function takeBundle(action: Extract<Action, { readonly kind: "TakeB
   log.info({ action: "TakeBundle", secret: action.secret }, "Taking over the secrets bundle");
   await bundles.create({ namespace, name: action.secret }, name, bundle);
   session.bundle = undefined;
-  effects.event(seen.controlPlane, "Normal", "Imported", "TakeBundle", `Copied the cluster's keys into Secret ${action.secret}.`);
+  effects.event(seen.controlPlane, "Imported", "TakeBundle", `Copied the cluster's keys into Secret ${action.secret}.`);
 }

@@ -74,13 +74,7 @@ export async function deleteNode(action: Extract<Action, { readonly kind: "Delet
     });
     workload.released(machine, node);
     if (wasDeleted)
-      effects.event(
-        effects.seen.controlPlane,
-        "Normal",
-        "Reconciling",
-        "DeleteNode",
-        `Deleted the Node ${node} of ${machine}, which is released.`,
-      );
+      effects.event(effects.seen.controlPlane, "Reconciling", "DeleteNode", `Deleted the Node ${node} of ${machine}, which is released.`);
   });
 }
 

@@ -28,14 +28,13 @@ export async function writeKubeconfig(action: Extract<Action, { readonly kind: "
     if (fault !== undefined) {
       const words = `The kubeconfig that ${action.via} makes is not given to people: ${fault}.`;
       note("refused", words);
-      effects.event(seen.controlPlane, "Warning", "KubeconfigRejected", "WriteKubeconfig", `${words} Find out what runs there.`);
+      effects.event(seen.controlPlane, "KubeconfigRejected", "WriteKubeconfig", `${words} Find out what runs there.`);
       return;
     }
     const stored = await effects.access.writeKubeconfig(seen.controlPlane.metadata.namespace ?? "", action.secret, seen.controlPlane, text);
     session.kubeconfig = { at: clock.now(), value: seenAccess(stored) };
     note("answered");
-    if (stored.isOurs)
-      effects.event(seen.controlPlane, "Normal", "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
+    if (stored.isOurs) effects.event(seen.controlPlane, "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
   } catch (thrown) {
     note("unknown");
     if (isNotedRefusal("WriteKubeconfig", thrown, effects)) return;

@@ -1,0 +1,122 @@
+import type { ConditionKind } from "./entry.ts";
+
+/** One reason of an event. */
+export interface EventEntry {
+  readonly type: "Normal" | "Warning";
+  /** Kinds of the objects that it is about. */
+  readonly on: readonly ConditionKind[];
+  /** When it is told, as one sentence. */
+  readonly when: string;
+  /** What one machine or several of them did, after their names: `joined the cluster`. Only where it is about machines. */
+  readonly did?: string;
+}
+
+const machineAndParents = ["TalosMachine", "TalosControlPlane", "TalosWorker", "TalosCluster", "KubernetesCluster"] as const;
+const parents = ["TalosControlPlane", "TalosWorker", "TalosCluster", "KubernetesCluster"] as const;
+const heads = ["TalosControlPlane", "TalosCluster", "KubernetesCluster"] as const;
+
+/**
+ * Every reason of an event, in the order of a cluster's life. Published reasons of the operators whose kinds these are keep their names.
+ *
+ * Each is told for a fact that was written down, or for a condition that turned, at the moment when that is stored: never twice, and never because something
+ * was read again.
+ */
+export const eventCatalogue = {
+  Created: { type: "Normal", on: ["TalosControlPlane"], when: "The cluster's keys, or the Secret with its kubeconfig, were made." },
+  Imported: {
+    type: "Normal",
+    on: ["TalosControlPlane"],
+    when: "The keys of a running cluster were copied into a Secret of this operator.",
+  },
+  MachineConfigured: {
+    type: "Normal",
+    on: parents,
+    when: "A machine in maintenance mode took its configuration. Before etcd is bootstrapped only pools say so.",
+    did: "took the configuration",
+  },
+  EtcdBootstrapped: { type: "Normal", on: heads, when: "The member list of a control plane proves that etcd was bootstrapped." },
+  MachineJoined: {
+    type: "Normal",
+    on: machineAndParents,
+    when: "A machine runs with its configuration for the first time. While the control plane is not ready only the TalosMachine says so.",
+    did: "joined the cluster",
+  },
+  Ready: { type: "Normal", on: machineAndParents, when: "The condition Ready turned True; on a TalosMachine after it was not." },
+  NotReady: { type: "Warning", on: machineAndParents, when: "The condition Ready is not True any more; the note is its message." },
+  EtcdHealthy: { type: "Normal", on: ["TalosControlPlane"], when: "The condition EtcdHealthy is True again." },
+  EtcdUnhealthy: { type: "Warning", on: ["TalosControlPlane"], when: "The condition EtcdHealthy turned False; the note is its message." },
+  UpgradePending: {
+    type: "Normal",
+    on: parents,
+    when: "The spec asks for another version than runs: the condition UpgradePending turned True, and the note is its message.",
+  },
+  SettingsChanged: {
+    type: "Normal",
+    on: machineAndParents,
+    when: "New settings are in force on a machine, or in its META, without a reboot.",
+    did: "runs with the new settings",
+  },
+  ConfigApplyFailed: { type: "Warning", on: machineAndParents, when: "A machine refused settings, or took them back; the note says why." },
+  MachineDrained: {
+    type: "Normal",
+    on: machineAndParents,
+    when: "The Node of a machine was drained, and the machine is disturbed now.",
+    did: "was drained",
+  },
+  MachineRebooted: { type: "Normal", on: machineAndParents, when: "A machine is back from a reboot that was asked for.", did: "rebooted" },
+  MachineReset: {
+    type: "Normal",
+    on: machineAndParents,
+    when: "A machine was wiped: it answers in maintenance mode, or a container stopped.",
+    did: "was reset",
+  },
+  MachineRemoved: {
+    type: "Normal",
+    on: machineAndParents,
+    when: "A machine is no part of the cluster any more, wiped or not.",
+    did: "left the cluster",
+  },
+  MemberRemovalFailed: {
+    type: "Warning",
+    on: ["TalosControlPlane"],
+    when: "A member could not leave etcd, or could not be taken out of it.",
+  },
+  DeleteFailed: { type: "Warning", on: ["TalosControlPlane"], when: "A machine refused its reset." },
+  KubeconfigRejected: {
+    type: "Warning",
+    on: ["TalosControlPlane"],
+    when: "What a control plane gives as kubeconfig does not lead into this cluster.",
+  },
+  Reconciling: {
+    type: "Normal",
+    on: ["TalosControlPlane"],
+    when: "A step was done that has no reason of its own: a member left etcd, a Node was deleted, an annotation was answered.",
+  },
+  DryRun: {
+    type: "Normal",
+    on: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
+    when: "The plan of an object with reconcile-mode dryrun became another.",
+  },
+  DeletionHeld: { type: "Warning", on: ["ClusterRecord"], when: "Somebody deleted the ClusterRecord of a cluster that is there." },
+  ValidationError: { type: "Warning", on: ["KubernetesCluster"], when: "Something is wrong with the spec: only another spec helps." },
+  MachineCreationError: {
+    type: "Warning",
+    on: ["KubernetesCluster"],
+    when: "A Machine, or a pool of them, could not be made or changed; it is tried again.",
+  },
+  FileSystemError: {
+    type: "Warning",
+    on: ["KubernetesCluster"],
+    when: "A file below RESULTS_PATH could not be written; the cluster goes on without.",
+  },
+  OwnerReferenceError: { type: "Warning", on: ["KubernetesCluster"], when: "A Machine came back without its owner; it is tried again." },
+  ApiError: { type: "Warning", on: ["KubernetesCluster"], when: "The API server refused a write, or did not answer; it is tried again." },
+} as const satisfies Readonly<Record<string, EventEntry>>;
+
+/** A reason of {@link eventCatalogue}. */
+export type EventReason = keyof typeof eventCatalogue;
+
+/** A reason that is about machines, of which several may be told in one event. */
+export type MachineEventReason = {
+  [R in EventReason]: (typeof eventCatalogue)[R] extends { readonly did: string } ? R : never;
+}[EventReason];

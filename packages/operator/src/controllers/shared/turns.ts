@@ -1,0 +1,67 @@
+import { findCondition } from "@talos-operator/api";
+import type { Condition, EventReason } from "@talos-operator/api";
+import { apiVersionOf } from "@talos-operator/kube-runtime";
+import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { Telling } from "../../telling/telling.ts";
+
+/** A status as all kinds have it. */
+export interface StatusWithConditions {
+  readonly conditions?: readonly Condition[];
+}
+
+/** A condition that turned, as an event tells it. */
+export interface Turn {
+  readonly reason: EventReason;
+  readonly note: string;
+}
+
+/**
+ * Conditions that turned between two statuses, of which the second was just stored. Pure: a status outlives the process that wrote it, so a turn is told once.
+ *
+ * That an object never said before whether it is ready is no turn to NotReady.
+ */
+export function turnsOf(before: StatusWithConditions | undefined, after: StatusWithConditions): readonly Turn[] {
+  const turned = (type: "Ready" | "EtcdHealthy" | "UpgradePending", to: "True" | "not"): Condition | undefined => {
+    const was = findCondition(before?.conditions, type)?.status === "True";
+    const is = findCondition(after.conditions, type);
+    return to === "True"
+      ? !was && is?.status === "True"
+        ? is
+        : undefined
+      : was && is !== undefined && is.status !== "True"
+        ? is
+        : undefined;
+  };
+  const all: readonly (readonly [EventReason, Condition | undefined])[] = [
+    ["Ready", turned("Ready", "True")],
+    ["NotReady", turned("Ready", "not")],
+    ["UpgradePending", turned("UpgradePending", "True")],
+    ["EtcdHealthy", turned("EtcdHealthy", "True")],
+    ["EtcdUnhealthy", turned("EtcdHealthy", "not")],
+  ];
+  return all.flatMap(([reason, condition]) => (condition === undefined ? [] : [{ reason, note: condition.message }]));
+}
+
+/** Told by whoever stored a status. */
+export type TellTurns = (object: KubeObject, before: StatusWithConditions | undefined, after: StatusWithConditions) => void;
+
+/** Good news of which only the end of a bad one is worth an event: the rest is told by what was written down. */
+const AFTER: Partial<Record<EventReason, EventReason>> = { EtcdHealthy: "EtcdUnhealthy" };
+const AFTER_ON_MACHINES: Partial<Record<EventReason, EventReason>> = { ...AFTER, Ready: "NotReady" };
+
+/** Tells turns in events; of an object that goes nobody asks whether it is ready. */
+export function tellTurns(events: Telling, type: ResourceType): TellTurns {
+  const kind = { apiVersion: apiVersionOf(type), kind: type.kind };
+  const after = type.kind === "TalosMachine" ? AFTER_ON_MACHINES : AFTER;
+  const told = new Set<string>();
+  return (object, before, now) => {
+    for (const { reason, note } of turnsOf(before, now)) {
+      const keyOf = (one: EventReason): string => `${object.metadata?.uid}/${one}`;
+      const awaited = after[reason];
+      // A bad turn is remembered until the good one.
+      if (Object.values(after).includes(reason)) told.add(keyOf(reason));
+      if (awaited !== undefined && !told.delete(keyOf(awaited))) continue;
+      if (object.metadata?.deletionTimestamp === undefined) events.tell({ ...object, ...kind }, reason, reason, note);
+    }
+  };
+}
