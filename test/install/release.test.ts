@@ -48,6 +48,8 @@ describe("what is released", () => {
       const [workflow] = parseKubernetesYaml(read(`.github/workflows/${file}`)) as readonly { permissions?: object; jobs?: object }[];
       assert.deepEqual(workflow?.permissions, { contents: "read" }, `${file} has more rights than reading`);
       assert.ok(Object.keys(workflow.jobs ?? {}).length > 0, file);
+      for (const [, used = ""] of read(`.github/workflows/${file}`).matchAll(/uses: (.*)/g))
+        assert.match(used, /^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, `${file}: a tag can be moved, a commit cannot`);
     }
     assert.match(read(".github/workflows/ci.yml"), /run: npm run all$/m);
     const release = read(".github/workflows/release.yml");
