@@ -1,19 +1,29 @@
 import { isSaid } from "../controllers/shared/outlook.ts";
-import type { Explanation } from "./explain.ts";
+import type { Explanation, WaitedFor } from "./explain.ts";
 
 /** Decisions that are printed for people; `-o json` has all. */
 const SHOWN_DECISIONS = 10;
 
 /** The explanation as text for a terminal. */
 export function printExplanation(explanation: Explanation, now: number): string {
-  const { object, namespace, state, isSettled, waitingFor, openIntents, decisions } = explanation;
+  const { object, namespace, state, isSettled, waitingFor, worthKnowing, openIntents, decisions } = explanation;
   const head = `${object} in namespace ${namespace}${state === undefined ? "" : `: ${state}`}`;
-  const waits = waitingFor.flatMap((one) => [
-    "",
-    `  ${one.object}  ${one.condition}=${one.status}  ${one.reason}  since ${one.since} (${agoOf(one.since, now)})`,
-    ...one.message.split("\n").map((line) => `    ${line}`),
-    ...(isSaid(one.message, one.releasedBy) ? [] : [`    To continue: ${one.releasedBy}`]),
-  ]);
+  const printed: string[] = [];
+  // A parent says what its parts say: nothing is told twice.
+  const once = (text: string): boolean => {
+    const isNew = !printed.some((earlier) => earlier.includes(text));
+    printed.push(text);
+    return isNew;
+  };
+  const linesOf = (one: WaitedFor): readonly string[] => {
+    const isOneself = isSaid(one.message, one.releasedBy);
+    return [
+      "",
+      `  ${one.object}  ${one.condition}=${one.status}  ${one.reason}  since ${one.since} (${agoOf(one.since, now)})`,
+      ...(once(one.message) ? one.message.split("\n").map((line) => `    ${line}`) : []),
+      ...(isOneself || !once(one.releasedBy) ? [] : [`    To continue: ${one.releasedBy}`]),
+    ];
+  };
   const intents = openIntents.flatMap(({ what, machine, at, deadline, why }) => [
     `  ${what} ${machine.name} (${machine.address}), written ${at}, over at ${deadline}`,
     `    ${why}`,
@@ -26,9 +36,9 @@ export function printExplanation(explanation: Explanation, now: number): string 
   ]);
   return [
     head,
-    ...(isSettled && waitingFor.length === 0
-      ? ["", "It is as asked for; nothing is waited for."]
-      : ["", isSettled ? "It is as asked for. Worth knowing:" : "Waiting for:", ...waits]),
+    ...(isSettled ? ["", worthKnowing.length === 0 ? "It is as asked for; nothing is waited for." : "Nothing is waited for."] : []),
+    ...(waitingFor.length === 0 ? [] : ["", "Waiting for:", ...waitingFor.flatMap(linesOf)]),
+    ...(worthKnowing.length === 0 ? [] : ["", "Worth knowing:", ...worthKnowing.flatMap(linesOf)]),
     ...(intents.length === 0 ? [] : ["", "Open effects, whose end was not seen yet:", ...intents]),
     ...(told.length === 0
       ? []

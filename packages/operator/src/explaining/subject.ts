@@ -10,7 +10,8 @@ import {
 import type { ClusterRecord, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { isForbidden } from "@talos-operator/kube-runtime";
 import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
-import type { ExplainInput, Explained } from "./explain.ts";
+import type { ExplainInput } from "./explain.ts";
+import type { Explained } from "./what-stands.ts";
 
 const resources = [
   talosClusterResource,
