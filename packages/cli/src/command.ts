@@ -26,6 +26,8 @@ export interface FlagSpec {
 export interface OperandSpec {
   readonly name: string;
   readonly summary: string;
+  /** It may be left out. */
+  readonly isOptional?: boolean;
 }
 
 export interface CommandSpec {
@@ -34,7 +36,7 @@ export interface CommandSpec {
   readonly summary: string;
   /** Paragraphs below the summary. */
   readonly description?: string;
-  /** All are required, in this order. */
+  /** In this order; one that may be left out is the last. */
   readonly operands?: readonly OperandSpec[];
   readonly flags: readonly FlagSpec[];
   /** Runs until done, or until `context.signal` aborts for commands that stay. Failures that a user can mend are thrown as `CliError`. */

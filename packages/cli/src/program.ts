@@ -49,11 +49,12 @@ function createCommand(spec: CommandSpec, name: string, context: CommandContext)
     .description(spec.description === undefined ? spec.summary : `${spec.summary}\n\n${spec.description}`)
     .allowExcessArguments(false);
   const operands = spec.operands ?? [];
-  for (const operand of operands) command.argument(`<${operand.name}>`, operand.summary);
+  for (const { name: operand, summary, isOptional } of operands)
+    command.argument(isOptional === true ? `[${operand}]` : `<${operand}>`, summary);
   for (const option of spec.flags.flatMap(createOptions)) command.addOption(option);
   return command.action(async (...given: unknown[]) => {
     const options = given[operands.length] as Record<string, unknown>;
-    const positional = Object.fromEntries(operands.map((operand, index) => [operand.name, given[index] as string]));
+    const positional = Object.fromEntries(operands.map((operand, index) => [operand.name, given[index] as string | undefined]));
     return spec.run({ ...flagValues(spec.flags, options), ...positional }, context);
   });
 }

@@ -16,7 +16,7 @@ export function commandReference(commands: readonly CommandSpec[]): string {
 function commandSection(command: CommandSpec): readonly string[] {
   return [
     "",
-    `## ${[command.name, ...(command.operands ?? []).map(({ name }) => `&lt;${name}&gt;`)].join(" ")}`,
+    `## ${[command.name, ...(command.operands ?? []).map(({ name, isOptional }) => (isOptional === true ? `[${name}]` : `&lt;${name}&gt;`))].join(" ")}`,
     "",
     command.summary,
     ...(command.description === undefined ? [] : ["", command.description]),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,13 @@ import { startEmbeddedApi } from "../process/embedded-api.ts";
 import type { EmbeddedApi } from "../process/embedded-api.ts";
 import { createProgram } from "../program.ts";
 import { commandGroups, commands } from "./index.ts";
+
+const namespaceType = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false } as const;
+const controlPlane = {
+  apiVersion: "talos.alperen.cloud/v1alpha1",
+  kind: "TalosControlPlane",
+  spec: { version: "v1.13.9", kubeVersion: "v1.36.3", mode: "metal", metalSpec: { machines: [{ address: "10.0.0.1" }] } },
+};
 
 let folder = "";
 let api: EmbeddedApi;
@@ -29,12 +37,7 @@ before(async () => {
   });
   await createKubeClient(api.transport)
     .resource(talosControlPlaneResource)
-    .create({
-      apiVersion: "talos.alperen.cloud/v1alpha1",
-      kind: "TalosControlPlane",
-      metadata: { namespace: "default", name: "demo" },
-      spec: { version: "v1.13.9", kubeVersion: "v1.36.3", mode: "metal", metalSpec: { machines: [{ address: "10.0.0.1" }] } },
-    } as object);
+    .create({ ...controlPlane, metadata: { namespace: "default", name: "demo" } } as object);
 });
 after(async () => {
   await api.close();
@@ -97,6 +100,68 @@ describe("why", () => {
       assert.match(error.remedy, remedy);
       assert.equal(error.exitCode, code);
       assert.equal(out, "");
+    });
+});
+
+describe("status", () => {
+  const status = (...words: readonly string[]): ReturnType<typeof run> => run("status", ...words, "--kubeconfig", api.kubeconfigPath);
+
+  for (const words of [[], ["tcp/demo"], ["-A"], ["TalosControlPlane/demo", "--all"]])
+    it(`shows the tree for ${JSON.stringify(words)}`, async () => {
+      const { out, error } = await status(...words);
+      assert.equal(error, undefined);
+      assert.match(
+        out,
+        /^OBJECT[^\n]*\nTalosControlPlane.*demo +Unknown +Pending[^\n]*\n +! The operator has not written a status yet\.\n$/,
+      );
+    });
+
+  it("gives the same as data", async () => {
+    const { out } = await status("-o", "json");
+    const [tree] = JSON.parse(out) as readonly { readonly kind: string; readonly ready: string; readonly machines: object }[];
+    assert.deepEqual([tree?.kind, tree?.ready, tree?.machines], ["TalosControlPlane", "Unknown", { ready: 0, wanted: 1 }]);
+  });
+
+  it("says that there is no cluster", async () => {
+    assert.match((await status("-n", "other")).out, /There is no cluster in namespace other\./);
+  });
+
+  it("goes on with --watch until it is stopped, and tells what changes", async () => {
+    const stdout = new PassThrough();
+    const stop = new AbortController();
+    const stream = stdout as unknown as NodeJS.WriteStream;
+    const client = createKubeClient(api.transport).resource(talosControlPlaneResource);
+    const watching = createProgram(commands, "0", { signal: stop.signal, stdout: stream, stderr: stream }, commandGroups).parseAsync(
+      ["status", "--watch", "-n", "watched", "--kubeconfig", api.kubeconfigPath],
+      { from: "user" },
+    );
+    await once(stdout, "readable");
+    assert.match(String(stdout.read()), /There is no cluster\./);
+    await createKubeClient(api.transport)
+      .resource(namespaceType)
+      .create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "watched" } });
+    await client.create({ ...controlPlane, metadata: { namespace: "watched", name: "second" } } as object);
+    let out = "";
+    while (!out.includes("second")) {
+      await once(stdout, "readable");
+      out += String(stdout.read() ?? "");
+    }
+    stop.abort();
+    await watching;
+    assert.match(out, /^\d\d:\d\d:\d\d {2}TalosControlPlane watched\/second {2}Pending/);
+  });
+
+  const refused: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ["an object that does not exist", ["tcp/nobody"], /no TalosControlPlane nobody in namespace default/],
+    ["an object of all namespaces", ["tcp/demo", "-A"], /in one namespace/],
+    ["data that goes on", ["--watch", "-o", "json"], /--watch shows text only/],
+    ["a kind that it does not know", ["pod/x"], /"pod" is no kind/],
+  ];
+  for (const [what, words, message] of refused)
+    it(`refuses ${what}`, async () => {
+      const { error } = await status(...words);
+      assert.ok(error instanceof CliError, String(error));
+      assert.match(error.message, message);
     });
 });
 

@@ -8,7 +8,7 @@ export const demoCommand: CommandSpec = {
   name: "demo",
   summary: "Simulated machines, embedded Kubernetes API and operator in one process: a first cluster to watch and play with.",
   description:
-    "Applies an example (3 control planes, 3 workers), shows the rollout, says how to reach the cluster, and stays until Ctrl-C.",
+    "Applies an example (3 control planes, 3 workers), shows how it is made, says how to reach the cluster, and goes on showing it until Ctrl-C.",
   flags: [
     { name: "exit-when-ready", kind: "boolean", summary: "stop as soon as everything that was applied is Ready" },
     {
@@ -39,5 +39,9 @@ export const demoCommand: CommandSpec = {
     { name: "persist", kind: "boolean", summary: "keep nothing but the kubeconfigs: the next start begins anew", default: true },
     listenFlag,
   ],
-  run: async (flags, context) => (await import("./run-demo.ts")).runDemo(flags, context),
+  run: async (flags, context) => {
+    // Loading takes seconds where nothing is cached: whoever waits reads at once what is coming.
+    context.stderr.write("Starting simulated machines, a Kubernetes API and the operator ...\n");
+    await (await import("./run-demo.ts")).runDemo(flags, context);
+  },
 };

@@ -13,6 +13,7 @@ import { secretsFromConfigCommand } from "./secrets-from-config.ts";
 import { secretsGenerateCommand } from "./secrets-generate.ts";
 import { simulatorCommand } from "./simulator.ts";
 import { standaloneCommand } from "./standalone.ts";
+import { statusCommand } from "./status.ts";
 import { whyCommand } from "./why.ts";
 
 /** Every command, in the order of help. */
@@ -22,6 +23,7 @@ export const commands: readonly CommandSpec[] = [
   standaloneCommand,
   apiserverCommand,
   simulatorCommand,
+  statusCommand,
   whyCommand,
   planCommand,
   secretsGenerateCommand,

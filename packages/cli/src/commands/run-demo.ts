@@ -2,23 +2,23 @@ import { createWriteStream, type WriteStream } from "node:fs";
 import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
 import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
-import { waitingLines, type Picture } from "../live/picture.ts";
 import { createScreen } from "../live/screen.ts";
-import { seconds } from "../live/render.ts";
-import { writeAccessFiles, type AccessFiles } from "../process/access-files.ts";
-import type { NamedObject } from "../process/apply-object.ts";
+import { seconds } from "../live/times.ts";
+import { writeAllAccessFiles } from "../process/access-files.ts";
+import { attendClusters } from "../process/attend.ts";
 import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
 import { exampleManifest } from "../process/example.ts";
+import { accessHints, closingHints, type StartedAs } from "../process/hints.ts";
 import { readListen } from "../process/listen.ts";
+import { GOAL_KINDS } from "../process/look-at-clusters.ts";
 import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
 import { createNodeCheck } from "../process/node-check.ts";
-import { followRollout, GOAL_KINDS, takePicture, type RolloutOptions } from "../process/rollout.ts";
+import { createRecentEvents } from "../process/recent-events.ts";
 import { startProvidedMachines } from "../process/provided-machines.ts";
 import { startSimulatedMachines } from "../process/simulated-machines.ts";
-import { startStandalone, type StandaloneProcess } from "../process/standalone-process.ts";
-import { untilAborted } from "../process/until-aborted.ts";
+import { startStandalone } from "../process/standalone-process.ts";
 import { readSettings } from "../settings/read-settings.ts";
 
 /** Runs the demo until it is Ready (with `--exit-when-ready`) or until it is stopped. */
@@ -60,6 +60,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     compositions,
     startSurroundings: async (client) => {
       const talosVersion = requiredString(flags, "talos-version");
+      context.stderr.write(`The Kubernetes API answers; ${addresses.length} machines boot ...\n`);
       const machines = await startSimulatedMachines({
         folder: persist ? folder : undefined,
         addresses,
@@ -77,21 +78,55 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
       };
     },
   });
+  const started: StartedAs = { words: process.argv.slice(2), environment: process.env, folder: process.cwd() };
+  const nodes = createNodeCheck(standalone.client);
+  let isStaying = true;
+  let wasReady = false;
   try {
     const applied = await standalone.apply(objects);
-    const elapsedMs = (): number => systemClock.now() - begunAt;
-    const screen = createScreen(context.stderr, process.env);
-    await waitUntilReady({ flags, context, standalone, applied, addresses, show: (picture) => screen.show(picture, elapsedMs()) });
-    screen.finish([`\nReady after ${seconds(elapsedMs())}.`]);
-    context.stdout.write(`${summary(standalone, await accessFiles(standalone, folder, applied))}\n`);
-    if (booleanFlag(flags, "exit-when-ready")) return;
-    context.stderr.write("Ctrl-C stops it; the next start goes on where this one ends.\n");
-    await Promise.race([untilAborted(context.signal), standalone.operator.done]);
+    const screen = createScreen(context.stderr, process.env, { most: MOST_ALIKE, kept: context.stdout });
+    const attending = attendClusters(
+      {
+        client: standalone.client,
+        applied,
+        nodes,
+        clock: systemClock,
+        timers: systemTimers,
+        screen,
+        events: createRecentEvents(standalone.client, begunAt),
+        begunAt,
+        addresses,
+        timeoutSeconds: numberFlag(flags, "timeout"),
+        onReady: async () => {
+          const files = await writeAllAccessFiles(standalone.client, folder, applied);
+          const hints = accessHints(started, { kubeconfig: standalone.api.kubeconfigPath, applied, files });
+          isStaying = !booleanFlag(flags, "exit-when-ready");
+          screen.keep([`Ready after ${seconds(systemClock.now() - begunAt)}.`], hints, isStaying ? ["", "Ctrl-C stops it."] : []);
+          return isStaying ? "stay" : "leave";
+        },
+      },
+      context.signal,
+    );
+    const stopped = standalone.operator.done.then(() => Promise.reject(new Error("the operator stopped")));
+    wasReady = await Promise.race([attending, stopped]);
+    if (isStaying) context.stderr.write("\nStopping ...\n");
   } finally {
+    nodes.close();
     await standalone.close();
     keys.close();
     lock?.close();
   }
+  if (isStaying) for (const line of closingHints(started, whatStays(folder, persist))) context.stderr.write(`${line}\n`);
+  if (!wasReady) throw context.signal.reason;
+}
+
+/** Machines that are alike are shown up to this many. */
+const MOST_ALIKE = 10;
+
+function whatStays(folder: DataFolder, persist: boolean): Parameters<typeof closingHints>[1] {
+  return persist
+    ? { folder: folder.path, kept: "The cluster, its keys and the disks of its machines are kept in", anew: "deletes all of it" }
+    : { folder: folder.path, kept: "Nothing is kept but kubeconfigs, of no use from now on, in", anew: undefined };
 }
 
 /** The demo's log. When it cannot be written (the disk is full), the state cannot either: that ends the demo, with a word about it. */
@@ -115,81 +150,4 @@ function simulatedAddresses(flags: FlagValues, named: readonly string[]): readon
   const addresses = new Set(named);
   for (let n = 1; addresses.size < count; n += 1) addresses.add(simulatedAddress(n));
   return [...addresses];
-}
-
-interface Wait {
-  readonly flags: FlagValues;
-  readonly context: CommandContext;
-  readonly standalone: StandaloneProcess;
-  readonly applied: readonly NamedObject[];
-  readonly addresses: readonly string[];
-  readonly show: (picture: Picture) => void;
-}
-
-async function waitUntilReady({ flags, context, standalone, applied, addresses, show }: Wait): Promise<void> {
-  const timeoutSeconds = numberFlag(flags, "timeout");
-  let last: Picture | undefined;
-  const giveUp = new AbortController();
-  const timer =
-    timeoutSeconds === undefined ? undefined : systemTimers.schedule(timeoutSeconds * 1000, () => giveUp.abort(new Error("time is up")));
-  const nodes = createNodeCheck(standalone.client);
-  const options: RolloutOptions = {
-    client: standalone.client,
-    nodes,
-    timers: systemTimers,
-    applied,
-    addresses,
-    show: (picture) => {
-      last = picture;
-      show(picture);
-    },
-  };
-  const rollout = followRollout(options, AbortSignal.any([giveUp.signal, context.signal]));
-  try {
-    await Promise.race([rollout, standalone.operator.done.then(() => Promise.reject(new Error("the operator stopped")))]);
-  } catch (error) {
-    if (!giveUp.signal.aborted) throw error;
-    const waiting = waitingLines(last ?? (await takePicture(options)));
-    throw new CliError(
-      `not Ready after ${timeoutSeconds} s; still waits for:\n${waiting.map((line) => `  - ${line}`).join("\n")}`,
-      "Allow more time with --timeout, or look at demo.log in the data folder.",
-      { exitCode: 3, cause: error },
-    );
-  } finally {
-    timer?.cancel();
-    nodes.close();
-  }
-}
-
-async function accessFiles(
-  standalone: StandaloneProcess,
-  folder: ReturnType<typeof openDataFolder>,
-  applied: readonly NamedObject[],
-): Promise<readonly AccessFiles[]> {
-  const owners = applied.filter(({ kind }) => kind === "KubernetesCluster" || kind === "TalosCluster" || kind === "TalosControlPlane");
-  const files: AccessFiles[] = [];
-  for (const owner of owners) {
-    const written = await writeAccessFiles(standalone.client, folder, owner);
-    if (written !== undefined) files.push(written);
-  }
-  return files;
-}
-
-function summary(standalone: StandaloneProcess, files: readonly AccessFiles[]): string {
-  const lines = [
-    "",
-    "The operator's Kubernetes API:",
-    `  export KUBECONFIG=${standalone.api.kubeconfigPath}`,
-    "  kubectl get talosclusters,taloscontrolplanes,talosworkers,talosmachines",
-    "  kubectl get kubernetesclusters,machines",
-  ];
-  for (const { cluster, kubeconfig, talosconfig } of files) {
-    lines.push(
-      "",
-      `Cluster ${cluster}:`,
-      `  kubectl --kubeconfig ${kubeconfig} get nodes -o wide`,
-      `  talosctl --talosconfig ${talosconfig} get members`,
-    );
-  }
-  return lines.join("\n");
 }

@@ -5,12 +5,12 @@ import { CliError } from "../cli-error.ts";
 import { booleanFlag, requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { withKube } from "../process/kube-of-flags.ts";
 import { readManifest } from "../process/manifest.ts";
+import { outputForm } from "./asked-object.ts";
 
 const KINDS: ReadonlySet<string> = new Set(["TalosCluster", "TalosControlPlane", "TalosWorker"]);
 
 export async function runPlan(flags: FlagValues, { stdout, stderr }: CommandContext): Promise<void> {
-  const form = requiredString(flags, "output");
-  if (form !== "text" && form !== "json") throw new CliError(`"${form}" is no form of output`, "Use text or json.", { exitCode: 2 });
+  const form = outputForm(requiredString(flags, "output"));
   const file = requiredString(flags, "filename");
   const objects = readManifest(file);
   const ours = objects.filter(({ kind, apiVersion }) => KINDS.has(kind) && apiVersion.startsWith("talos.alperen.cloud/"));

@@ -13,7 +13,7 @@ export interface AccessFiles {
 }
 
 /** Writes the access Secrets of an applied cluster into the data folder; `undefined` while they are not there. */
-export async function writeAccessFiles(client: KubeClient, folder: DataFolder, object: NamedObject): Promise<AccessFiles | undefined> {
+async function writeAccessFiles(client: KubeClient, folder: DataFolder, object: NamedObject): Promise<AccessFiles | undefined> {
   const { name, namespace = "default" } = object.metadata;
   const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(name));
   const talosconfig = await readSecretText(client, namespace, talosconfigSecretName(name));
@@ -26,6 +26,22 @@ export async function writeAccessFiles(client: KubeClient, folder: DataFolder, o
     talosconfig: folder.file("clusters", namespace, name, "talosconfig"),
   };
 }
+
+/** Those of everything that was applied and has access Secrets, as far as they are there. */
+export async function writeAllAccessFiles(
+  client: KubeClient,
+  folder: DataFolder,
+  applied: readonly NamedObject[],
+): Promise<readonly AccessFiles[]> {
+  const files: AccessFiles[] = [];
+  for (const owner of applied.filter(({ kind }) => OWNERS.has(kind))) {
+    const written = await writeAccessFiles(client, folder, owner);
+    if (written !== undefined) files.push(written);
+  }
+  return files;
+}
+
+const OWNERS: ReadonlySet<string> = new Set(["KubernetesCluster", "TalosCluster", "TalosControlPlane"]);
 
 /** The text in a Secret that holds one file; `undefined` when there is no such Secret. */
 export async function readSecretText(client: KubeClient, namespace: string, name: string): Promise<string | undefined> {

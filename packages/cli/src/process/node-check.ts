@@ -14,8 +14,8 @@ const ANSWER_WITHIN_MS = 2000;
  * A status outlives the process that wrote it: after a start it may still say Ready while no machine runs.
  */
 export interface NodeCheck {
-  /** Addresses of the Nodes that are Ready now. A cluster that does not answer has none. */
-  readyAddresses(): Promise<ReadonlySet<string>>;
+  /** Names of the Nodes that are Ready now, by address. A cluster that does not answer has none. */
+  upNodes(): Promise<ReadonlyMap<string, string>>;
   close(): void;
 }
 
@@ -34,8 +34,8 @@ export function createNodeCheck(client: KubeClient): NodeCheck {
     return transport;
   };
   return {
-    async readyAddresses() {
-      const found = new Set<string>();
+    async upNodes() {
+      const found = new Map<string, string>();
       const machines = (await client.resource<TalosMachine>(talosMachineResource).list()).items;
       for (const { metadata = {} } of (await client.resource(talosControlPlaneResource).list()).items) {
         const { name = "", namespace = "default", ownerReferences = [] } = metadata;
@@ -45,7 +45,7 @@ export function createNodeCheck(client: KubeClient): NodeCheck {
         const controlPlaneAt = machines.find(
           ({ metadata: own, spec }) => own.namespace === namespace && spec?.controlPlaneRef?.name === name,
         )?.spec?.endpoint;
-        for (const address of await readyNodes(await transportFor(kubeconfig, controlPlaneAt))) found.add(address);
+        for (const [address, node] of await readyNodes(await transportFor(kubeconfig, controlPlaneAt))) found.set(address, node);
       }
       return found;
     },
@@ -56,19 +56,24 @@ export function createNodeCheck(client: KubeClient): NodeCheck {
 }
 
 interface NodeFacts {
+  readonly metadata?: { readonly name?: string };
   readonly status?: {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
   };
 }
 
-async function readyNodes(transport: KubeTransport): Promise<readonly string[]> {
+async function readyNodes(transport: KubeTransport): Promise<readonly (readonly [address: string, name: string])[]> {
   try {
     const response = await transport.send({ method: "GET", path: "/api/v1/nodes" }, { timeoutMs: ANSWER_WITHIN_MS });
     const nodes = (response.body as { items?: readonly NodeFacts[] } | undefined)?.items ?? [];
     return nodes
       .filter(({ status }) => status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true)
-      .flatMap(({ status }) => (status?.addresses ?? []).filter(({ type }) => type === "InternalIP").map(({ address }) => address));
+      .flatMap(({ metadata, status }) =>
+        (status?.addresses ?? [])
+          .filter(({ type }) => type === "InternalIP")
+          .map(({ address }) => [address, metadata?.name ?? ""] as const),
+      );
   } catch (error) {
     // No answer is what is asked about here; the next look asks again.
     if (error instanceof Error && error.name === "KubeTransportFailure") return [];

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { accessHints, closingHints, commandLine } from "./hints.ts";
+
+const start = { npm_lifecycle_event: "start", INIT_CWD: "/home/me/clone" };
+const started = (words: readonly string[], environment: NodeJS.ProcessEnv = start) => ({ words, environment, folder: "/home/me/clone" });
+const files = [{ cluster: "default/first", kubeconfig: "/home/my files/kubeconfig", talosconfig: "/d/talosconfig" }];
+
+it("repeats the command as it was typed, for a shell", () => {
+  assert.equal(commandLine(started(["demo"])), "npm start");
+  assert.equal(commandLine(started(["demo", "--data-dir", "my folder"])), "npm start -- --data-dir 'my folder'");
+  assert.equal(
+    commandLine(started(["standalone", "--manifest", "it's.yaml"], { npm_lifecycle_event: "talos-operator" })),
+    "npm run talos-operator -- standalone --manifest 'it'\\''s.yaml'",
+  );
+  assert.equal(commandLine(started(["standalone"], {})), "talos-operator standalone");
+  assert.equal(commandLine(started(["demo"]), ["why", "tc/first"]), "npm run talos-operator -- why tc/first");
+});
+
+it("names what was applied and nothing else, and quotes paths", () => {
+  const applied = [{ apiVersion: "x/v1", kind: "TalosCluster", metadata: { name: "first", namespace: "prod" } }];
+  const text = accessHints(started(["standalone"]), { kubeconfig: "/home/my files/config", applied, files }).join("\n");
+  assert.match(text, /export KUBECONFIG='\/home\/my files\/config'/);
+  assert.match(text, /kubectl get talosclusters,taloscontrolplanes,talosworkers,talosmachines -n prod\n/);
+  assert.match(text, /why taloscluster\/first -n prod/);
+  assert.match(text, /--kubeconfig '\/home\/my files\/kubeconfig' get nodes/);
+  assert.doesNotMatch(text, /kubernetesclusters|examples/);
+});
+
+it("offers to grow the example, and no other manifest", () => {
+  const applied = [{ apiVersion: "x/v1", kind: "TalosCluster", metadata: { name: "first" } }];
+  const hints = (words: readonly string[]): string => accessHints(started(words), { kubeconfig: "/k", applied, files: [] }).join("\n");
+  assert.match(hints(["demo"]), /kubectl apply -f \S*examples\/grow\/cluster\.yaml/);
+  assert.doesNotMatch(hints(["demo", "--manifest", "x.yaml"]), /apply/);
+});
+
+it("says what stays, how to go on and how to begin anew", () => {
+  const lines = closingHints(started(["demo"]), { folder: "/home/me/clone/.talos-operator", kept: "All is kept in", anew: "deletes it" });
+  assert.deepEqual(lines, [
+    "Stopped. All is kept in .talos-operator.",
+    "  To go on:      npm start",
+    "  To start anew: rm -r .talos-operator   # deletes it",
+  ]);
+  assert.equal(closingHints(started(["demo"]), { folder: "/d", kept: "x", anew: undefined }).length, 2);
+});

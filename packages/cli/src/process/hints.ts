@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import type { AccessFiles } from "./access-files.ts";
+import type { NamedObject } from "./apply-object.ts";
+import { exampleManifest } from "./example.ts";
+
+/** How this process was started: what is printed for a person to type is typed in the same way. */
+export interface StartedAs {
+  /** Words after the program: `demo --data-dir D`. */
+  readonly words: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  /** Folder of this process. */
+  readonly folder: string;
+}
+
+/** The command line of this process, or another command of the program, as a person types it in the shell that this one was typed in. */
+export function commandLine({ words, environment }: StartedAs, other?: readonly string[]): string {
+  const script = environment["npm_lifecycle_event"];
+  const [first = "", ...rest] = words;
+  if (other === undefined && script === "start" && first === "demo")
+    return ["npm start", ...(rest.length === 0 ? [] : ["--", ...rest.map(quoted)])].join(" ");
+  const isScript = script === "start" || script === "talos-operator";
+  return [isScript ? "npm run talos-operator --" : "talos-operator", ...(other ?? words).map(quoted)].join(" ");
+}
+
+/** How to look at what runs and to work with it. */
+export function accessHints(
+  started: StartedAs,
+  {
+    kubeconfig,
+    applied,
+    files,
+  }: { readonly kubeconfig: string; readonly applied: readonly NamedObject[]; readonly files: readonly AccessFiles[] },
+): readonly string[] {
+  const [first] = applied.filter(({ kind }) => SHOWN.has(kind));
+  const inNamespace = (namespace = "default"): string => (namespace === "default" ? "" : ` -n ${namespace}`);
+  const hasComposition = applied.some(({ kind }) => kind === "KubernetesCluster");
+  const grow = growExample(started, applied);
+  return [
+    "",
+    "In another terminal:",
+    `  export KUBECONFIG=${quoted(kubeconfig)}`,
+    `  kubectl get ${hasComposition ? "kubernetesclusters,machines," : ""}talosclusters,taloscontrolplanes,talosworkers,talosmachines${inNamespace(first?.metadata.namespace)}`,
+    ...(first === undefined
+      ? []
+      : [
+          `  ${commandLine(started, ["why", `${first.kind.toLowerCase()}/${first.metadata.name}`])}${inNamespace(first.metadata.namespace)}`,
+        ]),
+    ...(grow === undefined ? [] : [`  kubectl apply -f ${quoted(grow)}   # adds a worker`]),
+    ...files.flatMap((one) => [
+      "",
+      `Cluster ${one.cluster}:`,
+      `  kubectl --kubeconfig ${quoted(one.kubeconfig)} get nodes -o wide`,
+      `  talosctl --talosconfig ${quoted(one.talosconfig)} get members`,
+    ]),
+  ];
+}
+
+/** What stays when it is stopped, how to go on, and how to begin anew. */
+export function closingHints(
+  started: StartedAs,
+  { folder, kept, anew }: { readonly folder: string; readonly kept: string; readonly anew: string | undefined },
+): readonly string[] {
+  return [
+    `Stopped. ${kept} ${shortPath(started, folder)}.`,
+    `  To go on:      ${commandLine(started)}`,
+    ...(anew === undefined ? [] : [`  To start anew: rm -r ${quoted(shortPath(started, folder))}   # ${anew}`]),
+  ];
+}
+
+const SHOWN: ReadonlySet<string> = new Set(["KubernetesCluster", "TalosCluster", "TalosControlPlane"]);
+
+/** The example that adds a machine to what the demo makes, where both are in a checkout. */
+function growExample(started: StartedAs, applied: readonly NamedObject[]): string | undefined {
+  if (started.words.includes("--manifest") || started.words[0] !== "demo" || applied.length !== 1) return undefined;
+  const file = join(dirname(exampleManifest()), "..", "grow", "cluster.yaml");
+  return existsSync(file) ? shortPath(started, file) : undefined;
+}
+
+/** Relative to the folder of the shell, where it is inside. npm changes the folder, and says which one it was. */
+function shortPath({ environment, folder }: StartedAs, path: string): string {
+  const from = environment["INIT_CWD"] ?? folder;
+  const short = relative(from, resolve(path));
+  return short === "" || short.startsWith(`..${sep}`) || short === ".." ? path : short;
+}
+
+/** For a shell. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
