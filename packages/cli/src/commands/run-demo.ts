@@ -1,4 +1,3 @@
-import { createWriteStream, type WriteStream } from "node:fs";
 import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
 import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
@@ -9,7 +8,8 @@ import { attendClusters } from "../process/attend.ts";
 import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
 import { exampleManifest } from "../process/example.ts";
-import { accessHints, closingHints, type StartedAs } from "../process/hints.ts";
+import { openFolderLog } from "../process/folder-log.ts";
+import { accessHints, closingHints, shellPath, type StartedAs } from "../process/hints.ts";
 import { readListen } from "../process/listen.ts";
 import { GOAL_KINDS } from "../process/look-at-clusters.ts";
 import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
@@ -44,7 +44,10 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   const lock = persist ? undefined : lockFolder(folder);
   const log = createLogger({
     level: "debug",
-    destination: logFile(folder, persist),
+    // When it cannot be written, the state cannot either: that ends the demo, with a word about it.
+    destination: openFolderLog(folder, "demo.log", persist ? "a" : "w", (error) => {
+      throw unusable(folder.path, error);
+    }),
   });
   const keys = createX509Keys({ rsaPoolSize: 1 });
   // The service account's RSA key takes a second to find: begun now, it is there when the first cluster asks for it.
@@ -116,25 +119,21 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     keys.close();
     lock?.close();
   }
-  if (isStaying) for (const line of closingHints(started, whatStays(folder, persist))) context.stderr.write(`${line}\n`);
+  if (isStaying) for (const line of closingHints(started, whatStays(started, folder, persist))) context.stderr.write(`${line}\n`);
   if (!wasReady) throw context.signal.reason;
 }
 
 /** Machines that are alike are shown up to this many. */
 const MOST_ALIKE = 10;
 
-function whatStays(folder: DataFolder, persist: boolean): Parameters<typeof closingHints>[1] {
+function whatStays(started: StartedAs, folder: DataFolder, persist: boolean): Parameters<typeof closingHints>[1] {
   return persist
-    ? { folder: folder.path, kept: "The cluster, its keys and the disks of its machines are kept in", anew: "deletes all of it" }
+    ? {
+        folder: folder.path,
+        kept: "The cluster, its keys and the disks of its machines are kept in",
+        anew: `rm -r ${shellPath(started, folder.path)}   # deletes all of it`,
+      }
     : { folder: folder.path, kept: "Nothing is kept but kubeconfigs, of no use from now on, in", anew: undefined };
-}
-
-/** The demo's log. When it cannot be written (the disk is full), the state cannot either: that ends the demo, with a word about it. */
-function logFile(folder: DataFolder, persist: boolean): WriteStream {
-  const stream = createWriteStream(folder.file("demo.log"), { flags: persist ? "a" : "w", mode: 0o600 });
-  return stream.on("error", (error) => {
-    throw unusable(folder.path, error);
-  });
 }
 
 /** Machines that the manifest names at loopback addresses, then as many more as were asked for. */

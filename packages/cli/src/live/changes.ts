@@ -46,6 +46,7 @@ function nameOf({ kind, namespace, name }: TreeNode): string {
 function wordsOf(node: TreeNode): string {
   const { ready, state, machines, node: kubernetesNode, notes } = node;
   const told = notes.map(({ type, message }) => oneLine(type === "Ready" ? `waits for: ${message}` : `${type}: ${message}`));
-  const counted = isMachine(node) ? (kubernetesNode ?? "") : machines === undefined ? "" : `${machines.ready}/${machines.wanted} machines`;
+  const nodeName = ready === "True" ? (kubernetesNode ?? "") : "";
+  const counted = isMachine(node) ? nodeName : machines === undefined ? "" : `${machines.ready}/${machines.wanted} machines`;
   return [ready === "True" && state !== "Ready" ? `Ready, ${state}` : state, counted, ...told].filter((word) => word !== "").join("  ");
 }

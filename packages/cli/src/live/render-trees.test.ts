@@ -27,13 +27,13 @@ describe("trees in a terminal", () => {
 
   it("draws a cluster in 80 columns: what a ready object runs, what another waits for", () => {
     assert.deepEqual(renderTrees([tree], { terminal: { ...plain, columns: 79 } }), [
-      "OBJECT                     READY    STATE        RUNS / WAITS FOR",
-      "TalosCluster/first         True     Ready        2/3  v1.13.9  k8s v1.36.3",
-      "├─TalosControlPlane/first  True     Ready        1/1  v1.13.9",
-      "│ └─cp-10.0.0.1            True     Available    talos-a  v1.13.9",
-      "└─TalosWorker/first        False    Pending      1/2  v1.13.9",
-      "  ├─w-10.0.0.2             True     Available    talos-b  v1.13.9",
-      "  └─w-10.0.0.3             False    Installing   Installing Talos",
+      "OBJECT                     READY    STATE         RUNS / WAITS FOR",
+      "TalosCluster/first         True     Ready         2/3  v1.13.9  k8s v1.36.3",
+      "├─TalosControlPlane/first  True     Ready         1/1  v1.13.9",
+      "│ └─cp-10.0.0.1            True     Available     talos-a  v1.13.9",
+      "└─TalosWorker/first        False    Pending       1/2  v1.13.9",
+      "  ├─w-10.0.0.2             True     Available     talos-b  v1.13.9",
+      "  └─w-10.0.0.3             False    Installing    Installing Talos",
     ]);
   });
 

@@ -22,7 +22,7 @@ const WIDE = 118;
 const LONGEST_NAME = { wide: 44, narrow: 28 } as const;
 const READY_WIDTH = "Unknown".length;
 /** The longest state that machines commonly have, so that columns do not move when one goes on. */
-const STATE_WIDTH = "Unreachable".length;
+const STATE_WIDTH = "Bootstrapped".length;
 const LONGEST_STATE = "IdentityMismatch".length;
 /** Machines that are alike are shown up to this many where there is room, fewer where not. */
 const FEWER = [10, 5, 3, 1, 0];

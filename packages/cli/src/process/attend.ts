@@ -3,7 +3,7 @@ import type { Screen } from "../live/screen.ts";
 import type { Clock, Timers } from "@talos-operator/ports";
 import { CliError } from "../cli-error.ts";
 import type { RecentEvents } from "./recent-events.ts";
-import { lookAtClusters, spareAddresses, waitingLines, type ClusterLook, type ClusterLookOptions } from "./look-at-clusters.ts";
+import { GOAL_KINDS, lookAtClusters, spareAddresses, waitingLines, type ClusterLook, type ClusterLookOptions } from "./look-at-clusters.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** While clusters are made. */
@@ -40,7 +40,8 @@ export async function attendClusters(options: AttendOptions, signal: AbortSignal
   while (!signal.aborted) {
     const look = await lookAtClusters(options);
     await options.onLook?.();
-    await show(options, look, wasReady || look.isReady);
+    const hasGoal = options.applied.some(({ kind }) => GOAL_KINDS.has(kind));
+    await show(options, look, wasReady || look.isReady || !hasGoal);
     if (look.isReady && !wasReady) {
       wasReady = true;
       const isLeaving = (await options.onReady()) === "leave";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { accessHints, closingHints, commandLine } from "./hints.ts";
+import { accessHints, closingHints, commandLine, shellPath } from "./hints.ts";
 
 const start = { npm_lifecycle_event: "start", INIT_CWD: "/home/me/clone" };
 const started = (words: readonly string[], environment: NodeJS.ProcessEnv = start) => ({ words, environment, folder: "/home/me/clone" });
@@ -35,11 +35,11 @@ it("offers to grow the example, and no other manifest", () => {
 });
 
 it("says what stays, how to go on and how to begin anew", () => {
-  const lines = closingHints(started(["demo"]), { folder: "/home/me/clone/.talos-operator", kept: "All is kept in", anew: "deletes it" });
-  assert.deepEqual(lines, [
-    "Stopped. All is kept in .talos-operator.",
-    "  To go on:      npm start",
-    "  To start anew: rm -r .talos-operator   # deletes it",
-  ]);
+  const lines = closingHints(started(["demo"]), {
+    folder: "/home/me/clone/.talos-operator",
+    kept: "All is kept in",
+    anew: `rm -r ${shellPath(started(["demo"]), "/home/me/clone/my folder")}`,
+  });
+  assert.deepEqual(lines, ["Stopped. All is kept in .talos-operator.", "  To go on:      npm start", "  To start anew: rm -r 'my folder'"]);
   assert.equal(closingHints(started(["demo"]), { folder: "/d", kept: "x", anew: undefined }).length, 2);
 });

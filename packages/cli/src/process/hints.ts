@@ -46,7 +46,7 @@ export function accessHints(
       : [
           `  ${commandLine(started, ["why", `${first.kind.toLowerCase()}/${first.metadata.name}`])}${inNamespace(first.metadata.namespace)}`,
         ]),
-    ...(grow === undefined ? [] : [`  kubectl apply -f ${quoted(grow)}   # adds a worker`]),
+    ...(grow === undefined ? [] : [`  kubectl apply -f ${shellPath(started, grow)}   # adds a worker`]),
     ...files.flatMap((one) => [
       "",
       `Cluster ${one.cluster}:`,
@@ -64,7 +64,7 @@ export function closingHints(
   return [
     `Stopped. ${kept} ${shortPath(started, folder)}.`,
     `  To go on:      ${commandLine(started)}`,
-    ...(anew === undefined ? [] : [`  To start anew: rm -r ${quoted(shortPath(started, folder))}   # ${anew}`]),
+    ...(anew === undefined ? [] : [`  To start anew: ${anew}`]),
   ];
 }
 
@@ -74,7 +74,12 @@ const SHOWN: ReadonlySet<string> = new Set(["KubernetesCluster", "TalosCluster",
 function growExample(started: StartedAs, applied: readonly NamedObject[]): string | undefined {
   if (started.words.includes("--manifest") || started.words[0] !== "demo" || applied.length !== 1) return undefined;
   const file = join(dirname(exampleManifest()), "..", "grow", "cluster.yaml");
-  return existsSync(file) ? shortPath(started, file) : undefined;
+  return existsSync(file) ? file : undefined;
+}
+
+/** A path as a person types it in the shell that the command was typed in. */
+export function shellPath(started: StartedAs, path: string): string {
+  return quoted(shortPath(started, path));
 }
 
 /** Relative to the folder of the shell, where it is inside. npm changes the folder, and says which one it was. */
