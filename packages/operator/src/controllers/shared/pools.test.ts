@@ -60,7 +60,7 @@ test("pools: the control plane is named when its own machines or etcd are not we
 test("pools: what was said of an older spec proves nothing", () => {
   const newer = pool(controlPlane(3, {}, { name: "demo", generation: 2 }), [ready, ...well]);
   assert.equal(unreadyPool(newer, [workers([nodesNotReady])])?.reason, "ControlPlaneNotReady");
-  assert.equal(unreadyPool(newer, [workers([ready])])?.message, "TalosControlPlane demo: it has not seen the newest spec yet.");
+  assert.equal(unreadyPool(newer, [workers([ready])])?.message, "TalosControlPlane demo: it does not know the newest spec yet.");
 });
 
 test("pools: a ready cluster is settled only when no pool changes anything and no version is pending", () => {

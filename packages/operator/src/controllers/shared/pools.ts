@@ -123,7 +123,7 @@ function wordsOf(stored: Pool | undefined): string {
   const ready = findCondition(conditions, "Ready");
   if (ready === undefined) return "Pending.";
   if (ready.status !== "True") return ready.message;
-  return findCondition(conditions, "Removing")?.message ?? "it has not seen the newest spec yet.";
+  return findCondition(conditions, "Removing")?.message ?? "it does not know the newest spec yet.";
 }
 
 function progressOf(stored: Pool | undefined): ReturnType<typeof findCondition> {

@@ -21,7 +21,7 @@ import type { Said } from "./said.ts";
 import { upgradePending } from "./upgrade-state.ts";
 
 /** Whether etcd was bootstrapped, and if not, what is waited for. */
-function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
+export function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
   const facts = factsOf(seen);
   if (facts?.bootstrapDone !== undefined)
     return { reason: "Bootstrapped", message: `etcd bootstrapped on ${facts.bootstrapDone.machine}.` };

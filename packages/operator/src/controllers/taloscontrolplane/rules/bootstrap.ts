@@ -90,7 +90,7 @@ function choose(seen: Observed, facts: ClusterFacts, resourceVersion: string): V
       action: "Bootstrap",
       reason: "NoEtcdAnywhere",
       machine: name,
-      message: `Every control plane that answers waits for etcd and has none; ${name} is to found it.`,
+      message: `Every control plane that answers waits for etcd and has none; ${name} bootstraps it.`,
     },
   );
   return {

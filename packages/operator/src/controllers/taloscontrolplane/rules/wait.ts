@@ -1,7 +1,7 @@
 import type { ReasonOf } from "@talos-operator/api";
 import type { Rule, Waiting, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
-import { nodesState } from "../conditions/describe.ts";
+import { bootstrapState, nodesState } from "../conditions/describe.ts";
 import { etcdHealth } from "../conditions/etcd-health.ts";
 import { isOnlyJoining } from "../conditions/joining.ts";
 import { comingUpOf, isReadyNode, unmetOf } from "../conditions/machine-state.ts";
@@ -43,7 +43,6 @@ function waitingOfBootstrap(seen: Observed, facts: ClusterFacts, held: readonly 
     return { reason: "ConfigRejected", message: `Refused by the machine: ${refused.join("; ")}. Correct the patches or settings.` };
   const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
   const awaited = awaitedAtEndpoint(seen, facts);
-  const intent = facts.bootstrapIntent;
   if (missing.length > 0) {
     const names = missing
       .map((machine) => `${machine.declared.name} (${unmetOf(machine, machineFact(facts, machine.declared.name))})`)
@@ -55,13 +54,7 @@ function waitingOfBootstrap(seen: Observed, facts: ClusterFacts, held: readonly 
     };
   }
   if (awaited !== undefined) return { reason: "WaitingForMachines", message: awaited };
-  return {
-    reason: "Bootstrapping",
-    message:
-      intent === undefined
-        ? "The control planes are not all waiting for etcd yet; see the condition Bootstrapped."
-        : `Bootstrapping etcd on ${intent.machine}; see the condition Bootstrapped.`,
-  };
+  return { reason: "Bootstrapping", message: bootstrapState(seen).message };
 }
 
 /** What is waited for while etcd lacks a member or is not well. */
