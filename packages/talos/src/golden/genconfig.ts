@@ -2,7 +2,7 @@ import { ConfigError } from "../config/errors.ts";
 import { generateMachineConfig } from "../config/generate/generate.ts";
 import type { MachineConfigInput, MachineRole, NetworkInterfaceInput, RegistryTlsInput } from "../config/generate/input.ts";
 import { printDocuments } from "../config/document/print.ts";
-import { generationOf, loadConfig, patchMachineConfig } from "../config/patch/patch.ts";
+import { generationOf, loadConfig, loadPatch, patchMachineConfig } from "../config/patch/patch.ts";
 import { parseSecretsBundle } from "../secrets/parse.ts";
 import { signClientCertificate } from "../talosconfig/client-certificate.ts";
 import { printTalosconfig } from "../talosconfig/print.ts";
@@ -102,8 +102,10 @@ function configOf(input: GenconfigInput, role: MachineRole, context: Pick<Golden
   ];
   const generated = generateMachineConfig(machineConfigInput(input, role, context));
   const generation = generationOf(input.contract);
-  // The generator prints what it has loaded: also after a JSON patch, which by itself leaves sorted text behind.
-  return printDocuments(loadConfig(patchMachineConfig(generated, patches, { contract: input.contract }), generation), generation);
+  const patched = patchMachineConfig(generated, patches, { contract: input.contract });
+  // The generator prints what it has loaded: a JSON patch by itself leaves sorted text behind.
+  const isLoaded = patches.length === 0 || loadPatch(patches.at(-1) ?? "", generation).kind !== "json";
+  return isLoaded ? patched : printDocuments(loadConfig(patched, generation), generation);
 }
 
 /** The config of one role, without a talosconfig; secrets are given in place. */

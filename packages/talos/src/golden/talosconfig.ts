@@ -1,7 +1,7 @@
 import { ConfigError } from "../config/errors.ts";
 import { mergeTalosconfigs } from "../talosconfig/merge.ts";
 import { readTalosconfig } from "../talosconfig/parse.ts";
-import { printTalosconfig } from "../talosconfig/print.ts";
+import { writeTalosconfig } from "../talosconfig/print.ts";
 import {
   answersOf,
   compareRefusals,
@@ -31,7 +31,7 @@ export function runTalosconfig(golden: GoldenCase, context: GoldenContext): Gold
         const names = renames.map(({ from, to }) => `${JSON.stringify(from)} -> ${JSON.stringify(to)}`);
         const wanted = (expected["renames"] ?? []) as readonly string[];
         return worstOf([
-          compareText(printTalosconfig(talosconfig), textOf(expected["output"], context), "output"),
+          compareText(writeTalosconfig(talosconfig, generation), textOf(expected["output"], context), "output"),
           compareText(names.toSorted(byText).join("\n"), [...wanted].toSorted(byText).join("\n"), "renames"),
         ]);
       } catch (error) {

@@ -23,14 +23,14 @@ export function readTalosconfig(text: string, generation: Generation): Talosconf
     context: (node, path) => (context = reader.text(node, path) ?? ""),
     contexts: (node, path) => {
       const members = reader.members(node, "map[string]*config.Context", path);
-      contexts = members.map(({ key, value }) => [key, readContext(reader, value, `${path}.${key}`)]);
+      contexts = members.map(({ key, value }) => [key, readContext(reader, value, `${path}.${key}`, generation)]);
     },
   });
   reader.throwProblems();
   return hideContents({ context, contexts: new Map(contexts) });
 }
 
-function readContext(reader: StructReader, node: YamlNode, path: string): TalosconfigContext {
+function readContext(reader: StructReader, node: YamlNode, path: string, generation: Generation): TalosconfigContext {
   let endpoints: readonly string[] = [];
   let target: string | undefined;
   const rest: Mutable<Omit<TalosconfigContext, "endpoints">> = {};
@@ -43,7 +43,8 @@ function readContext(reader: StructReader, node: YamlNode, path: string): Talosc
     key: (value, at) => (rest.key = reader.text(value, at)),
     auth: (value, at) => (rest.auth = readAuth(reader, value, at)),
     cluster: (value, at) => (rest.cluster = reader.text(value, at)),
-    "proxy-url": (value, at) => (rest.proxyUrl = reader.text(value, at)),
+    // Talos 1.13 does not know it, and drops it like any other.
+    "proxy-url": (value, at) => (rest.proxyUrl = generation === "1.13" ? undefined : reader.text(value, at)),
   });
   if (rest.nodes?.length === 0) rest.nodes = undefined;
   return { endpoints: target === undefined ? endpoints : [...endpoints, target], ...present(rest) };

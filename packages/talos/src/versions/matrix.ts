@@ -1,5 +1,5 @@
 import { ConfigError } from "../config/errors.ts";
-import { parseVersion, type Version } from "./version.ts";
+import { parseShortVersion, parseVersion, type Version } from "./version.ts";
 
 /** What one Talos minor works with. Kubernetes minors are of major 1, Talos minors too. */
 interface TalosMinor {
@@ -39,8 +39,8 @@ export type Verdict = { readonly ok: true } | { readonly ok: false; readonly rea
  * @throws ConfigError `INVALID_VERSION`
  */
 export function supportsKubernetes(talosVersion: string, kubernetesVersion: string): Verdict {
-  const talos = parseVersion(talosVersion);
-  const kubernetes = parseVersion(kubernetesVersion);
+  const talos = parseShortVersion(talosVersion);
+  const kubernetes = parseShortVersion(kubernetesVersion);
   const minor = talos.major === 1 ? minors.get(talos.minor) : undefined;
   if (minor === undefined) return no(`compatibility with version ${number(talos)} is not supported`);
   const [oldest, newest] = minor.kubernetes;
@@ -59,8 +59,8 @@ export function supportsKubernetes(talosVersion: string, kubernetesVersion: stri
  * @throws ConfigError `INVALID_VERSION`
  */
 export function supportsTalosUpgrade(from: string, to: string): Verdict {
-  const host = parseVersion(from);
-  const target = parseVersion(to);
+  const host = parseShortVersion(from);
+  const target = parseShortVersion(to);
   const minor = target.major === 1 ? minors.get(target.minor) : undefined;
   if (minor === undefined) return no(`upgrades to version ${number(target)} are not supported`);
   if (host.major < 1 || (host.major === 1 && host.minor < minor.oldestHost)) {
@@ -112,6 +112,6 @@ function no(reason: string): Verdict {
   return { ok: false, reason };
 }
 
-function number({ major, minor, patch }: Version): string {
-  return `${major}.${minor}.${patch}`;
+function number({ major, minor, patch, prerelease, build }: Version): string {
+  return `${major}.${minor}.${patch}${prerelease === "" ? "" : `-${prerelease}`}${build === "" ? "" : `+${build}`}`;
 }

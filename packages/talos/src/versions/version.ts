@@ -7,10 +7,12 @@ export interface Version {
   readonly patch: number;
   /** Pre-release identifiers without the dash, empty for a release. */
   readonly prerelease: string;
+  /** Build metadata without the plus, mostly empty. It does not count where versions are compared. */
+  readonly build: string;
 }
 
 const pattern =
-  /^v?(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+  /^v?(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
 /**
  * Reads `v1.13.2`, `1.36.0-rc.1`. The patch number is required, a leading `v` is not.
@@ -23,11 +25,24 @@ export function parseVersion(text: string): Version {
   return version;
 }
 
+/**
+ * Reads what people shorten, as Talos does where it asks what goes together: `1.36` is `1.36.0`, zeros before a number and blanks around do not count.
+ *
+ * @throws ConfigError `INVALID_VERSION`
+ */
+export function parseShortVersion(text: string): Version {
+  const [major = "", minor = "0", ...rest] = text.trim().replace(/^v/, "").split(".");
+  const isShort = rest.length === 0;
+  const parts = [major, minor, isShort ? "0" : rest.join(".")];
+  if (isShort && /[+-]/.test(major + minor)) return parseVersion(text);
+  return parseVersion(parts.map((part) => part.replace(/^0+(?=\d)/, "")).join("."));
+}
+
 /** Like {@link parseVersion}, `undefined` for anything else. */
 export function tryParseVersion(text: string): Version | undefined {
   const match = text.length > 128 ? null : pattern.exec(text);
   if (match === null) return undefined;
-  return { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]), prerelease: match[4] ?? "" };
+  return { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]), prerelease: match[4] ?? "", build: match[5] ?? "" };
 }
 
 /**

@@ -1,4 +1,6 @@
 import { ConfigError } from "../errors.ts";
+import { textAt } from "../validate/access.ts";
+import { quoted } from "../validate/text/quote.ts";
 import { identityOfDocument, type ConfigDocument } from "./load.ts";
 
 /** Kinds whose names share one space: two of them must not have the same. */
@@ -15,6 +17,7 @@ const groups: readonly (readonly string[])[] = [
  */
 export function checkConflicts(documents: readonly ConfigDocument[]): void {
   const taken = new Map<string, string>();
+  const links = new Map<string, string>();
   for (const document of documents) {
     const { kind, name } = identityOfDocument(document);
     const group = groups.findIndex((kinds) => kinds.includes(kind));
@@ -26,5 +29,22 @@ export function checkConflicts(documents: readonly ConfigDocument[]): void {
       });
     }
     taken.set(`${group}/${name}`, kind);
+    if (group === linkGroup) claimLinks(document, links);
+  }
+}
+
+const linkGroup = 0;
+
+/** A link is configured once, also where it is the other end of a pair. */
+function claimLinks(document: ConfigDocument, claimed: Map<string, string>): void {
+  const { kind, name } = identityOfDocument(document);
+  const peers = kind === "VethConfig" ? [textAt(document.members, "peer", "name")] : [];
+  for (const link of [name, ...peers]) {
+    const owner = claimed.get(link);
+    if (owner !== undefined) {
+      const detail = `conflicting link configurations: ${owner} and ${kind}/${name} both configure ${quoted(link)}`;
+      throw new ConfigError("DUPLICATE_DOCUMENT", detail, { document: `v1alpha1/${kind}/${name}` });
+    }
+    claimed.set(link, `${kind}/${name}`);
   }
 }

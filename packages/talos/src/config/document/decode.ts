@@ -11,6 +11,8 @@ import type { ConfigMap, ConfigValue } from "./value.ts";
 export interface DecodeOptions {
   /** A date without quotes is a text where one is asked for: up to Talos 1.13. Default true. */
   readonly datesAreTexts?: boolean;
+  /** An alias stands for no value that reads itself from a text: up to Talos 1.13. Default false. */
+  readonly refusesAliases?: boolean;
 }
 
 /**
@@ -20,7 +22,10 @@ export interface DecodeOptions {
  * @throws ConfigError `WRONG_TYPE`, `INVALID_VALUE`: its detail has a line for each value that is wrong, its place is that of the first
  */
 export function decode(type: Type, node: YamlNode, path: string, options: DecodeOptions = {}): ConfigValue | undefined {
-  const wrong: WrongValues = Object.assign([], { datesAreTexts: options.datesAreTexts ?? true });
+  const wrong: WrongValues = Object.assign([], {
+    datesAreTexts: options.datesAreTexts ?? true,
+    refusesAliases: options.refusesAliases ?? false,
+  });
   const value = decodeAt(type, node, path, wrong);
   const [first] = wrong;
   if (first === undefined) return value;
@@ -33,7 +38,7 @@ export function decode(type: Type, node: YamlNode, path: string, options: Decode
 }
 
 /** What was found wrong so far, and the rules that hold. */
-type WrongValues = WrongValue[] & { readonly datesAreTexts: boolean };
+type WrongValues = WrongValue[] & Readonly<Required<DecodeOptions>>;
 
 /** A value that is not of its type. */
 interface WrongValue {
@@ -92,7 +97,15 @@ function decodeAt(type: Type, node: YamlNode, path: string, wrong: WrongValues):
 /** Types that are read as a string first; the others take the text of any scalar. */
 const readAsString: ReadonlySet<string> = new Set(["meta.URL", "v1alpha1.Endpoint", "v1alpha1.InstallDiskType"]);
 
+/** Types that read YAML, not a text. */
+const readsYaml = /^(?:v1alpha1\.|meta\.URL$|time\.Duration$|network\.PortRange$|base64$)/;
+
 function decodeText(type: CodecType, node: YamlNode, path: string, wrong: WrongValues): string | undefined {
+  if (wrong.refusesAliases && node.alias !== undefined && !readsYaml.test(type.name)) {
+    const detail = `cannot construct  into ${type.name} (TextUnmarshaler)`;
+    wrong.push({ code: "WRONG_TYPE", detail, path, line: node.line, column: node.column });
+    return undefined;
+  }
   if (node.type === "scalar" && type.codec.takes?.(node.kind, node.text) === false) {
     wrong.push(wrongType(node, type.name, path));
     return undefined;
@@ -114,11 +127,18 @@ function decodeStruct(type: StructType, node: YamlMappingNode, path: string, wro
     const decoded = field === undefined ? undefined : decodeAt(field.type, value, join(path, key), wrong);
     if (decoded !== undefined) out.set(key, decoded);
   }
+  if (type.name === "v1alpha1.ClusterInlineManifest") trimContents(out);
   if (type.name.startsWith("x509.") && wrong.length > before) {
     const own = wrong.splice(before);
     wrong.push(...ofEncodedKeys(own, type, node, path));
   }
   return out;
+}
+
+/** Talos drops the empty lines before a manifest. */
+function trimContents(manifest: ConfigMap): void {
+  const contents = manifest.get("contents");
+  if (typeof contents === "string") manifest.set("contents", contents.replace(/^[\t\n\v\f\r]+/, ""));
 }
 
 /** Talos reads a certificate and its key in one go: texts first, then what they encode, up to the first that is wrong, at the place of both. */

@@ -1,6 +1,6 @@
 import type { Field, Type } from "../schema/notation.ts";
 import type { YamlValue } from "../yaml/emit.ts";
-import { PlainScalar } from "../yaml/plain-scalar.ts";
+import { BlockScalar, PlainScalar } from "../yaml/plain-scalar.ts";
 import { isOldBoolean, isSexagesimal } from "../yaml/resolve.ts";
 import { sortedByKey } from "../yaml/key-order.ts";
 import type { ConfigMap, ConfigValue } from "./value.ts";
@@ -83,8 +83,10 @@ export function isZero(type: Type, value: ConfigValue | undefined): boolean {
   }
 }
 
-/** Arguments write themselves: what only YAML 1.1 reads as something else gets no quotes. */
+/** Arguments write themselves: what only YAML 1.1 reads as something else gets no quotes, and lines without any text stay lines. */
 function argument(text: string): YamlValue {
+  if (/^\n+$/.test(text)) return new BlockScalar(text);
+  if (text === "<<") return new PlainScalar('"<<"');
   return isOldBoolean(text) || isSexagesimal(text) ? new PlainScalar(text) : text;
 }
 

@@ -84,7 +84,10 @@ export function loadDocument(root: YamlNode, generation: Generation): ConfigDocu
   const prefix = `error decoding document ${document} (line ${root.line}): `;
   try {
     const shape = shapeOf(root, generation);
-    const members = decode(shape.type, root, "", { datesAreTexts: generation === "1.13" }) as ConfigMap;
+    const members = decode(shape.type, root, "", {
+      datesAreTexts: generation === "1.13",
+      refusesAliases: generation === "1.13",
+    }) as ConfigMap;
     checkUnknownKeys(shape.type, root);
     return { shape, members };
   } catch (error) {

@@ -41,6 +41,8 @@ export function merge(
     case "codec":
       if (type.codec.isErasedByAbsence === true) return right;
       if (isZero(type, right) && (mode.zeroCounts !== true || right === undefined)) return left;
+      if (type.codec.isNeverMerged === true && left !== undefined)
+        throw new ConfigError("PATCH_MERGE", `merge not possible, left ${left as string} is not settable`);
       return left === undefined || type.codec.merge === undefined ? right : type.codec.merge(left as string, right as string);
     case "string":
     case "int":

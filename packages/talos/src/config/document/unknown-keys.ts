@@ -23,6 +23,8 @@ export function checkUnknownKeys(type: Type, node: YamlNode): void {
 
 function unknownPart(type: Type, node: YamlNode, path: string, report: (node: YamlNode, path: string) => void): YamlValue | undefined {
   if (type.kind === "pointer") return unknownPart(type.to, node, path, report);
+  // Talos looks at a part where it stands, not where it is repeated: what another type does not know there is left out without a word.
+  if (node.alias !== undefined) return undefined;
   if (type.kind === "list" && node.type === "sequence") {
     const items = node.items.flatMap((item, index) => unknownPart(type.item, item, `${path}[${index}]`, report) ?? []);
     return items.length === 0 ? undefined : items;

@@ -61,6 +61,11 @@ export function kubePrismPortOf(input: MachineConfigInput, isOnByDefault: boolea
   return input.kubePrismPort ?? (isOnByDefault ? 7445 : 0);
 }
 
+/** A text that says something. */
+export function unlessBlank(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
 /** A list, or nothing when it is empty: Talos leaves empty lists out. */
 export function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list === undefined || list.length === 0 ? undefined : list;

@@ -9,6 +9,7 @@ import {
   kubePrismPortOf,
   podSecurityConfiguration,
   subnetsOf,
+  unlessBlank,
   unlessEmpty,
 } from "./defaults.ts";
 import type { MachineConfigInput } from "./input.ts";
@@ -22,7 +23,7 @@ export function documentsAfterV1alpha1(input: MachineConfigInput, endpoint: Endp
     ...(features.networkDocuments
       ? [...registryDocuments(input), document("HostnameConfig", { auto: "stable" }), ...timeDocuments(input)]
       : []),
-    ...(features.kubeSpanDocument && input.kubeSpan === true ? [document("KubeSpanConfig", { enabled: true })] : []),
+    ...(features.kubeSpanDocument && input.kubeSpan !== undefined ? [document("KubeSpanConfig", { enabled: input.kubeSpan })] : []),
     ...(withKubernetes ? kubernetesDocuments(input, endpoint) : []),
     ...(withKubernetes && input.role !== "worker" ? controlPlaneDocuments(input, endpoint) : []),
   ];
@@ -40,11 +41,11 @@ function machineDocuments(input: MachineConfigInput): readonly YamlMapping[] {
       ? [document("DiscoveryServiceConfig", { name: "default", endpoint: "https://discovery.talos.dev/" })]
       : []),
     document("DiscoveryIdentityConfig", { clusterID: secrets.cluster.id, clusterSecret: secrets.cluster.secret }),
-    ...(install?.disk === undefined || install.unattended === false || input.platform === "container"
+    ...(install?.disk === undefined || install.disk === "" || install.unattended === false || input.platform === "container"
       ? []
       : [
           document("UnattendedInstallConfig", {
-            installer: { image: install.image },
+            installer: { image: unlessBlank(install.image) },
             provisioning: { diskSelector: { match: `disk.dev_path == ${JSON.stringify(install.disk)}` }, wipe: install.wipe ?? false },
           }),
         ]),

@@ -42,7 +42,7 @@ export interface MachineConfigInput {
   readonly kubePrismPort?: number;
   /** Forwards cluster DNS through the host. Default: from contract 1.8 on. */
   readonly forwardKubeDnsToHost?: boolean;
-  /** WireGuard mesh between machines. Default false. */
+  /** WireGuard mesh between machines; false is written out. Default: not said, which Talos takes for off. */
   readonly kubeSpan?: boolean;
   /** Mirrors per registry host, in order of preference. */
   readonly registryMirrors?: Readonly<Record<string, readonly string[]>>;

@@ -12,6 +12,7 @@ import {
   kubePrismPortOf,
   podSecurityConfiguration,
   subnetsOf,
+  unlessBlank,
   unlessEmpty,
 } from "./defaults.ts";
 import type { MachineConfigInput, NetworkInput, NetworkInterfaceInput } from "./input.ts";
@@ -67,8 +68,9 @@ function machineSection(context: Context): YamlMapping {
 function networkSection({ input, features, isControlPlane }: Context): YamlMapping | undefined {
   const interfaces = unlessEmpty(interfacesOf(input.network, isControlPlane));
   const nameservers = unlessEmpty(input.network?.nameservers);
-  const isInside = input.network?.kubeSpan === true || (input.kubeSpan === true && !features.kubeSpanDocument);
-  const kubespan = isInside ? { enabled: true } : undefined;
+  const inside = features.kubeSpanDocument ? undefined : input.kubeSpan;
+  const enabled = inside ?? (input.network?.kubeSpan === true ? true : undefined);
+  const kubespan = enabled === undefined ? undefined : { enabled };
   const isEmpty = interfaces === undefined && nameservers === undefined && kubespan === undefined;
   return isEmpty && features.kubeSpanDocument && input.network === undefined ? undefined : { interfaces, nameservers, kubespan };
 }
@@ -92,19 +94,21 @@ function disksSection({ input }: Context): YamlMapping[] | undefined {
   if (input.userDisks === undefined || input.userDisks.length === 0) return undefined;
   return input.userDisks.map(({ device, partitions }) => ({
     device,
-    partitions: partitions.map(({ mountpoint, sizeBytes }) => ({
-      size: sizeBytes === undefined || sizeBytes === 0 ? undefined : formatDiskSize(sizeBytes),
-      mountpoint,
-    })),
+    partitions: unlessEmpty(
+      partitions.map(({ mountpoint, sizeBytes }) => ({
+        size: sizeBytes === undefined || sizeBytes === 0 ? undefined : formatDiskSize(sizeBytes),
+        mountpoint,
+      })),
+    ),
   }));
 }
 
 function installSection({ input, features }: Context): YamlMapping {
   const install = input.install ?? {};
   return {
-    disk: install.disk,
+    disk: unlessBlank(install.disk),
     extraKernelArgs: unlessEmpty(install.extraKernelArgs),
-    image: install.image,
+    image: unlessBlank(install.image),
     wipe: install.wipe ?? false,
     grubUseUKICmdline: features.grubUseUkiCmdline ? true : undefined,
   };

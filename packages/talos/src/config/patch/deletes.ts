@@ -48,7 +48,7 @@ class Splitter {
 
   /** The mapping without what is deleted; `undefined` when nothing of it is left because of that. */
   mapping(node: YamlMappingNode, path: readonly string[], isItem: boolean): YamlMappingNode | undefined {
-    const directive = node.entries.find(({ key, value }) => key === "$patch" && value.type === "scalar" && value.text === "delete");
+    const directive = directiveOf(node);
     if (directive !== undefined) {
       if (!isItem && path.some((step) => step.startsWith("["))) {
         throw deleteError(`cannot delete an inner key in '${path.join(".")}'`, directive.keyNode.line, path);
@@ -64,6 +64,8 @@ class Splitter {
   }
 
   #child(node: YamlNode, path: readonly string[], isItem: boolean): YamlNode | undefined {
+    // What is deleted is so where it stands, not once more where it is repeated.
+    if (node.alias !== undefined) return withoutDeleted(node);
     if (node.type === "mapping") return this.mapping(node, path, isItem);
     if (node.type !== "sequence" || node.items.length === 0) return node;
     // Positions count what is left, as Talos counts them while it removes.
@@ -104,6 +106,26 @@ class Splitter {
   }
 }
 
+function directiveOf({ entries }: YamlMappingNode): YamlMappingNode["entries"][number] | undefined {
+  return entries.find(({ key, value }) => key === "$patch" && value.type === "scalar" && value.text === "delete");
+}
+
+/** A part that was taken apart already, without the parts of it that were deleted; `undefined` when nothing is left because of that. */
+function withoutDeleted(node: YamlNode): YamlNode | undefined {
+  const kept = (child: YamlNode): YamlNode | undefined =>
+    child.type === "mapping" && directiveOf(child) !== undefined ? undefined : withoutDeleted(child);
+  if (node.type === "mapping") {
+    const entries = node.entries.flatMap((entry) => {
+      const value = kept(entry.value);
+      return value === undefined ? [] : [{ ...entry, value }];
+    });
+    return entries.length === 0 && node.entries.length > 0 ? undefined : { ...node, entries };
+  }
+  if (node.type !== "sequence" || node.items.length === 0) return node;
+  const items = node.items.flatMap((item) => kept(item) ?? []);
+  return items.length === 0 ? undefined : { ...node, items };
+}
+
 /**
  * Carries out one deletion on the document it names. `undefined`: the document itself goes.
  *
@@ -119,16 +141,21 @@ export function applyDeletion(document: ConfigDocument, deletion: Deletion): Con
       throw deleteError(`${prefix}can't delete the root of the legacy document`, deletion.line, deletion.path);
     return undefined;
   }
-  const members = deleteAt(document.shape.type, document.members, deletion.path, deletion);
-  if (members === undefined) {
-    throw deleteError(`${prefix}failed to delete path '${path}': lookup failed`, deletion.line, deletion.path, identityText(identity));
-  }
+  const refuse = (why: string): ConfigError =>
+    deleteError(`${prefix}failed to delete path '${path}': ${why}`, deletion.line, deletion.path, identityText(identity));
+  const members = deleteAt(document.shape.type, document.members, deletion.path, { deletion, refuse });
+  if (members === undefined) throw refuse("lookup failed");
   return { ...document, members: members as ConfigMap };
 }
 
+interface DeleteContext {
+  readonly deletion: Deletion;
+  readonly refuse: (why: string) => ConfigError;
+}
+
 /** The value without the part; `undefined` when there is no such part. */
-function deleteAt(type: Type, value: ConfigValue | undefined, path: readonly string[], deletion: Deletion): ConfigValue | undefined {
-  if (type.kind === "pointer") return value === undefined ? undefined : deleteAt(type.to, value, path, deletion);
+function deleteAt(type: Type, value: ConfigValue | undefined, path: readonly string[], context: DeleteContext): ConfigValue | undefined {
+  if (type.kind === "pointer") return value === undefined ? undefined : deleteAt(type.to, value, path, context);
   const [step = "", ...rest] = path;
   if (type.kind === "struct") {
     const field = type.byName.get(step);
@@ -138,7 +165,7 @@ function deleteAt(type: Type, value: ConfigValue | undefined, path: readonly str
       members.delete(step);
       return members;
     }
-    const inner = deleteAt(field.type, members.get(step), rest, deletion);
+    const inner = deleteAt(field.type, members.get(step), rest, context);
     return inner === undefined ? undefined : members.set(step, inner);
   }
   if (value instanceof Map) {
@@ -149,13 +176,29 @@ function deleteAt(type: Type, value: ConfigValue | undefined, path: readonly str
       members.delete(step);
       return members;
     }
-    const changed = deleteAt(type.kind === "map" ? type.value : type, inner, rest, deletion);
+    const changed = deleteAt(type.kind === "map" ? type.value : type, inner, rest, context);
     return changed === undefined ? undefined : members.set(step, changed);
   }
-  if (!Array.isArray(value) || type.kind !== "list") return undefined;
-  if (rest.length > 0) throw deleteError("searching for complex paths in slices is not supported", deletion.line, deletion.path);
+  return type.kind === "list" || Array.isArray(value) ? deleteFromList(type, value, path, context) : undefined;
+}
+
+function deleteFromList(
+  type: Type,
+  value: ConfigValue | undefined,
+  [step = "", ...rest]: readonly string[],
+  { deletion, refuse }: DeleteContext,
+): ConfigValue | undefined {
+  if (rest.length > 0) throw refuse("searching for complex paths in slices is not supported");
+  if (!step.startsWith("[")) throw refuse(`searching for ${step === "" ? "''" : "non-integer keys"} in slices is not supported`);
+  // Talos compares the fields of structs; what is free in form has none.
+  if (!Array.isArray(value) || type.kind !== "list" || structOf(type.item) === undefined) return undefined;
   const index = value.findIndex((item) => item instanceof Map && item.get(deletion.key) === deletion.value);
   return index < 0 ? undefined : value.toSpliced(index, 1);
+}
+
+function structOf(type: Type): Type | undefined {
+  if (type.kind === "pointer") return structOf(type.to);
+  return type.kind === "struct" ? type : undefined;
 }
 
 /** A document that says which it is and nothing else. */

@@ -139,6 +139,15 @@ test("patches together may be a mebibyte", () => {
   );
 });
 
+test("a size that selects the disk is given where there is none, and never changed, as in Talos", () => {
+  const patch = (size: string): string => `machine:\n  install:\n    diskSelector: {size: '${size}'}\n`;
+  const selected = patchMachineConfig("machine:\n  install:\n    diskSelector: {type: ssd}\n", [patch("<= 1TB")]);
+  assert.match(selected, /size: <= 1TB\n {12}type: ssd/);
+  const error = refusal(() => patchMachineConfig(selected, [patch(">= 1TB")]));
+  assert.equal(error.code, "PATCH_MERGE");
+  assert.match(error.detail, /merge not possible, left <= 1TB is not settable/);
+});
+
 test("a kind of Talos 1.14 is unknown to 1.13", () => {
   const patch = "apiVersion: v1alpha1\nkind: SysctlConfig\nparams: {a: '1'}\n";
   assert.equal(refusal(() => patchMachineConfig(config, [patch], { contract: "1.13" })).code, "UNKNOWN_KIND");

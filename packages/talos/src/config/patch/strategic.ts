@@ -5,7 +5,7 @@ import { merge } from "../document/merge.ts";
 import type { ConfigMap } from "../document/value.ts";
 import { ConfigError } from "../errors.ts";
 import type { Generation } from "../schema/notation.ts";
-import { readYaml, type ReadLimits } from "../yaml/read.ts";
+import { readYaml, type ReadLimits, type YamlNode } from "../yaml/read.ts";
 import { applyDeletion, splitDeletions, type Deletion } from "./deletes.ts";
 
 /** A partial config: its documents are merged over those of the same identity, in their order. */
@@ -21,7 +21,7 @@ export function loadStrategicPatch(text: string, generation: Generation, limits:
   const seen = new Set<string>();
   const steps = readYaml(text, limits).flatMap(({ root }): StrategicStep[] => {
     if (root === undefined || isNull(root)) return [];
-    const { deletions, rest } = splitWithLine(root);
+    const { deletions, rest } = splitWithLine(root, text);
     const removed = deletions.map((deletion): StrategicStep => ({ kind: "delete", deletion }));
     if (rest === undefined) return removed;
     // Newer Talos takes a document twice in one patch and merges both.
@@ -32,14 +32,21 @@ export function loadStrategicPatch(text: string, generation: Generation, limits:
   return steps;
 }
 
-function splitWithLine(root: Parameters<typeof splitDeletions>[0]): ReturnType<typeof splitDeletions> {
+function splitWithLine(root: YamlNode, text: string): ReturnType<typeof splitDeletions> {
   try {
     return splitDeletions(root);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const detail = `error processing patch delete statements at line ${root.line}: ${error.detail}`;
+    const detail = `error processing patch delete statements at line ${startOf(root, text)}: ${error.detail}`;
     throw new ConfigError(error.code, detail, { path: error.path, line: error.line }, { cause: error });
   }
+}
+
+/** The line of the mark before a document, or where it begins without one. */
+function startOf(root: YamlNode, text: string): number {
+  const before = text.split("\n").slice(0, root.line);
+  const mark = before.findLastIndex((line) => /^---(?:\s|$)/.test(line));
+  return mark < 0 ? root.line : mark + 1;
 }
 
 /**

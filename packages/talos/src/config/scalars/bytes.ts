@@ -44,10 +44,10 @@ const unitBytes: Readonly<Record<string, number>> = {
 
 /** Bytes of `100 GB`, `1.5TiB`, `1024`; or the text of the refusal. */
 export function parseBytes(text: string): { readonly bytes: number } | { readonly refusal: string } {
-  const [, number = "", unit = ""] = /^([\d.,]*)\s*(.*)$/s.exec(text.trim()) ?? [];
-  const value = Number(number.replaceAll(",", ""));
-  if (number === "" && unit !== "") return { refusal: `unhandled size name: ${unit.toLowerCase()}` };
-  if (number === "" || Number.isNaN(value)) return { refusal: `invalid size ${JSON.stringify(text)}` };
+  const [, digits = "", unit = ""] = /^([\d.,]*)(.*)$/s.exec(text) ?? [];
+  const number = digits.replaceAll(",", "");
+  const value = Number(number);
+  if (number === "" || Number.isNaN(value)) return { refusal: `strconv.ParseFloat: parsing ${JSON.stringify(number)}: invalid syntax` };
   const scale = unitBytes[unit.trim().toLowerCase()];
   if (scale === undefined) return { refusal: `unhandled size name: ${unit.trim().toLowerCase()}` };
   const bytes = value * scale;

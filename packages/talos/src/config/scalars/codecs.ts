@@ -18,6 +18,8 @@ export interface Codec {
   takes?(kind: ScalarKind, text: string): boolean;
   /** A patch that touches the struct around it erases the value unless it gives a new one. So it is in Talos: a volume's selector is lost this way. */
   readonly isErasedByAbsence?: boolean;
+  /** A patch cannot change a value that is there, only give one where none is: so it is in Talos. */
+  readonly isNeverMerged?: boolean;
   /** How a patch changes a value that is there; by default it replaces it. */
   merge?(left: string, right: string): string;
 }
@@ -103,10 +105,11 @@ const diskSize: Codec = {
 /** `>= 100 GB`, `<= 1.5TB`, `100GB`: the text stays. */
 const sizeMatcher: Codec = {
   zero: "",
+  isNeverMerged: true,
   parse: (text) => {
-    const [, operand = ""] = /^\s*(?:>=|<=|==|>|<|=)?\s*(.*)$/s.exec(text) ?? [];
-    const parsed = parseBytes(operand);
-    return "refusal" in parsed ? parsed : { text };
+    const [, operand = ""] = /^(?:>=|<=|==|>|<)?(.*)$/s.exec(text.trim()) ?? [];
+    const parsed = parseBytes(operand.trim());
+    return "refusal" in parsed ? parsed : { text: text.trim() };
   },
 };
 
@@ -159,10 +162,12 @@ const expression: Codec = { zero: "", isErasedByAbsence: true, parse: (text) => 
 /** Empty is the first word, and unlike other enumerations the case counts. */
 const failOverMac: Codec = {
   zero: "none",
-  parse: (text) =>
-    ["none", "active", "follow", ""].includes(text)
-      ? { text: text === "" ? "none" : text }
-      : { refusal: `invalid fail_over_mac value ${text}` },
+  parse: (text) => {
+    if (["none", "active", "follow", ""].includes(text)) return { text: text === "" ? "none" : text };
+    // Their numbers are taken from old configs.
+    const known = /^[+-]?\d+$/.test(text) ? ["none", "active", "follow"][Number(text)] : undefined;
+    return known === undefined ? { refusal: `invalid fail_over_mac value ${text}` } : { text: known };
+  },
 };
 
 const plainString: Codec = { zero: "", parse: (text) => ({ text }) };

@@ -49,10 +49,10 @@ doc UdevRulesConfig runtime.UdevRulesConfigV1Alpha1
 doc UnattendedInstallConfig runtime.UnattendedInstallConfigV1Alpha1
 doc VethConfig network.VethConfigV1Alpha1 named
 enum nethelpers.DNSProtocol: Do53|DoT|DoH
-enum block.FilesystemType: none|xfs|vfat|ext4|iso9660|swap|swapi|virtiofs|btrfs
+enum block.FilesystemType: none|xfs|vfat|ext4|iso9660|swapi|virtiofs|btrfs
 enum storage.LVMLogicalVolumeType: linear|raid1|raid0|raid10
-enum storage.RAIDLevel: |raid1
-enum storage.RAIDMetadata: |1.0|1.2
+enum storage.RAIDLevel: raid1
+enum storage.RAIDMetadata: 1.0|1.2
 type block.EncryptionSpec: provider:block.EncryptionProviderType keys:[]block.EncryptionKey cipher:string? keySize:uint? blockSize:uint64? options:[]string? allowDiscards:*bool?
 type block.ExistingVolumeConfigV1Alpha1: apiVersion:string? kind:string name:string discovery:block.VolumeDiscoverySpec? mount:block.ExistingMountSpec? trim:*block.TrimConfig? scrub:*block.ScrubConfig?
 type block.FilesystemScrubConfigV1Alpha1: apiVersion:string? kind:string interval:time.Duration?
@@ -68,13 +68,13 @@ type block.XFSSpec: minAllocationGroupSize:block.ByteSize?
 type cluster.DiscoveryIdentityConfigV1Alpha1: apiVersion:string? kind:string clusterID:string clusterSecret:string
 type cluster.DiscoveryServiceConfigV1Alpha1: apiVersion:string? kind:string name:string endpoint:meta.URL
 type container.ContainerCapabilities: add:[]string? drop:[]string?
-type container.ContainerConfigV1Alpha1: apiVersion:string? kind:string name:string image:string? entrypoint:[]string? args:[]string? workingDir:string? runAs:*container.ContainerRunAs? environment:[]string? mounts:[]container.ContainerMount? security:*container.ContainerSecurity? network:*container.ContainerNetwork? resources:*container.ContainerResources? dependsOn:*container.ContainerDependsOn?
+type container.ContainerConfigV1Alpha1: apiVersion:string? kind:string name:string image:string entrypoint:[]string? args:[]string? workingDir:string? runAs:*container.ContainerRunAs? environment:[]string? mounts:[]container.ContainerMount? security:*container.ContainerSecurity? network:*container.ContainerNetwork? resources:*container.ContainerResources? dependsOn:*container.ContainerDependsOn?
 type container.ContainerDependsOn: paths:[]string? networks:[]string? time:*bool? containers:[]string?
 type container.ContainerMount: userVolume:*container.UserVolumeMount? tmpfs:*container.TmpfsMount? hostPath:*container.HostPathMount?
 type container.ContainerNetwork: mode:string?
 type container.ContainerResourceLimits: cpu:string? memory:string?
 type container.ContainerResources: limits:*container.ContainerResourceLimits?
-type container.ContainerRunAs: uid:*int64? gid:*int64?
+type container.ContainerRunAs: uid:*int32? gid:*int32?
 type container.ContainerSecurity: profile:string? capabilities:*container.ContainerCapabilities?
 type container.HostPathMount: source:string destination:string options:[]string?
 type container.TmpfsMount: destination:string size:string? options:[]string?
@@ -100,12 +100,12 @@ type k8s.KubeEtcdEncryptionConfigV1Alpha1: apiVersion:string? kind:string config
 type k8s.KubeExternalManifestConfigV1Alpha1: apiVersion:string? kind:string name:string headers:map:string? url:meta.URL
 type k8s.KubeFlannelCNIConfigV1Alpha1: apiVersion:string? kind:string backendType:string backendPort:uint16? backendMTU:uint32? backendExtraConfig:v1alpha1.Unstructured? resources:k8s.ResourcesConfig? extraArgs:[]string? kubeNetworkPoliciesEnabled:*bool?
 type k8s.KubeInlineManifestConfigV1Alpha1: apiVersion:string? kind:string name:string manifest:string
-type k8s.KubeNetworkConfigV1Alpha1: apiVersion:string? kind:string dnsDomain:string podSubnets:[]netip.Prefix! serviceSubnets:[]netip.Prefix! nodeCIDRMaskSizeIPv4:*int? nodeCIDRMaskSizeIPv6:*int?
+type k8s.KubeNetworkConfigV1Alpha1: apiVersion:string? kind:string dnsDomain:string podSubnets:[]netip.Prefix! serviceSubnets:[]netip.Prefix! nodeCIDRMaskSizeIPv4:int? nodeCIDRMaskSizeIPv6:int?
 type k8s.KubeNodeConfigV1Alpha1: apiVersion:string? kind:string skipNodeRegistration:*bool? registerWithFQDN:*bool? nodeIP:k8s.NodeIPConfig labels:map:string? annotations:map:string? taints:map:string?
 type k8s.KubePrismConfigV1Alpha1: apiVersion:string? kind:string port:int tlsServerName:string?
-type k8s.KubeProxyConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string mode:string? config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? resources:k8s.ResourcesConfig?
+type k8s.KubeProxyConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string? mode:string? config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? resources:k8s.ResourcesConfig?
 type k8s.KubeSchedulerConfigV1Alpha1: apiVersion:string? kind:string enabled:*bool? image:string config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? env:map:string? resources:k8s.ResourcesConfig?
-type k8s.KubeServiceAccountConfigV1Alpha1: apiVersion:string? kind:string issuer:k8s.IssuerServiceAccountConfig accepted:*k8s.AcceptedServiceAccountConfig?
+type k8s.KubeServiceAccountConfigV1Alpha1: apiVersion:string? kind:string issuer:k8s.IssuerServiceAccountConfig accepted:k8s.AcceptedServiceAccountConfig?
 type k8s.KubeStaticPodConfigV1Alpha1: apiVersion:string? kind:string name:string pod:v1alpha1.Unstructured!
 type k8s.KubeTalosAPIAccessConfigV1Alpha1: apiVersion:string? kind:string allowedRoles:[]string? allowedKubernetesNamespaces:[]string?
 type k8s.KubeletConfigV1Alpha1: apiVersion:string? kind:string image:string config:v1alpha1.Unstructured extraArgs:v1alpha1.Args? clusterDNS:[]string? defaultRuntimeSeccompProfileEnabled:*bool?
@@ -113,9 +113,9 @@ type k8s.NodeIPConfig: validSubnets:[]string?
 type k8s.ResourcesConfig: requests:v1alpha1.Unstructured? limits:v1alpha1.Unstructured?
 type network.BGPBFDConfig: transmitInterval:time.Duration? receiveInterval:time.Duration? detectMultiplier:uint8?
 type network.BGPImportRoute: bgpInstance:string prefixes:[]netip.Prefix
-type network.BGPInstanceConfigV1Alpha1: apiVersion:string? kind:string name:string vrf:string? localASN:uint32 routerID:network.Addr? routeSource:network.Addr? advertise:[]string?! multipath:*bool? maxPaths:*uint32? installRoutes:*bool? importRoutes:[]network.BGPImportRoute?! neighbors:[]network.BGPNeighborConfig?!
-type network.BGPNeighborConfig: address:network.Addr? link:string? peerASN:uint32? localASN:*uint32? passive:bool? holdTime:time.Duration? bfd:*network.BGPBFDConfig?
-type network.BondConfigV1Alpha1: apiVersion:string? kind:string name:string hardwareAddr:nethelpers.HardwareAddr? links:[]string? bondMode:*nethelpers.BondMode? miimon:*uint32? updelay:*uint32? downdelay:*uint32? useCarrier:*bool? xmitHashPolicy:*nethelpers.BondXmitHashPolicy? arpInterval:*uint32? arpIpTargets:[]netip.Addr? nsIp6Targets:[]netip.Addr? arpValidate:*nethelpers.ARPValidate? arpAllTargets:*nethelpers.ARPAllTargets? lacpRate:*nethelpers.LACPRate? failOverMac:*nethelpers.FailOverMAC? adSelect:*nethelpers.ADSelect? adActorSysPrio:*uint16? adUserPortKey:*uint16? adLACPActive:*nethelpers.ADLACPActive? primary:string? primaryReselect:*nethelpers.PrimaryReselect? resendIGMP:*uint32? minLinks:*uint32? lpInterval:*uint32? packetsPerSlave:*uint32? numPeerNotif:*uint8? tlbLogicalLb:*uint8? allSlavesActive:*uint8? peerNotifDelay:*uint32? missedMax:*uint8? up:*bool? mtu:uint32? addresses:[]network.AddressConfig? routes:[]network.RouteConfig? multicast:*bool?
+type network.BGPInstanceConfigV1Alpha1: apiVersion:string? kind:string name:string vrf:string? localASN:uint32 routerID:network.Addr? routeSource:network.Addr? advertise:[]string?! multipath:*bool? maxPaths:uint8? installRoutes:*bool? importRoutes:[]network.BGPImportRoute?! neighbors:[]network.BGPNeighborConfig?!
+type network.BGPNeighborConfig: address:network.Addr? link:string? peerASN:uint32? localASN:uint32? passive:bool? holdTime:time.Duration? bfd:*network.BGPBFDConfig?
+type network.BondConfigV1Alpha1: apiVersion:string? kind:string name:string hardwareAddr:nethelpers.HardwareAddr? links:[]string? bondMode:*nethelpers.BondMode? miimon:*uint32? updelay:*uint32? downdelay:*uint32? useCarrier:*bool? xmitHashPolicy:*nethelpers.BondXmitHashPolicy? arpInterval:*uint32? arpIpTargets:[]netip.Addr? nsIp6Targets:[]netip.Addr? arpValidate:*nethelpers.ARPValidate? arpAllTargets:*nethelpers.ARPAllTargets? lacpRate:*nethelpers.LACPRate? failOverMac:*nethelpers.FailOverMAC? adSelect:*nethelpers.ADSelect? adActorSysPrio:*uint16? adUserPortKey:*uint16? adLACPActive:*nethelpers.ADLACPActive? primary:*string? primaryReselect:*nethelpers.PrimaryReselect? resendIGMP:*uint32? minLinks:*uint32? lpInterval:*uint32? packetsPerSlave:*uint32? numPeerNotif:*uint8? tlbLogicalLb:*uint8? allSlavesActive:*uint8? peerNotifDelay:*uint32? missedMax:*uint8? up:*bool? mtu:uint32? addresses:[]network.AddressConfig? routes:[]network.RouteConfig? multicast:*bool?
 type network.DHCPv4ConfigV1Alpha1: apiVersion:string? kind:string name:string routeMetric:uint32? ignoreHostname:*bool? ignoreRoutes:*bool? clientIdentifier:*nethelpers.ClientIdentifier? duidRaw:nethelpers.HardwareAddr?
 type network.HTTPProbeConfigV1Alpha1: apiVersion:string? kind:string name:string interval:time.Duration? failureThreshold:int? url:meta.URL timeout:time.Duration?
 type network.HostDNSConfig: enabled:*bool? forwardKubeDNSToHost:*bool? resolveMemberNames:*bool?
@@ -131,7 +131,7 @@ type runtime.KernelModuleConfigV1Alpha1: apiVersion:string? kind:string name:str
 type runtime.ProvisioningSpec: diskSelector:runtime.DiskSelectorSpec? wipe:*bool?
 type runtime.SysctlConfigV1Alpha1: apiVersion:string? kind:string params:map:string
 type runtime.SysfsConfigV1Alpha1: apiVersion:string? kind:string params:map:string
-type runtime.UdevRulesConfigV1Alpha1: apiVersion:string? kind:string rules:[]string
+type runtime.UdevRulesConfigV1Alpha1: apiVersion:string? kind:string rules:[]string?
 type runtime.UnattendedInstallConfigV1Alpha1: apiVersion:string? kind:string reboot:*bool? installer:runtime.InstallerSpec provisioning:runtime.ProvisioningSpec
 type security.SecurityProfileConfigV1Alpha1: apiVersion:string? kind:string workloadIsolation:*bool?
 type storage.LVMLogicalVolumeConfigV1Alpha1: apiVersion:string? kind:string name:string type:storage.LVMLogicalVolumeType mirrors:*uint32? stripes:*uint32? provisioning:storage.LVMLogicalVolumeProvisioningSpec
@@ -139,8 +139,8 @@ type storage.LVMLogicalVolumeProvisioningSpec: volumeGroup:string minSize:block.
 type storage.LVMVolumeGroupConfigV1Alpha1: apiVersion:string? kind:string name:string provisioning:storage.ProvisioningSpec
 type storage.LVMVolumeSelectorSpec: match:cel.Expression?
 type storage.ProvisioningSpec: volumeSelector:storage.LVMVolumeSelectorSpec?
-type storage.RAIDArrayConfigV1Alpha1: apiVersion:string? kind:string name:string level:storage.RAIDLevel? metadata:storage.RAIDMetadata? provisioning:storage.RAIDProvisioningSpec
-type storage.RAIDProvisioningSpec: volumeSelector:storage.RAIDVolumeSelector?
+type storage.RAIDArrayConfigV1Alpha1: apiVersion:string? kind:string name:string level:storage.RAIDLevel metadata:storage.RAIDMetadata? provisioning:storage.RAIDProvisioningSpec
+type storage.RAIDProvisioningSpec: volumeSelector:storage.RAIDVolumeSelector
 type storage.RAIDVolumeSelector: match:cel.Expression?
 type v1alpha1.ClusterConfig: id:string? secret:string? controlPlane:*v1alpha1.ControlPlaneConfig? clusterName:string? network:*v1alpha1.ClusterNetworkConfig? token:string? aescbcEncryptionSecret:string? secretboxEncryptionSecret:string? ca:*x509.PEMEncodedCertificateAndKey? acceptedCAs:[]*x509.PEMEncodedCertificate? aggregatorCA:*x509.PEMEncodedCertificateAndKey? serviceAccount:*x509.PEMEncodedKey? apiServer:*v1alpha1.APIServerConfig? controllerManager:*v1alpha1.ControllerManagerConfig? proxy:*v1alpha1.ProxyConfig? scheduler:*v1alpha1.SchedulerConfig? discovery:*v1alpha1.ClusterDiscoveryConfig? etcd:*v1alpha1.EtcdConfig? coreDNS:*v1alpha1.CoreDNS? externalCloudProvider:*v1alpha1.ExternalCloudProviderConfig? extraManifests:[]string?@ extraManifestHeaders:map:string? inlineManifests:v1alpha1.ClusterInlineManifests?@ adminKubeconfig:*v1alpha1.AdminKubeconfigConfig? allowSchedulingOnMasters:*bool? allowSchedulingOnControlPlanes:*bool?
 `;

@@ -167,7 +167,10 @@ const newerConflicts: Readonly<Record<string, ConflictRule>> = {
   ),
   KubeEtcdEncryptionConfig: etcdEncryption,
   KubeFlannelCNIConfig: replaced(["cluster", "network"], clusterNetwork, "KubeFlannelCNIConfig"),
-  KubeNetworkConfig: replaced(["cluster", "network"], clusterNetwork, "KubeNetworkConfig"),
+  KubeNetworkConfig: whenThere(
+    ["cluster", "network"],
+    "cluster network config is already set in the v1alpha1 config (.machine.cluster.network). Please remove it and use only the new KubeNetworkConfig document to avoid conflicts",
+  ),
   KubeNodeConfig: firstOf(...nodeFields.map((path) => whenThere(path, `.${path.join(".")} is already set in v1alpha1 config`))),
   KubePrismConfig: replaced(
     ["machine", "features", "kubePrism"],

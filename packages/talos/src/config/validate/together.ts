@@ -3,6 +3,8 @@ import type { ConfigMap } from "../document/value.ts";
 import { isOn, isThere, mapAt, mapsAt, textAt } from "./access.ts";
 import type { Report } from "./report.ts";
 import type { RuleSet } from "./rule-set.ts";
+import { parseUrl } from "./text/url.ts";
+import { checkContainerDependencies } from "./container-dependencies.ts";
 import { isControlPlane } from "./v1alpha1/check.ts";
 
 /** Kinds that only control planes may have. */
@@ -39,8 +41,14 @@ export function checkTogether(
     "hostDNS must be enabled when using non-default DNS protocols",
   );
   checkDiscovery(first, v1alpha1, report);
+  checkContainerDependencies(
+    documents.filter(({ shape }) => shape.kind === "ContainerConfig").map(({ members }) => members),
+    report,
+  );
+  checkKubeSpan(first, v1alpha1, report);
   const isOnControlPlane = isControlPlane(v1alpha1);
-  const runsApiServer = first("KubeAPIServerCAConfig") !== undefined || isThere(v1alpha1, "cluster", "ca");
+  const runsApiServer =
+    first("KubeAPIServerCAConfig") !== undefined || isThere(v1alpha1, "cluster", "ca") || isThere(v1alpha1, "cluster", "acceptedCAs");
   const hasEncryption =
     first("KubeEtcdEncryptionConfig") !== undefined ||
     textAt(v1alpha1, "cluster", "secretboxEncryptionSecret") !== "" ||
@@ -65,13 +73,23 @@ function checkContainer(hostDns: ConfigMap | undefined, report: Report): void {
   report.errorIf(!isOn(hostDns, "forwardKubeDNSToHost"), "forwardKubeDNSToHost must be enabled in container mode");
 }
 
-function checkDiscovery(first: (kind: string) => ConfigMap | undefined, v1alpha1: ConfigMap | undefined, report: Report): void {
-  const legacy = mapAt(v1alpha1, "cluster", "discovery");
-  const hasDiscovery =
-    first("DiscoveryServiceConfig") !== undefined || (isOn(legacy, "enabled") && !isOn(legacy, "registries", "service", "disabled"));
+function checkKubeSpan(first: (kind: string) => ConfigMap | undefined, v1alpha1: ConfigMap | undefined, report: Report): void {
   const kubeSpan = first("KubeSpanConfig") ?? mapAt(v1alpha1, "machine", "network", "kubespan");
-  report.errorIf(isOn(kubeSpan, "enabled") && !hasDiscovery, "KubeSpan requires cluster discovery to be enabled");
-  if (!hasDiscovery) return;
+  report.errorIf(isOn(kubeSpan, "enabled") && !hasDiscovery(first, v1alpha1), "KubeSpan requires cluster discovery to be enabled");
+}
+
+/** A service whose address cannot be read is none. */
+function hasDiscovery(first: (kind: string) => ConfigMap | undefined, v1alpha1: ConfigMap | undefined): boolean {
+  if (first("DiscoveryServiceConfig") !== undefined) return true;
+  const legacy = mapAt(v1alpha1, "cluster", "discovery");
+  const endpoint = textAt(legacy, "registries", "service", "endpoint");
+  return (
+    isOn(legacy, "enabled") && !isOn(legacy, "registries", "service", "disabled") && (endpoint === "" || !("refusal" in parseUrl(endpoint)))
+  );
+}
+
+function checkDiscovery(first: (kind: string) => ConfigMap | undefined, v1alpha1: ConfigMap | undefined, report: Report): void {
+  if (!hasDiscovery(first, v1alpha1)) return;
   const identity = first("DiscoveryIdentityConfig");
   for (const [title, field, own] of [
     ["ID", "id", "clusterID"],

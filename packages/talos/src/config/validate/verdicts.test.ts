@@ -18,7 +18,7 @@ interface Recorded {
   readonly verdicts: Readonly<Record<string, Verdict>> & { readonly "metal lenient": Verdict };
 }
 
-/** Answers of Talos 1.13.9 and of 1.14.0-alpha.2 (for kinds that 1.13 does not know) to configs made of right and wrong values. */
+/** Answers of Talos 1.13.9 and of its main branch after 1.14.0-beta.1 (ad8823176e75) to configs made of right and wrong values. */
 const recorded = JSON.parse(readFileSync(new URL("../../../testdata/validate/verdicts.json", import.meta.url), "utf8")) as Recorded[];
 
 const modes: readonly RuntimeMode[] = ["metal", "cloud", "container"];

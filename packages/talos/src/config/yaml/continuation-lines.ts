@@ -19,8 +19,16 @@ export function tabbedLine(text: string): number | undefined {
   let found: number | undefined;
   /** Where the text of the line before belongs to, which may go on. */
   let plainIndent: number | undefined;
+  /** The line that began a block whose own text did not begin yet: there the spaces say how deep it lies. */
+  let header: string | undefined;
   eachLine(text, (line, number, context) => {
-    if (found !== undefined || context === "text") return;
+    if (found !== undefined) return;
+    if (context === "text") {
+      if (header !== undefined && /^ *\t/.test(line) && !saysDepth.test(header)) found = number;
+      if (/[^ ]/.test(line)) header = undefined;
+      return;
+    }
+    header = line;
     if (context === "block") {
       const spaces = /^(?!---\s)( *)(?:-[- ]*)?\t/.exec(line)?.[1]?.length;
       const goesOn = plainIndent !== undefined && spaces !== undefined && spaces > plainIndent && !line.trimStart().startsWith("-");
@@ -30,6 +38,9 @@ export function tabbedLine(text: string): number | undefined {
   });
   return found;
 }
+
+/** The head of a block that says how deep its text lies. */
+const saysDepth = /[|>][+-]?[1-9][+-]?\s*(?:#.*)?$/;
 
 /** `continued` lines begin inside brackets or quotes, `text` ones are of a block scalar. */
 function eachLine(text: string, visit: (line: string, number: number, context: "block" | "continued" | "text") => void): void {

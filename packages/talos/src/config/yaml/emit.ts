@@ -1,9 +1,9 @@
 import { folded } from "./fold.ts";
-import { PlainScalar } from "./plain-scalar.ts";
+import { BlockScalar, PlainScalar } from "./plain-scalar.ts";
 import { styleOf, type QuoteStyle, type ScalarStyle } from "./scalar-style.ts";
 
 /** A value that can be printed. Objects print in insertion order; `undefined` members are left out. */
-export type YamlValue = string | number | bigint | boolean | null | PlainScalar | readonly YamlValue[] | YamlMapping;
+export type YamlValue = string | number | bigint | boolean | null | PlainScalar | BlockScalar | readonly YamlValue[] | YamlMapping;
 /** An ordered mapping: an object where the keys are ours, a `Map` where they come from outside (objects reorder keys such as `1`). */
 export type YamlMapping = { readonly [key: string]: YamlValue | undefined } | ReadonlyMap<string, YamlValue>;
 
@@ -122,6 +122,7 @@ function inline(writer: Writer, value: YamlValue, indent: number): string {
   }
   if (value === null) return "null";
   if (value instanceof PlainScalar) return value.text;
+  if (value instanceof BlockScalar) return literal(writer, value.text, indent);
   if (Array.isArray(value)) return "[]";
   if (typeof value === "object") return "{}";
   return typeof value === "number" ? numberText(value) : String(value);
@@ -205,7 +206,9 @@ function numberText(value: number): string {
 }
 
 function isMapping(value: YamlValue): value is YamlMapping {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof PlainScalar);
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof PlainScalar || value instanceof BlockScalar)
+  );
 }
 
 function entriesOf(mapping: YamlMapping): Iterable<[string, YamlValue | undefined]> {

@@ -8,3 +8,12 @@ export class PlainScalar {
     this.text = text;
   }
 }
+
+/** A text that is printed as a block of lines even where it holds nothing but blanks. */
+export class BlockScalar {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { validateMachineConfig } from "../validate.ts";
 
-const image = `example.org/a@sha256:${"0".repeat(64)}`;
+const image = `example.org/app@sha256:${"0".repeat(64)}`;
 
 function errorsOf(members: string): readonly string[] {
   const text = `apiVersion: v1alpha1\nkind: ContainerConfig\nname: a\nimage: ${image}\n${members}\n`;

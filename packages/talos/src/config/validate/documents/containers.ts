@@ -2,6 +2,7 @@ import type { ConfigMap } from "../../document/value.ts";
 import { parseBytes } from "../../scalars/bytes.ts";
 import { integerAt, isThere, mapAt, mapsAt, textAt, textsAt } from "../access.ts";
 import type { Report } from "../report.ts";
+import { isImageReference } from "../text/image-reference.ts";
 import { quoted } from "../text/quote.ts";
 import type { DocumentRule } from "./rule.ts";
 
@@ -18,7 +19,9 @@ export const container: DocumentRule = (members, report) => {
   else
     report.errorIf(!/^[a-z0-9-]+$/.test(name), `name ${quoted(name)}: name can only contain lowercase ASCII letters, digits and hyphens`);
   report.errorIf(image === "", "image is required");
-  if (image !== "" && !/@sha256:[0-9a-f]{64}$/.test(image)) {
+  if (image !== "" && !isImageReference(image)) {
+    report.error(`invalid image reference ${quoted(image)}: could not parse reference: ${image}`);
+  } else if (image !== "" && !/@sha256:[0-9a-f]{64}$/.test(image)) {
     report.warning(`container ${quoted(name)}: image ${quoted(image)} is not digest-pinned, the running image may change on restart`);
   }
   textsAt(members, "environment").forEach((variable, index) => {

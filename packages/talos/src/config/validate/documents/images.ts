@@ -1,7 +1,7 @@
-import { isOn, isThere, mapAt, mapsAt, textAt } from "../access.ts";
+import { isOn, mapAt, mapsAt, textAt } from "../access.ts";
 import { checkRuntimeSpec } from "../v1alpha1/runtime-spec.ts";
 import { checkQualifiedName } from "../v1alpha1/labels.ts";
-import { pemBlocks, whyNotCertificate, whyNotPkcs8Key } from "../text/pem.ts";
+import { pemBlocks, whyNotCertificate, whyNotPair, whyNotPkcs8Key } from "../text/pem.ts";
 import { quoted } from "../text/quote.ts";
 import { parseUrl } from "../text/url.ts";
 import type { DocumentRule } from "./rule.ts";
@@ -27,14 +27,20 @@ const registryMirror: DocumentRule = (members, report) => {
   });
 };
 
-const registryTls: DocumentRule = (members, report) => {
+const registryTls: DocumentRule = (members, report, { generation }) => {
   report.errorIf(textAt(members, "name") === "", "name must be specified");
   const ca = textAt(members, "ca");
   report.errorIf(ca !== "" && !hasCertificate(ca), "ca must be a valid PEM-encoded certificate");
-  if (!isThere(members, "clientIdentity")) return;
-  const certificate = whyNotCertificate(textAt(members, "clientIdentity", "cert"));
+  const identity = mapAt(members, "clientIdentity");
+  if (identity === undefined) return;
+  if (generation === "1.14") {
+    const refusal = whyNotPair(identity);
+    if (refusal !== undefined) report.error(`client identity: ${refusal}`);
+    return;
+  }
+  const certificate = whyNotCertificate(textAt(identity, "cert"));
   if (certificate !== undefined) report.error(`client identity certificate is invalid: ${certificate}`);
-  const key = whyNotPkcs8Key(textAt(members, "clientIdentity", "key"));
+  const key = whyNotPkcs8Key(textAt(identity, "key"));
   if (key !== undefined) report.error(`client identity key is invalid: ${key}`);
 };
 

@@ -1,10 +1,10 @@
 import type { ConfigMap } from "../../document/value.ts";
 import { sortedByBytes } from "../../yaml/key-order.ts";
-import { tryParsePrefix } from "../../scalars/ip.ts";
+import { formatPrefix, tryParsePrefix, type Prefix } from "../../scalars/ip.ts";
 import { at, integerAt, isThere, mapAt, textAt, textsAt } from "../access.ts";
 import { listOf, type Report } from "../report.ts";
 import { isSubnetOrAddress } from "../text/address.ts";
-import { whyNotCertificate, whyNotKey, whyNotPem } from "../text/pem.ts";
+import { whyNotCertificate, whyNotKey, whyNotPair, whyNotPem } from "../text/pem.ts";
 import { quoted } from "../text/quote.ts";
 import { parseUrl, refusalOfEndpoint } from "../text/url.ts";
 import { isRole } from "../v1alpha1/check.ts";
@@ -16,6 +16,10 @@ import type { DocumentRule } from "./rule.ts";
 
 /** A subnet must hold this many bits of addresses. */
 const fewestHostBits = 4;
+/** The API server takes no larger range of service addresses. */
+const mostServiceHostBits = 20;
+/** The controller manager cuts a pod subnet into no more than 2^16 subnets of machines. */
+const mostNodeBits = 16;
 
 function checkResources(members: ConfigMap, report: Report): void {
   const refusal = checkPodResources(mapAt(members, "resources"));
@@ -88,31 +92,65 @@ const node: DocumentRule = (members, report) => {
   }
 };
 
+/** How large the pod subnet of one machine is, by address family: as said, or as Talos takes it. */
+const nodeMasks = [
+  { field: "nodeCIDRMaskSizeIPv4", family: 4, longest: 32n, byDefault: 24n },
+  { field: "nodeCIDRMaskSizeIPv6", family: 6, longest: 128n, byDefault: 64n },
+] as const;
+
 const network: DocumentRule = (members, report) => {
   const pods = textsAt(members, "podSubnets");
   const services = textsAt(members, "serviceSubnets");
-  for (const [title, subnets] of [
-    ["pod", pods],
-    ["service", services],
+  const masks = new Map<number, number>();
+  for (const { field, family, longest, byDefault } of nodeMasks) {
+    const given = integerAt(members, field);
+    if (given < 0n || given > longest) report.error(`${field} must be between 1 and ${longest}`);
+    else masks.set(family, Number(given === 0n ? byDefault : given));
+  }
+  for (const [title, subnets, whyNotSize] of [
+    ["pod", pods, (prefix: Prefix): string | undefined => whyNotForPods(prefix, masks.get(prefix.address.family))],
+    ["service", services, whyNotForServices],
   ] as const) {
-    const refusal = whyNotSubnets(subnets);
+    const refusal = whyNotSubnets(subnets, whyNotSize);
     if (refusal !== undefined) report.error(`${title} subnets: ${refusal}`);
   }
   report.errorIf(pods.length !== services.length, "the number of pod subnets must match the number of service subnets");
 };
 
-function whyNotSubnets(subnets: readonly string[]): string | undefined {
-  if (subnets.length === 0) return "at least one subnets must be specified";
+/** Nothing is said of a family whose mask is wrong by itself. */
+function whyNotForPods(prefix: Prefix, mask: number | undefined): string | undefined {
+  if (mask === undefined) return undefined;
+  const subnet = formatPrefix(prefix);
+  if (prefix.length > mask) return `${subnet} is smaller than the per-node pod CIDR mask size /${mask}`;
+  return mask - prefix.length > mostNodeBits
+    ? `${subnet} is too large for the per-node pod CIDR mask size /${mask}, the difference must be at most ${mostNodeBits} bits`
+    : undefined;
+}
+
+function whyNotForServices(prefix: Prefix): string | undefined {
+  const shortest = bitsOf(prefix) - mostServiceHostBits;
+  return prefix.length < shortest
+    ? `${formatPrefix(prefix)} is too large, it must be at least /${shortest} (at most ${mostServiceHostBits} host identifier bits)`
+    : undefined;
+}
+
+function bitsOf({ address }: Prefix): number {
+  return address.family === 4 ? 32 : 128;
+}
+
+function whyNotSubnets(subnets: readonly string[], whyNotSize: (prefix: Prefix) => string | undefined): string | undefined {
+  if (subnets.length === 0) return "at least one subnet must be specified";
   if (subnets.length > 2) return "at most two subnets can be specified for dual-stack clusters";
   const families: number[] = [];
   for (const text of subnets) {
     const prefix = tryParsePrefix(text);
     if (prefix === undefined) return "invalid subnet: invalid Prefix";
     if (!hasNoHostBits(prefix)) return `invalid subnet: ${text} is not a valid CIDR`;
-    const { family } = prefix.address;
-    if ((family === 4 ? 32 : 128) - prefix.length < fewestHostBits)
-      return `invalid subnet: ${text} is too small, it must be at least /${fewestHostBits} IPs`;
-    families.push(family);
+    if (bitsOf(prefix) - prefix.length < fewestHostBits)
+      return `invalid subnet: /${prefix.length} is too small, it must be larger than /${prefix.length - fewestHostBits}`;
+    const refusal = whyNotSize(prefix);
+    if (refusal !== undefined) return `invalid subnet: ${refusal}`;
+    families.push(prefix.address.family);
   }
   return new Set(families).size < families.length
     ? "at most one IPv4 and one IPv6 subnet can be specified for dual-stack clusters"
@@ -121,7 +159,7 @@ function whyNotSubnets(subnets: readonly string[]): string | undefined {
 
 function checkAuthority(members: ConfigMap, report: Report): void {
   const issuing = mapAt(members, "issuingCA");
-  const refusal = issuing === undefined ? undefined : whyNotIdentity(textAt(issuing, "cert"), textAt(issuing, "key"));
+  const refusal = issuing === undefined ? undefined : (whyNotPair(issuing) ?? whyNotReadable(issuing));
   if (refusal !== undefined) report.error(`issuing CA: ${refusal}`);
   textsAt(members, "acceptedCAs").forEach((certificate, index) => {
     const why = whyNotPem(certificate, "CERTIFICATE");
@@ -129,14 +167,11 @@ function checkAuthority(members: ConfigMap, report: Report): void {
   });
 }
 
-function whyNotIdentity(certificate: string, key: string): string | undefined {
-  const shape = whyNotPem(certificate, "CERTIFICATE");
-  if (shape !== undefined) return `certificate: ${shape}`;
-  const keyShape = whyNotPem(key);
-  if (keyShape !== undefined) return `key: ${keyShape}`;
-  const bad = whyNotCertificate(certificate);
+/** What Talos says of a certificate and its key when it loads them. */
+function whyNotReadable(pair: ConfigMap): string | undefined {
+  const bad = whyNotCertificate(textAt(pair, "cert"));
   if (bad !== undefined) return `certificate is invalid: ${bad}`;
-  const badKey = whyNotKey(key);
+  const badKey = whyNotKey(textAt(pair, "key"));
   return badKey === undefined ? undefined : `key is invalid: ${badKey}`;
 }
 

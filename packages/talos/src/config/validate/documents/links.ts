@@ -1,7 +1,7 @@
 import type { ConfigMap } from "../../document/value.ts";
 import { tryParseDuration } from "../../scalars/duration.ts";
 import { tryParseAddress, tryParsePrefix } from "../../scalars/ip.ts";
-import { integerAt, isThere, listAt, mapAt, mapsAt, textAt } from "../access.ts";
+import { integerAt, isThere, listAt, mapAt, mapsAt, textAt, textsAt } from "../access.ts";
 import type { Report } from "../report.ts";
 import { decodedLength } from "../text/base64.ts";
 import { quoted } from "../text/quote.ts";
@@ -34,7 +34,24 @@ const plainLink: DocumentRule = (members, report) => {
   checkLink(members, report);
 };
 
-const bond: DocumentRule = (members, report) => {
+/** Modes in which one link at a time is active: only there a primary one has a meaning. */
+const modesWithPrimary = ["active-backup", "balance-tlb", "balance-alb"];
+
+/** Since 1.14. */
+function checkPrimary(members: ConfigMap, report: Report): void {
+  const mode = textAt(members, "bondMode");
+  const usesPrimary = modesWithPrimary.includes(mode);
+  if (isThere(members, "primary")) {
+    const primary = textAt(members, "primary");
+    if (primary === "") report.error("primary link name can't be empty");
+    else report.errorIf(!textsAt(members, "links").includes(primary), `primary link ${quoted(primary)} is not in the list of bonded links`);
+    report.errorIf(mode !== "" && !usesPrimary, `primary link is not supported in ${quoted(mode)} bond mode`);
+  } else if (isThere(members, "primaryReselect") && usesPrimary) {
+    report.warning("primaryReselect has no effect unless primary is specified");
+  }
+}
+
+const bond: DocumentRule = (members, report, { generation }) => {
   checkName(members, report);
   report.errorIf(listAt(members, "links").length === 0, "at least one link must be specified");
   report.errorIf(!isThere(members, "bondMode"), "bond mode must be specified");
@@ -43,6 +60,7 @@ const bond: DocumentRule = (members, report) => {
       if (!isThere(members, field)) report.warning(`${field} was not specified for 802.3ad bond`);
     }
   }
+  if (generation === "1.14") checkPrimary(members, report);
   checkLink(members, report);
 };
 

@@ -6,12 +6,14 @@ import type { Report } from "../report.ts";
 import type { DocumentRule } from "./rule.ts";
 
 const longestName = 63;
+/** Names of arrays are written into their metadata. */
+const longestArrayName = 32;
 
-function checkName(members: ConfigMap, report: Report): void {
+function checkName(members: ConfigMap, report: Report, longest = longestName): void {
   const name = textAt(members, "name");
   const length = Buffer.byteLength(name);
   report.errorIf(name === "", "name is required");
-  report.errorIf(length < 1 || length > longestName, `name must be between 1 and ${longestName} characters long`);
+  report.errorIf(length < 1 || length > longest, `name must be between 1 and ${longest} characters long`);
   report.errorIf(/[^a-zA-Z0-9_-]/.test(name), "name can only contain ASCII letters, digits, hyphens and underscores");
 }
 
@@ -21,9 +23,13 @@ function checkSelector(members: ConfigMap, report: Report): void {
   if (refusal !== undefined) report.error(`provisioning.volumeSelector.match${match === "" ? " " : ": "}${refusal}`);
 }
 
-/** A group, or an array: both are made of volumes that are selected. */
 const volumeGroup: DocumentRule = (members, report) => {
   checkName(members, report);
+  checkSelector(members, report);
+};
+
+const array: DocumentRule = (members, report) => {
+  checkName(members, report, longestArrayName);
   checkSelector(members, report);
 };
 
@@ -58,5 +64,5 @@ function bytesOf(text: string): number {
 export const storageRules: Readonly<Record<string, DocumentRule>> = {
   LVMLogicalVolumeConfig: logicalVolume,
   LVMVolumeGroupConfig: volumeGroup,
-  RAIDArrayConfig: volumeGroup,
+  RAIDArrayConfig: array,
 };

@@ -107,12 +107,20 @@ function checkSchedules(members: ConfigMap, { generation }: RuleSet, report: Rep
 function checkFilesystem(members: ConfigMap, { generation }: RuleSet, report: Report): void {
   const type = textAt(members, "filesystem", "type") || "none";
   const known = ["none", "xfs", "ext4", ...(generation === "1.13" ? [] : ["btrfs"])];
-  if (!known.includes(type)) report.error(`unsupported filesystem type: ${type}`);
-  else
-    report.errorIf(
-      isOn(members, "filesystem", "projectQuotaSupport") && !["none", "xfs"].includes(type),
-      "project quota support is only available for xfs filesystem",
-    );
+  if (!known.includes(type)) return report.error(`unsupported filesystem type: ${type}`);
+  const isXfs = type === "none" || type === "xfs";
+  if (isOn(members, "filesystem", "projectQuotaSupport") && !isXfs) {
+    report.error("project quota support is only available for xfs filesystem");
+  } else {
+    report.errorIf(isThere(members, "filesystem", "xfs") && !isXfs, "xfs options are only available for xfs filesystem");
+  }
+}
+
+/** Since 1.14 a directory may be mounted insecurely. */
+function checkDirectoryMount(members: ConfigMap, { generation }: RuleSet, report: Report): void {
+  const keepsTimes = isThere(members, "mount", "disableAccessTime");
+  if (generation === "1.14") report.errorIf(keepsTimes, "mount.disableAccessTime is invalid for volumeType directory");
+  else report.errorIf(keepsTimes || isThere(members, "mount", "secure"), "mount spec is invalid for volumeType directory");
 }
 
 const userVolume: DocumentRule = (members, report, rules) => {
@@ -127,9 +135,9 @@ const userVolume: DocumentRule = (members, report, rules) => {
           "filesystem",
           !["", "none"].includes(textAt(members, "filesystem", "type")) || isThere(members, "filesystem", "projectQuotaSupport"),
         ],
-        ["mount", isThere(members, "mount", "disableAccessTime") || isThere(members, "mount", "secure")],
       ];
       for (const [part, isSet] of parts) report.errorIf(isSet, `${part} spec is invalid for volumeType directory`);
+      checkDirectoryMount(members, rules, report);
       break;
     }
     case "disk":

@@ -1,3 +1,5 @@
+import type { ConfigMap } from "../../document/value.ts";
+import { textAt } from "../access.ts";
 import { quotedList, quoted } from "./quote.ts";
 
 /** One block of a PEM text. */
@@ -20,6 +22,18 @@ export function whyNotPem(text: string, type?: string): string | undefined {
   const other = blocks.find((block) => type !== undefined && block.type !== type);
   if (other !== undefined) return `unexpected PEM block type ${quoted(other.type)}, expected one of ${quotedList([type ?? ""])}`;
   return blocks.length === 0 ? "no PEM blocks found" : undefined;
+}
+
+/** What Talos says of a certificate and its key by their frames alone. */
+export function whyNotPair(pair: ConfigMap): string | undefined {
+  const certificate = textAt(pair, "cert");
+  const key = textAt(pair, "key");
+  if (certificate === "") return "certificate is required";
+  if (key === "") return "key is required";
+  const badCertificate = whyNotPem(certificate, "CERTIFICATE");
+  if (badCertificate !== undefined) return `certificate: ${badCertificate}`;
+  const badKey = whyNotPem(key);
+  return badKey === undefined ? undefined : `key: ${badKey}`;
 }
 
 /** What Talos says of a certificate that cannot be read. Only the frame is looked at: the node reads the rest. */
