@@ -74,9 +74,12 @@ func featuresOf(contract *config.VersionContract) map[string]any {
 	return features
 }
 
-// rows answers every row of a recorded table: the columns that are asked about stay.
+// rows answers every row of a recorded table, or of one that is asked about: the columns that are asked about stay.
 func rows(in input, key string, fill func(row map[string]any) error) (map[string]any, error) {
-	recorded, _ := in.recorded[key].([]any)
+	recorded, isRecorded := in.recorded[key].([]any)
+	if !isRecorded {
+		recorded, _ = in.values[key].([]any)
+	}
 	filled := []any{}
 	for _, entry := range recorded {
 		row := entry.(map[string]any)

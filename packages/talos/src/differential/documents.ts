@@ -8,6 +8,8 @@ import { tokensOf } from "./values.ts";
 export interface Wildness {
   readonly oddValues: number;
   readonly damage: number;
+  /** Chance in percent that a part is named and repeated elsewhere; by default as often as damage. */
+  readonly anchors?: number;
   /** Chance in percent that a part asks to be deleted; for patches. */
   readonly deletes?: number;
   /** Free-form parts hold scalars only. */
@@ -34,7 +36,8 @@ export function documentOf(kind: string, generation: Generation, wildness: Wildn
     if (kind !== legacyKind && draw(100) < (wildness.deletes ?? 0) * 3) entries.splice(0, entries.length, ["$patch", scalar("delete")]);
     const own = kind === legacyKind ? [["version", scalar("v1alpha1")] as const, ...entries.filter(([key]) => key !== "version")] : entries;
     const text = writeTree({ type: "map", isFlow: false, entries: [...head, ...own] }, draw(2) === 0 ? 2 : 4);
-    return draw(100) < wildness.damage ? damaged(text, draw) : text;
+    const anchored = draw(100) < (wildness.anchors ?? wildness.damage) ? withAnchor(text, draw) : text;
+    return draw(100) < wildness.damage ? damaged(anchored, draw) : anchored;
   });
 }
 
@@ -53,7 +56,22 @@ function nameOf(isNamed: boolean, entries: readonly (readonly [string, Tree])[],
     : [];
 }
 
+/**
+ * What is deleted says nothing else, because Talos looks for parts of it after it is gone; an item of a list says which one is meant, mostly by
+ * its name.
+ */
+function deletion(entries: readonly (readonly [string, Tree])[], { draw, isItem }: Context): Extract<Tree, { type: "map" }> {
+  const directive = ["$patch", scalar("delete")] as const;
+  const selectors = isItem === true ? entries.filter(([, value]) => value.type === "scalar" || draw(4) === 0) : [];
+  const named = selectors.filter(([key]) => ["name", "interface", "address", "path"].includes(key));
+  const selector = (named.length > 0 ? named : selectors)[0];
+  const both = selector === undefined || draw(12) === 0 ? [directive] : [selector, directive];
+  return { type: "map", isFlow: false, entries: draw(3) === 0 ? both.toReversed() : both };
+}
+
 interface Context {
+  /** Of a list. */
+  readonly isItem?: boolean;
   readonly draw: Draw;
   /** Chance in percent that an optional field is there. */
   readonly density: number;
@@ -68,13 +86,11 @@ function structTree(type: StructType, context: Context): Extract<Tree, { type: "
   const chosen = type.fields.filter(({ name }) => draw(100) < (context.depth === 0 && name === "machine" ? 95 : chance));
   const entries = chosen.map(({ name, type: field }): readonly [string, Tree] => [
     name,
-    valueTree(field, name, { ...context, depth: context.depth + 1 }),
+    valueTree(field, name, { ...context, depth: context.depth + 1, isItem: false }),
   ]);
   if (draw(1000) < context.wildness.damage * 2) entries.push(["bogusField", scalar("1")]);
   if (entries.length > 0 && draw(1000) < context.wildness.damage) entries.push(entries[draw(entries.length)] as readonly [string, Tree]);
-  // What is deleted says nothing else: Talos looks for parts of it after it is gone.
-  if (context.depth > 0 && draw(100) < (context.wildness.deletes ?? 0))
-    return { type: "map", isFlow: false, entries: [["$patch", scalar("delete")]] };
+  if (context.depth > 0 && draw(100) < (context.wildness.deletes ?? 0)) return deletion(entries, context);
   // Fields may come in any order.
   if (draw(4) === 0) entries.reverse();
   return { type: "map", isFlow: draw(10) === 0, entries };
@@ -89,7 +105,9 @@ function valueTree(type: Type, name: string, context: Context): Tree {
     case "struct":
       return structTree(type, context);
     case "list": {
-      const items = Array.from({ length: draw(4) }, () => valueTree(type.item, name, { ...context, depth: context.depth + 1 }));
+      const items = Array.from({ length: draw(4) }, () =>
+        valueTree(type.item, name, { ...context, depth: context.depth + 1, isItem: true }),
+      );
       return { type: "list", isFlow: draw(4) === 0, items };
     }
     case "map": {
@@ -112,7 +130,7 @@ function valueTree(type: Type, name: string, context: Context): Tree {
       return {
         type: "map",
         isFlow: draw(5) === 0,
-        entries: keys.map((key) => [key, valueTree(type.value, name, { ...context, depth: context.depth + 1 })]),
+        entries: keys.map((key) => [key, valueTree(type.value, name, { ...context, depth: context.depth + 1, isItem: false })]),
       };
     }
     case "any":
@@ -133,10 +151,30 @@ function valueTree(type: Type, name: string, context: Context): Tree {
 function pick(type: Type, name: string, { draw, wildness }: Context): Tree {
   const { right, odd } = tokensOf(type, name);
   const isOdd = draw(100) < wildness.oddValues;
-  if (!isOdd && type.kind === "string" && draw(30) === 0)
-    return { type: "block", lines: ["first line", "  indented", "last"].slice(0, 1 + draw(3)) };
+  if (!isOdd && type.kind === "string" && draw(30) === 0) return blockText(draw);
   const list = isOdd ? odd : right;
   return scalar(list[draw(list.length)] as string);
+}
+
+/** Some begin or end with lines that are empty or blank. */
+function blockText(draw: Draw): Tree {
+  const before = draw(3) === 0 ? ["", "", "   ", "      "].slice(draw(4), 4).slice(0, 1 + draw(2)) : [];
+  const after = draw(5) === 0 ? ["", ""].slice(draw(2)) : [];
+  return { type: "block", lines: [...before, ...["first line", "  indented", "last"].slice(draw(2), 1 + draw(3)), ...after] };
+}
+
+/** A part with a name that another part repeats, which may lie inside it. */
+function withAnchor(text: string, draw: Draw): string {
+  const lines = text.split("\n");
+  const holders = lines.flatMap((line, index) => (/^ *[\w./'"-]+:(?: |$)/.test(line) && !/: [|>&*]/.test(line) ? [index] : []));
+  const [from, to] = [holders[draw(Math.max(1, holders.length))], holders[draw(Math.max(1, holders.length))]];
+  if (from === undefined || to === undefined || from === to) return text;
+  const named = lines.with(from, (lines[from] ?? "").replace(/: ?/, ": &part ").trimEnd());
+  const target = named[to] ?? "";
+  // What has parts of its own is not replaced by an alias: only leaves are.
+  if (!/: ?\S/.test(target) && draw(2) === 0) return text;
+  const repeated = draw(5) === 0 ? target.replace(/^( *).*/, "$1<<: *part") : target.replace(/:.*/, ": *part");
+  return named.with(to, repeated).join("\n");
 }
 
 function anyTree(context: Context, isMapping: boolean): Tree {

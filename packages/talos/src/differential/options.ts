@@ -13,7 +13,21 @@ const endpoints = constantFrom(
   "https://[2001:db8::1]",
   "https://API.example.org:6443/",
 );
-const kubernetesVersions = constantFrom("1.36.1", "v1.35.0", "1.30.14", "1.36.0-rc.1", "");
+const kubernetesVersions = constantFrom(
+  "1.36.1",
+  "v1.35.0",
+  "1.30.14",
+  "1.36.0-rc.1",
+  "",
+  "1.36",
+  "v1.30",
+  "1",
+  "1.22.0",
+  "1.19",
+  "latest",
+  "1.36.1+x",
+  "01.36.0",
+);
 const hosts = constantFrom("docker.io", "ghcr.io", "*", "registry.example.org:5000", "10.0.0.1", "10.0.0.9:5000", "10.0.0.10:5000");
 const urls = constantFrom(
   "https://mirror.example.org",
@@ -32,31 +46,24 @@ export function generation(secrets: readonly string[], newest: Generation): Arbi
   return record({
     cluster_name: names,
     endpoint: endpoints,
-    contract: constantFrom(
-      "v1.0",
-      "v1.1",
-      "v1.2",
-      "v1.3",
-      "v1.4",
-      "v1.5",
-      "v1.6",
-      "v1.7",
-      "v1.8",
-      "v1.9",
-      "v1.10",
-      "v1.11",
-      "v1.12",
-      "v1.13",
-    ),
+    contract: constantFrom(...contractsOf(newest)),
     kubernetes_version: kubernetesVersions,
     secrets: constantFrom(...secrets),
-    options: generatorOptions(),
+    // From 1.14 on these are documents, for which we take patches alone.
+    options: generatorOptions().map(({ network, user_disks, ...rest }) =>
+      newest === "1.13" ? withoutAbsent({ network, user_disks, ...rest }) : rest,
+    ),
     patches: oneof(
       patches.map((config_patch) => ({ config_patch })),
       patches.map((config_patch_control_plane) => ({ config_patch_control_plane })),
       patches.map((config_patch_worker) => ({ config_patch_worker })),
     ),
   }).map(({ patches: given, ...rest }) => withoutAbsent({ ...rest, ...given }));
+}
+
+/** A library prints in its own style whatever the contract is, so newer ones are asked for their own contracts. */
+function contractsOf(newest: Generation): readonly string[] {
+  return newest === "1.13" ? Array.from({ length: 14 }, (_, minor) => `v1.${minor}`) : ["v1.14", "v1.15"];
 }
 
 function generatorOptions(): Arbitrary<GenconfigOptions> {
@@ -80,8 +87,7 @@ function generatorOptions(): Arbitrary<GenconfigOptions> {
     install_extra_kernel_args: maybe(subarray(["net.ifnames=0", "console=ttyS0,115200", "-selinux", "a: b"])),
     install_image: maybe(constantFrom("ghcr.io/siderolabs/installer:v1.13.2", "", "r.example:5000/i@sha256:0")),
     kubeprism_port: maybe(constantFrom(0, 7445, 7000)),
-    // False is written out by the library, but no command ever passes it.
-    kubespan: maybe(constantFrom(true)),
+    kubespan: maybe(boolean()),
     local_api_server_port: maybe(constantFrom(6443, 7443)),
     network: maybe(networkOptions()),
     registry_ca: maybe(
@@ -108,7 +114,7 @@ function networkOptions(): Arbitrary<readonly NetworkOption[]> {
   const one = gen().map((g): NetworkOption => {
     const draw = (limit: number): number => g(below, limit);
     const iface = ["eth0", "eth1", "bond0"][draw(3)] ?? "eth0";
-    switch (draw(8)) {
+    switch (draw(9)) {
       case 0:
         return { op: "nameservers", values: ["1.1.1.1", "2606:4700::1111"].slice(0, draw(3)) };
       case 1:
@@ -123,6 +129,8 @@ function networkOptions(): Arbitrary<readonly NetworkOption[]> {
         return { op: "mtu", iface, mtu: g(integer, { min: 0, max: 9000 }) };
       case 6:
         return { op: "vip", iface, value: "10.5.0.100" };
+      case 7:
+        return { op: "kubespan" };
       default:
         return { op: "ignore", iface };
     }

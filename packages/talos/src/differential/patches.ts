@@ -60,6 +60,64 @@ const paths = [
   "machine.certSANs.0",
 ] as const;
 
+/** Lists of structs, with the field that tells their items apart; some lie in items of other lists. */
+const lists = [
+  "machine.network.interfaces.interface=eth0",
+  "machine.network.interfaces.[].vlans.vlanId=5",
+  "machine.network.interfaces.[].routes.network=0.0.0.0/0",
+  "machine.network.interfaces.mtu=1500",
+  "machine.network.interfaces.deviceSelector.driver=virtio",
+  "machine.network.extraHostEntries.ip=10.0.0.1",
+  "machine.network.extraHostEntries.aliases=a",
+  "machine.disks.device=/dev/sda",
+  "machine.disks.[].partitions.mountpoint=/var/lib/a",
+  "machine.files.path=/etc/b",
+  "machine.pods.kind=text",
+  "machine.kernel.modules.name=data",
+  "machine.logging.destinations.endpoint=https://example.org/path",
+  "machine.logging.destinations.format=json_lines",
+  "machine.kubelet.extraMounts.destination=plain",
+  "machine.seccompProfiles.name=custom",
+  "machine.acceptedCAs.crt=YWJj",
+  "cluster.inlineManifests.name=a",
+  "cluster.apiServer.extraVolumes.hostPath=plain",
+  "cluster.apiServer.auditPolicy.rules.level=Metadata",
+  "cluster.apiServer.admissionControl.[].configuration.exemptions.namespaces.x=1",
+  "cluster.apiServer.admissionControl.configuration=1",
+  "cluster.apiServer.certSANs.x=1",
+  "machine.registries.mirrors.docker\\.io.endpoints.x=1",
+] as const;
+
+/** `$patch: delete` of an item of a list. */
+function nestedDeletion(draw: (limit: number) => number): string {
+  const [path = "", value = ""] = (lists[draw(lists.length)] ?? "").split("=");
+  const steps = path.split(/(?<!\\)\./).map((step) => step.replaceAll("\\", ""));
+  const key = steps.pop() ?? "";
+  const shown = draw(10) === 0 ? ['""', "~", "[]", "{}", '"1"'][draw(5)] : value;
+  const item = draw(12) === 0 ? ["$patch: delete"] : [`${key}: ${shown}`, "$patch: delete"];
+  if (draw(3) === 0) item.reverse();
+  let text = "";
+  let indent = 0;
+  let isItem = false;
+  const write = (line: string): void => {
+    text += `${" ".repeat(indent)}${isItem ? "- " : ""}${line}\n`;
+    indent += isItem ? 2 : 0;
+    isItem = false;
+  };
+  for (const step of steps) {
+    if (step === "[]") {
+      isItem = true;
+      if (draw(3) > 0) write("interface: eth0");
+      continue;
+    }
+    write(`${step}:`);
+    indent += 2;
+  }
+  isItem = draw(10) > 0;
+  for (const line of item) write(line);
+  return text;
+}
+
 /** `$patch: delete` at a path, and of whole documents. */
 function deletion(): Arbitrary<string> {
   const documents = ["HostnameConfig", "KubeSpanConfig", "LinkConfig\nname: eth0", "VolumeConfig\nname: EPHEMERAL", "Bogus"];
@@ -69,6 +127,7 @@ function deletion(): Arbitrary<string> {
     if (draw(4) === 0) return `apiVersion: v1alpha1\nkind: ${documents[draw(documents.length)] ?? ""}\n$patch: delete\n`;
     if (draw(4) === 0)
       return `machine:\n  network:\n    interfaces:\n      - ${selectors[draw(selectors.length)] ?? ""}\n        $patch: delete\n`;
+    if (draw(4) === 0) return nestedDeletion(draw);
     if (draw(6) === 0)
       return `cluster:\n  apiServer:\n    admissionControl:\n      - name: ${["PodSecurity", "Other"][draw(2)] ?? ""}\n        $patch: delete\n`;
     const steps = (paths[draw(paths.length)] ?? "").split(".");
