@@ -187,7 +187,7 @@ export const proofs: readonly Mutant[] = [
   {
     name: "owner-of-a-composition-asked-once",
     about: "asks once for a KubernetesCluster whether it stays and is not paused, and never again",
-    tests: ["testkit/src/stories/composition-orphaned.test.ts", "testkit/src/stories/composition-paused.test.ts"],
+    tests: ["testkit/src/stories/composition-orphaned.test.ts"],
     edits: [
       {
         file: "operator/src/controllers/kubernetescluster/live-cluster.ts",
@@ -198,6 +198,100 @@ export const proofs: readonly Mutant[] = [
         file: "operator/src/controllers/kubernetescluster/live-cluster.ts",
         find: "export function liveCluster(",
         replace: "let answer: Promise<boolean> | undefined;\nexport function liveCluster(",
+      },
+    ],
+  },
+  {
+    name: "owner-not-asked-before-a-pool",
+    about: "makes a pool without asking whether its KubernetesCluster stays",
+    tests: ["testkit/src/stories/composition-orphaned.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/kubernetescluster/apply-pools.ts",
+        find: "if (!(await isOwnerThere())) return undefined;",
+        replace: "void isOwnerThere;",
+      },
+    ],
+  },
+  {
+    name: "owner-not-asked-before-a-new-machine",
+    about: "makes a Machine without asking whether its KubernetesCluster stays",
+    tests: ["operator/src/controllers/kubernetescluster/apply-machines.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/kubernetescluster/apply-machines.ts",
+        find: "      try {\n        if (!(await isOwnerThere())) return undefined;",
+        replace: "      try {\n        void isOwnerThere;",
+      },
+    ],
+  },
+  {
+    name: "owner-not-asked-at-the-write",
+    about: "writes a Machine without asking once more whether its KubernetesCluster stays",
+    tests: ["operator/src/controllers/kubernetescluster/apply-machines.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/kubernetescluster/apply-machines.ts",
+        find: "        const bound = uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };\n        if (!(await isOwnerThere())) return undefined;",
+        replace: "        const bound = uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };",
+      },
+    ],
+  },
+  {
+    name: "owner-not-asked-before-an-endpoint",
+    about: "asks for an address without asking whether its KubernetesCluster stays",
+    tests: ["testkit/src/stories/composition-endpoint.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/kubernetescluster/shared-endpoint.ts",
+        find: "if (!isAsked && !(await isOwnerThere())) return waits",
+        replace: "if (!isAsked && false as boolean) return waits",
+      },
+    ],
+  },
+  {
+    name: "owner-not-asked-before-members",
+    about: "changes the members of an address without asking whether its KubernetesCluster stays",
+    tests: ["testkit/src/stories/composition-endpoint.test.ts"],
+    edits: [
+      { file: "operator/src/controllers/kubernetescluster/shared-endpoint.ts", find: "if (!(await isOwnerThere())) return;", replace: "" },
+    ],
+  },
+  {
+    name: "owner-not-asked-before-given-secrets",
+    about: "copies given keys without asking whether its KubernetesCluster stays",
+    tests: ["testkit/src/stories/composition-given.test.ts"],
+    edits: [
+      { file: "operator/src/controllers/kubernetescluster/keep-given.ts", find: "if (!(await isOwnerThere())) return;", replace: "" },
+    ],
+  },
+  {
+    name: "leader-of-before-makes-objects",
+    about: "makes objects of a KubernetesCluster after its lease ended",
+    tests: ["operator/src/controllers/kubernetescluster/live-cluster.test.ts"],
+    edits: [{ file: "operator/src/controllers/kubernetescluster/live-cluster.ts", find: " && leading.remainingMs() > 0", replace: "" }],
+  },
+  {
+    name: "pool-taken-back-by-the-watch",
+    about: "makes pools of a TalosCluster by the cache alone",
+    tests: ["testkit/src/stories/watches-behind.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/taloscluster/controller.ts",
+        find: "if (!(await isStillThere(cluster))) return;",
+        replace: "void isStillThere;",
+      },
+    ],
+  },
+  {
+    name: "pool-machines-by-the-watch",
+    about: "acts on a worker pool by the cache alone",
+    tests: ["testkit/src/stories/watches-behind.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/talosworker/controller.ts",
+        find: "&& !(await isStillWanted(worker, asked)))",
+        replace: "&& (false as boolean))",
       },
     ],
   },

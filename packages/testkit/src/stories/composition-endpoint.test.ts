@@ -6,6 +6,8 @@ import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { KubeTransport } from "@talos-operator/ports";
 import { conditionOf, flatCluster, nestedCluster, tellComposition } from "./composition.ts";
 import type { CompositionStory } from "./composition.ts";
+import { createOldLists } from "./old-lists.ts";
+import type { OldLists } from "./old-lists.ts";
 import { assertQuiet } from "./quiet.ts";
 import { kinds } from "./story.ts";
 
@@ -50,6 +52,14 @@ const give = (world: CompositionStory, loadBalancerIps: readonly string[]) =>
   world.client
     .resource(kinds.sharedAddress)
     .patchStatus({ namespace: "default", name: "c-0001" }, { type: "merge", value: { status: { loadBalancerIps } } });
+
+/** The cluster is paused, and an operator that starts hears of it as it was before. */
+async function pausedBehind(world: CompositionStory, lists: OldLists): Promise<void> {
+  const clusters = world.client.resource(kinds.kubernetesCluster);
+  lists.keep(kinds.kubernetesCluster.plural, (await clusters.list()).items);
+  const annotations = { "talos.alperen.cloud/reconcile-mode": "disable" };
+  await clusters.patch({ namespace: "default", name: "demo" }, { type: "merge", value: { metadata: { annotations } } });
+}
 
 const ready = async (world: CompositionStory) => conditionOf(await world.cluster(), "Ready");
 
@@ -128,6 +138,42 @@ describe("endpoint mode networkconfiguration", () => {
       await world.until("gone", async () => (await world.cluster()) === undefined, 1_800);
       await world.time.advance(60_000);
       assert.equal(await address(world), undefined);
+    });
+  });
+
+  test("asks for no address of a cluster that is paused, also where an operator's lists are behind", () => {
+    const lists = createOldLists();
+    return tellComposition({ crds: served, kube: (real) => lists.kube(real) }, async (world) => {
+      await world.client.resource(kinds.kubernetesCluster).create(clusterOn("net", 1));
+      await world.start();
+      await waiting(world, /NetworkNamespace net does not exist/);
+      // The control plane has its address by now.
+      await world.time.advance(60_000);
+      await world.kill();
+      await network(world, "net");
+      await pausedBehind(world, lists);
+      await world.start();
+      await world.time.advance(60_000);
+      assert.equal(await address(world), undefined);
+    });
+  });
+
+  test("leaves who is behind the address of a paused cluster as a person changed it, also where an operator's lists are behind", () => {
+    const lists = createOldLists();
+    return tellComposition({ crds: served, kube: (real) => lists.kube(real) }, async (world) => {
+      await network(world, "net");
+      await world.client.resource(kinds.kubernetesCluster).create(clusterOn("net", 1));
+      await world.start();
+      await world.until("asked for", async () => (await address(world))?.spec?.poolMembers?.length === 1);
+      await give(world, ["10.5.0.100"]);
+      await world.untilComposed(900);
+      await world.kill();
+      await pausedBehind(world, lists);
+      const key = { namespace: "default", name: "c-0001" };
+      await world.client.resource(kinds.sharedAddress).patch(key, { type: "merge", value: { spec: { poolMembers: ["10.5.0.99"] } } });
+      await world.start();
+      await world.time.advance(60_000);
+      assert.deepEqual((await address(world))?.spec?.poolMembers, ["10.5.0.99"]);
     });
   });
 

@@ -5,6 +5,7 @@ import type { KeyPair, Logger } from "@talos-operator/ports";
 import { parseSecretsBundle } from "@talos-operator/talos";
 import { conditionOf, flatCluster, tellComposition } from "./composition.ts";
 import type { CompositionStory } from "./composition.ts";
+import { createOldLists } from "./old-lists.ts";
 import { assertQuiet } from "./quiet.ts";
 import { kinds } from "./story.ts";
 
@@ -134,4 +135,19 @@ describe("a KubernetesCluster with secrets that somebody gives (A017)", () => {
       await world.until("said", async () => /it lacks token/.test(await told(world, "GivenSecretsUnusable")), 60);
       assert.equal(await bundleOf(world), undefined);
     }));
+});
+
+test("given keys of a cluster that is paused are copied into no Secret, also by an operator whose lists are behind", () => {
+  const lists = createOldLists();
+  return tellComposition({ kube: (real) => lists.kube(real) }, async (world) => {
+    const clusters = world.client.resource(kinds.kubernetesCluster);
+    const { metadata, ...wanted } = withInline(await authorityOf(world));
+    await clusters.create({ ...wanted, metadata: { ...metadata, finalizers: ["cluster.vitistack.io/finalizer"] } });
+    lists.keep(kinds.kubernetesCluster.plural, (await clusters.list()).items);
+    const annotations = { "talos.alperen.cloud/reconcile-mode": "disable" };
+    await clusters.patch({ namespace: "default", name: "demo" }, { type: "merge", value: { metadata: { annotations } } });
+    await world.start();
+    await world.time.advance(60_000);
+    assert.deepEqual((await world.client.resource(kinds.secret).list()).items, []);
+  });
 });

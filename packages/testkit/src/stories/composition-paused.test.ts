@@ -91,3 +91,15 @@ for (const [edit, spec] of [
       await world.until("carried out", async () => (await world.machineNames()).length !== machines.length, 900);
     });
   });
+
+test("a cluster that is paused before anything was made of it gets nothing, not even a finalizer, also from an operator whose lists are behind", () => {
+  const lists = createOldLists();
+  return tellComposition({ kube: (real) => lists.kube(real) }, async (world) => {
+    await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1, { a: 1 }));
+    await keepOld(world, lists);
+    await pause(world, "disable");
+    await world.start();
+    await world.time.advance(60_000);
+    assert.deepEqual([(await world.cluster())?.metadata?.finalizers ?? [], await world.machineNames()], [[], []]);
+  });
+});

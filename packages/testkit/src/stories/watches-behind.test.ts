@@ -154,3 +154,32 @@ test("the children of a paused cluster stay as a person changes them, also while
     assert.equal(spec?.deletionPolicy, "preserve");
   });
 });
+
+for (const [what, word, value] of [
+  ["paused", "disable", "disable"],
+  ["deleted", undefined, undefined],
+] as const)
+  test(`a worker pool that is ${what} makes no machine's object anew, also while its watch stands still`, () => {
+    const watches = heldWatches("/talosworkers");
+    return tell({ kube: watches.kube }, async (world) => {
+      await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.2"]));
+      await world.start();
+      await world.untilReady();
+      watches.hold();
+      // What was heard a moment ago still counts.
+      await world.time.advance(3_000);
+      const key = { namespace: "default", name: "demo" };
+      const pools = world.client.resource(kinds.worker);
+      if (word === undefined) await pools.delete(key);
+      else await pools.patch(key, { type: "merge", value: { metadata: { annotations: { "talos.alperen.cloud/reconcile-mode": value } } } });
+      const machines = world.client.resource(kinds.machine);
+      const [, worker] = (await machines.list()).items;
+      const { name = "", uid } = worker?.metadata ?? {};
+      await machines.patch({ namespace: "default", name }, { type: "merge", value: { metadata: { finalizers: null } } });
+      if ((await machines.tryGet({ namespace: "default", name })) !== undefined) await machines.delete({ namespace: "default", name });
+      await world.time.advance(10_000);
+      const anew = await machines.tryGet({ namespace: "default", name });
+      watches.goOn();
+      assert.equal(anew?.metadata?.uid === uid ? undefined : anew, undefined);
+    });
+  });

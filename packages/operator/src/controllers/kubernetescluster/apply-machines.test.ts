@@ -57,6 +57,17 @@ describe("a Machine that is applied", () => {
     assert.equal(applies(), 0);
   });
 
+  for (const [when, answers] of [
+    ["when it is about to be made", [false, true]],
+    ["by the moment of the write", [true, false]],
+  ] as const)
+    it(`is not made for a cluster that does not stay or is paused ${when}`, async () => {
+      const { applier, applies } = applierOn((machine) => machine);
+      const left = [...answers];
+      assert.equal(await applier.apply(wanted, undefined, async () => left.shift() ?? true), undefined);
+      assert.equal(applies(), 0);
+    });
+
   it("is not applied again once it is there", async () => {
     const { applier, applies } = applierOn((machine) => machine);
     const stored = await applier.apply(wanted, undefined, isThere);
