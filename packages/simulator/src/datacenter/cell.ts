@@ -66,6 +66,10 @@ export class Cell implements SimulatedMachine {
     this.dispatch({ kind: "card-replaced", mac });
   }
 
+  installNetwork(): void {
+    this.dispatch({ kind: "network-installed" });
+  }
+
   setEtcdAlarm(alarm: EtcdAlarm | undefined): void {
     this.dispatch({ kind: "etcd-alarm", alarm });
   }

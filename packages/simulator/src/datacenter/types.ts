@@ -79,6 +79,8 @@ export interface SimulatedMachine {
   replaceDisk(): void;
   /** Puts another network card into a machine that is off: a container that is made anew has another hardware address, too. */
   replaceCard(mac: string): void;
+  /** Runs a network plugin on it, as what a person installs in the cluster does; a machine whose configuration brings one needs none. */
+  installNetwork(): void;
   /** Its member of etcd raises an alarm, which every member of that etcd tells until it is taken back. */
   setEtcdAlarm(alarm: EtcdAlarm | undefined): void;
 }

@@ -52,7 +52,7 @@ export function loseState(run: Run, change: Partial<Machine>): void {
     timers: [],
     events: [],
     etcd: { data: isKept ? machine.etcd.data : undefined, isBootstrapRequested: false, isChecked: false },
-    kubernetes: { hasStaticPods: false, isNodeRegistered: machine.kubernetes.isNodeRegistered, isNodeReady: false },
+    kubernetes: { ...machine.kubernetes, hasStaticPods: false, isNodeReady: false },
     config: { ...emptyConfig, persisted: isKept ? machine.config.persisted : undefined },
     ...change,
   });

@@ -47,6 +47,8 @@ export type MachineInput =
   | { readonly kind: "kubernetes-reachable" }
   | { readonly kind: "node-registered" }
   | { readonly kind: "node-forgotten" }
+  /** A network plugin that somebody installed in the cluster runs on this machine. */
+  | { readonly kind: "network-installed" }
   | { readonly kind: "reboot"; readonly actorId: string }
   | { readonly kind: "shutdown"; readonly actorId: string }
   | {

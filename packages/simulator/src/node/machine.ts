@@ -135,6 +135,8 @@ interface KubernetesState {
   readonly hasStaticPods: boolean;
   readonly isNodeRegistered: boolean;
   readonly isNodeReady: boolean;
+  /** Somebody's network plugin ran here, which Talos was told not to bring. Goes with EPHEMERAL. */
+  readonly hasForeignNetwork?: boolean;
 }
 
 /** A named moment of a sequence (`stages.ts`). */

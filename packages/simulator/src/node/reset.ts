@@ -66,7 +66,11 @@ export function finishWipe(run: Run): void {
     config: wipe.state ? emptyConfig : after.config,
     images: wipe.ephemeral ? [] : (after.images ?? []),
     etcd: wipe.ephemeral ? { data: undefined, isBootstrapRequested: false, isChecked: false } : after.etcd,
-    kubernetes: { ...after.kubernetes, isNodeRegistered: wipe.state || wipe.ephemeral ? false : after.kubernetes.isNodeRegistered },
+    kubernetes: {
+      ...after.kubernetes,
+      isNodeRegistered: wipe.state || wipe.ephemeral ? false : after.kubernetes.isNodeRegistered,
+      hasForeignNetwork: after.kubernetes.hasForeignNetwork === true && !wipe.ephemeral,
+    },
   });
   if (afterwards === "reboot") startBoot(run);
 }
@@ -88,6 +92,6 @@ export function replaceDisk(run: Run): void {
     meta: {},
     etcd: { data: undefined, isBootstrapRequested: false, isChecked: false },
     etcdAlarm: undefined,
-    kubernetes: { ...machine.kubernetes, isNodeRegistered: false },
+    kubernetes: { ...machine.kubernetes, isNodeRegistered: false, hasForeignNetwork: false },
   });
 }

@@ -39,6 +39,13 @@ export function nextDue(machine: Machine): number | undefined {
   return Math.min(...machine.timers.map((timer) => timer.at));
 }
 
+/** A kubelet without a network plugin says "cni plugin not initialized" for as long as there is none. */
+function becomeReady(run: Run): void {
+  const { machine } = run;
+  if (activeFacts(machine)?.bringsNetwork !== false || machine.kubernetes.hasForeignNetwork === true)
+    run.after("node-ready", run.timings.nodeReadyMs);
+}
+
 function handle(run: Run, input: MachineInput): void {
   const { machine } = run;
   switch (input.kind) {
@@ -98,12 +105,15 @@ function handle(run: Run, input: MachineInput): void {
     case "kubernetes-reachable":
       if (kubeletRuns(machine) && !machine.kubernetes.isNodeRegistered && !run.has("node-register"))
         run.after("node-register", run.timings.nodeRegisterMs);
-      else if (kubeletRuns(machine) && machine.kubernetes.isNodeRegistered && !run.has("node-ready"))
-        run.after("node-ready", run.timings.nodeReadyMs);
+      else if (kubeletRuns(machine) && machine.kubernetes.isNodeRegistered && !run.has("node-ready")) becomeReady(run);
       return;
     case "node-registered":
       run.set({ kubernetes: { ...machine.kubernetes, isNodeRegistered: true } });
-      return run.after("node-ready", run.timings.nodeReadyMs);
+      return becomeReady(run);
+    case "network-installed":
+      run.set({ kubernetes: { ...machine.kubernetes, hasForeignNetwork: true } });
+      if (kubeletRuns(machine) && machine.kubernetes.isNodeRegistered && !machine.kubernetes.isNodeReady) becomeReady(run);
+      return;
     case "node-forgotten":
       run.cancel("node-ready");
       return run.set({ kubernetes: { ...machine.kubernetes, isNodeRegistered: false, isNodeReady: false } });
