@@ -55,8 +55,11 @@ describe("the files of a cluster", () => {
     assert.equal(tree.texts.get("demo/a.yaml"), `${RESULTS_HEADER}name: a\n`);
   });
 
-  test("go with the cluster, and what others put there stays (A049)", async () => {
+  test("go with the cluster, their folder too, and what others put there stays (A049)", async () => {
     const { tree, results } = world();
+    await results.keep(demo, files("a", "b"));
+    await results.remove(demo);
+    assert.deepEqual([[...tree.texts], await tree.list("demo")], [[], undefined]);
     await results.keep(demo, files("a", "b"));
     tree.put("demo/notes.yaml", "mine");
     await results.remove(demo);

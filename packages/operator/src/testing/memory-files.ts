@@ -18,6 +18,7 @@ export interface MemoryFiles extends FileTree {
 
 export function createMemoryFiles(): MemoryFiles {
   const texts = new Map<string, string>();
+  const folders = new Set<string>();
   const log: string[] = [];
   let failure: string | undefined;
   let isHanging = false;
@@ -41,11 +42,17 @@ export function createMemoryFiles(): MemoryFiles {
       if (!hangs) for (const release of hanging.splice(0)) release();
     },
     hanging: () => hanging.length,
-    put: (path, text) => void texts.set(path, text),
+    put(path, text) {
+      folders.add(path.slice(0, path.indexOf("/")));
+      texts.set(path, text);
+    },
     async list(folder) {
       await answered();
-      const files = inside(folder);
-      return files.length === 0 ? undefined : files.map((path) => path.slice(folder.length + 1)).toSorted();
+      return folders.has(folder)
+        ? inside(folder)
+            .map((path) => path.slice(folder.length + 1))
+            .toSorted()
+        : undefined;
     },
     async read(folder, file) {
       await answered();
@@ -54,6 +61,7 @@ export function createMemoryFiles(): MemoryFiles {
     async write(folder, file, text) {
       await answered();
       change(`write ${folder}/${file}`);
+      folders.add(folder);
       texts.set(`${folder}/${file}`, text);
     },
     async remove(folder, file) {
@@ -62,8 +70,10 @@ export function createMemoryFiles(): MemoryFiles {
       change(`remove ${folder}/${file}`);
       texts.delete(`${folder}/${file}`);
     },
-    async removeFolder() {
-      // A folder without files is none.
+    async removeFolder(folder) {
+      await answered();
+      // As rmdir, of which one that is gone or not empty is no failure.
+      if (inside(folder).length === 0) folders.delete(folder);
     },
   };
 }
