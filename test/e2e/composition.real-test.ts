@@ -18,7 +18,7 @@ import { temporaryFolder } from "./processes.ts";
 it("the example of a KubernetesCluster becomes Ready on a genuine API, and goes without a trace", async () => {
   using results = temporaryFolder();
   process.env["RESULTS_PATH"] = results.path;
-  await using fleet = await startFleet(2, 0);
+  await using fleet = await startFleet(3, 0);
   const stop = new AbortController();
   const given = new Map<string, string>();
   // A provider may be told twice.
@@ -34,10 +34,11 @@ it("the example of a KubernetesCluster becomes Ready on a genuine API, and goes 
   const ports = { clock: systemClock, timers: systemTimers, random: systemRandom, log: createLogger({ level: "silent" }) };
   const provider = provideMachines({ client: fleet.client, hardware, isOurs: () => true, ...ports }, stop.signal);
   try {
-    const [example] = parseKubernetesYaml(readFileSync(new URL("../../examples/simple-kubernetescluster.yaml", import.meta.url), "utf8"));
-    await fleet.client.resource(kubernetesClusterResource).create(example as KubeObject);
+    const text = readFileSync(new URL("../../examples/simple-kubernetescluster.yaml", import.meta.url), "utf8");
+    const [example] = parseKubernetesYaml(text) as readonly KubeObject[];
+    await fleet.client.resource(kubernetesClusterResource).create({ ...example, metadata: { namespace: "default", ...example?.metadata } });
     await fleet.kubectl("wait", "--for=condition=Ready", "kubernetescluster/simple-cluster", "--timeout=55s");
-    const names = ["simple-cluster-cp-0", "simple-cluster-workers-0"];
+    const names = ["simple-cluster-cp-0", "simple-cluster-worker-pool-1-0", "simple-cluster-worker-pool-1-1"];
     const selected = await fleet.kubectl("get", "machines", "-l", "cluster.vitistack.io/cluster-name=simple-cluster", "-o", "name");
     assert.deepEqual(
       selected.trim().split("\n"),

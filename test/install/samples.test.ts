@@ -54,3 +54,33 @@ it("the samples show every kind that people write, and the API takes each, and e
   assert.deepEqual([...shown].toSorted(), written.toSorted());
   server.close();
 });
+
+it("examples/simple-kubernetescluster.yaml is the example that this kind was first shown with, as it was written (A109)", () => {
+  const file = new URL("../../examples/simple-kubernetescluster.yaml", import.meta.url);
+  assert.deepEqual(parseKubernetesYaml(readFileSync(file, "utf8")), [
+    {
+      apiVersion: "vitistack.io/v1alpha1",
+      kind: "KubernetesCluster",
+      metadata: { name: "simple-cluster" },
+      spec: {
+        data: {
+          clusterUid: "a30fbc8d-596f-48d0-8541-dbc23bca28a1",
+          clusterId: "simple-cluster-id",
+          provider: "talos",
+          environment: "dev",
+          datacenter: "trd1",
+          project: "simple-project",
+          region: "west-trondelag",
+          workorder: "simple-workorder",
+          zone: "Trøndelag",
+          workspace: "simple-workspace",
+        },
+        topology: {
+          version: "1.33",
+          controlplane: { replicas: 1, version: "1.33" },
+          workers: [{ name: "worker-pool-1", replicas: 2, version: "1.33" }],
+        },
+      },
+    },
+  ]);
+});

@@ -178,7 +178,7 @@ describe("a KubernetesCluster", () => {
       await world.untilComposed();
     }));
 
-  test("goes without a trace: pools, machines wiped and powered off, files, Secrets, the finalizer last (A004, A059, A064, A106)", () => {
+  test("goes without a trace: pools, machines wiped and powered off, files, Secrets, the finalizer last (A004, A049, A059, A064, A106)", () => {
     const metrics = createMetricsRegistry();
     return tellComposition({ metrics }, async (world) => {
       await ready(world, flatCluster(3, { workers: 1 }));
@@ -191,7 +191,7 @@ describe("a KubernetesCluster", () => {
           [],
           kind.kind,
         );
-      assert.deepEqual([...world.files.texts], []);
+      assert.deepEqual([[...world.files.texts], await world.files.list("demo")], [[], undefined]);
       assert.equal(resets(world).length, 4);
       assert.equal(world.datacenter.machines().filter(({ state }) => state.power === "off").length, 4);
       await assertQuiet(world, 3);
@@ -279,7 +279,7 @@ describe("examples of KubernetesClusters", () => {
   test("run side by side as they are written, and end Ready (A046, A083, A084, A109)", () =>
     tellComposition(
       {
-        machines: Array.from({ length: 16 }, (_, index) => ({ address: `10.5.0.${index + 1}` })),
+        machines: Array.from({ length: 17 }, (_, index) => ({ address: `10.5.0.${index + 1}` })),
         operator: { maxConcurrentReconciles: 3 },
       },
       async (world) => {
@@ -290,7 +290,8 @@ describe("examples of KubernetesClusters", () => {
               readFileSync(new URL(`../../../../examples/${file}.yaml`, import.meta.url), "utf8"),
             ) as readonly KubeObject[],
         );
-        for (const object of objects) await create(world, object);
+        // As kubectl does with one that names no namespace.
+        for (const object of objects) await create(world, { ...object, metadata: { namespace: "default", ...object.metadata } });
         await world.start();
         for (const { metadata } of objects) await world.untilComposed(900, metadata?.name);
         const machines = await world.client
@@ -298,10 +299,15 @@ describe("examples of KubernetesClusters", () => {
           .list({ labelSelector: "cluster.vitistack.io/cluster-name=simple-cluster" });
         assert.deepEqual(
           machines.items.map(({ metadata }) => metadata?.name),
-          ["simple-cluster-cp-0", "simple-cluster-workers-0"],
+          ["simple-cluster-cp-0", "simple-cluster-worker-pool-1-0", "simple-cluster-worker-pool-1-1"],
         );
-        assert.deepEqual(await world.files.list("simple-cluster"), [".owner", "simple-cluster-cp-0.yaml", "simple-cluster-workers-0.yaml"]);
-        assert.equal((await world.machineNames()).length, 16);
+        assert.deepEqual(await world.files.list("simple-cluster"), [
+          ".owner",
+          "simple-cluster-cp-0.yaml",
+          "simple-cluster-worker-pool-1-0.yaml",
+          "simple-cluster-worker-pool-1-1.yaml",
+        ]);
+        assert.equal((await world.machineNames()).length, 17);
         const groups = { compute: 2, cp: 3, general: 3, storage: 1 };
         assert.deepEqual(await world.files.list("production"), [
           ".owner",
