@@ -3,7 +3,6 @@ import {
   clusterRecordResource,
   controllerReference,
   finalizers,
-  labels,
   talosControlPlaneResource,
   talosMachineResource,
   talosWorkerResource,
@@ -23,6 +22,7 @@ import { givenSecretsName, readGivenSecrets } from "../../secrets/given-secrets.
 import type { GivenSecrets } from "../../secrets/given-secrets.ts";
 import { usableBundle } from "../../secrets/bundle-store.ts";
 import { BACKDATE_MS } from "../../secrets/credentials.ts";
+import { machineLabels } from "../shared/machine-labels.ts";
 import { begunKey, begunWord } from "./config-changes/config-probe.ts";
 import { applyConfig, keepConfig } from "./effects/apply-config.ts";
 import { asksGuard } from "./effects/asks-guard.ts";
@@ -288,11 +288,16 @@ async function createMachine(machine: DeclaredMachine, effects: Effects): Promis
   }
 }
 
-/** The TalosMachine of a declared machine. */
+/**
+ * The TalosMachine of a declared machine.
+ *
+ * @param cluster name of its TalosControlPlane. Default: its owner is that
+ */
 export function talosMachineFor(
   machine: DeclaredMachine,
   owner: Parameters<typeof controllerReference>[0],
   deletionPolicy: "reset" | "preserve" | undefined,
+  cluster: string = owner.metadata.name,
 ): TalosMachine {
   const reference = {
     apiVersion: owner.apiVersion,
@@ -309,7 +314,7 @@ export function talosMachineFor(
       namespace: owner.metadata.namespace ?? "",
       name: machine.name,
       finalizers: [finalizers.talosMachine],
-      labels: { [labels.role]: machine.role },
+      labels: machineLabels({ role: machine.role, cluster, pool: machine.role === "worker" ? owner.metadata.name : undefined }),
       ownerReferences: [controllerReference(owner)],
     },
     spec: {

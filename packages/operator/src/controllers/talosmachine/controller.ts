@@ -7,11 +7,12 @@ import type { Look } from "../../looking/look.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import { judgedStatus } from "../shared/kstatus.ts";
+import { createMachineLabeller } from "../shared/machine-labels.ts";
 import { effectiveMode } from "../shared/mode.ts";
 import { annotationsChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
-import { columnsOf } from "./columns.ts";
 import type { Telling } from "../../telling/telling.ts";
+import { placeOf, stageOf } from "./place.ts";
 import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
 import { againWhilePaused } from "./while-paused.ts";
@@ -35,10 +36,12 @@ export interface MachineControllerOptions extends ControllerPorts, TalosCaches {
   readonly events: Telling;
 }
 
-/** Observes and reports about machines; sends them nothing. */
+/** Observes and reports about machines, and labels their objects; sends them nothing. */
 export function createMachineController(options: MachineControllerOptions): Controller {
   const { machines, controlPlanes, workers } = options;
   const greeted = new Set<string>();
+  const machineClient = options.client.resource<TalosMachine>(talosMachineResource);
+  const labeller = createMachineLabeller(machineClient, ({ metadata }) => keyText(metadata));
   const statuses = createStatusWriter<TalosMachine>(
     options.client,
     talosMachineResource,
@@ -83,6 +86,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       if (machine === undefined) {
         statuses.forget(keyText(key));
         greeted.delete(keyText(key));
+        labeller.forget(keyText(key));
         return undefined;
       }
       const pool = poolOf(machine);
@@ -90,7 +94,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       if (paused.length > 0) return againWhilePaused(paused);
       const isHeld = machine.metadata.deletionTimestamp !== undefined && hasFinalizer(machine, finalizers.talosMachine);
       if (isHeld && controllerOf(machine.metadata)?.uid !== pool?.metadata.uid && (await isLeftAlone(machine, options.client))) {
-        await removeFinalizer(options.client.resource<TalosMachine>(talosMachineResource), machine, finalizers.talosMachine);
+        await removeFinalizer(machineClient, machine, finalizers.talosMachine);
         return undefined;
       }
       const known = options.brain.machine(key);
@@ -115,11 +119,14 @@ export function createMachineController(options: MachineControllerOptions): Cont
         hasOwner: pool !== undefined,
         isPoolGoing: pool?.metadata.deletionTimestamp !== undefined,
       });
+      const place = placeOf(machine, pool);
       const fields = {
         state: report.state,
         observedVersion: report.observedVersion,
-        ...columnsOf(machine, pool, known?.look ?? { kind: "not-asked" }),
+        ...place,
+        stage: stageOf(known?.look ?? { kind: "not-asked" }),
       };
+      await labeller.label(machine, place);
       const requeueAfterMs = await statuses.write(
         machine,
         judgedStatus(machine, fields, { conditions: report.conditions, hasOpenEffect: known?.hasOpenEffect === true }),

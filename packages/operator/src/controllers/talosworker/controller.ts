@@ -143,7 +143,8 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       Promise.all(
         decision.create.map(async (machine) => {
           try {
-            return (await machineClient.create(talosMachineFor(machine, owner, worker.spec?.deletionPolicy))).metadata.resourceVersion;
+            return (await machineClient.create(talosMachineFor(machine, owner, worker.spec?.deletionPolicy, name))).metadata
+              .resourceVersion;
           } catch (thrown) {
             if (isAlreadyExists(thrown)) return undefined;
             throw thrown;

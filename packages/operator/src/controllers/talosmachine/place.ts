@@ -1,0 +1,16 @@
+import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { Look } from "../../looking/look.ts";
+import type { MachinePlace } from "../shared/machine-labels.ts";
+
+/** Where a machine is in its boot, as it says; `undefined` = it does not say. */
+export function stageOf(look: Look): string | undefined {
+  return look.kind === "running" ? look.stage : look.kind === "maintenance" ? "maintenance" : undefined;
+}
+
+/** To whom a machine belongs. @param pool the object that it refers to; `undefined` = it does not exist */
+export function placeOf({ spec }: TalosMachine, pool: TalosControlPlane | TalosWorker | undefined): MachinePlace {
+  const { controlPlaneRef, workerRef } = spec ?? {};
+  if (controlPlaneRef?.name !== undefined) return { role: "controlplane", cluster: controlPlaneRef.name, pool: undefined };
+  const cluster = pool?.kind === "TalosWorker" ? pool.spec?.controlPlaneRef?.name : undefined;
+  return { role: workerRef?.name === undefined ? spec?.type : "worker", cluster, pool: workerRef?.name };
+}
