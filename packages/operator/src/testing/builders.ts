@@ -228,7 +228,7 @@ export function observed(world: World = {}): Observed {
 function machineObject({ name, address, role }: DeclaredMachine, isConfigured: boolean): TalosMachine {
   const told = [
     conditionFor("ConfigApplied", "OutcomeUnknown", "x", 1),
-    conditionFor("MaintenanceIdentityPinned", "TrustedOnFirstUse", `Nobody vouched for the key spki-${address}.`, 1),
+    conditionFor("MaintenanceIdentityPinned", "TrustedOnFirstUse", `Machine key spki-${address} trusted on first use, not verified.`, 1),
   ].map((condition) => ({ ...condition, lastTransitionTime: new Date(NOW).toISOString() }));
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",

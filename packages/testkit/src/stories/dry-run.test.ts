@@ -59,7 +59,7 @@ test("a dry run of a new cluster tells every step with its machines and effect, 
       /\[stored\] Make TalosControlPlane\/demo/,
       /\[stored\] Make TalosMachine demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3/,
       /\[installs\].*demo-10\.5\.0\.1 \(10\.5\.0\.1, \/dev\/sda, Talos v1\.13\.9\).*demo-10\.5\.0\.4.*demo-10\.5\.0\.5/,
-      /\[bootstraps etcd\] Found etcd on demo-10\.5\.0\.1/,
+      /\[bootstraps etcd\] Bootstrap etcd on demo-10\.5\.0\.1/,
       /\[stored\] Write the kubeconfig: Secret demo-kubeconfig/,
     ].map(at);
     assert.deepEqual(

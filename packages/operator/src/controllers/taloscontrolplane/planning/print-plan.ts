@@ -12,7 +12,7 @@ export function printPlan(plan: Plan): string {
     plan.waiting === undefined
       ? plan.isWhole
         ? []
-        : ["What follows cannot be foreseen."]
+        : ["What follows cannot be previewed."]
       : [`${plan.steps.length === 0 ? "Now" : "Then"} it waits (${plan.waiting.reason}): ${plan.waiting.message}`];
   const head =
     plan.steps.length === 0

@@ -78,7 +78,7 @@ export function stepOf(action: Action, seen: Observed): StepWords {
         action: action.kind,
         machine: action.machine,
         named: `${action.machine} (${action.address})`,
-        says: (named) => `Found etcd on ${named}, once in the life of the cluster.`,
+        says: (named) => `Bootstrap etcd on ${named}, once in the life of the cluster.`,
       };
     case "WriteKubeconfig":
       return stored(action.secret, (named) => `Write the kubeconfig: Secret ${named}.`);
