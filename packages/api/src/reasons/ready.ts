@@ -202,7 +202,7 @@ const worldReasons = {
     status: "False",
     release: "itself",
     when: "Kubernetes nodes are missing or not ready; the message names each with its unmet condition.",
-    next: "Nothing while they boot. Otherwise check what the message names: often a network plugin is missing, or an image cannot be pulled.",
+    next: "Check what the message names, unless they still boot: often a network plugin is missing, or an image cannot be pulled.",
   },
   WaitingForProvider: {
     status: "False",
@@ -226,13 +226,13 @@ const worldReasons = {
     status: "False",
     release: "none",
     when: "The control plane is not ready.",
-    next: "What the message says of the TalosControlPlane; its own conditions say more.",
+    next: "See the conditions of the TalosControlPlane.",
   },
   WorkersNotReady: {
     status: "False",
     release: "none",
     when: "The worker pool is not ready.",
-    next: "What the message says of the TalosWorker; its own conditions say more.",
+    next: "See the conditions of the TalosWorker.",
   },
   SecretsLost: {
     status: "False",

@@ -16,12 +16,11 @@ export function printExplanation(explanation: Explanation, now: number): string 
     return isNew;
   };
   const linesOf = (one: WaitedFor): readonly string[] => {
-    const isOneself = isSaid(one.message, one.releasedBy);
     return [
       "",
       `  ${one.object}  ${one.condition}=${one.status}  ${one.reason}  since ${one.since} (${agoOf(one.since, now)})`,
       ...(once(one.message) ? one.message.split("\n").map((line) => `    ${line}`) : []),
-      ...(isOneself || !once(one.releasedBy) ? [] : [`    To continue: ${one.releasedBy}`]),
+      ...(saysRemedy(one) || !once(one.releasedBy) ? [] : [`    To continue: ${one.releasedBy}`]),
     ];
   };
   const intents = openIntents.flatMap(({ what, machine, at, deadline, why }) => [
@@ -32,7 +31,7 @@ export function printExplanation(explanation: Explanation, now: number): string 
     `  ${at}  ${action}${machine === undefined ? "" : ` ${machine}`}  ${reason}${rule === undefined ? "" : `  (rule ${rule})`}`,
     ...(message === undefined || message === "" ? [] : [`    ${message}`]),
     // What older decisions waited for came, or a newer one says it.
-    ...(releasedBy === undefined || index > 0 || isSettled ? [] : [`    To continue: ${releasedBy}`]),
+    ...(releasedBy === undefined || hasNothingToDo(releasedBy) || index > 0 || isSettled ? [] : [`    To continue: ${releasedBy}`]),
   ]);
   return [
     head,
@@ -45,6 +44,15 @@ export function printExplanation(explanation: Explanation, now: number): string 
       : ["", `Last decisions${decisions.length > SHOWN_DECISIONS ? ` (${SHOWN_DECISIONS} of ${decisions.length})` : ""}:`, ...told]),
     "",
   ].join("\n");
+}
+
+/** The message says what a person can do, or there is nothing. A TalosControlPlane's Ready always says it, in its own words where it has better ones. */
+function saysRemedy({ object, condition, message, releasedBy }: WaitedFor): boolean {
+  return hasNothingToDo(releasedBy) || isSaid(message, releasedBy) || (condition === "Ready" && object.startsWith("TalosControlPlane/"));
+}
+
+function hasNothingToDo(releasedBy: string): boolean {
+  return /^Nothing\b/.test(releasedBy);
 }
 
 /** `3 min ago`. */

@@ -26,7 +26,7 @@ export function withRefusal(
 ): readonly ConditionInput[] {
   if (!isRefusedWrite(failure)) return conditions;
   const words = `The API server refuses what has to be written next, and nothing is done without it: ${failure.message.slice(0, LONGEST)}`;
-  const ready = conditionFor("Ready", "WriteRefused", withOutlook("WriteRefused", words), generation);
+  const ready = conditionFor("Ready", "WriteRefused", withOutlook({ reason: "WriteRefused", message: words }), generation);
   const progressing = conditionFor("Progressing", "Blocked", "See the condition Ready.", generation);
   return conditions.map((one) => (one.type === "Ready" ? ready : one.type === "Progressing" ? progressing : one));
 }

@@ -118,7 +118,7 @@ function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
     verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(seen) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready = isReady
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
-    : conditionFor("Ready", waiting.reason, withOutlook(waiting.reason, waiting.message), generation);
+    : conditionFor("Ready", waiting.reason, withOutlook(waiting), generation);
   const said = verdict.conditions ?? [];
   const standing = [...describe(seen), ...configConditions(seen), ...removalConditions(seen)];
   const conditions: readonly ConditionInput[] = [

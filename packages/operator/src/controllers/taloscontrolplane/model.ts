@@ -316,6 +316,8 @@ export interface ObjectName {
 export interface Waiting {
   readonly reason: ReadyReason;
   readonly message: string;
+  /** The message says itself what a person can do: what the catalogue says to the reason would be a second remedy. */
+  readonly saysRemedy?: true;
 }
 
 /** What one rule says: what to do now, and what is waited for. */

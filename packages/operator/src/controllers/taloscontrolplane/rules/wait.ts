@@ -33,14 +33,18 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   return waitingOfStopped(stopped) ?? waitingOfNodes(seen, facts);
 }
 
-/** What is waited for before etcd is founded. */
+/** What is waited for before etcd is bootstrapped. */
 function waitingOfBootstrap(seen: Observed, facts: ClusterFacts, held: readonly string[]): Waiting {
   const refused = seen.machines.flatMap(({ declared }) => {
     const sent = seen.sent.get(`Configure/${declared.name}`);
     return sent?.outcome === "refused" ? [`${declared.name}: ${sent.detail}`] : [];
   });
   if (refused.length > 0)
-    return { reason: "ConfigRejected", message: `Refused by the machine: ${refused.join("; ")}. Correct the patches or settings.` };
+    return {
+      reason: "ConfigRejected",
+      message: `Refused by the machine: ${refused.join("; ")}. Correct the patches or settings.`,
+      saysRemedy: true,
+    };
   const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
   const awaited = awaitedAtEndpoint(seen, facts);
   if (missing.length > 0) {
@@ -129,7 +133,11 @@ function isLost({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
 function waitingOfStopped(stopped: readonly StoppedMachine[]): Waiting | undefined {
   const [first, ...others] = stopped.toSorted((a, b) => weight(a.role) - weight(b.role));
   if (first === undefined) return undefined;
-  return { reason: first.reason, message: others.length === 0 ? first.message : `${first.message} ${alsoStopped(others)}` };
+  return {
+    reason: first.reason,
+    message: others.length === 0 ? first.message : `${first.message} ${alsoStopped(others)}`,
+    saysRemedy: true,
+  };
 }
 
 function alsoStopped(others: readonly StoppedMachine[]): string {
