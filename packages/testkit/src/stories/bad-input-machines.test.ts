@@ -98,7 +98,7 @@ describe("IN73: while no quorum can be told, nothing is sent that could cost it"
           return reply;
         });
         await replaceThird(world);
-        await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.status !== "True", 120);
+        await world.until("told", async () => (await world.condition(kinds.controlPlane, "Ready"))?.status !== "True", 120);
         await world.time.advance(300_000);
         assert.deepEqual(left(world.sent.slice(sent)), []);
       });

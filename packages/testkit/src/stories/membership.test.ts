@@ -200,6 +200,7 @@ test("a dead control plane that a person gives up is released, and the word acts
     const word = /abandon-machine: (\S+)\.$/.exec((await removing(world))?.message ?? "")?.[1];
     await world.annotate(kinds.controlPlane, "talos-operator.dev/abandon-machine", word);
     await settled(world, at(1, 3, 4));
+    await world.until("its object is gone", async () => !(await objects(world)).includes("demo-10.5.0.2"), 30);
     assert.deepEqual(
       await objects(world),
       at(1, 3, 4).map((address) => `demo-${address}`),

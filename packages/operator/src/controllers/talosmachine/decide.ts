@@ -196,6 +196,7 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
         ? { reason: "Configuring", message: "Applying the configuration." }
         : { reason: "WaitingForMachines", message: "In maintenance mode, not configured yet." };
     case "running":
+      if (fact === undefined && hasRecord && stopped !== undefined) return { reason: stopped.reason, message: stopped.message };
       if (fact === undefined && hasRecord)
         return {
           reason: "MachineInUse",

@@ -53,6 +53,8 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
         `Talos promotes it by itself. If it stays so, look at its disk and network, or take its machine off the list; see docs/runbooks/stuck-learner.md.`,
     };
   }
+  const impossible = answering.flatMap(impossibleList)[0];
+  if (impossible !== undefined) return { reason: "MemberUnhealthy", message: impossible };
   const owned = new Set(answering.map((one) => one.etcd.localMember));
   const twin = answering.find((one, index) => answering.findIndex((other) => other.etcd.localMember === one.etcd.localMember) < index);
   if (twin !== undefined)
@@ -98,6 +100,17 @@ interface Telling {
 function tellingOf(machine: SeenMachine): readonly Telling[] {
   const { look } = machine;
   return look.kind === "running" && look.etcd?.members !== undefined ? [{ machine, etcd: look.etcd, members: look.etcd.members }] : [];
+}
+
+/** A list of members as a healthy etcd shows none: without who shows it, with a member twice, or with one that never started. */
+function impossibleList({ machine, etcd, members }: Telling): readonly string[] {
+  const { name } = machine.declared;
+  if (etcd.localMember !== "none" && members.every(({ id }) => id !== etcd.localMember))
+    return [`${name} is not in its own list of etcd's members.`];
+  const twice = members.find(({ id }, index) => members.findIndex((other) => other.id === id) < index);
+  if (twice !== undefined) return [`${name} lists etcd's member ${twice.id} twice.`];
+  const unstarted = members.find((member) => member.name === "");
+  return unstarted === undefined ? [] : [`etcd's member ${unstarted.id} has not started: ${name} lists it without a name.`];
 }
 
 /** Nobody tells of etcd: where no control plane answers at all, their return is the only way that keeps the data, and another machine in the list is none. */

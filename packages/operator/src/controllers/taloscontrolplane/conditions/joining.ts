@@ -9,11 +9,11 @@ export function isOnlyJoining(seen: Observed, facts: ClusterFacts): boolean {
   return missing.length > 0 && missing.every((machine) => isJoining(machine, facts));
 }
 
-/** On its way into etcd: it was never a voter, and it runs, or comes up. */
+/** On its way into etcd: it was never a voter, and it runs, or comes up, or was not asked yet. */
 export function isJoining(machine: SeenMachine, facts: ClusterFacts): boolean {
   const wasVoter = machineFact(facts, machine.declared.name)?.memberId !== undefined && !hasNoVote(machine);
   const { kind } = machine.look;
-  return !wasVoter && (kind === "running" || kind === "maintenance" || comingUpOf(machine, facts) !== undefined);
+  return !wasVoter && (kind === "not-asked" || kind === "running" || kind === "maintenance" || comingUpOf(machine, facts) !== undefined);
 }
 
 function isVoter(machine: SeenMachine): boolean {
