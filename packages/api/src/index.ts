@@ -38,7 +38,7 @@ export type {
 } from "./kinds/cluster-record.ts";
 export type { ConfigMapKeySelector, DeletionPolicy, LocalObjectReference, Mode, ObjectReference } from "./kinds/fields.ts";
 export type { Machine, MetalSpec } from "./kinds/metal-spec.ts";
-export type { MachineMeta, MachineSpec, PxeClientSpec } from "./kinds/machine-spec.ts";
+export type { DiskSelector, MachineMeta, MachineSpec, PxeClientSpec } from "./kinds/machine-spec.ts";
 export type { RolloutStrategy } from "./kinds/rollout-strategy.ts";
 
 export { kubernetesClusterResource } from "./vitistack/kubernetes-cluster.ts";

@@ -10,6 +10,7 @@ export { validateMachineConfig } from "./config/validate/validate.ts";
 export { findForbiddenPatchPaths } from "./config/patch/forbidden-paths.ts";
 export { patchMachineConfig } from "./config/patch/patch.ts";
 export { redactMachineConfig } from "./config/redact.ts";
+export { parseByteSize } from "./config/scalars/bytes.ts";
 export { cidrContains, cidrsOverlap } from "./config/scalars/ip.ts";
 export { generateMachineConfig } from "./config/generate/generate.ts";
 export { parseEndpoint } from "./config/generate/check-input.ts";

@@ -25,13 +25,43 @@ const meta = object(
 /** Static network settings for the META partition. */
 export interface MachineMeta extends Infer<typeof meta> {}
 
+/** A path below /dev, as Talos takes it. Steps begin with a letter or digit, so that none leads upwards. */
+export const installDiskPattern = "^/dev/[A-Za-z0-9][A-Za-z0-9._:+@=,#\\\\-]*(/[A-Za-z0-9][A-Za-z0-9._:+@=,#\\\\-]*)*$";
+
+const diskSelector = object(
+  {
+    size: string({
+      description: "Size, with >=, <=, >, < or == before it; without one it must be equal. For example >= 100GB.",
+      pattern: "^ *(>=|<=|==|>|<)? *[0-9]+([.][0-9]+)? *([kKmMgGtTpPeE]?[bB]?|[kKmMgGtTpPeE][iI][bB]?) *$",
+      maxLength: 64,
+    }),
+    type: oneOf(["ssd", "hdd", "nvme", "sd"], {
+      description: "Type: nvme and sd by how the disk is connected, hdd for those that turn, ssd for all others.",
+    }),
+    model: string({ description: "Model; * stands for anything, as in the fields after it.", maxLength: 256 }),
+    serial: string({ description: "Serial number.", maxLength: 256 }),
+    wwid: string({ description: "World Wide Identifier.", maxLength: 256 }),
+    uuid: string({ description: "UUID of the disk.", maxLength: 256 }),
+    modalias: string({ description: "Modalias of the disk.", maxLength: 256 }),
+    busPath: string({ description: "Path on the bus, for example /pci0000:00/0000:00:17.0/ata1/*.", maxLength: 256 }),
+  },
+  {
+    description:
+      "Finds the disk Talos is installed on by what it is; every part that is set has to fit, as in Talos. Has priority over installDisk. The disk is chosen before anything is sent: an empty one of those that fit, or with wipe any. A later change acts when the machine is installed anew.",
+  },
+);
+
+/** What a disk has to be. */
+export interface DiskSelector extends Infer<typeof diskSelector> {}
+
 const machineSpec = object(
   {
     installDisk: string({
       description:
-        "Disk Talos is installed on. Default: chosen by the operator, and refused when the choice is not clear. A later change acts when the machine is installed anew.",
-      pattern: "^/dev/(sd[a-z][0-9]*|vd[a-z][0-9]*|nvme[0-9]+n[0-9]+(p[0-9]+)?)$",
+        "Disk Talos is installed on, for example /dev/sda, /dev/mmcblk0 or a link such as /dev/disk/by-id/nvme-x. Default: chosen by the operator, and refused when the choice is not clear. A later change acts when the machine is installed anew.",
+      pattern: installDiskPattern,
     }),
+    diskSelector,
     wipe: boolean({
       description:
         "True wipes the install disk before installation. A later change acts when the machine is installed anew. Default: false.",

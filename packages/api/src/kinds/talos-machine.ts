@@ -9,7 +9,7 @@ import { boolean, described, list, object, oneOf, required, string } from "../sc
 import type { Field, Infer } from "../schema/field.ts";
 import { configMapKeyField, deletionPolicyField, objectReferenceField } from "./fields.ts";
 import { readyColumn } from "./running-fields.ts";
-import { machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
+import { installDiskPattern, machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
 
 const spec = object(
   {
@@ -39,7 +39,7 @@ const spec = object(
     }),
     installDisk: string({
       description: "Disk Talos is installed on, as machineSpec.installDisk; equal where both are set.",
-      pattern: "^/dev/(sd[a-z][0-9]*|vd[a-z][0-9]*|nvme[0-9]+n[0-9]+(p[0-9]+)?)$",
+      pattern: installDiskPattern,
     }),
     configRef: configMapKeyField,
     deletionPolicy: deletionPolicyField,

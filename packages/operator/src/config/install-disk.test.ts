@@ -1,13 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { SeenDisk } from "../looking/look.ts";
+import type { SeenDisk, SeenDiskFacts } from "../looking/look.ts";
 import { chooseInstallDisk } from "./install-disk.ts";
 import type { DiskQuestion } from "./install-disk.ts";
 
 function disk(path: string, over: Partial<SeenDisk> = {}): SeenDisk {
   return { path, sizeBytes: 64e9, transport: "virtio", isReadOnly: false, isCdrom: false, foreignContent: [], ...over };
 }
+
+const told: SeenDiskFacts = {
+  model: "Slow Disk",
+  serial: "S1",
+  wwid: "naa.1",
+  uuid: "",
+  modalias: "scsi:t-0x00",
+  busPath: "/pci0000:00/0000:00:17.0/ata1",
+  isRotational: true,
+  symlinks: [],
+};
+const byId = "/dev/disk/by-id/ata-Slow_Disk_S1";
+const linked = (path: string): SeenDisk => disk(path, { facts: { ...told, symlinks: [byId] } });
+const fast = disk("/dev/nvme0n1", { transport: "nvme", facts: { ...told, model: "Fast Disk 1TB", isRotational: false } });
+const both = [disk("/dev/sda", { facts: told }), fast];
 
 function question(over: Partial<DiskQuestion>): DiskQuestion {
   return {
@@ -63,6 +78,64 @@ const cases: readonly { readonly name: string; readonly question: Partial<DiskQu
   },
   { name: "passes over a disk that is too small", question: { disks: [disk("/dev/sda", { sizeBytes: 1e9 })] }, want: "InstallDiskUnclear" },
   { name: "asks for a name when the machine lists no disks", question: { disks: undefined }, want: "InstallDiskUnclear" },
+  { name: "takes a disk by a link to it", question: { wanted: byId, disks: [disk("/dev/sda"), linked("/dev/sdb")] }, want: byId },
+  {
+    name: "refuses a link to a disk with someone's data",
+    question: { wanted: byId, disks: [{ ...linked("/dev/sdb"), foreignContent: ["xfs"] }] },
+    want: "InstallDiskInUse",
+  },
+  {
+    name: "refuses a link that leads to no disk",
+    question: { wanted: `${byId}2`, disks: [linked("/dev/sda")] },
+    want: "InstallDiskAbsent",
+  },
+  {
+    name: "refuses a link where the machine tells none",
+    question: { wanted: byId, disks: [disk("/dev/sda")] },
+    want: "InstallDiskUnclear",
+  },
+  { name: "takes the disk that the selector finds", question: { selector: { model: "Fast*" }, disks: both }, want: "/dev/nvme0n1" },
+  { name: "refuses a selector that finds no disk", question: { selector: { size: ">= 2TB" }, disks: both }, want: "InstallDiskAbsent" },
+  {
+    name: "takes the empty one of several that the selector finds",
+    question: { selector: { size: "> 10GB" }, disks: [disk("/dev/sda", { foreignContent: ["ext4"] }), disk("/dev/sdb")] },
+    want: "/dev/sdb",
+  },
+  {
+    name: "takes the empty one although wiping was agreed to",
+    question: { selector: { size: "> 10GB" }, mayWipe: true, disks: [disk("/dev/sda", { foreignContent: ["ext4"] }), disk("/dev/sdb")] },
+    want: "/dev/sdb",
+  },
+  {
+    name: "refuses a selector that finds data only",
+    question: { selector: { type: "nvme" }, disks: [{ ...fast, foreignContent: ["ext4"] }] },
+    want: "InstallDiskInUse",
+  },
+  {
+    name: "refuses a selector that finds what is not told",
+    question: { selector: { type: "nvme" }, disks: [{ ...fast, foreignContent: undefined }] },
+    want: "InstallDiskInUse",
+  },
+  {
+    name: "takes the selected disk with data when wiping was agreed to",
+    question: { selector: { type: "nvme" }, mayWipe: true, disks: [{ ...fast, foreignContent: ["ext4"] }] },
+    want: "/dev/nvme0n1",
+  },
+  {
+    name: "asks for a name when nobody can see what a selector finds",
+    question: { selector: { type: "nvme" }, disks: undefined },
+    want: "InstallDiskUnclear",
+  },
+  {
+    name: "keeps the selected disk that was chosen before",
+    question: { selector: { size: "> 10GB" }, recorded: "/dev/sdb", disks: [disk("/dev/sda"), disk("/dev/sdb")] },
+    want: "/dev/sdb",
+  },
+  {
+    name: "leaves the disk that was chosen before when the selector finds another",
+    question: { selector: { model: "Fast*" }, recorded: "/dev/sda", disks: both },
+    want: "/dev/nvme0n1",
+  },
   { name: "asks for a name when there is no disk", question: { disks: [] }, want: "InstallDiskUnclear" },
 ];
 

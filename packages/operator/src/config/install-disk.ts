@@ -1,3 +1,5 @@
+import type { DiskSelector } from "@talos-operator/api";
+import { isSelected, selectorWords } from "./disk-selector.ts";
 import type { SeenDisk } from "../looking/look.ts";
 
 /** Where Talos goes on a machine, or why that cannot be said. */
@@ -17,6 +19,8 @@ export interface DiskQuestion {
   readonly platform: string | undefined;
   /** `machineSpec.installDisk`; `undefined` = choose one. */
   readonly wanted: string | undefined;
+  /** `machineSpec.diskSelector`; absent = none. */
+  readonly selector?: DiskSelector | undefined;
   /** `machineSpec.wipe`: the person agreed to lose what is on the disk. */
   readonly mayWipe: boolean;
   /** Chosen earlier and written down; kept, so that a disk added later changes nothing. */
@@ -24,6 +28,9 @@ export interface DiskQuestion {
   /** `undefined` = the machine did not say. */
   readonly disks: readonly SeenDisk[] | undefined;
 }
+
+/** Names of disks that are links to others. */
+const LINKS = "/dev/disk/";
 
 /** Smallest disk that Talos asks for. */
 const SMALLEST_BYTES = 10 * 1000 ** 3;
@@ -39,7 +46,12 @@ export function chooseInstallDisk(question: DiskQuestion): DiskChoice {
   const { machine, wanted, disks } = question;
   if (wanted !== undefined) {
     if (disks === undefined) return { kind: "disk", path: wanted };
-    const disk = disks.find((candidate) => candidate.path === wanted);
+    const disk = disks.find((candidate) => candidate.path === wanted || candidate.facts?.symlinks.includes(wanted) === true);
+    if (disk === undefined && wanted.startsWith(LINKS) && disks.every(({ facts }) => (facts?.symlinks.length ?? 0) === 0))
+      return refused(
+        "InstallDiskUnclear",
+        `${machine} does not say which disk ${wanted} is (it has ${listed(disks)}): name one of these in machineSpec.installDisk`,
+      );
     if (disk === undefined)
       return refused("InstallDiskAbsent", `${machine} has no disk ${wanted} (it has ${listed(disks)}): correct machineSpec.installDisk`);
     if (disk.isReadOnly || disk.isCdrom)
@@ -51,6 +63,7 @@ export function chooseInstallDisk(question: DiskQuestion): DiskChoice {
       );
     return { kind: "disk", path: wanted };
   }
+  if (question.selector !== undefined) return selectedDisk(question, question.selector);
   if (question.recorded !== undefined) return { kind: "disk", path: question.recorded };
   if (disks === undefined) return refused("InstallDiskUnclear", `${machine} does not list its disks: name one in machineSpec.installDisk`);
   const first = disks
@@ -67,6 +80,35 @@ export function chooseInstallDisk(question: DiskQuestion): DiskChoice {
       `${machine} has no empty built-in disk of 10 GB or more (it has ${listed(disks)}): name one in machineSpec.installDisk`,
     );
   return { kind: "disk", path: first.path };
+}
+
+/** Of the disks that fit: the one that was chosen before, else an empty one, built-in before others, by its path. */
+function selectedDisk({ machine, mayWipe, recorded, disks }: DiskQuestion, selector: DiskSelector): DiskChoice {
+  if (disks === undefined)
+    return refused(
+      "InstallDiskUnclear",
+      `${machine} does not list its disks, so diskSelector finds none: name one in machineSpec.installDisk`,
+    );
+  const fitting = disks.filter((disk) => isSelected(disk, selector));
+  const before = fitting.find(({ path }) => path === recorded);
+  if (before !== undefined) return { kind: "disk", path: before.path };
+  if (fitting.length === 0)
+    return refused(
+      "InstallDiskAbsent",
+      `${machine} has no disk with ${selectorWords(selector)} (it has ${described(disks)}): correct machineSpec.diskSelector`,
+    );
+  const isEmpty = (disk: SeenDisk): boolean => disk.foreignContent !== undefined && !hasContent(disk);
+  const [first] = fitting
+    .filter((disk) => mayWipe || isEmpty(disk))
+    .toSorted(
+      (a, b) => Number(isEmpty(b)) - Number(isEmpty(a)) || Number(isBuiltIn(b)) - Number(isBuiltIn(a)) || comparePaths(a.path, b.path),
+    );
+  if (first !== undefined) return { kind: "disk", path: first.path };
+  const held = fitting.map((disk) => `${disk.path} holds ${disk.foreignContent === undefined ? "what is not told" : content(disk)}`);
+  return refused(
+    "InstallDiskInUse",
+    `diskSelector of ${machine} finds no empty disk (${held.slice(0, 4).join("; ")}): set machineSpec.wipe to overwrite it, or correct machineSpec.diskSelector`,
+  );
 }
 
 function isBuiltIn(disk: SeenDisk): boolean {
@@ -87,6 +129,18 @@ function listed(disks: readonly SeenDisk[]): string {
     .map((disk) => disk.path)
     .toSorted(comparePaths)
     .slice(0, 8)
+    .join(", ");
+}
+
+function described(disks: readonly SeenDisk[]): string {
+  if (disks.length === 0) return "none";
+  return disks
+    .toSorted((a, b) => comparePaths(a.path, b.path))
+    .slice(0, 8)
+    .map(({ path, sizeBytes, transport, facts }) => {
+      const words = [`${Math.round(sizeBytes / 1e9)} GB`, transport, (facts?.model ?? "").slice(0, 32)].filter((word) => word !== "");
+      return `${path}: ${words.join(" ")}`;
+    })
     .join(", ");
 }
 

@@ -1,14 +1,27 @@
+import type { DiskSelector } from "@talos-operator/api";
+import { saysSomething } from "./disk-selector.ts";
 import type { MachineSettings } from "./settings.ts";
 
 /**
  * The disk that settings name for the installation: in a patch, which comes last, in `installDisk`, or in a whole config that a person wrote. `undefined` =
- * the operator chooses.
+ * the operator chooses, by `diskSelector` where that is set.
  */
-export function wantedDisk({ installDisk, base, configPatches = [] }: MachineSettings): string | undefined {
-  return configPatches.reduce<string | undefined>((before, patch) => textAt(patch, "disk") ?? before, installDisk ?? base?.installDisk);
+export function wantedDisk(settings: MachineSettings): string | undefined {
+  return (
+    patchedDisk(settings) ?? (wantedSelector(settings) === undefined ? (settings.installDisk ?? settings.base?.installDisk) : undefined)
+  );
 }
 
-/** A selector is read on the machine, after nobody could see any more which disk it finds. */
+/** The selector that finds the disk; `undefined` where none is set, or a patch names a disk. */
+export function wantedSelector(settings: MachineSettings): DiskSelector | undefined {
+  return saysSomething(settings.diskSelector) && patchedDisk(settings) === undefined ? settings.diskSelector : undefined;
+}
+
+function patchedDisk({ configPatches = [] }: MachineSettings): string | undefined {
+  return configPatches.reduce<string | undefined>((before, patch) => textAt(patch, "disk") ?? before, undefined);
+}
+
+/** A selector in a patch is read on the machine, after nobody could see any more which disk it finds. */
 export function hasDiskSelector({ configPatches = [] }: MachineSettings): boolean {
   return configPatches.some((patch) => installOf(patch)?.["diskSelector"] !== undefined);
 }

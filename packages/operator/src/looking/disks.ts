@@ -1,6 +1,6 @@
 import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
-import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
-import type { SeenDisk } from "./look.ts";
+import type { CallOptions, DiskSpec, TalosClient } from "@talos-operator/talos/client";
+import type { SeenDisk, SeenDiskFacts } from "./look.ts";
 import { bounded, toldWord } from "./told-words.ts";
 
 const discoveredVolume = untypedKind("DiscoveredVolumes.block.talos.dev", "runtime");
@@ -10,6 +10,9 @@ const TALOS_LABELS = new Set(["EFI", "BIOS", "BOOT", "META", "STATE", "EPHEMERAL
 
 /** The record takes no longer one. */
 const LONGEST_PATH = 256;
+
+/** Of one disk. */
+const MOST_LINKS = 32;
 
 /** Disks of a machine with what is on them; `undefined` when the machine does not tell. */
 export async function seenDisks(client: TalosClient, options: CallOptions): Promise<readonly SeenDisk[] | undefined> {
@@ -28,7 +31,23 @@ export async function seenDisks(client: TalosClient, options: CallOptions): Prom
       isReadOnly: spec.isReadonly,
       isCdrom: spec.isCdrom,
       foreignContent: contents?.filter((content) => content.disk === spec.devicePath).map((content) => content.what),
+      facts: factsOf(spec),
     }));
+}
+
+/** No longer than a disk can say honestly: a machine that is not known yet tells this. */
+function factsOf(spec: DiskSpec): SeenDiskFacts {
+  const word = (text: string): string => text.trim().slice(0, LONGEST_PATH);
+  return {
+    model: word(spec.model),
+    serial: word(spec.serial),
+    wwid: word(spec.wwid),
+    uuid: word(spec.uuid),
+    modalias: word(spec.modalias),
+    busPath: word(spec.busPath),
+    isRotational: spec.isRotational,
+    symlinks: spec.symlinks.slice(0, MOST_LINKS).map(word),
+  };
 }
 
 interface Content {

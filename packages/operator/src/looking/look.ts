@@ -121,6 +121,21 @@ export interface SeenDisk {
   readonly isCdrom: boolean;
   /** Labels or file systems found on it that are not Talos's own; `undefined` = not told. */
   readonly foreignContent: readonly string[] | undefined;
+  /** What selectors and links find it by; absent = not told. */
+  readonly facts?: SeenDiskFacts;
+}
+
+/** What a disk is, in its own words. Empty = not told. */
+export interface SeenDiskFacts {
+  readonly model: string;
+  readonly serial: string;
+  readonly wwid: string;
+  readonly uuid: string;
+  readonly modalias: string;
+  readonly busPath: string;
+  readonly isRotational: boolean;
+  /** Other names of it, such as `/dev/disk/by-id/...`. */
+  readonly symlinks: readonly string[];
 }
 
 /** etcd on one machine, as that machine tells it. */

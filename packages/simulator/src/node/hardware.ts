@@ -29,6 +29,18 @@ export interface Disk {
   readonly sizeBytes: number;
   readonly model: string;
   readonly serial: string;
+  /** `nvme`, `sata`, `mmc`, ... Default `virtio`. */
+  readonly transport?: string;
+  /** Default false. */
+  readonly isRotational?: boolean;
+  /** Default `/virtual`. */
+  readonly busPath?: string;
+}
+
+/** Links that udev makes for a disk: by its model and serial number, with what a name cannot hold turned into `_`. */
+export function symlinksOf({ model, serial, transport = "virtio" }: Disk): readonly string[] {
+  const name = `${model}_${serial}`.replaceAll(/[^A-Za-z0-9#+.:=@_-]/g, "_");
+  return [`/dev/disk/by-id/${transport}-${name}`];
 }
 
 /** What a machine is made from; everything but name and address has a default that depends only on these two. */

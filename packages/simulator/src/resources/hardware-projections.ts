@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Disk } from "../node/hardware.ts";
+import { symlinksOf, type Disk } from "../node/hardware.ts";
 import { isAtLeast } from "../node/version.ts";
 import type { Projection } from "./projections.ts";
 
@@ -114,10 +114,11 @@ function diskSpec(disk: Disk): Record<string, unknown> {
     model: disk.model,
     serial: disk.serial,
     wwid: `sim.${createHash("sha256").update(disk.serial).digest("hex").slice(0, 16)}`,
-    bus_path: "/virtual",
+    bus_path: disk.busPath ?? "/virtual",
     sub_system: "/sys/class/block",
-    transport: "virtio",
-    rotational: false,
+    transport: disk.transport ?? "virtio",
+    rotational: disk.isRotational ?? false,
+    symlinks: symlinksOf(disk),
   };
 }
 

@@ -2,7 +2,7 @@ import { contractFor, isConfigError, patchMachineConfig } from "@talos-operator/
 import { dump, loadAll } from "js-yaml";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { configFactsOf } from "../node/config-facts.ts";
-import type { Hardware } from "../node/hardware.ts";
+import { symlinksOf, type Hardware } from "../node/hardware.ts";
 import { isAtLeast } from "../node/version.ts";
 import { unifiedDiff } from "./diff.ts";
 
@@ -48,7 +48,9 @@ function installProblems(text: string, hardware: Hardware): readonly string[] {
   const { installDisk } = configFactsOf(text);
   const asks = !isAtLeast(hardware.talosVersion, "1.14");
   if (installDisk === "") return asks ? ["an install disk or diskSelector is required (.machine.install.disk)"] : [];
-  return hardware.disks.some((disk) => disk.device === installDisk) ? [] : [`install disk "${installDisk}" does not exist`];
+  return hardware.disks.some((disk) => disk.device === installDisk || symlinksOf(disk).includes(installDisk))
+    ? []
+    : [`install disk "${installDisk}" does not exist`];
 }
 
 /** Go's multierror, as Talos prints it around each document. */

@@ -197,6 +197,9 @@ export interface DiskSpec {
   readonly serial: string;
   readonly wwid: string;
   readonly uuid: string;
+  readonly modalias: string;
+  /** `/pci0000:00/...` */
+  readonly busPath: string;
   /** `nvme`, `sata`, `virtio`, ... */
   readonly transport: string;
   readonly isRotational: boolean;
@@ -213,6 +216,8 @@ const disk = defineKind<DiskSpec>("Disks.block.talos.dev", "runtime", undefined,
   serial: spec.text("serial"),
   wwid: spec.text("wwid"),
   uuid: spec.text("uuid"),
+  modalias: spec.text("modalias"),
+  busPath: spec.text("bus_path"),
   transport: spec.text("transport"),
   isRotational: spec.flag("rotational"),
   isReadonly: spec.flag("readonly"),

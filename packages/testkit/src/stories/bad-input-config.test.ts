@@ -79,7 +79,19 @@ describe("a config that no machine should get: told with its source, nothing mad
       says: /demo-10\.5\.0\.1.*\/dev\/sdz/,
     },
     {
-      name: "IN37: a selector, of which nobody can see which disk it finds",
+      name: "IN37: a selector that fits no disk of the machine",
+      cluster: patchedCluster({ diskSelector: { size: ">= 1TB", type: "nvme" } }),
+      reason: "InstallDiskUnclear",
+      says: /demo-10\.5\.0\.1 has no disk with size >= 1TB, type nvme \(it has \/dev\/sda: 107 GB virtio Simulated Disk\).*diskSelector/,
+    },
+    {
+      name: "IN37: a link that leads to no disk of the machine",
+      cluster: patchedCluster({ installDisk: "/dev/disk/by-id/nvme-none" }),
+      reason: "InstallDiskUnclear",
+      says: /demo-10\.5\.0\.1 has no disk \/dev\/disk\/by-id\/nvme-none/,
+    },
+    {
+      name: "IN37: a selector in a patch, of which nobody can see which disk it finds",
       cluster: patchedCluster({ configPatches: [{ machine: { install: { diskSelector: { size: ">= 1GB" } } } }] }),
       reason: "InvalidConfig",
       says: /a patch chooses the install disk.*installDisk/,
@@ -101,6 +113,18 @@ describe("a config that no machine should get: told with its source, nothing mad
         assert.deepEqual(world.sent, []);
       }),
     );
+
+  test("a selector that fits a disk installs Talos there, and a change of it later touches no machine", () =>
+    tell({}, async (world) => {
+      await apply(world, kinds.cluster, patchedCluster({ diskSelector: { model: "Simulated*", size: ">= 100GB" } }));
+      await world.start();
+      await world.untilReady();
+      const before = world.sent.length;
+      const value = { spec: patchedCluster({ diskSelector: { model: "Other*" } }).spec };
+      await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+      await world.time.advance(120_000);
+      assert.deepEqual(world.sent.slice(before), []);
+    }));
 
   for (const { name, over } of [
     { name: "names no image, and the usual one is not among them", over: {} },

@@ -53,3 +53,9 @@ export function parseBytes(text: string): { readonly bytes: number } | { readonl
   const bytes = value * scale;
   return bytes >= 2 ** 64 ? { refusal: `too large: ${text}` } : { bytes };
 }
+
+/** Bytes of a size as people write it, as `100GB`, `1.5 TiB` or `1024`; `undefined` for what is none. */
+export function parseByteSize(text: string): number | undefined {
+  const parsed = parseBytes(text);
+  return "bytes" in parsed ? Math.floor(parsed.bytes) : undefined;
+}

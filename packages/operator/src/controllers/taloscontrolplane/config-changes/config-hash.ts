@@ -10,7 +10,16 @@ import type { DeclaredMachine } from "../model.ts";
  * Versions and images are left out (their change is an upgrade), and so is what matters only for the installation.
  */
 export function configHashOf(machine: DeclaredMachine, spec: TalosControlPlaneSpec | undefined): string {
-  const { installDisk: _disk, wipe: _wipe, image: _image, meta: _meta, imageCache: _cache, base, ...rest } = machine.machineSpec;
+  const {
+    installDisk: _disk,
+    diskSelector: _selector,
+    wipe: _wipe,
+    image: _image,
+    meta: _meta,
+    imageCache: _cache,
+    base,
+    ...rest
+  } = machine.machineSpec;
   const settings = base === undefined ? rest : { ...rest, base: base.hash };
   const { clusterDomain, podCIDR, serviceCIDR, cni } = spec ?? {};
   return hash("sha256", JSON.stringify(ordered([machine.role, settings, { clusterDomain, podCIDR, serviceCIDR, cni }])), "hex").slice(

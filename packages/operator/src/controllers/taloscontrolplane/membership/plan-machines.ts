@@ -4,7 +4,7 @@ import { chooseInstallDisk } from "../../../config/install-disk.ts";
 import { contractOf } from "../../../config/render.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import type { Hardware, InMaintenance, Running } from "../../../looking/look.ts";
-import { wantedDisk } from "../../../config/wanted-disk.ts";
+import { wantedDisk, wantedSelector } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
 import { factsOf, machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
@@ -334,6 +334,7 @@ function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintena
     machine: declared.name,
     platform: look.platform,
     wanted: wantedDisk(declared.machineSpec),
+    selector: wantedSelector(declared.machineSpec),
     mayWipe: declared.machineSpec.wipe === true,
     recorded: machineFact(facts, declared.name)?.installDisk,
     disks: look.disks,

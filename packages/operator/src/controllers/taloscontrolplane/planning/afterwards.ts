@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { finalizers as ours } from "@talos-operator/api";
 import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../../looking/look.ts";
+import { wantedDisk } from "../../../config/wanted-disk.ts";
 import { afterwardsOnMachines } from "./afterwards-machines.ts";
 import { afterwardsOnNodes } from "./afterwards-nodes.ts";
 import { waitsForEtcd } from "../membership/etcd-view.ts";
@@ -103,7 +104,7 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
 
 /** The same world with a machine that was not heard of waiting in maintenance mode, as the plan assumes. */
 export function asIfBooted(seen: Observed, machine: SeenMachine): Observed {
-  const disk = machine.declared.machineSpec.installDisk ?? ANY_DISK;
+  const disk = wantedDisk(machine.declared.machineSpec) ?? ANY_DISK;
   const look: InMaintenance = {
     kind: "maintenance",
     at: seen.now,
@@ -115,7 +116,19 @@ export function asIfBooted(seen: Observed, machine: SeenMachine): Observed {
     macs: [],
     disks: [{ path: disk, sizeBytes: 64e9, transport: "", isReadOnly: false, isCdrom: false, foreignContent: [] }],
   };
-  return withLook(seen, machine.declared.name, look);
+  return withoutSelector(withLook(seen, machine.declared.name, look), machine.declared.name);
+}
+
+/** Which disk a selector finds is known when the machine lists its disks: until then the plan takes any. */
+function withoutSelector(seen: Observed, name: MachineName): Observed {
+  return {
+    ...seen,
+    machines: seen.machines.map((machine) => {
+      if (machine.declared.name !== name) return machine;
+      const { diskSelector: _selector, ...machineSpec } = machine.declared.machineSpec;
+      return { ...machine, declared: { ...machine.declared, machineSpec } };
+    }),
+  };
 }
 
 function withLook(seen: Observed, name: MachineName, look: Look): Observed {
