@@ -101,7 +101,11 @@ const widenings: readonly Widening[] = differences.widenings
       used: 0,
       covers: (kind, path) =>
         (only === undefined || only === kind) &&
-        paths.some((one) => [one, one.replace(/\[\]$/, "")].some((end) => path === end || (!ROOTS.has(end) && path.endsWith(`.${end}`)))),
+        paths.some((one) =>
+          [one, ...(rule === NEW_FIELD ? [one.replace(/\[\]$/, "")] : [])].some(
+            (end) => path === end || (!ROOTS.has(end) && path.endsWith(`.${end}`)),
+          ),
+        ),
     };
   });
 
@@ -164,10 +168,14 @@ describe("the published kinds", () => {
           assert.deepEqual(ours.get(path), keywords, `${want.kind} ${path}`);
           continue;
         }
-        const { [known.rule]: own, ...rest } = ours.get(path) ?? {};
-        const { [known.rule]: published, ...others } = keywords;
+        const rest = { ...ours.get(path) };
+        const others: Record<string, unknown> = { ...keywords };
+        for (const rule of known.rule.split(" and ")) {
+          assert.notDeepEqual(rest[rule], others[rule], `${want.kind} ${path} is as published: take it off the list of differences`);
+          Reflect.deleteProperty(rest, rule);
+          Reflect.deleteProperty(others, rule);
+        }
         assert.deepEqual(rest, others, `${want.kind} ${path}`);
-        assert.notDeepEqual(own, published, `${want.kind} ${path} is as published: take it off the list of differences`);
         for (const one of widenings) if (one.rule === known.rule && one.covers(want.kind, path)) one.used += 1;
       }
       const added = [...ours.keys()].filter((path) => !theirs.some((field) => field.path === path));

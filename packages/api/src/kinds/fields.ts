@@ -78,9 +78,9 @@ export type DeletionPolicy = Infer<typeof deletionPolicyField>;
 export function cidrList(description: string): Field<readonly string[], false> {
   return list(
     string({
-      description: "An IPv4 network such as 10.244.0.0/16.",
-      pattern: "^(\\d{1,3}\\.){3}\\d{1,3}/\\d{1,2}$",
-      maxLength: 18,
+      description: "A network such as 10.244.0.0/16 or fd00:10:244::/56; one of each family makes a dual-stack cluster.",
+      pattern: "^((\\d{1,3}\\.){3}\\d{1,3}/\\d{1,2}|[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){2,7}/\\d{1,3})$",
+      maxLength: 43,
     }),
     { description, maxItems: 4 },
   );

@@ -54,6 +54,10 @@ export function validateNetworks(spec: NetworkSpec, prefix = "spec"): readonly F
       wrong(field, `${text} is larger than Kubernetes takes for services`, "Use a prefix of 12 to 30");
     if (use === "services" && network.prefix > (network.family === 4 ? 30 : 126))
       wrong(field, `${text} has no room for services`, "Use a prefix of 12 to 24");
+    if (use === "services" && network.family === 6 && network.prefix < 108)
+      wrong(field, `${text} is larger than Kubernetes takes for services`, "Use a prefix of 108 to 120, usually 112");
+    if (use === "pods" && network.family === 6 && (network.prefix < 48 || network.prefix > 64))
+      wrong(field, `${text} cannot be cut into a /64 for each node`, "Use a prefix of 48 to 64, usually 56");
     if (use === "pods" && network.family === 4 && (network.prefix < 8 || network.prefix > 24))
       wrong(field, `${text} cannot be cut into a /24 for each node`, "Use a prefix of 8 to 24, usually 16");
   }
@@ -72,6 +76,20 @@ export function validateNetworks(spec: NetworkSpec, prefix = "spec"): readonly F
           overlapRemedy(one, other),
         );
     }
+  }
+  for (const family of [4, 6] as const) {
+    const of = (use: ClusterNetwork["use"]) => networks.find((entry) => entry.use === use && entry.network.family === family);
+    const [pods, services] = [of("pods"), of("services")];
+    const lonely = pods === undefined ? services : services === undefined ? pods : undefined;
+    if (lonely === undefined) continue;
+    const other = lonely.use === "pods" ? "serviceCIDR" : "podCIDR";
+    // A default that nobody wrote is not what is wrong.
+    if (!lonely.isDefault)
+      wrong(
+        lonely.field,
+        `${lonely.text} is an IPv${family} network, and ${prefix}.${other} has none`,
+        `Name one of IPv${family} in ${prefix}.${other}`,
+      );
   }
   // The third network of a family is one too many beside the first, and beside the second: that is one thing to say.
   return [...new Map(findings.map((finding) => [`${finding.field} ${finding.message}`, finding])).values()];

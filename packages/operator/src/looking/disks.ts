@@ -37,7 +37,7 @@ export async function seenDisks(client: TalosClient, options: CallOptions): Prom
 
 /** No longer than a disk can say honestly: a machine that is not known yet tells this. */
 function factsOf(spec: DiskSpec): SeenDiskFacts {
-  const word = (text: string): string => text.trim().slice(0, LONGEST_PATH);
+  const word = (text: string): string => bounded(text.trim(), LONGEST_PATH);
   return {
     model: word(spec.model),
     serial: word(spec.serial),

@@ -22,7 +22,16 @@ function telling(specs: Readonly<Record<string, readonly object[]>>): TalosClien
 }
 
 const link = (hardwareAddress: string): object => ({ type: "ether", kind: "", permanentAddress: "", hardwareAddress });
-const disk = (devicePath: string): object => ({ devicePath, sizeBytes: 1, transport: "sata", isReadonly: false, isCdrom: false });
+const untold = { model: "", serial: "", wwid: "", uuid: "", modalias: "", busPath: "", isRotational: false, symlinks: [] };
+const disk = (devicePath: string, over: object = {}): object => ({
+  devicePath,
+  sizeBytes: 1,
+  transport: "sata",
+  isReadonly: false,
+  isCdrom: false,
+  ...untold,
+  ...over,
+});
 
 for (const uuid of [endless, "", "two words", "line\nfeed"])
   test(`a UUID that no record takes is none: ${JSON.stringify(uuid.slice(0, 12))}`, async () => {
@@ -39,6 +48,14 @@ test("a disk whose path no record takes is no disk to install on", async () => {
     shown?.map(({ path }) => path),
     ["/dev/sda"],
   );
+});
+
+test("what a disk says of itself is cut and holds no control characters", async () => {
+  const over = { model: `\u001b[2J${endless}`, symlinks: Array.from({ length: 1000 }, () => "/dev/disk/by-id/a") };
+  const [shown] = (await seenDisks(telling({ Disks: [disk("/dev/sda", over)] }), options)) ?? [];
+  assert.ok((shown?.facts?.model.length ?? 0) <= 300);
+  assert.ok(!shown?.facts?.model.includes("\u001b"));
+  assert.equal(shown?.facts?.symlinks.length, 32);
 });
 
 for (const [memberId, want] of [

@@ -308,6 +308,8 @@ describe("kinds, by the field names of the API facts", () => {
         serial: "abc",
         wwid: "",
         uuid: "",
+        modalias: "",
+        busPath: "",
         transport: "virtio",
         isRotational: true,
         isReadonly: false,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
+import { describeMachineConfig } from "@talos-operator/talos";
 import { apply, assertStoppedBy } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -113,6 +114,20 @@ describe("a config that no machine should get: told with its source, nothing mad
         assert.deepEqual(world.sent, []);
       }),
     );
+
+  test("networks of both families are those of every machine", () =>
+    tell({}, async (world) => {
+      const podCIDR = ["10.244.0.0/16", "fd00:10:244::/56"];
+      const serviceCIDR = ["10.96.0.0/12", "fd00:10:96::/112"];
+      await apply(world, kinds.cluster, demoCluster(["10.5.0.1"], ["10.5.0.4"], { podCIDR, serviceCIDR }));
+      await world.start();
+      await world.untilReady();
+      for (const address of ["10.5.0.1", "10.5.0.4"]) {
+        const text = world.datacenter.machine(address).state.config.active ?? "";
+        const { podSubnets, serviceSubnets } = describeMachineConfig(text);
+        assert.deepEqual([podSubnets, serviceSubnets], [podCIDR, serviceCIDR], address);
+      }
+    }));
 
   test("a selector that fits a disk installs Talos there, and a change of it later touches no machine", () =>
     tell({}, async (world) => {
