@@ -128,6 +128,8 @@ describe("the key that was written down", () => {
       await assertQuiet(world);
       assert.equal(world.datacenter.etcdClusters().length, 1);
       assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "False");
+      const { readyMachines, wantedMachines } = ((await world.get(kinds.controlPlane))?.status ?? {}) as Record<string, number>;
+      assert.deepEqual([readyMachines, wantedMachines], [2, 3], "one machine is counted once");
     }));
 });
 

@@ -10,6 +10,7 @@ import { isReadyNode } from "./conditions/machine-state.ts";
 import { deletionHeld } from "./conditions/deletion-held.ts";
 import { machinesInChange, machinesToChange } from "./conditions/open-effects.ts";
 import { FIRST_LOOKS_MS } from "./decide.ts";
+import { machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import type { Decision, Observed } from "./model.ts";
 import type { ClusterSession } from "./session.ts";
@@ -62,18 +63,22 @@ function statusOf(object: TalosControlPlane, seen: Observed, decision: Decision,
   const fields = {
     ...(facts?.importedAt === undefined ? {} : { imported: true }),
     state: decision.state,
-    ...runningFieldsOf(ownMachines(seen)),
+    ...runningFieldsOf(ownMachines(seen, facts)),
     observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
   };
   const hasOpenEffect = decision.isBusy === true || machinesInChange(seen).size + machinesToChange(decision, seen).size > 0;
   return judgedStatus(object, fields, { conditions: decision.conditions, hasOpenEffect });
 }
 
-/** Machines of the control plane itself. */
-function ownMachines({ machines }: Observed): readonly ListedMachine[] {
+/** Machines of the control plane itself. A second entry that leads to one of them is none. */
+function ownMachines({ machines }: Observed, facts: ClusterFacts | undefined): readonly ListedMachine[] {
+  const isOwn = (name: string): boolean => facts === undefined || machineFact(facts, name) !== undefined;
   return machines
     .filter(({ declared }) => declared.owner.kind === "TalosControlPlane")
-    .map((machine) => ({ isReady: isReadyNode(machine), version: machine.look.kind === "running" ? machine.look.version : undefined }));
+    .map((machine) => ({
+      isReady: isReadyNode(machine) && isOwn(machine.declared.name),
+      version: machine.look.kind === "running" ? machine.look.version : undefined,
+    }));
 }
 
 /** Who deletes a ClusterRecord by hand, and waits, looks there: an event says why it stays. Once in a process for each deletion. */
