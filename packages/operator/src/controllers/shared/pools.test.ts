@@ -5,6 +5,7 @@ import type { ConditionInput, TalosControlPlane, TalosWorker } from "@talos-oper
 import { controlPlane, NOW, worker } from "../../testing/builders.ts";
 import { progressOfReady, progressOfUnready, unreadyPool, upgradesOf } from "./pools.ts";
 import type { StoredPool } from "./pools.ts";
+import { settledOr } from "./settled.ts";
 
 function pool<T extends TalosControlPlane | TalosWorker>(object: T, conditions: readonly ConditionInput[]): StoredPool {
   const status = { conditions: conditions.map((one) => ({ ...one, lastTransitionTime: rfc3339(NOW) })) };
@@ -50,6 +51,24 @@ test("pools: a pool whose machine is removed is named, though it is ready itself
   const progress = progressOfUnready(unready, 1);
   // The cluster has no condition Removing of its own.
   assert.deepEqual([progress.reason, progress.message], ["Removing", "TalosWorker demo-workers: w-3 drains."]);
+});
+
+test("pools: a pool that goes is named while its machines leave, and the cluster does not compose it", () => {
+  const going = worker(2, { name: "demo-workers", generation: 1, deletionTimestamp: "2026-01-01T00:00:00Z" });
+  const deleting = conditionFor("Ready", "Deleting", "w-3 drains.", 1);
+  const unready = unreadyPool(cp([deleting, ...well]), [pool(going, [deleting])]);
+  assert.equal(unready?.reason, "WorkersNotReady");
+  assert.ok(unready);
+  assert.equal(progressOfUnready(unready, 1).reason, "Removing");
+});
+
+test("pools: a machine that leaves and waits for a person keeps the cluster from being settled", () => {
+  const removing = conditionFor("Removing", "MachineUnreachable", "w-3 does not answer.", 1);
+  const blocked = settledOr([removing], 1);
+  assert.equal(blocked.reason, "Blocked");
+  assert.equal(settledOr([conditionFor("Removing", "Draining", "w-3 drains.", 1)], 1).reason, "Removing");
+  const progress = progressOfReady([cp([ready, settled]), workers([ready, blocked, removing])], 1);
+  assert.deepEqual([progress.reason, progress.message], ["Blocked", "TalosWorker demo-workers: w-3 does not answer."]);
 });
 
 test("pools: the control plane is named when its own machines or etcd are not well, whatever workers say", () => {

@@ -27,6 +27,7 @@ const OF_MACHINES: ReadonlySet<string> = new Set<string>([
   "Booting",
   "MachineUnreachable",
   "Removing",
+  "Deleting",
   "InstallDiskUnclear",
   "ConfigRejected",
   "IdentityMismatch",
@@ -58,6 +59,7 @@ export function unreadyPool(controlPlane: StoredPool, workers: readonly StoredPo
 /** `Progressing` of a cluster that waits for a pool, as that pool says it. */
 export function progressOfUnready({ pool, message }: UnreadyPool, generation: number | undefined): ConditionInput {
   const progress = progressOf(pool.stored);
+  if (pool.stored?.metadata.deletionTimestamp !== undefined) return conditionFor("Progressing", "Removing", message, generation);
   if (progress === undefined || progress.reason === "Settled") return conditionFor("Progressing", "Composing", message, generation);
   return { ...withoutTime(progress, generation), message: progressWords(pool, progress) };
 }
@@ -72,12 +74,18 @@ export function progressOfReady(pools: readonly StoredPool[], generation: number
   return settledOr(upgradesOf(pools, generation), generation);
 }
 
+/** Conditions of a pool that say more than its `Progressing`, the first one that it has. */
+const LEADS_TO: Readonly<Record<string, readonly string[]>> = {
+  Removing: ["Removing"],
+  Blocked: ["Removing", "ConfigUpToDate"],
+  ChangingConfiguration: ["ConfigUpToDate"],
+};
+
 /** What a pool is at, in words that lead to no condition which the cluster itself does not have. */
 function progressWords({ kind, name, stored }: StoredPool, { reason, message }: ConditionInput): string {
   const conditions = stored?.status?.conditions;
   if (reason === "Blocked" && findCondition(conditions, "Ready")?.status !== "True") return "See the condition Ready.";
-  const of = reason === "Removing" ? "Removing" : reason === "Blocked" || reason === "ChangingConfiguration" ? "ConfigUpToDate" : undefined;
-  const words = of === undefined ? undefined : findCondition(conditions, of)?.message;
+  const words = (LEADS_TO[reason] ?? []).map((type) => findCondition(conditions, type)?.message).find((one) => one !== undefined);
   return `${kind} ${name}: ${words ?? message}`;
 }
 

@@ -7,6 +7,10 @@ import type { ConditionInput } from "@talos-operator/api";
  * Whoever reads `Settled` takes the spec for carried out (Flux, Argo CD and scripts do), so nothing that is asked for may be missing.
  */
 export function settledOr(conditions: readonly ConditionInput[], generation: number | undefined): ConditionInput {
+  const removing = conditions.find(({ type }) => type === "Removing");
+  // Of one that does not answer the rest of the cluster is not held up, but it is not carried out before a person released it.
+  if (removing !== undefined)
+    return conditionFor("Progressing", releaseOf(removing) === "person" ? "Blocked" : "Removing", "See the condition Removing.", generation);
   const see = "See the condition ConfigUpToDate.";
   const config = conditions.find(({ type }) => type === "ConfigUpToDate");
   // Settings that are not on every machine yet, and get there without a person.

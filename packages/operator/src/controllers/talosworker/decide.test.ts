@@ -170,7 +170,7 @@ test("worker: a removal, a rollout or another version is in its own conditions, 
     Ready: "AllReady",
     MachinesReady: "AllMachinesReady",
     NodesReady: "AllNodesReady",
-    Progressing: "Removing",
+    Progressing: "Blocked",
     Removing: "MachineUnreachable",
     UpgradePending: "VersionDiffers",
   });

@@ -180,11 +180,11 @@ function isDecided({ worker: { metadata, status }, state }: WorkerSeen): boolean
 function progressOf(seen: WorkerSeen): ConditionInput {
   const { generation } = seen.worker.metadata;
   const conditions = ofPool(seen);
-  const see = (type: string): string => `See the condition ${type}.`;
-  if (conditions.some(({ type }) => type === "Removing")) return conditionFor("Progressing", "Removing", see("Removing"), generation);
-  if (seen.state?.isChangingConfig === true) return conditionFor("Progressing", "ChangingConfiguration", see("ConfigUpToDate"), generation);
+  const isLeaving = conditions.some(({ type }) => type === "Removing");
+  if (seen.state?.isChangingConfig === true && !isLeaving)
+    return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
   // What is said of its machines was said of an earlier spec.
-  if (seen.declared.length > 0 && !isDecided(seen))
+  if (seen.declared.length > 0 && !isLeaving && !isDecided(seen))
     return conditionFor("Progressing", "Starting", "The newest spec is read, and is about to be carried out.", generation);
   return settledOr(conditions, generation);
 }
