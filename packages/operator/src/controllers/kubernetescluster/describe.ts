@@ -72,7 +72,9 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
   const [controlPlane, ...workers] = composition.pools
     .map(({ kind, metadata: { name } }) => ({ kind, name, stored: storedOf(seen, kind, name) }))
     .toSorted((a, b) => Number(a.kind === "TalosWorker") - Number(b.kind === "TalosWorker"));
-  const unready = controlPlane === undefined ? undefined : unreadyPool(controlPlane, workers);
+  const isListed = (name: string): boolean => workers.some((one) => one.name === name);
+  const going = poolsOf(seen).filter(({ kind, name }) => kind === "TalosWorker" && !isListed(name));
+  const unready = controlPlane === undefined ? undefined : unreadyPool(controlPlane, [...workers, ...going]);
   if (unready === undefined && waiting.length === 0) {
     const count = model.groups.reduce((sum, { replicas }) => sum + replicas, 0);
     return { stage: "ready", reason: "AllReady", message: `${count} machine(s) are ready nodes, and etcd is healthy.${failedWords(seen)}` };

@@ -198,7 +198,7 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
     ];
   }
   const standing = [...etcdConditions(controlPlane, generation), ...upgradesOf(pools, generation)];
-  const unready = unreadyPool(ofControlPlane, ofWorkers);
+  const unready = unreadyPool(ofControlPlane, [...ofWorkers, ...goingPool({ cluster, worker })]);
   if (unready !== undefined) return [ready(unready.reason, unready.message), progressOfUnready(unready, generation), ...standing];
   return [ready("AllReady", "The control plane and the workers are ready."), progressOfReady(pools, generation), ...standing];
 }
@@ -212,6 +212,13 @@ export function poolsOf({ cluster, controlPlane, worker }: Omit<ClusterSeen, "pr
     { kind: "TalosControlPlane", name: controlPlaneName, stored: controlPlane },
     ...(workerName === "" ? [] : [{ kind: "TalosWorker" as const, name: workerName, stored: worker }]),
   ];
+}
+
+/** The worker pool that the spec describes no more, while its machines leave. */
+function goingPool({ cluster, worker }: Pick<ClusterSeen, "cluster" | "worker">): readonly StoredPool[] {
+  const { worker: described, workerRef } = cluster.spec ?? {};
+  if (worker === undefined || described !== undefined || (workerRef?.name ?? "") !== "" || !isOwnedBy(worker, cluster)) return [];
+  return [{ kind: worker.kind, name: worker.metadata.name, stored: worker }];
 }
 
 function isOwnedBy(child: TalosControlPlane | TalosWorker, cluster: TalosCluster): boolean {
