@@ -1,7 +1,7 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput } from "@talos-operator/api";
 import type { Observed } from "../model.ts";
-import { areKeysInDoubt } from "./keys-in-doubt.ts";
+import { areKeysInDoubt, areKeysLost } from "./keys-in-doubt.ts";
 import { planMembership } from "../membership/plan-membership.ts";
 import type { Removal } from "../membership/removal.ts";
 import { factsOf } from "../record/facts.ts";
@@ -12,7 +12,7 @@ export function removalConditions(seen: Observed): readonly ConditionInput[] {
   const [first] = removals;
   if (first === undefined) return [];
   const message = areKeysInDoubt(seen)
-    ? `Left the list, and stay as they are until the cluster's keys are back: ${removals.map(({ machine }) => machine).join(", ")}. See the condition SecretsLost.`
+    ? `Left the list, and stay as they are until the cluster's keys are back: ${removals.map(({ machine }) => machine).join(", ")}. See the condition ${areKeysLost(seen) ? "SecretsLost" : "Ready"}.`
     : removals.map((removal) => removal.message).join(" ");
   return [conditionFor("Removing", first.reason, message, seen.controlPlane.metadata.generation)];
 }

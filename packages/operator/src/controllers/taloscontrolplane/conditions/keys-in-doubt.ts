@@ -6,7 +6,11 @@ import { keepKeys } from "../rules/keep-keys.ts";
  * readable just now. What a machine shows proves nothing then, and no advice is given that could destroy it.
  */
 export function areKeysInDoubt(seen: Observed): boolean {
-  if (seen.record.kind === "unknown" || seen.bundle.kind === "unknown") return true;
+  return seen.record.kind === "unknown" || seen.bundle.kind === "unknown" || areKeysLost(seen);
+}
+
+/** The keys are away, or others than those that the record names: the condition SecretsLost says what is the matter. */
+export function areKeysLost(seen: Observed): boolean {
   return keepKeys.decide(seen)?.waiting?.reason === "SecretsLost";
 }
 
