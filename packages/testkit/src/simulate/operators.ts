@@ -12,6 +12,7 @@ import { createLife, type Life } from "./life.ts";
 import { textOf } from "./secret-rules.ts";
 import type { EffectCounts } from "./report.ts";
 import type { Stage } from "./stage.ts";
+import type { ToldInLives } from "./told-rules/in-lives.ts";
 import type { Trace } from "./trace.ts";
 
 export interface OperatorsInput {
@@ -30,6 +31,7 @@ export interface OperatorsInput {
   readonly count: (effect: EffectId) => EffectCounts;
   readonly report: Report;
   readonly stage: Stage;
+  readonly told: ToldInLives;
   /** Where manifests are written before they are applied; a disk that outlives every process. */
   readonly files?: FileTree;
   /** Number of the first one: nobody may be called as one who held the lease before. */
@@ -83,6 +85,7 @@ export function createOperators({
   count,
   report,
   stage,
+  told,
   files,
   firstOperator,
 }: OperatorsInput): Operators {
@@ -110,6 +113,7 @@ export function createOperators({
   /** Whoever leads, or is about to, was disturbed: from now on it is counted again. */
   const disturbed = (): void => {
     restsSince = time.now();
+    told.disturbed();
   };
 
   /** Li6: as long as somebody is there and the API tells the truth, the lease is written. Who cannot fill its caches does not run for it. */
@@ -120,7 +124,7 @@ export function createOperators({
     if (isAlive && faults === leaseFaults && !wasInterfered && !stage.wereWatchesFrozen && ledAfterMs > FAILOVER_MS)
       report("Li6", `nobody wrote the lease for ${ledAfterMs} ms, though an operator was there`);
     leaseFaults = faults;
-    disturbed();
+    restsSince = time.now();
   };
 
   const start = (delayMs: number): void => {
@@ -160,6 +164,7 @@ export function createOperators({
         interference: stage.interference,
         onLie: (effect: EffectId, fault: "E" | "X") => {
           count(effect)[fault] += 1;
+          told.disturbed();
           trace.add(`lie ${fault} ${effect}`);
         },
         watchesGoOn: () => stage.watchesGoOn(),
@@ -181,7 +186,11 @@ export function createOperators({
         },
         onEffect: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
           count(effect).tookEffect += 1;
-          if (effect === "K8") judgeFailover(mine);
+          if (effect === "K8") {
+            judgeFailover(mine);
+            if (clockSkewMs === 0) told.leads();
+            else told.disturbed();
+          }
           invariants.afterEffect(effect, address, request);
           trace.add(`effect ${effect} ${detail}`);
           if (effect === "K2") {

@@ -127,7 +127,10 @@ async function prepare(scenario: Scenario): Promise<PreparedWorld> {
   await world.time.runUntil(() => world.isBroken() || world.isReady());
   // Nodes, events and summaries settle.
   await world.time.advance(60_000);
-  if (!world.isReady()) throw new Error(`a cluster without any fault did not become Ready: ${world.waitsFor()}`);
+  if (!world.isReady() || world.isBroken()) {
+    const broken = world.end(false).violations.map(({ invariant, detail }) => `${invariant} ${detail}`);
+    throw new Error(`a cluster without any fault did not become Ready: ${[...broken, world.waitsFor()].join("; ")}`);
+  }
   const snapshot = world.snapshot();
   world.end(true);
   return snapshot;

@@ -62,6 +62,7 @@ export interface Stage {
   freezeWatches(): void;
   /** They did so at some time. */
   wereWatchesFrozen: boolean;
+  areWatchesFrozen(): boolean;
   resumeWatches(): void;
   watchesGoOn(): Promise<void>;
 }
@@ -113,6 +114,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
       const { promise, resolve } = Promise.withResolvers<void>();
       frozen = { over: promise, end: resolve };
     },
+    areWatchesFrozen: () => frozen !== undefined,
     resumeWatches() {
       frozen?.end();
       frozen = undefined;

@@ -30,6 +30,8 @@ import {
 } from "./scenario.ts";
 import { watchOver } from "./person.ts";
 import { createStage } from "./stage.ts";
+import { createToldRules } from "./told-rules/index.ts";
+import { toldInLives } from "./told-rules/in-lives.ts";
 import { createTrace } from "./trace.ts";
 import { makeTrouble, type TroubleKind } from "./troubles.ts";
 import { LATER_FIELD } from "./troubles/input.ts";
@@ -216,12 +218,19 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     describeSpki: (certificate) => keys.describeCertificate(certificate).spki,
     report,
   });
+  const routes = stage.routes;
+  const told = toldInLives(
+    createToldRules({ objects, datacenter, routes }, () => time.now(), report),
+    stage,
+    () => time.now(),
+  );
   const plan = createFaultPlan({
     random: stream(5),
     crashes: options.crashes,
     nuisanceRate: options.nuisanceRate,
     onFault: (effect, fault) => {
       count(effect)[fault] += 1;
+      told.disturbed();
       trace.add(`fault ${fault} ${effect}`);
     },
   });
@@ -239,6 +248,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     count,
     report,
     stage,
+    told,
     ...(composed === undefined ? {} : { files: composed.files }),
     firstOperator: from === undefined ? 1 : 1001,
   });

@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { MESSAGES_MS, WRITTEN_MS } from "./rule.ts";
-import { conditionOf, isHeld, isWell, namedIn, type Told, type ToldMachine, type ToldObject, type ToldPool } from "./told.ts";
+import { conditionOf, isWell, namedIn, namesAny, type Told, type ToldMachine, type ToldObject, type ToldPool } from "./told.ts";
 
 /** Reasons for not being ready that lie in machines: whoever reads them wants to know in which. */
 const OF_MACHINES: ReadonlySet<string> = new Set([
@@ -37,7 +37,11 @@ function waiting(object: ToldObject): readonly { readonly type: string; readonly
 /** Machines that give a reason to wait: no ready node, on their way out, or with an open effect. */
 function isConcerned(machine: ToldMachine): boolean {
   return (
-    !isWell(machine) || !machine.isListed || machine.openEffect !== undefined || machine.object?.metadata?.deletionTimestamp !== undefined
+    machine.truth === undefined ||
+    !isWell(machine) ||
+    !machine.isListed ||
+    machine.openEffect !== undefined ||
+    machine.object?.metadata?.deletionTimestamp !== undefined
   );
 }
 
@@ -47,17 +51,17 @@ const namesMachine: ToldRule = {
   toleranceMs: WRITTEN_MS,
   judge(told, broken) {
     for (const { object, machines } of told.pools) {
-      if (isHeld(object) || machines.length === 0) continue;
+      if (machines.length === 0) continue;
       for (const { type, reason, message } of waiting(object))
-        if (namedIn(message, told.machines).length === 0)
+        if (!namesAny(message, told))
           broken(`${nameOf(object)} ${type}`, () => `${nameOf(object)}: ${type} ${reason} names no machine: ${message}`);
     }
     for (const object of told.clusters) {
       const ready = conditionOf(object, "Ready");
       const blamed = blamedPool(told, ready?.reason, ready?.message ?? "");
       const ofPool = conditionOf(blamed?.object, "Ready");
-      if (isHeld(object) || blamed === undefined || ofPool?.status !== "False" || !OF_MACHINES.has(ofPool.reason ?? "")) continue;
-      if (namedIn(ready?.message ?? "", told.machines).length === 0)
+      if (blamed === undefined || ofPool?.status !== "False" || !OF_MACHINES.has(ofPool.reason ?? "")) continue;
+      if (!namesAny(ready?.message ?? "", told))
         broken(nameOf(object), () => `${nameOf(object)} waits for ${blamed.name} and names no machine: ${ready?.message}`);
     }
   },
@@ -69,11 +73,14 @@ const namesTheRightOne: ToldRule = {
   toleranceMs: LOOKED_AT_MS + MESSAGES_MS,
   judge(told, broken) {
     for (const object of [...told.pools.map((pool) => pool.object), ...told.clusters]) {
-      if (isHeld(object)) continue;
       for (const { type, reason, message } of waiting(object)) {
-        const named = namedIn(message, told.machines);
-        if (named.length > 0 && !named.some(isConcerned))
-          broken(`${nameOf(object)} ${type}`, () => `${nameOf(object)}: ${type} ${reason} names machines that are well: ${message}`);
+        const named = namedIn(message, told);
+        if (namesAny(message, told) && !named.some(isConcerned))
+          broken(
+            `${nameOf(object)} ${type}`,
+            () =>
+              `${nameOf(object)}: ${type} ${reason} names machines that are well (${named.map((one) => `${one.name} ${one.object?.status?.state ?? ""} ${conditionOf(one.object, "Ready")?.reason ?? ""}`).join(", ")}): ${message}`,
+          );
       }
     }
   },
@@ -85,9 +92,9 @@ const blamesTheRightPool: ToldRule = {
   toleranceMs: WRITTEN_MS,
   judge(told, broken) {
     for (const { plural, object, name } of told.pools) {
-      if (plural !== "talosworkers" || isHeld(object)) continue;
+      if (plural !== "talosworkers") continue;
       for (const { type, reason, message } of waiting(object)) {
-        const named = namedIn(message, told.machines);
+        const named = namedIn(message, told);
         if (named.length > 0 && named.every(({ pool }) => pool !== name))
           broken(`${nameOf(object)} ${type}`, () => `${nameOf(object)}: ${type} ${reason} names machines of others: ${message}`);
       }
@@ -95,8 +102,8 @@ const blamesTheRightPool: ToldRule = {
     for (const object of told.clusters) {
       const ready = conditionOf(object, "Ready");
       const isControlPlane = ready?.reason === "ControlPlaneNotReady";
-      if (isHeld(object) || ready === undefined || (!isControlPlane && ready.reason !== "WorkersNotReady")) continue;
-      const named = namedIn(ready.message ?? "", told.machines);
+      if (ready === undefined || (!isControlPlane && ready.reason !== "WorkersNotReady")) continue;
+      const named = namedIn(ready.message ?? "", told);
       if (named.length > 0 && named.every((machine) => machine.isControlPlane !== isControlPlane))
         broken(
           nameOf(object),

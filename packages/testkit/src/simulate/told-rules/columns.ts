@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { WRITTEN_MS } from "./rule.ts";
-import { conditionOf, isHeld, type ToldObject } from "./told.ts";
+import { conditionOf, type ToldObject } from "./told.ts";
 
 /** Words of the column State or Phase that say that an object is ready. */
 const READY_WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +14,7 @@ const readyWords: ToldRule = {
   toleranceMs: 0,
   judge({ pools, clusters }, broken) {
     const judge = (object: ToldObject, word: string | undefined, words: readonly string[]): void => {
-      if (word === undefined || isHeld(object)) return;
+      if (word === undefined) return;
       const isReady = conditionOf(object, "Ready")?.status === "True";
       if (words.includes(word) !== isReady)
         broken(
@@ -32,25 +32,35 @@ const counts: ToldRule = {
   id: "W18",
   toleranceMs: WRITTEN_MS + 10_000,
   judge({ pools, clusters }, broken) {
-    const sums = { wanted: 0, ready: 0 };
-    const judge = (object: ToldObject, wanted: number, ready: number): void => {
-      const { status } = object;
-      if (isHeld(object) || status?.machines === undefined || object.metadata?.deletionTimestamp !== undefined) return;
-      if (status.machines !== `${ready}/${wanted}` || status.wantedMachines !== wanted || status.readyMachines !== ready)
-        broken(
-          `${object.kind} ${object.metadata?.name}`,
-          () => `${object.kind} ${object.metadata?.name} shows ${status.machines}, and ${ready}/${wanted} are ready`,
-        );
+    const all: Counted[] = [];
+    const judge = (object: ToldObject, listed: readonly Counted[]): void => {
+      const { status, metadata } = object;
+      if (status?.machines === undefined || metadata?.deletionTimestamp !== undefined) return;
+      const [ready, wanted] = [listed.filter(({ reason }) => reason === "AllReady").length, listed.length];
+      if (status.machines === `${ready}/${wanted}` && status.wantedMachines === wanted && status.readyMachines === ready) return;
+      broken(
+        `${object.kind} ${metadata?.name}`,
+        () =>
+          `${object.kind} ${metadata?.name} shows ${status.machines}: ${listed.map(({ name, reason }) => `${name} ${reason}`).join(", ")}`,
+      );
     };
     for (const { object, machines } of pools) {
-      const listed = machines.filter(({ isListed }) => isListed);
-      const ready = listed.filter((machine) => conditionOf(machine.object, "Ready")?.status === "True").length;
-      sums.wanted += listed.length;
-      sums.ready += ready;
-      judge(object, listed.length, ready);
+      // What leaves with its pool is not wanted any more.
+      if (object.metadata?.deletionTimestamp !== undefined) continue;
+      const listed = machines.flatMap((machine): readonly Counted[] =>
+        machine.isListed ? [{ name: machine.name, reason: conditionOf(machine.object, "Ready")?.reason ?? "" }] : [],
+      );
+      all.push(...listed);
+      judge(object, listed);
     }
-    for (const object of clusters) judge(object, sums.wanted, sums.ready);
+    for (const object of clusters) judge(object, all);
   },
 };
+
+/** A listed machine, and what its own object says. */
+interface Counted {
+  readonly name: string;
+  readonly reason: string;
+}
 
 export const columnRules: readonly ToldRule[] = [readyWords, counts];

@@ -1,15 +1,13 @@
 import type { ToldRule } from "./rule.ts";
 import { MESSAGES_MS, WRITTEN_MS } from "./rule.ts";
-import { conditionOf, isHeld, runs, type Told, type ToldObject } from "./told.ts";
+import { conditionOf, runs, type Told, type ToldObject } from "./told.ts";
 
 /** Members tell of a change at the next look. */
 const LOOKED_AT_MS = 40_000;
 
 /** Objects that tell of etcd. */
 function telling({ pools, clusters }: Told): readonly ToldObject[] {
-  return [...pools.filter(({ plural }) => plural === "taloscontrolplanes").map(({ object }) => object), ...clusters].filter(
-    (object) => !isHeld(object),
-  );
+  return [...pools.filter(({ plural }) => plural === "taloscontrolplanes").map(({ object }) => object), ...clusters];
 }
 
 /** W11 a number of members that is said is the number of the member list. */

@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { WRITTEN_MS } from "./rule.ts";
-import { answers, isHeld, type ToldMachine } from "./told.ts";
+import { answers, type ToldMachine } from "./told.ts";
 
 /** A machine that answers is looked at so often, whatever it was before. */
 const LOOKED_AT_MS = 40_000;
@@ -41,7 +41,7 @@ const machineState: ToldRule = {
   judge({ machines }, broken) {
     for (const machine of machines.values()) {
       const state = machine.object?.status?.state;
-      if (machine.object === undefined || state === undefined || isHeld(machine.object)) continue;
+      if (machine.object === undefined || state === undefined) continue;
       const wrong = wrongState(machine, state);
       if (wrong !== undefined) broken(`${machine.name} ${state}`, () => `TalosMachine ${machine.name} is ${state}, and ${wrong}`);
     }
@@ -54,7 +54,7 @@ const resetState: ToldRule = {
   toleranceMs: WRITTEN_MS,
   judge({ machines }, broken) {
     for (const { name, object, truth, openEffect } of machines.values())
-      if (object?.status?.state === "Installing" && openEffect === "Reset" && truth?.stage === "resetting" && !isHeld(object))
+      if (object?.status?.state === "Installing" && openEffect === "Reset" && truth?.stage === "resetting")
         broken(name, () => `TalosMachine ${name} is Installing, and it is being reset`);
   },
 };

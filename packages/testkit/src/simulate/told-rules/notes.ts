@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { WRITTEN_MS } from "./rule.ts";
-import { conditionOf, isHeld, type ToldObject, type ToldPool } from "./told.ts";
+import { conditionOf, type ToldObject, type ToldPool } from "./told.ts";
 
 /** W16 a note about an ignored field stands where the person wrote the field: on the TalosCluster that describes the pool, too. */
 const notes: ToldRule = {
@@ -8,9 +8,9 @@ const notes: ToldRule = {
   toleranceMs: WRITTEN_MS,
   judge({ pools, clusters }, broken) {
     for (const cluster of clusters) {
-      if (cluster.kind !== "TalosCluster" || isHeld(cluster) || conditionOf(cluster, "FieldNotSupported") !== undefined) continue;
+      if (cluster.kind !== "TalosCluster" || conditionOf(cluster, "FieldNotSupported") !== undefined) continue;
       const child = pools.find((pool) => isInline(pool, cluster) && conditionOf(pool.object, "FieldNotSupported") !== undefined);
-      if (child !== undefined && !isHeld(child.object))
+      if (child !== undefined)
         broken(
           child.name,
           () =>
@@ -33,7 +33,7 @@ const leadsSomewhere: ToldRule = {
     for (const object of all)
       for (const { type, message = "" } of object.status?.conditions ?? [])
         for (const [, wanted = ""] of message.matchAll(/\bcondition ([A-Z]\w+)(?! of)\b/g))
-          if (!isHeld(object) && conditionOf(object, wanted) === undefined)
+          if (conditionOf(object, wanted) === undefined)
             broken(
               `${object.kind ?? ""} ${type} ${wanted}`,
               () => `${object.kind ?? ""} ${object.metadata?.name ?? ""}: ${type} leads to ${wanted}, which is not there: ${message}`,

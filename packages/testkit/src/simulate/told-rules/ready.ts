@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { WRITTEN_MS } from "./rule.ts";
-import { conditionOf, isGoing, isHeld, isWell, type Told, type ToldMachine, type ToldObject, type ToldPool } from "./told.ts";
+import { conditionOf, isGoing, isWell, type Told, type ToldMachine, type ToldObject, type ToldPool } from "./told.ts";
 
 /** A worker that was powered off is noticed after that time at the latest: by a look that is due and its second chance. */
 const NOTICED_MS = 70_000;
@@ -26,6 +26,11 @@ function summed({ pools, clusters }: Told): readonly Summed[] {
   ];
 }
 
+/** What an object says, in short. */
+function reasonsOf({ status }: ToldObject): string {
+  return (status?.conditions ?? []).map(({ type, reason = "" }) => `${type} ${reason}`).join(", ");
+}
+
 function nameOf({ kind, metadata }: ToldObject): string {
   return `${kind ?? ""} ${metadata?.name ?? ""}`;
 }
@@ -37,11 +42,11 @@ const readyMachines: ToldRule = {
   judge(told, broken) {
     for (const machine of told.machines.values()) {
       const isReady = conditionOf(machine.object, "Ready")?.status === "True";
-      if (isReady && machine.object !== undefined && !isHeld(machine.object) && !isWell(machine))
+      if (isReady && machine.object !== undefined && !isWell(machine))
         broken(machine.name, () => `TalosMachine ${machine.name} is Ready, and the machine is ${wordFor(machine)}`);
     }
     for (const { object, machines } of summed(told)) {
-      if (conditionOf(object, "Ready")?.status !== "True" || isHeld(object)) continue;
+      if (conditionOf(object, "Ready")?.status !== "True") continue;
       const ill = machines.find((machine) => machine.isListed && !machine.isGoing && !isWell(machine));
       if (ill !== undefined) broken(nameOf(object), () => `${nameOf(object)} is Ready, and ${ill.name} is ${wordFor(ill)}`);
     }
@@ -61,16 +66,19 @@ const settled: ToldRule = {
   judge(told, broken) {
     for (const { object, machines } of summed(told)) {
       const progress = conditionOf(object, "Progressing");
-      if (isHeld(object) || (progress?.reason !== "Settled" && progress?.reason !== "UpgradePending")) continue;
+      if (progress?.reason !== "Settled" && progress?.reason !== "UpgradePending") continue;
       const open = machines.find(({ openEffect }) => openEffect !== undefined);
       if (open !== undefined)
         broken(
           `${nameOf(object)} effect`,
-          () => `${nameOf(object)} is ${progress.reason} while ${open.openEffect} of ${open.name} is open`,
+          () => `${nameOf(object)} is ${progress.reason} while ${open.openEffect} of ${open.name} is open: ${reasonsOf(object)}`,
         );
       const leaving = machines.find((machine) => machine.isGoing && machine.isKnown);
       if (leaving !== undefined)
-        broken(`${nameOf(object)} leaves`, () => `${nameOf(object)} is ${progress.reason} while ${leaving.name} leaves`);
+        broken(
+          `${nameOf(object)} leaves`,
+          () => `${nameOf(object)} is ${progress.reason} while ${leaving.name} leaves: ${reasonsOf(object)}`,
+        );
     }
   },
 };
@@ -83,7 +91,7 @@ const settledIsReady: ToldRule = {
     for (const { object } of summed(told)) {
       const progress = conditionOf(object, "Progressing");
       const ready = conditionOf(object, "Ready");
-      if (progress?.reason !== "Settled" || isHeld(object)) continue;
+      if (progress?.reason !== "Settled") continue;
       if (ready?.status !== "True")
         broken(nameOf(object), () => `${nameOf(object)} is Settled and Ready=${ready?.status ?? "absent"} ${ready?.reason ?? ""}`);
       if (ready?.observedGeneration !== progress.observedGeneration)

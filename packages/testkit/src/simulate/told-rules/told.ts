@@ -3,7 +3,7 @@ import type { Datacenter, Machine } from "@talos-operator/simulator";
 import type { Conditioned, ObjectView } from "../object-view.ts";
 
 /** The kinds whose words are judged, parents last. */
-export const TOLD_PLURALS = ["talosmachines", "talosworkers", "taloscontrolplanes", "talosclusters", "kubernetesclusters"] as const;
+const TOLD_PLURALS = ["talosmachines", "talosworkers", "taloscontrolplanes", "talosclusters", "kubernetesclusters"] as const;
 
 type PoolPlural = "taloscontrolplanes" | "talosworkers";
 
@@ -56,6 +56,8 @@ export interface Told {
   /** TalosClusters and KubernetesClusters. */
   readonly clusters: readonly ToldObject[];
   readonly machines: ReadonlyMap<string, ToldMachine>;
+  /** Names of machines that were let go: what is said of them may stand for a while. */
+  readonly former: ReadonlySet<string>;
   readonly record: ClusterRecord | undefined;
   readonly datacenter: Datacenter;
 }
@@ -68,9 +70,12 @@ export interface ToldInput {
   readonly routes: ReadonlyMap<string, string>;
 }
 
-/** Joins objects, record and machines. One cluster for each world. */
+const nothing = { pools: [], clusters: [], machines: new Map<string, ToldMachine>(), former: new Set<string>(), record: undefined };
+
+/** Joins objects, record and machines. One cluster for each world; nothing while any of its objects is to stand still. */
 export function tellAll({ objects, datacenter, routes }: ToldInput): Told {
   const all = (plural: string): readonly ToldObject[] => objects.all(plural);
+  if (TOLD_PLURALS.some((plural) => all(plural).some(isHeld))) return { ...nothing, datacenter };
   const [record] = all("clusterrecords") as readonly unknown[] as readonly ClusterRecord[];
   const truths = new Map(datacenter.machines().map(({ address, state }) => [address, state]));
   const moved = new Set([...routes.keys(), ...routes.values()]);
@@ -85,6 +90,7 @@ export function tellAll({ objects, datacenter, routes }: ToldInput): Told {
     pools: told,
     clusters: [...all("talosclusters"), ...all("kubernetesclusters")],
     machines: new Map(told.flatMap(({ machines }) => machines.map((machine) => [machine.name, machine]))),
+    former: new Set([...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])].map(({ name }) => name)),
     record,
     datacenter,
   };
@@ -154,7 +160,7 @@ function listedMachines(pool: string, { spec }: ToldObject): ReadonlyMap<string,
 }
 
 /** Somebody asked for its status to stand still, or for a plan alone. */
-export function isHeld({ metadata }: ToldObject): boolean {
+function isHeld({ metadata }: ToldObject): boolean {
   const mode = metadata?.annotations?.[annotations.reconcileMode];
   return mode !== undefined && mode !== "" && mode !== "reconcile";
 }
@@ -186,7 +192,15 @@ export function isWell({ truth, isControlPlane }: ToldMachine): boolean {
 }
 
 /** Machines that a text names, each once. */
-export function namedIn(text: string, machines: ReadonlyMap<string, ToldMachine>): readonly ToldMachine[] {
-  const words = text.split(/[\s,;:()"'=/]+/).map((word) => word.replace(/\.+$/, ""));
-  return [...new Set(words)].flatMap((word) => machines.get(word) ?? []);
+export function namedIn(text: string, { machines }: Told): readonly ToldMachine[] {
+  return [...wordsOf(text)].flatMap((word) => machines.get(word) ?? []);
+}
+
+/** Whether a text names any machine that there is, or was. */
+export function namesAny(text: string, { machines, former }: Told): boolean {
+  return [...wordsOf(text)].some((word) => machines.has(word) || former.has(word));
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.split(/[\s,;:()"'=/]+/).map((word) => word.replace(/\.+$/, "")));
 }

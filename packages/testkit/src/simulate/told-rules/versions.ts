@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { WRITTEN_MS } from "./rule.ts";
-import { answers, conditionOf, isHeld, runs, type Told, type ToldObject } from "./told.ts";
+import { answers, conditionOf, runs, type Told, type ToldObject } from "./told.ts";
 
 /** What a machine says about itself is read anew so often at least, plus one look and the writes. */
 const READ_ANEW_MS = 130_000;
@@ -11,7 +11,7 @@ const machineVersion: ToldRule = {
   toleranceMs: READ_ANEW_MS,
   judge({ machines }, broken) {
     for (const { name, object, truth } of machines.values()) {
-      if (object === undefined || truth === undefined || isHeld(object) || !answers(truth)) continue;
+      if (object === undefined || truth === undefined || !answers(truth)) continue;
       const { talosVersion } = truth.hardware;
       const shown = object.status?.observedVersion;
       if (shown !== undefined && shown !== talosVersion)
@@ -42,7 +42,7 @@ function differs(
   broken: (key: string, detail: () => string) => void,
 ): void {
   const shown = object.status?.observedVersion;
-  if (shown === undefined || isHeld(object)) return;
+  if (shown === undefined) return;
   const wrong = shown.split(", ").filter((version) => !versions.has(version));
   if (wrong.length > 0) broken(what, () => `${what} shows ${shown}, and its machines show ${[...versions].join(", ") || "nothing"}`);
 }
@@ -53,7 +53,7 @@ const upgradeNamed: ToldRule = {
   toleranceMs: READ_ANEW_MS,
   judge(told, broken) {
     for (const { name, plural, object, machines } of told.pools) {
-      if (isHeld(object) || conditionOf(object, "Ready")?.status !== "True") continue;
+      if (conditionOf(object, "Ready")?.status !== "True") continue;
       const other = machines.find(
         ({ truth, asked }) => truth !== undefined && asked !== undefined && runs(truth) && truth.hardware.talosVersion !== asked,
       );
@@ -61,7 +61,7 @@ const upgradeNamed: ToldRule = {
       const { asked = "" } = other ?? {};
       if (hardware === undefined || hardware.platform === "container") continue;
       for (const one of [object, ...told.clusters]) {
-        if (isHeld(one) || conditionOf(one, "Ready")?.status !== "True") continue;
+        if (conditionOf(one, "Ready")?.status !== "True") continue;
         const message = conditionOf(one, "UpgradePending")?.message ?? "";
         if (!message.includes(asked) || !message.includes(hardware.talosVersion))
           broken(
@@ -81,7 +81,7 @@ const kubernetesVersion: ToldRule = {
   judge(told: Told, broken) {
     for (const { name, plural, object, machines } of told.pools) {
       const shown = object.status?.observedKubeVersion;
-      if (plural !== "taloscontrolplanes" || shown === undefined || isHeld(object)) continue;
+      if (plural !== "taloscontrolplanes" || shown === undefined) continue;
       const running = machines.flatMap(({ truth }) => (truth !== undefined && runs(truth) ? [kubeletOf(truth.config.active ?? "")] : []));
       if (running.length > 0 && !running.includes(undefined) && !running.includes(shown))
         broken(name, () => `${name} shows Kubernetes ${shown}, and its kubelets are ${running.join(", ")}`);
