@@ -45,6 +45,19 @@ const cases: readonly { readonly name: string; readonly judged: Judged; readonly
     words: /^cp-1: not ready/,
   },
   {
+    name: "says the words that Progressing leads to, for those that it is a part of",
+    judged: {
+      conditions: [
+        said("Ready", "AllReady"),
+        said("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate."),
+        said("ConfigUpToDate", "RollingOut", "cp-1 boots."),
+      ],
+      hasOpenEffect: true,
+    },
+    want: "InProgress",
+    words: /^cp-1 boots/,
+  },
+  {
     name: "says Stalled where only a person goes on",
     judged: {
       conditions: [said("Ready", "InstallDiskUnclear", "cp-2 has no empty disk."), said("Progressing", "Blocked")],

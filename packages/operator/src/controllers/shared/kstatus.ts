@@ -42,7 +42,9 @@ export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, gen
   const stalled = (message: string): readonly ConditionInput[] => [
     conditionFor("Stalled", "PersonNeeded", message.slice(0, LONGEST), generation),
   ];
-  const bySelf = conditions.find((condition) => isReleasedBy(condition, "itself"));
+  const ending = conditions.filter((condition) => isReleasedBy(condition, "itself"));
+  // What `Progressing` leads to says it itself, and is not on the objects that this one is a part of.
+  const bySelf = ending.find(({ type }) => type !== "Progressing") ?? ending[0];
   if (hasOpenEffect) return reconciling(bySelf?.message ?? "A change of a machine is under way.");
   const states = parts.map((part) => partState(part));
   const going = states.find(({ release }) => release === "itself");
