@@ -59,29 +59,36 @@ function wordFor({ truth }: ToldMachine): string {
   return `${power === "off" ? "off" : isConnected ? stage : "cut off"}${kubernetes.isNodeReady ? "" : ", no ready node"}`;
 }
 
-/** W6 nothing says that nothing is left to do while an effect on one of its machines is open, or one of them is on its way out. */
+/** W6 nothing says that nothing is left to do, to people or to tools, while an effect on one of its machines is open, or one of them is on its way out. */
 const settled: ToldRule = {
   id: "W6",
   toleranceMs: WRITTEN_MS,
   judge(told, broken) {
     for (const { object, machines } of summed(told)) {
-      const progress = conditionOf(object, "Progressing");
-      if (progress?.reason !== "Settled" && progress?.reason !== "UpgradePending") continue;
+      const word = finalWord(object);
+      if (word === undefined) continue;
       const open = machines.find(({ openEffect }) => openEffect !== undefined);
       if (open !== undefined)
         broken(
           `${nameOf(object)} effect`,
-          () => `${nameOf(object)} is ${progress.reason} while ${open.openEffect} of ${open.name} is open: ${reasonsOf(object)}`,
+          () => `${nameOf(object)} is ${word} while ${open.openEffect} of ${open.name} is open: ${reasonsOf(object)}`,
         );
       const leaving = machines.find((machine) => machine.isGoing && machine.isKnown);
       if (leaving !== undefined)
-        broken(
-          `${nameOf(object)} leaves`,
-          () => `${nameOf(object)} is ${progress.reason} while ${leaving.name} leaves: ${reasonsOf(object)}`,
-        );
+        broken(`${nameOf(object)} leaves`, () => `${nameOf(object)} is ${word} while ${leaving.name} leaves: ${reasonsOf(object)}`);
     }
   },
 };
+
+/** By which an object is taken for carried out: by its `Progressing`, or by kstatus as Flux and Argo CD read it; `undefined` = it is not. */
+function finalWord(object: ToldObject): string | undefined {
+  const { reason } = conditionOf(object, "Progressing") ?? {};
+  if (reason === "Settled" || reason === "UpgradePending") return reason;
+  const { metadata, status } = object;
+  const isOpen = ["Reconciling", "Stalled"].some((type) => conditionOf(object, type)?.status === "True");
+  const isCurrent = metadata?.deletionTimestamp === undefined && status?.observedGeneration === metadata?.generation && !isOpen;
+  return isCurrent && conditionOf(object, "Ready")?.status === "True" ? "Current" : undefined;
+}
 
 /** W7 nothing is settled that is not Ready of its newest spec. */
 const settledIsReady: ToldRule = {
