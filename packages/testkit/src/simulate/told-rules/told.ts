@@ -106,7 +106,7 @@ function machinesOf(
   const listed = listedMachines(name, object);
   const known = (isControlPlane ? record?.spec.knownControlPlanes : record?.spec.knownWorkers) ?? [];
   const facts = new Map(known.map((fact) => [fact.name, fact]));
-  const intents = [...(record?.spec.openControlPlaneIntent === undefined ? [] : [record.spec.openControlPlaneIntent])];
+  const intents = record?.spec.openControlPlaneIntent === undefined ? [] : [record.spec.openControlPlaneIntent];
   const open = new Map([...intents, ...(record?.spec.openWorkerIntents ?? [])].map((intent) => [intent.machine.name, intent.what]));
   const refersHere = (one: ToldObject): boolean => {
     const { controlPlaneRef, workerRef } = (one as TalosMachine).spec ?? {};
