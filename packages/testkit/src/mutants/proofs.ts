@@ -296,6 +296,46 @@ export const proofs: readonly Mutant[] = [
     ],
   },
   {
+    name: "key-in-the-path-of-an-error",
+    about: "tells a key that lost its own name as the name of an unknown field (S9)",
+    tests: ["testkit/src/stories/error-texts.test.ts"],
+    edits: [
+      {
+        file: "talos/src/config/document/unknown-keys.ts",
+        find: 'report(keyNode, path === "" ? shownName(key) : `${path}.${shownName(key)}`)',
+        replace: "report(keyNode, inner)",
+      },
+    ],
+  },
+  {
+    name: "values-in-the-message-of-an-error",
+    about: "quotes whole values in the message of an error, and not in its detail alone (S9)",
+    tests: ["testkit/src/stories/error-texts.test.ts"],
+    edits: [
+      {
+        file: "talos/src/config/errors.ts",
+        find: "super(`${code}: ${withoutValues(code, detail)}",
+        replace: "super(`${code}: ${withoutValues === undefined ? code : detail}",
+      },
+    ],
+  },
+  {
+    name: "cause-of-unreadable-keys",
+    about: "tells why a secrets bundle cannot be read by quoting it (S9)",
+    tests: ["testkit/src/stories/error-texts.test.ts"],
+    edits: [
+      {
+        file: "talos/src/secrets/parse.ts",
+        find: '  return bundleOfParts(readBundleParts(text, "1.14"));',
+        replace: `  try {
+    return bundleOfParts(readBundleParts(text, "1.14"));
+  } catch (thrown) {
+    throw new Error("cannot read the secrets bundle", { cause: new Error(text.slice(0, 4000)) });
+  }`,
+      },
+    ],
+  },
+  {
     name: "late-link-in-place-of-a-new-file",
     about: "the same where the link comes after what was left there was removed",
     tests: ["adapters/src/file-tree.test.ts"],

@@ -40,10 +40,15 @@ function unknownPart(type: Type, node: YamlNode, path: string, report: (node: Ya
     }
     const memberType = type.kind === "map" ? type.value : type.byName.get(key)?.type;
     const part = memberType === undefined ? asWritten(value) : unknownPart(memberType, value, inner, report);
-    if (memberType === undefined) report(keyNode, inner);
+    if (memberType === undefined) report(keyNode, path === "" ? shownName(key) : `${path}.${shownName(key)}`);
     if (part !== undefined) found.set(key, part);
   }
   return found.size === 0 ? undefined : sortedByKey(found);
+}
+
+/** A name as an error may tell it: what no field is called, as a key whose own name was lost, may be a secret. */
+function shownName(key: string): string {
+  return /^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(key) ? key : `${key.slice(0, 8)}...`;
 }
 
 /** Talos takes the value of `<<` for a member of the map, and is puzzled where that is a text. */
