@@ -8,7 +8,7 @@ export interface SecretRules {
   remember(secret: string, data: Readonly<Record<string, string>> | undefined): void;
   /** A request that changes something, before it is sent. */
   inspectWrite(request: KubeRequest): void;
-  inspectText(source: string, text: string): void;
+  readonly inspectText: (source: string, text: string) => void;
   /** The keys as the operator has them: those of certificates that it makes for itself are stored nowhere. */
   keys(inner: Keys): Keys;
   /** A log whose lines are searched and dropped. */
