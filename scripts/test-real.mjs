@@ -10,7 +10,7 @@ mkdirSync(cache, { recursive: true });
 
 const fromAssets = ["etcd", "kube-apiserver", "kubectl"];
 const assets = process.env.KUBEBUILDER_ASSETS;
-const wanted = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm", "talosctl", "golden", "promtool"];
+const wanted = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm", "talosctl", "golden", "gitops-judge", "promtool"];
 let missing = wanted;
 let tools = cache;
 if (assets !== undefined) {
@@ -30,7 +30,7 @@ if (assets !== undefined) {
 }
 if (spawnSync("go", ["version"]).status === 0) {
   process.stderr.write(`Genuine parts in ${tools} (the first build takes about ten minutes on two cores)\n`);
-  const build = spawnSync("bash", ["hack/tools/build.sh", "k8s", "talosctl", "golden", "promtool"], {
+  const build = spawnSync("bash", ["hack/tools/build.sh", "k8s", "talosctl", "golden", "gitops", "promtool"], {
     stdio: ["ignore", 2, 2],
     env: { ...process.env, BIN: tools, ONLY: missing.join(" ") },
   });
