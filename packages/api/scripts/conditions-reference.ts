@@ -8,6 +8,7 @@ Generated from \`packages/api\` by \`npm run generate\`.
 
 Each object says under \`status.conditions\` what was observed. \`Ready\` is the summary: \`kubectl wait --for=condition=Ready\`.
 A condition whose \`observedGeneration\` is smaller than \`metadata.generation\` speaks of an earlier spec.
+\`Reconciling\` and \`Stalled\` are for GitOps tools: [howto/gitops.md](../howto/gitops.md).
 
 ${Object.entries(catalogue)
   .map(([type, entry]) => section(type, entry))

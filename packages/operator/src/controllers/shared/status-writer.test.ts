@@ -202,3 +202,27 @@ test("what was made of one object is not said of another that has its name by no
   const now = { ...before, metadata: { ...before.metadata, uid: another } };
   assert.equal(await writer.write(now, ready(true)), undefined);
 });
+
+test("the answer to a new spec is written at once, whatever was written just now", async () => {
+  const { object, writer } = createStored();
+  const own = writer();
+  const of = (observedGeneration: number): WantedStatus => {
+    const { fields, conditions } = comingUp("Unmet: a.", "NodesNotReady", observedGeneration);
+    return { fields: { ...fields, observedGeneration }, conditions };
+  };
+  await own.write(object(), of(1));
+  assert.equal(await own.write(object(), of(2), EVERY_MS), undefined);
+  assert.equal(object().status?.observedGeneration, 2);
+});
+
+test("an object that is left alone keeps what columns show, and the generation that it was judged by", async () => {
+  const { object, writer } = createStored();
+  const own = writer();
+  const { conditions } = ready(true);
+  const fields = { state: "Ready", observedVersion: "v1.13.9", machines: "3/3", observedGeneration: 1, imported: true };
+  await own.write(object(), { fields, conditions });
+  const paused = { type: "Paused", status: "True", reason: "ReconcileModeDisable", message: "It says disable." } as const;
+  await own.write(object(), { fields: {}, conditions: [paused], keepsOthers: true });
+  const { conditions: _, ...kept } = object().status ?? {};
+  assert.deepEqual(kept, fields);
+});

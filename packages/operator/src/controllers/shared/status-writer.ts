@@ -65,6 +65,7 @@ const MOVING_FIELDS: ReadonlySet<string> = new Set(["stage"]);
 /** Fields that stay while an object is left alone: ours, of all kinds. */
 const KEPT_FIELDS = [
   "state",
+  "imported",
   "observedGeneration",
   "observedVersion",
   "observedKubeVersion",

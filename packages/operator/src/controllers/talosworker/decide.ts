@@ -52,14 +52,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   const inert: readonly ConditionInput[] =
     inertFields.length === 0
       ? []
-      : [
-          conditionFor(
-            "FieldNotSupported",
-            "FieldNotSupported",
-            `Field ignored in metal mode: ${inertFields.join(", ")}.`,
-            generation,
-          ),
-        ];
+      : [conditionFor("FieldNotSupported", "FieldNotSupported", `Field ignored in metal mode: ${inertFields.join(", ")}.`, generation)];
   const nothing = {
     create: [],
     follow: [],
