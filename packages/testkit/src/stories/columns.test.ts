@@ -138,6 +138,6 @@ async function makeOlder(world: Story, type: (typeof kinds)["cluster"]): Promise
     } = (status ?? {}) as Record<string, unknown>;
     const labels = type === kinds.machine ? { team: "a", "talos-operator.dev/cluster": null, "talos-operator.dev/pool": null } : {};
     const labelled = await resource.patch(key, { type: "merge", value: { metadata: { labels } } });
-    await resource.updateStatus({ ...labelled, status: older as NonNullable<Conditioned["status"]> });
+    await resource.updateStatus({ ...labelled, status: older });
   }
 }

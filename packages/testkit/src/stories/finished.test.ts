@@ -44,7 +44,7 @@ function tellFinished(
   story: (world: Story, slow: SlowStatuses, found: readonly CalledFinished[]) => Promise<void>,
 ): Promise<void> {
   const found: CalledFinished[] = [];
-  const slow: SlowStatuses = { byMs: 0, isHopeless: false };
+  const slow: SlowStatuses = { byMs: 0, isRefused: false, isHopeless: false };
   let told: Story | undefined;
   const worldOf = (): Story => told as Story;
   const kube = (real: KubeTransport): KubeTransport => slowed(real, slow, worldOf);
@@ -66,6 +66,8 @@ interface SlowStatuses {
   byMs: number;
   /** Longer than a change waits for them. */
   isHopeless: boolean;
+  /** Those of control planes are refused. */
+  isRefused: boolean;
 }
 
 function slowed(real: KubeTransport, slow: SlowStatuses, worldOf: () => Story): KubeTransport {
@@ -74,10 +76,17 @@ function slowed(real: KubeTransport, slow: SlowStatuses, worldOf: () => Story): 
     async send(request, options) {
       if (slow.byMs > 0 && /\/(talosclusters|talosworkers)\/[^/]+\/status$/.test(request.path))
         await new Promise<void>((done) => void worldOf().time.timers.schedule(slow.byMs, done));
+      if (slow.isRefused && /\/taloscontrolplanes\/[^/]+\/status$/.test(request.path)) return forbidden;
       return real.send(request, options);
     },
   };
 }
+
+const forbidden = {
+  status: 403,
+  headers: {},
+  body: { kind: "Status", apiVersion: "v1", status: "Failure", reason: "Forbidden", message: "no statuses today", code: 403 },
+};
 
 /** The same cluster, whose children a person made. */
 async function applyReferred(world: Story, { spec, ...cluster }: ReturnType<typeof demoCluster>): Promise<void> {
@@ -133,6 +142,18 @@ test("a change does not wait for statuses that nobody writes", () =>
     await world.time.advance(60_000);
     slow.byMs = 0;
     await world.time.advance(60_000);
+  }));
+
+test("a change does not wait for a status that the API server refuses", () =>
+  tellFinished("objects", async (world, slow) => {
+    slow.isRefused = true;
+    slow.isHopeless = true;
+    const sent = world.sent.length;
+    await edit(world, "controlPlane", label("r1"));
+    await world.time.advance(60_000);
+    assert.ok(world.sent.slice(sent).includes("ApplyConfiguration 10.5.0.1"));
+    slow.isRefused = false;
+    await untilFinished(world);
   }));
 
 test("a worker that leaves and comes back leaves nobody finished while it goes", () =>

@@ -1,5 +1,4 @@
 import { kstatus } from "@talos-operator/operator/testing";
-import type { ReadObject } from "@talos-operator/operator/testing";
 import type { TalosDialer } from "@talos-operator/ports";
 import { withCalls } from "../world/with-calls.ts";
 import { mutating } from "./interruption.ts";
@@ -43,10 +42,13 @@ async function finishedObjects(world: Story, address: string): Promise<readonly 
   });
   return (await Promise.all(lists)).flat().flatMap((object) => {
     const { kind = "", metadata, status } = object;
-    const said = isAnswered(object) ? kstatus(object as ReadObject) : "not answered";
-    const progressing = status?.conditions?.find(({ type }) => type === "Progressing")?.status;
-    const isFinished = said === "Current" || said === "not answered" || (said !== "Terminating" && progressing === "False");
-    return isFinished ? [`${kind} ${metadata?.name ?? ""}: ${said}, Progressing ${progressing ?? "absent"}`] : [];
+    const said = isAnswered(object) ? kstatus(object) : "not answered";
+    const told = (wanted: string): string => {
+      const condition = status?.conditions?.find(({ type }) => type === wanted);
+      return condition === undefined ? "absent" : `${condition.status} (${condition.reason})`;
+    };
+    const isFinished = said === "Current" || said === "not answered" || (said !== "Terminating" && told("Progressing").startsWith("False"));
+    return isFinished ? [`${kind} ${metadata?.name ?? ""}: ${said}, Ready ${told("Ready")}, Progressing ${told("Progressing")}`] : [];
   });
 }
 

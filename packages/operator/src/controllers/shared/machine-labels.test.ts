@@ -10,7 +10,7 @@ const wanted = { "talos-operator.dev/cluster": "demo", "talos-operator.dev/role"
 
 function machine(labels: Readonly<Record<string, string>>, over: Partial<TalosMachine["metadata"]> = {}): TalosMachine {
   const metadata = { namespace: "default", name: "demo-workers-10.0.1.1", uid: "a", resourceVersion: "7", labels, ...over };
-  return { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosMachine", metadata } as TalosMachine;
+  return { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosMachine", metadata };
 }
 
 function labeller(fails: readonly unknown[] = []): { readonly patches: unknown[]; readonly label: (one: TalosMachine) => Promise<void> } {
@@ -56,7 +56,7 @@ test("labels: somebody who takes them off again is not written against", async (
 });
 
 test("labels: a machine that goes is left alone, and one that changed meanwhile is labelled later", async () => {
-  const conflict = new KubeApiError("CONFLICT", { call: "patch talosmachines", detail: "changed" } as never);
+  const conflict = new KubeApiError("CONFLICT", { call: "patch talosmachines", detail: "changed" });
   const { patches, label } = labeller([conflict]);
   await label(machine({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }));
   await label(machine({}));

@@ -16,18 +16,20 @@ export interface AnswersAwaited {
 
 /**
  * Objects whose statuses still read as if nothing were under way, though machines of theirs are about to be changed: pools of these machines, and what the cluster
- * is composed by. The status of the control plane itself is written by the pass. Empty when nobody is waited for, or has been for {@link ANSWERS_WITHIN_MS}.
+ * is composed by. Empty when nobody is waited for, or has been for {@link ANSWERS_WITHIN_MS}.
+ *
+ * @param others what else must read so
  */
 export function awaitedAnswers(
   toChange: ReadonlySet<MachineName>,
   seen: Observed,
-  parents: readonly Told[],
+  others: readonly Told[],
   cluster: AnswersAwaited,
 ): readonly Told[] {
   const pools = new Set(
     [...seen.machines, ...seen.former].filter(({ declared }) => toChange.has(declared.name)).map(({ declared }) => declared.owner.name),
   );
-  const objects = [...seen.workers.filter(({ metadata }) => pools.has(metadata.name)), ...parents];
+  const objects = [...seen.workers.filter(({ metadata }) => pools.has(metadata.name)), ...others];
   const silent = toChange.size === 0 ? [] : objects.filter((object) => !hasAnswered(object));
   if (silent.length === 0) {
     cluster.answersAwaitedSince = undefined;

@@ -109,8 +109,9 @@ export function createBrain(options: BrainOptions): Brain {
 
     if (stored !== undefined && toChange.size > 0) {
       // Whoever reads "ready" now reads it of machines that are being changed.
-      if (!hasAnswered(stored)) await tellStart(stored, seen, decision, cluster.facts, statuses);
-      if (awaitedAnswers(toChange, seen, options.parentsOf(stored, pools), cluster).length > 0)
+      const isTold = hasAnswered(stored) || (await tellStart(stored, seen, decision, cluster.facts, statuses, context.log));
+      const composing = options.parentsOf(stored, pools);
+      if (awaitedAnswers(toChange, seen, isTold ? composing : [stored, ...composing], cluster).length > 0)
         return { requeueAfterMs: ANSWERS_AGAIN_MS, priority: "normal" };
     }
 

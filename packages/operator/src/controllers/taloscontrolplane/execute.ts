@@ -288,11 +288,7 @@ async function createMachine(machine: DeclaredMachine, effects: Effects): Promis
   }
 }
 
-/**
- * The TalosMachine of a declared machine.
- *
- * @param cluster name of its TalosControlPlane. Default: its owner is that
- */
+/** The TalosMachine of a declared machine. @param cluster name of its TalosControlPlane. Default: its owner is that */
 export function talosMachineFor(
   machine: DeclaredMachine,
   owner: Parameters<typeof controllerReference>[0],

@@ -1,5 +1,7 @@
 import { apiVersionOf, clusterRecordResource, findCondition } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
+import { KubeApiError } from "@talos-operator/kube-runtime";
+import type { Logger } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
 import { judgedStatus, pausedStatus, startingConditions } from "../shared/kstatus.ts";
 import type { Telling } from "../../telling/telling.ts";
@@ -46,6 +48,8 @@ export async function tell(
 /**
  * Tells people that something is about to be changed, before the first call to a machine: whoever reads the status then would take the object for finished.
  * The next pass says more.
+ *
+ * @returns false when the API server did not take it: a cluster needs no status, and its changes wait for one only so long
  */
 export async function tellStart(
   object: TalosControlPlane,
@@ -53,9 +57,17 @@ export async function tellStart(
   decision: Decision,
   facts: ClusterFacts | undefined,
   statuses: StatusWriter<TalosControlPlane>,
-): Promise<void> {
+  log: Logger,
+): Promise<boolean> {
   const conditions = startingConditions(decision.conditions, object.metadata.generation);
-  await statuses.write(object, statusOf(object, seen, { ...decision, conditions }, facts));
+  try {
+    await statuses.write(object, statusOf(object, seen, { ...decision, conditions }, facts));
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof KubeApiError)) throw thrown;
+    log.warn({ err: thrown }, "Cannot write the status before a change");
+    return false;
+  }
 }
 
 function statusOf(object: TalosControlPlane, seen: Observed, decision: Decision, facts: ClusterFacts | undefined): WantedStatus {

@@ -11,7 +11,9 @@ export function isOnlyJoining(seen: Observed, facts: ClusterFacts): boolean {
 
 /** On its way into etcd: it was never a voter, and it runs, or comes up, or was not asked yet. */
 export function isJoining(machine: SeenMachine, facts: ClusterFacts): boolean {
-  const wasVoter = machineFact(facts, machine.declared.name)?.memberId !== undefined && !hasNoVote(machine);
+  const fact = machineFact(facts, machine.declared.name);
+  // One that left the cluster and is listed again is no voter that is lost.
+  const wasVoter = fact?.memberId !== undefined && fact.releasedAt === undefined && !hasNoVote(machine);
   const { kind } = machine.look;
   return !wasVoter && (kind === "not-asked" || kind === "running" || kind === "maintenance" || comingUpOf(machine, facts) !== undefined);
 }
