@@ -80,4 +80,25 @@ describe("what is released", () => {
         assert.ok(known.has(name.replace(/_(bucket|count|sum)$/, "")), `${name} in ${query}`);
     assert.ok(queries.length > 20);
   });
+
+  it("says with each alert where its runbook is", () => {
+    const alerts = parseKubernetesYaml(read("charts/talos-operator/files/alerts.yaml"))[0] as {
+      groups: { rules: { alert: string; annotations: { runbook_url?: string } }[] }[];
+    };
+    for (const { alert, annotations } of alerts.groups.flatMap(({ rules }) => rules)) {
+      const [, file] =
+        /^https:\/\/github\.com\/vitistack\/talos-operator\/blob\/main\/(docs\/runbooks\/[\w-]+\.md)$/.exec(
+          annotations.runbook_url ?? "",
+        ) ?? [];
+      assert.ok(file !== undefined, alert);
+      assert.match(read(file), new RegExp(`${alert}|ConfigDrift|control plane`), alert);
+    }
+  });
+
+  it("explains every value of the chart", () => {
+    const documented = [...read("charts/talos-operator/README.md").matchAll(/^\| `([\w.]+)` \|/gm)].map(([, path = ""]) => path);
+    const schema = JSON.parse(read("charts/talos-operator/values.schema.json")) as { properties: Record<string, unknown> };
+    for (const path of documented) assert.ok((path.split(".")[0] ?? "") in schema.properties, path);
+    assert.ok(documented.includes("machineRefNamespaces") && documented.includes("metrics.serviceMonitor.interval"));
+  });
 });

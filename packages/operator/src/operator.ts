@@ -78,7 +78,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     reportingInstance: identity,
   });
   const events = createTelling(recorder, timers);
-  const figures = metrics === undefined ? undefined : createOperatorFigures(metrics);
+  const figures = metrics === undefined ? undefined : createOperatorFigures(metrics, options.metricsObjects);
   const measured = metrics === undefined || figures === undefined ? {} : { metrics, figures };
   const informers = createInformerRegistry({ client, timers, random, log, watchTimeoutSeconds: WATCH_TIMEOUT_S, ...measured });
   const scope = options.namespace === undefined ? {} : { namespace: options.namespace };
@@ -146,7 +146,14 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       options.leaderElection === false
         ? leadingAlone(identity)
         : leadingBy(leadership, timing.leaseDurationMs ?? 15_000, timers, () => brain.lookAgain());
-    const references = createReferences({ client, clock, timers, random, log });
+    const references = createReferences({
+      client,
+      clock,
+      timers,
+      random,
+      log,
+      ...(options.machineRefNamespaces === undefined ? {} : { namespaces: options.machineRefNamespaces }),
+    });
     const configs = createConfigReferences(client, clock);
     const neighbours = createNeighbours(client, clock, leading.identity);
     const brain = createBrain({

@@ -51,6 +51,10 @@ export interface OperatorOptions {
   readonly requireMaintenanceFingerprint?: boolean;
   /** Registries, or beginnings of image names, that installers may come from: `ghcr.io/siderolabs`. Default: any. */
   readonly installerRegistries?: readonly string[];
+  /** Namespaces that `machineRef` may lead to beside that of the object that refers. Default: every namespace. */
+  readonly machineRefNamespaces?: readonly string[];
+  /** Objects whose conditions are told by name in the metrics; 0 = none. Default 1000. */
+  readonly metricsObjects?: number;
   /** Clusters that are worked on at once. Default 16. */
   readonly concurrency?: number;
   /** What KubernetesClusters get that do not say otherwise. Default: the reference release of Talos, with the Kubernetes version that it installs. */

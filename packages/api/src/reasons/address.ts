@@ -17,8 +17,8 @@ export const addressReasons = {
   ReferenceForbidden: {
     status: "False",
     release: "person",
-    when: "The operator may not read the object that a machineRef or configRef names.",
-    next: "Grant the operator's service account get on that kind; for a machineRef list and watch too.",
+    when: "The operator may not read the object that a machineRef or configRef names, or the namespace that a machineRef leads to is none of --machine-ref-namespaces.",
+    next: "Grant the operator's service account get on that kind; for a machineRef list and watch too. Or add the namespace to --machine-ref-namespaces.",
   },
   ReferenceUnread: {
     status: "False",

@@ -40,6 +40,13 @@ export const managerCommand: CommandSpec = {
       summary: "comma-separated registries, or beginnings of image names, that installers may come from; default is any",
     },
     {
+      name: "machine-ref-namespaces",
+      kind: "string",
+      value: "list",
+      summary:
+        "comma-separated namespaces that machineRef may lead to beside that of the object that refers; default is MACHINE_REF_NAMESPACES, else all",
+    },
+    {
       name: "health-probe-bind-address",
       kind: "string",
       value: "address",

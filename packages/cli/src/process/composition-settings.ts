@@ -3,7 +3,7 @@ import type { OperatorOptions } from "@talos-operator/operator";
 import type { FileTree } from "@talos-operator/ports";
 import type { Settings } from "../settings/read-settings.ts";
 
-/** What the environment says about KubernetesClusters. */
+/** What the environment says about KubernetesClusters, references and figures. */
 export type CompositionSettings = Pick<
   Settings["values"],
   | "reconcileIntervalMs"
@@ -13,6 +13,8 @@ export type CompositionSettings = Pick<
   | "kubernetesVersion"
   | "endpointMode"
   | "customEndpoint"
+  | "machineRefNamespaces"
+  | "metricsObjects"
 >;
 
 /** Where manifests go, below the working directory unless the path is absolute. */
@@ -22,11 +24,13 @@ export function filesOf({ resultsPath }: CompositionSettings): { readonly files?
 
 export function compositionOptions(
   settings: CompositionSettings,
-): Pick<OperatorOptions, "maxConcurrentReconciles" | "resyncMs" | "clusterDefaults"> {
+): Pick<OperatorOptions, "maxConcurrentReconciles" | "resyncMs" | "clusterDefaults" | "machineRefNamespaces" | "metricsObjects"> {
   const { talosVersion, kubernetesVersion, endpointMode, customEndpoint } = settings;
   return {
     maxConcurrentReconciles: settings.maxConcurrentReconciles,
     resyncMs: settings.reconcileIntervalMs,
+    metricsObjects: settings.metricsObjects,
+    ...(settings.machineRefNamespaces === undefined ? {} : { machineRefNamespaces: settings.machineRefNamespaces }),
     clusterDefaults: {
       ...(talosVersion === "" ? {} : { talosVersion: withV(talosVersion) }),
       ...(kubernetesVersion === "" ? {} : { kubernetesVersion: withV(kubernetesVersion) }),

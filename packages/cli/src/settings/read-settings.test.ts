@@ -26,6 +26,8 @@ describe("settings", () => {
         kubernetesVersion: "",
         endpointMode: "networkconfiguration",
         customEndpoint: "",
+        machineRefNamespaces: undefined,
+        metricsObjects: 1_000,
         otlpEndpoint: "",
         tracesEndpoint: "",
       },

@@ -24,6 +24,7 @@ const flagsOf: Partial<Record<Names, readonly { readonly flag: string; readonly 
   development: [{ flag: "zap-devel" }],
   metricsAddress: [{ flag: "metrics-bind-address" }],
   healthAddress: [{ flag: "health-probe-bind-address" }],
+  machineRefNamespaces: [{ flag: "machine-ref-namespaces" }],
   otlpEndpoint: [{ flag: "otlp-endpoint" }],
 };
 

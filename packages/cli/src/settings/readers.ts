@@ -1,4 +1,4 @@
-import { parseEndpoint } from "@talos-operator/api";
+import { isDnsLabel, parseEndpoint } from "@talos-operator/api";
 
 /** Makes a value of a text, or says what is wrong with it. */
 export type Reader<T> = (text: string) => { readonly value: T } | { readonly problem: string };
@@ -61,6 +61,14 @@ export const readHosts: Reader<string> = (text) => {
       };
   }
   return { value: text };
+};
+
+/** Namespaces separated by commas; `*` is all of them, empty is none. */
+export const readNamespaces: Reader<readonly string[] | undefined> = (text) => {
+  const names = text.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+  if (names.includes("*")) return names.length === 1 ? { value: undefined } : { problem: "holds * beside names; * is every namespace" };
+  const wrong = names.find((name) => !isDnsLabel(name));
+  return wrong === undefined ? { value: names } : { problem: `holds ${JSON.stringify(wrong)}, which is no name of a namespace` };
 };
 
 /** `host:port` or `:port`; `0` and the empty text switch off. */

@@ -5,6 +5,7 @@ import {
   readCount,
   readDuration,
   readHosts,
+  readNamespaces,
   readOneOf,
   readText,
   readVersion,
@@ -68,6 +69,18 @@ export const variables = {
     "where the endpoint of KubernetesClusters comes from that do not say",
   ),
   customEndpoint: variable("CUSTOM_ENDPOINT", "", readHosts, "comma-separated hosts of endpoint mode custom; the first is the endpoint"),
+  machineRefNamespaces: variable(
+    "MACHINE_REF_NAMESPACES",
+    "*",
+    readNamespaces,
+    "comma-separated namespaces that machineRef may lead to beside that of the object that refers; *: all; empty: none",
+  ),
+  metricsObjects: variable(
+    "METRICS_OBJECTS",
+    "1000",
+    readCount(0, 100_000),
+    "clusters and pools whose conditions are told by name in talos_operator_object_condition; 0: none",
+  ),
   otlpEndpoint: variable(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "",

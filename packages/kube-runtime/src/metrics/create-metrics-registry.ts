@@ -31,6 +31,7 @@ export function createMetricsRegistry(): MetricsRegistry {
         known.series.set(text, found);
         return found.handle as M;
       },
+      clear: () => known.series.clear(),
     };
   }
 

@@ -7,7 +7,7 @@ export interface MetricSpec {
   readonly name: string;
   /** One sentence. */
   readonly help: string;
-  /** Label names in the order of the output. Default none. Their values must come from a small closed set: each combination is kept for ever. */
+  /** Label names in the order of the output. Default none. Their values must come from a small closed set: each combination is kept until the family is cleared. */
   readonly labels?: readonly string[];
 }
 
@@ -41,6 +41,8 @@ export interface MetricFamily<M> {
    * @throws RangeError when the labels are not those of the spec
    */
   with(labels?: MetricLabels): M;
+  /** Takes every series away: what was made before counts no more, and has to be asked for again. For gauges that name what comes and goes. */
+  clear(): void;
 }
 
 /**

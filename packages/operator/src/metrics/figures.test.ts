@@ -23,7 +23,7 @@ function everything() {
   let phases = ["Running", "Running", "Failed"];
   const endObjects = figures.showObjects(() => ({
     KubernetesCluster: [...phases.map((phase) => ({ status: { phase } })), {}, { spec: { data: { provider: "aks" } } }],
-    TalosControlPlane: [{ status: { conditions: [{ type: "Ready", status: "False" }] } }],
+    TalosControlPlane: [{ metadata: { namespace: "ns", name: "demo" }, status: { conditions: [{ type: "Ready", status: "False" }] } }],
   }));
   const endClusters = figures.showClusters(() => [
     {
@@ -54,6 +54,28 @@ describe("figures of the operator", () => {
       ([, name, type, labels = ""]) => `${name} ${type} ${[...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label).join(" ")}`,
     );
     assert.deepEqual(documented.toSorted(), served.toSorted());
+  });
+
+  it("name clusters and pools by what their conditions say, at most so many, those first that are not Ready, and none that is gone", () => {
+    const object = (name: string, status: string): object => ({
+      metadata: { namespace: "ns", name },
+      status: { conditions: [{ type: "Ready", status }] },
+    });
+    let objects: object[] = [object("a", "True"), object("b", "False"), object("c", "True")];
+    const shown = (most?: number): readonly string[] => {
+      const registry = createMetricsRegistry();
+      createOperatorFigures(registry, most).showObjects(() => ({ TalosControlPlane: objects, TalosMachine: objects }));
+      registry.text();
+      objects = objects.slice(0, 2);
+      const text = registry.text();
+      objects = [object("a", "True"), object("b", "False"), object("c", "True")];
+      return [...lines(text, "talos_operator_object_condition"), ...lines(text, "talos_operator_objects_unnamed")];
+    };
+    const line = (name: string, status: string): string =>
+      `talos_operator_object_condition{kind="TalosControlPlane",namespace="ns",name="${name}",type="Ready",status="${status}"} 1`;
+    assert.deepEqual(shown(), [line("a", "True"), line("b", "False"), "talos_operator_objects_unnamed 0"]);
+    assert.deepEqual(shown(1), [line("b", "False"), "talos_operator_objects_unnamed 1"]);
+    assert.deepEqual(shown(0), ["talos_operator_objects_unnamed 0"]);
   });
 
   it("of the published contract are exactly these series (A060-A064)", () => {

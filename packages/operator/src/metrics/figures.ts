@@ -14,6 +14,7 @@ export interface ClusterFigures {
 
 /** An object with a status, as far as figures are about it. */
 export interface CountedObject {
+  readonly metadata?: { readonly namespace?: string; readonly name?: string };
   readonly spec?: object;
   readonly status?: {
     readonly phase?: string;
@@ -33,14 +34,24 @@ export interface OperatorFigures {
   fileOperation(operation: "create" | "update" | "delete", isDone: boolean): void;
   /** Counts what is there each time metrics are collected; returns the end of it, after which all is 0. */
   showClusters(read: () => readonly ClusterFigures[]): () => void;
-  /** The same for objects: conditions of all kinds, phases of KubernetesClusters. */
+  /** The same for objects: conditions of all kinds, by name for clusters and pools, and phases of KubernetesClusters. */
   showObjects(read: () => Readonly<Record<string, readonly CountedObject[]>>): () => void;
 }
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
-/** Registers the metrics under their names; the first five are those of the published contract, to the letter. */
-export function createOperatorFigures(registry: MetricsRegistry): OperatorFigures {
+/** Kinds whose objects are named. A cluster may have thousands of TalosMachines, of which its pools tell. */
+const NAMED_KINDS = ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"] as const;
+
+/** Most conditions that are told of one object: what others write into its status must not fill a database. */
+const MOST_CONDITIONS = 40;
+
+/**
+ * Registers the metrics under their names; the first five are those of the published contract, to the letter.
+ *
+ * @param mostNamed objects whose conditions are told by name; 0 = none
+ */
+export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_000): OperatorFigures {
   const clusters = registry.gauge({ name: "talos_operator_clusters_total", help: "KubernetesClusters by phase.", labels: ["phase"] });
   const others = registry
     .gauge({ name: "talos_operator_clusters_of_others", help: "KubernetesClusters that are left to another provider." })
@@ -84,6 +95,14 @@ export function createOperatorFigures(registry: MetricsRegistry): OperatorFigure
     help: "Objects by what their conditions say.",
     labels: ["kind", "type", "status"],
   });
+  const named = registry.gauge({
+    name: "talos_operator_object_condition",
+    help: "1 for what a condition of this object says now.",
+    labels: ["kind", "namespace", "name", "type", "status"],
+  });
+  const unnamed = registry
+    .gauge({ name: "talos_operator_objects_unnamed", help: "Objects that are left out of them, being too many." })
+    .with();
 
   return {
     passed(controller, tookMs, thrown) {
@@ -119,6 +138,10 @@ export function createOperatorFigures(registry: MetricsRegistry): OperatorFigure
           (all["KubernetesCluster"] ?? []).flatMap(({ status }) => (status?.phase === undefined ? [] : [{ phase: status.phase }])),
         );
         others.set((all["KubernetesCluster"] ?? []).filter(isOfOthers).length);
+        const [shown, left] = namedOf(all, mostNamed);
+        named.clear();
+        for (const labels of shown) named.with(labels).set(1);
+        unnamed.set(left);
         said.set(
           Object.entries(all).flatMap(([kind, objects]) =>
             objects.flatMap(({ status }) =>
@@ -133,6 +156,36 @@ export function createOperatorFigures(registry: MetricsRegistry): OperatorFigure
       );
     },
   };
+}
+
+/** Those that are not Ready come first: where there are too many, it is them that somebody looks for. */
+function namedOf(
+  all: Readonly<Record<string, readonly CountedObject[]>>,
+  most: number,
+): readonly [readonly Readonly<Record<string, string>>[], number] {
+  const objects = NAMED_KINDS.flatMap((kind) => (all[kind] ?? []).map((object) => ({ kind, object, isReady: isReady(object) })));
+  const chosen =
+    objects.length <= most
+      ? objects
+      : objects.toSorted((a, b) => Number(a.isReady) - Number(b.isReady) || (nameOf(a.object) < nameOf(b.object) ? -1 : 1)).slice(0, most);
+  const labels = chosen.flatMap(({ kind, object: { metadata, status } }) =>
+    (status?.conditions ?? []).slice(0, MOST_CONDITIONS).map(({ type = "", status: word = "" }) => ({
+      kind,
+      namespace: metadata?.namespace ?? "",
+      name: metadata?.name ?? "",
+      type,
+      status: word,
+    })),
+  );
+  return [labels, most === 0 ? 0 : objects.length - chosen.length];
+}
+
+function isReady({ status }: CountedObject): boolean {
+  return status?.conditions?.some(({ type, status: word }) => type === "Ready" && word === "True") === true;
+}
+
+function nameOf({ metadata }: CountedObject): string {
+  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
 }
 
 /** A cluster whose provider is not talos is left alone entirely (A097). */

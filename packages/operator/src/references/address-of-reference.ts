@@ -62,6 +62,26 @@ export function usableReference(reference: ObjectReference, namespace: string): 
   }
 }
 
+/**
+ * The same, where references may not lead everywhere. Whoever may write a pool could otherwise learn, by what its conditions say, which objects are in
+ * namespaces that are closed to him, and have the operator send a configuration to an address that is found there.
+ *
+ * @param allowed namespaces beside that of the object that refers; `undefined` = all
+ */
+export function allowedReference(
+  reference: ObjectReference,
+  namespace: string,
+  allowed: readonly string[] | undefined,
+): UsableReference | AddressProblem {
+  const checked = usableReference(reference, namespace);
+  if (!("path" in checked) || checked.namespace === namespace || allowed === undefined || allowed.includes(checked.namespace))
+    return checked;
+  return {
+    reason: "ReferenceForbidden",
+    message: `machineRef leads to namespace ${checked.namespace}, which this operator does not read for machines. Refer to an object in ${namespace}, or have the namespace added to --machine-ref-namespaces.`,
+  };
+}
+
 /** The address in a referenced object: exactly one value, a text, an IP address. */
 export function addressIn(object: unknown, { path, fieldPath, kind, name }: UsableReference): Resolution {
   const where = `${kind}/${name} at ${quote(fieldPath)}`;

@@ -3,8 +3,8 @@ import { createInformer, isForbidden, keyText } from "@talos-operator/kube-runti
 import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { elapsedMs } from "../elapsed.ts";
-import { addressIn, unresolved, usableReference } from "./address-of-reference.ts";
-import type { Resolution, UsableReference } from "./address-of-reference.ts";
+import { addressIn, allowedReference, unresolved, usableReference } from "./address-of-reference.ts";
+import type { AddressProblem, Resolution, UsableReference } from "./address-of-reference.ts";
 import { createDiscovery } from "./discovery.ts";
 
 /** What references gave in one pass, asked by the reference and the namespace of the object that refers. */
@@ -38,6 +38,8 @@ export interface ReferencesOptions {
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly log: Logger;
+  /** Where references may lead to beside the namespace of the object that refers. Default: everywhere. */
+  readonly namespaces?: readonly string[];
 }
 
 /** How long an answer counts while a watch would tell of a change. */
@@ -72,6 +74,8 @@ interface Following {
 export function createReferences(options: ReferencesOptions): References {
   const { client, clock } = options;
   const discovery = createDiscovery(client, clock);
+  const check = (reference: ObjectReference, namespace: string): UsableReference | AddressProblem =>
+    allowedReference(reference, namespace, options.namespaces);
   const known = new Map<string, Known>();
   const watches = new Map<string, Watch>();
   const following = new Map<string, Following>();
@@ -184,7 +188,7 @@ export function createReferences(options: ReferencesOptions): References {
     async follow(asker, references, namespace) {
       const usable = new Map<string, UsableReference>();
       for (const reference of references) {
-        const checked = usableReference(reference, namespace);
+        const checked = check(reference, namespace);
         if ("path" in checked) usable.set(textOf(checked), checked);
       }
       if (usable.size === 0) {
@@ -207,7 +211,7 @@ export function createReferences(options: ReferencesOptions): References {
           }),
         );
       return (reference, place) => {
-        const checked = usableReference(reference, place);
+        const checked = check(reference, place);
         if (!("path" in checked)) return { kind: "unresolved", problem: checked };
         return (
           answers.get(textOf(checked)) ?? unresolved("ReferenceUnread", `${checked.kind}/${checked.name} was not read yet`, "Retrying")

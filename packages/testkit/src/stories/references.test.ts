@@ -94,6 +94,28 @@ describe("machines that are found by reference", () => {
       assert.equal((await world.get(kinds.machine, "demo-worker-a"))?.spec?.["endpoint"], "10.5.0.4");
     }));
 
+  test("one in a namespace that is closed to references is not read, and the condition says how it would be", () => {
+    const reads: string[] = [];
+    const kube = (real: KubeTransport): KubeTransport => ({
+      ...real,
+      send(request, options) {
+        if (request.path.includes("/hosts")) reads.push(request.path);
+        return real.send(request, options);
+      },
+    });
+    return tell({ kube, operator: { machineRefNamespaces: ["infra"] } }, async (world) => {
+      await install(world);
+      await host(world, "cp-a", "10.5.0.1");
+      await apply(world, kinds.cluster, cluster([reference("cp-a")], [reference("worker-a", { namespace: "closed" })]));
+      await world.start();
+      await world.until("said", async () => (await world.condition(kinds.worker, "AddressResolved"))?.reason === "ReferenceForbidden");
+      const { message = "" } = (await world.condition(kinds.worker, "AddressResolved")) ?? {};
+      assert.match(message, /leads to namespace closed.*--machine-ref-namespaces/);
+      await world.until("the others go on", async () => (await world.condition(kinds.controlPlane, "Bootstrapped"))?.status === "True");
+      assert.ok(reads.length > 0 && reads.every((path) => !path.includes("/closed/")), reads.join());
+    });
+  });
+
   for (const [role, name] of [
     ["control plane", "cp-a"],
     ["worker", "worker-a"],
