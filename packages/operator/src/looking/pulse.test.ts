@@ -44,7 +44,10 @@ for (const { answers, wants } of [
     pulse.begin();
     await advance(13_000);
     assert.deepEqual(told.slice(0, wants.length), wants);
-    assert.deepEqual(told.slice(wants.length).filter((word) => word !== "touch"), []);
+    assert.deepEqual(
+      told.slice(wants.length).filter((word) => word !== "touch"),
+      [],
+    );
     pulse.stop();
   });
 
