@@ -5,7 +5,7 @@ const PAUSE_MS = 6_000;
 const SHORTER_BY = 1 / 6;
 
 /** How long a touch waits: a first packet that was lost is sent again after one second. */
-export const TOUCH_TIMEOUT_MS = 1_500;
+const TOUCH_TIMEOUT_MS = 1_500;
 
 /** After a touch that failed. */
 const AGAIN_MS = 500;
