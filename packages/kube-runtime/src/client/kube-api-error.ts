@@ -22,7 +22,10 @@ export class KubeApiError extends Error {
   readonly call: string;
 
   constructor(code: KubeApiErrorCode, facts: ErrorFacts) {
-    super(`${code}: ${facts.call}: ${facts.detail}. ${remedies[code]}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+    super(
+      `${code}: ${facts.call}: ${facts.detail}. ${remedyFor(code, facts.call)}`,
+      facts.cause === undefined ? undefined : { cause: facts.cause },
+    );
     this.code = code;
     this.retry = advice[code];
     this.status = facts.status;
@@ -128,6 +131,14 @@ const remedies: Readonly<Record<KubeApiErrorCode, string>> = {
   ADDRESS_UNUSABLE: "Name an address of this machine whose port is free, as host:port or :port",
   CREDENTIALS_UNAVAILABLE: "Make the token, certificate or credential program available to this process",
 };
+
+/** A read takes no effect, whatever became of its answer. */
+function remedyFor(code: KubeApiErrorCode, call: string): string {
+  const isRead = /^(get|list|watch) /.test(call);
+  if (!isRead) return remedies[code];
+  if (code === "NO_ANSWER") return "Check that the API server runs and is reached at this address, then repeat";
+  return code === "SERVER_TIMEOUT" ? "The server did not finish in time: repeat with backoff" : remedies[code];
+}
 
 function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === "AbortError";
