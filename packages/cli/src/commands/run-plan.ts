@@ -24,11 +24,12 @@ export async function runPlan(flags: FlagValues, { stdout, stderr }: CommandCont
       metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
     }));
     const hosts = { allowLoopback: booleanFlag(flags, "allow-loopback-machines") };
-    const found = await whatIf(edited as unknown as readonly EditedObject[], { client, now: systemClock.now(), hosts });
+    const isDeletion = booleanFlag(flags, "delete");
+    const found = await whatIf(edited as unknown as readonly EditedObject[], { client, now: systemClock.now(), hosts, isDeletion });
     if (found.length === 0)
       throw new CliError(
-        "the objects belong to no control plane that exists or stands in the file",
-        "Check controlPlaneRef, and put the TalosControlPlane into the file.",
+        isDeletion ? "nothing of the file is stored" : "the objects belong to no control plane that exists or stands in the file",
+        isDeletion ? "Check the names, and the namespace with -n." : "Check controlPlaneRef, and put the TalosControlPlane into the file.",
       );
     stdout.write(form === "json" ? `${JSON.stringify(found, undefined, 2)}\n` : found.map(text).join("\n"));
   });

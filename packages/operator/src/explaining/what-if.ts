@@ -2,6 +2,7 @@ import {
   clusterRecordResource,
   findCondition,
   isConditionTrue,
+  rfc3339,
   talosClusterResource,
   talosControlPlaneResource,
   talosMachineResource,
@@ -55,13 +56,15 @@ export interface WhatIfPorts {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly hosts: HostOptions;
+  /** The objects are deleted, as they are stored, instead of edited. */
+  readonly isDeletion?: boolean;
 }
 
 /**
  * The plan of an edit that nobody made: reads what is stored, puts the edited objects in its place, and plays the rules forward. No machine is asked: what is
  * known of machines is what the operator last reported of them.
  */
-export async function whatIf(edited: readonly EditedObject[], { client, now, hosts }: WhatIfPorts): Promise<readonly WhatIf[]> {
+export async function whatIf(edited: readonly EditedObject[], ports: WhatIfPorts): Promise<readonly WhatIf[]> {
   const clusters = new Map<string, { readonly namespace: string; readonly name: string }>();
   for (const object of edited) {
     const namespace = object.metadata.namespace ?? "default";
@@ -70,7 +73,7 @@ export async function whatIf(edited: readonly EditedObject[], { client, now, hos
   }
   const results: WhatIf[] = [];
   for (const { namespace, name } of clusters.values()) {
-    const found = await worldOf(edited, namespace, name, { client, now, hosts });
+    const found = await worldOf(edited, namespace, name, ports);
     if (found === undefined) continue;
     results.push({
       cluster: `${namespace}/${name}`,
@@ -93,7 +96,7 @@ async function worldOf(
   edited: readonly EditedObject[],
   namespace: string,
   name: string,
-  { client, now, hosts }: WhatIfPorts,
+  { client, now, hosts, isDeletion = false }: WhatIfPorts,
 ): Promise<{ readonly seen: Observed; readonly unknown: readonly MachineName[] } | undefined> {
   const key = { namespace, name };
   const [stored, storedCluster, allWorkers, allMachines, record] = await Promise.all([
@@ -103,7 +106,9 @@ async function worldOf(
     client.resource<TalosMachine>(talosMachineResource).list({ namespace }),
     client.resource<ClusterRecord>(clusterRecordResource).tryGet(key),
   ]);
-  const own = edited.filter((object) => (object.metadata.namespace ?? "default") === namespace);
+  const named = edited.filter((object) => (object.metadata.namespace ?? "default") === namespace);
+  const own = isDeletion ? deleted(named, [stored, storedCluster, ...allWorkers.items], now) : named;
+  if (isDeletion && own.length === 0) return undefined;
   const before = allWorkers.items.filter(({ spec }) => spec?.controlPlaneRef?.name === name);
   const cluster = own.find((object) => object.kind === "TalosCluster" && object.metadata.name === name) as TalosCluster | undefined;
   const imagined =
@@ -189,6 +194,10 @@ async function worldOf(
     talosconfig: access,
     namespaceIsTerminating: false,
     sent: new Map(),
+    // Nobody asks for the Nodes: each machine that runs is taken to have its own, and no drain to be under way.
+    ...(founded
+      ? { drains: new Map(), nodes: { at: now, nodes: undefined, isAsking: false, isStale: false, cordoned: new Map() } as const }
+      : {}),
     mayDisturb: true,
     configs: configsOf(machines, controlPlane, stored, before, facts, now),
     requireFingerprint: false,
@@ -197,6 +206,15 @@ async function worldOf(
     .filter(({ look }) => look.kind === "not-asked" || look.kind === "silent")
     .map((machine) => machine.declared.name);
   return { seen, unknown };
+}
+
+/** What is stored of the objects, on its way out; what is not stored cannot be deleted. */
+function deleted(named: readonly EditedObject[], stored: readonly (EditedObject | undefined)[], now: number): readonly EditedObject[] {
+  const deletionTimestamp = rfc3339(now);
+  return named.flatMap(({ kind, metadata: { name } }) => {
+    const found = stored.find((one) => one?.kind === kind && one.metadata.name === name);
+    return found === undefined ? [] : [{ ...found, metadata: { ...found.metadata, deletionTimestamp } }];
+  });
 }
 
 /** The edited object with the metadata of the stored one, or the stored one. */

@@ -97,7 +97,7 @@ test("a dry run of deletion tells what would be wiped and in which order, and wi
     const calls = world.sent.length;
     await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
     await world.until("planned", async () => /destroys data/.test(await planned(world)));
-    const wipes = [...(await planned(world)).matchAll(/\[destroys data\] Wipe (.*?):/g)].map(([, names = ""]) => names);
+    const wipes = [...(await planned(world)).matchAll(/\[destroys data\] (?:Wipe|Have) (.*?):/g)].map(([, names = ""]) => names);
     assert.deepEqual(wipes.length, 4, await planned(world));
     assert.match(wipes[0] ?? "", /demo-10\.5\.0\.4.*demo-10\.5\.0\.5/);
     assert.deepEqual(
@@ -150,7 +150,12 @@ test("a dry run of a replaced control plane tells who joins and who leaves, with
     const leaves = plan.indexOf("[destroys data]");
     assert.ok(joins > 0 && leaves > joins, plan);
     assert.match(plan, /\[installs\] [^\n]*demo-10\.5\.0\.6/);
-    assert.match(plan, /\[destroys data\] Wipe demo-10\.5\.0\.3 [^\n]*etcd: 3 healthy of 4 voters would be left, and 3 are needed/);
+    const drained = plan.indexOf("Cordon and drain the Node of demo-10.5.0.3");
+    assert.ok(drained > joins && drained < leaves && plan.indexOf("Delete the Node of demo-10.5.0.3") > leaves, plan);
+    assert.match(
+      plan,
+      /\[destroys data\] Have demo-10\.5\.0\.3 \S+ leave etcd, then wipe it: [^\n]*etcd: 3 healthy of 4 voters would be left, and 3 are needed/,
+    );
     await world.time.advance(120_000);
     assert.deepEqual(touched(world, before), []);
     assert.deepEqual(world.sent.slice(calls), []);

@@ -22,8 +22,7 @@ export function afterwardsOnMachines(seen: Observed, action: MachineAction): Obs
         return { ...etcd, leader: members.find(({ id, isLearner }) => id !== own && !isLearner)?.id ?? etcd.leader };
       });
     case "LeaveEtcd": {
-      const own = memberOf(seen, action.machine);
-      const left = withEtcd(seen, (etcd, members) => ({ ...etcd, members: members.filter(({ id }) => id !== own) }));
+      const left = withoutMember(seen, action.machine);
       return { ...left, former: left.former.map((one) => (one.declared.name === action.machine ? withoutEtcd(one) : one)) };
     }
     case "RemoveMember": {
@@ -62,6 +61,12 @@ export function afterwardsOnMachines(seen: Observed, action: MachineAction): Obs
       );
     }
   }
+}
+
+/** The member of a machine is on no list any more. */
+export function withoutMember(seen: Observed, name: MachineName): Observed {
+  const own = memberOf(seen, name);
+  return withEtcd(seen, (etcd, members) => ({ ...etcd, members: members.filter(({ id }) => id !== own) }));
 }
 
 function known(seen: Observed, name: MachineName): KnownConfig {

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { finalizers as ours } from "@talos-operator/api";
 import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../../looking/look.ts";
 import { wantedDisk } from "../../../config/wanted-disk.ts";
-import { afterwardsOnMachines } from "./afterwards-machines.ts";
-import { afterwardsOnNodes } from "./afterwards-nodes.ts";
+import { afterwardsOnMachines, withoutMember } from "./afterwards-machines.ts";
+import { afterwardsOnNodes, withoutKubelet } from "./afterwards-nodes.ts";
 import { waitsForEtcd } from "../membership/etcd-view.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
@@ -64,8 +64,11 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
       return { ...seen, kubeconfig: { kind: "present", value: { expiresAt: seen.now + YEAR_MS, isOurs: true } } };
     case "WriteTalosconfig":
       return { ...seen, talosconfig: { kind: "present", value: { expiresAt: seen.now + YEAR_MS, isOurs: true } } };
-    case "ResetMachine":
-      return settled(withLook(seen, action.machine, wipedLook(seen, action.machine)));
+    case "ResetMachine": {
+      // A graceful one leaves etcd by itself before it is wiped.
+      const left = action.isGraceful === true ? withoutMember(seen, action.machine) : seen;
+      return withoutKubelet(settled(lookedAgain(withLook(left, action.machine, wipedLook(left, action.machine)))), action.machine);
+    }
     case "AnswerAnnotation": {
       const { [action.annotation]: _, ...annotations } = seen.controlPlane.metadata.annotations ?? {};
       return { ...seen, controlPlane: { ...seen.controlPlane, metadata: { ...seen.controlPlane.metadata, annotations } } };
@@ -134,6 +137,13 @@ function withoutSelector(seen: Observed, name: MachineName): Observed {
 function withLook(seen: Observed, name: MachineName, look: Look): Observed {
   const replace = (machine: SeenMachine): SeenMachine => (machine.declared.name === name ? { ...machine, look } : machine);
   return { ...seen, machines: seen.machines.map(replace), former: seen.former.map(replace) };
+}
+
+/** What others tell of the members of etcd, they tell after the machine was wiped. */
+function lookedAgain(seen: Observed): Observed {
+  const again = (machine: SeenMachine): SeenMachine =>
+    machine.look.kind === "running" ? { ...machine, look: { ...machine.look, at: seen.now } } : machine;
+  return { ...seen, machines: seen.machines.map(again), former: seen.former.map(again) };
 }
 
 function configuredLook(seen: Observed, machine: DeclaredMachine): Look {

@@ -6,6 +6,7 @@ import type { Action, Observed, Rule, SeenMachine, Verdict, Waiting } from "../m
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { waitingOf } from "../rules/wait.ts";
 import { afterwards, asIfBooted } from "./afterwards.ts";
+import { withAssumedNodes } from "./afterwards-nodes.ts";
 import { hashOfSteps } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 import { joined, stepOf } from "./step-of.ts";
@@ -30,7 +31,7 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
 }
 
 function playForward(from: Observed, rules: readonly Rule[]): Plan {
-  let seen: Observed = { ...from, ...accessOf(from), mode: "reconcile", mayDisturb: true };
+  let seen: Observed = withAssumedNodes({ ...from, ...accessOf(from), mode: "reconcile", mayDisturb: true });
   const steps: Step[] = [];
   let waiting: Waiting | undefined;
   let last = "";

@@ -33,6 +33,12 @@ function isContainerHere(seen: Observed, name: MachineName): boolean {
   return look !== undefined && platformOf(look, machineFact(factsOf(seen), name)) === "container";
 }
 
+/** A control plane that is reset gracefully leaves etcd by itself first. */
+function isLeavingEtcd({ isGraceful, machine }: Extract<Action, { readonly kind: "ResetMachine" }>, seen: Observed): boolean {
+  const target = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === machine);
+  return isGraceful === true && target?.declared.role === "controlplane";
+}
+
 /** What an action would do, in words. */
 export function stepOf(action: Action, seen: Observed): StepWords {
   const stored = (named: string, says: StepWords["says"]): StepWords => ({ effect: "stored", action: action.kind, named, says });
@@ -106,7 +112,8 @@ export function stepOf(action: Action, seen: Observed): StepWords {
         action: action.kind,
         machine: action.machine,
         named: `${action.machine} (${action.address})`,
-        says: (named) => `Wipe ${named}: all its data is lost; it is released when it answers in maintenance mode.`,
+        says: (named) =>
+          `${action.leavesEtcd === true || isLeavingEtcd(action, seen) ? `Have ${named} leave etcd, then wipe it` : `Wipe ${named}`}: all its data is lost; it is released when it answers in maintenance mode.`,
       };
     case "AnswerAnnotation":
       return stored(action.annotation, (named) => `Take off the annotation ${named}: it has acted.`);
@@ -130,6 +137,22 @@ export function stepOf(action: Action, seen: Observed): StepWords {
     }
     case "FollowEndpoint":
       return { ...stored(action.name, (named) => `Write the new address into TalosMachine ${named}.`), machine: action.name };
+    case "CordonAndDrain":
+      return {
+        effect: "drains",
+        action: action.kind,
+        machine: action.machine,
+        named: action.machine,
+        says: (named) => `Cordon and drain the Node of ${named}, within the PodDisruptionBudgets.`,
+      };
+    case "DeleteNode":
+      return {
+        effect: "drains",
+        action: action.kind,
+        machine: action.machine,
+        named: action.machine,
+        says: (named) => `Delete the Node of ${named}.`,
+      };
     case "LookAtNodes":
       return stored("the cluster", (named) => `List the Nodes of ${named}.`);
     default:
