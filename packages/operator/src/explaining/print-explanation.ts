@@ -15,14 +15,14 @@ export function printExplanation(explanation: Explanation, now: number): string 
     printed.push(text);
     return isNew;
   };
-  const linesOf = (one: WaitedFor): readonly string[] => {
-    return [
+  const linesOf =
+    (label: string) =>
+    (one: WaitedFor): readonly string[] => [
       "",
       `  ${one.object}  ${one.condition}=${one.status}  ${one.reason}  since ${one.since} (${agoOf(one.since, now)})`,
-      ...(once(one.message) ? one.message.split("\n").map((line) => `    ${line}`) : []),
-      ...(saysRemedy(one) || !once(one.releasedBy) ? [] : [`    To continue: ${one.releasedBy}`]),
+      ...(once(one.message) ? one.message.split("\n").map((line) => `    ${line}`) : ["    As above."]),
+      ...(saysRemedy(one) || !once(one.releasedBy) ? [] : [`    ${label}: ${one.releasedBy}`]),
     ];
-  };
   const intents = openIntents.flatMap(({ what, machine, at, deadline, why }) => [
     `  ${what} ${machine.name} (${machine.address}), written ${at}, over at ${deadline}`,
     `    ${why}`,
@@ -36,8 +36,8 @@ export function printExplanation(explanation: Explanation, now: number): string 
   return [
     head,
     ...(isSettled ? ["", worthKnowing.length === 0 ? "It is as asked for; nothing is waited for." : "Nothing is waited for."] : []),
-    ...(waitingFor.length === 0 ? [] : ["", "Waiting for:", ...waitingFor.flatMap(linesOf)]),
-    ...(worthKnowing.length === 0 ? [] : ["", "Worth knowing:", ...worthKnowing.flatMap(linesOf)]),
+    ...(waitingFor.length === 0 ? [] : ["", "Waiting for:", ...waitingFor.flatMap(linesOf("To continue"))]),
+    ...(worthKnowing.length === 0 ? [] : ["", "Worth knowing:", ...worthKnowing.flatMap(linesOf("To change it"))]),
     ...(intents.length === 0 ? [] : ["", "Open effects, whose end was not seen yet:", ...intents]),
     ...(told.length === 0
       ? []

@@ -6,7 +6,7 @@ import {
   talosWorkerResource,
 } from "@talos-operator/api";
 import type { TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import { isForbidden, isNotFound } from "@talos-operator/kube-runtime";
+import { isForbidden, isNotServed } from "@talos-operator/kube-runtime";
 import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
 import type { TreeCluster, TreeInput } from "./status-tree.ts";
 
@@ -32,7 +32,7 @@ async function whereServed<T>(list: Promise<readonly T[]>): Promise<readonly T[]
   try {
     return await list;
   } catch (thrown) {
-    if (isNotFound(thrown) || isForbidden(thrown)) return [];
+    if (isNotServed(thrown) || isForbidden(thrown)) return [];
     throw thrown;
   }
 }
