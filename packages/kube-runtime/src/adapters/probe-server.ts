@@ -31,7 +31,7 @@ const plain = "text/plain; charset=utf-8";
 const requestTimeoutMs = 5_000;
 
 /**
- * Serves probes and metrics over plain HTTP: `/healthz` is 200 while the manager is alive, `/readyz` while its caches are complete and followed,
+ * Serves probes and metrics over plain HTTP: `/healthz` is 200 while the manager is alive, `/readyz` while it is ready,
  * else 500 with one line per problem. Nothing secret is served and nothing can be changed; only GET and HEAD are answered.
  *
  * @throws KubeApiError `ADDRESS_UNUSABLE` when the address is none, taken or not this machine's

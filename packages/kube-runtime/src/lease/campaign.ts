@@ -19,6 +19,7 @@ export interface CampaignOptions {
   readonly retryPeriodMs: number;
   readonly callTimeoutMs: number;
   readonly onNewLeader: ((identity: string) => void) | undefined;
+  readonly onContact: (() => void) | undefined;
 }
 
 /** A lease that was just won. */
@@ -127,12 +128,14 @@ export async function campaign(options: CampaignOptions, signal: AbortSignal): P
       isWoken = false;
       try {
         const won = await look();
+        options.onContact?.();
         if (won !== undefined) return won;
         failures = 0;
       } catch (err) {
         if (end.signal.aborted) return undefined;
         const isRace = isConflict(err) || isAlreadyExists(err);
-        if (!isRace) failures += 1;
+        if (isRace) options.onContact?.();
+        else failures += 1;
         if (failures === 1) log.warn({ err }, "Lease cannot be read or taken; trying on");
         else log.debug({ err }, "Lease was not taken");
       }

@@ -30,6 +30,7 @@ export function createLeaseElector(options: LeaseElectorOptions): LeaseElector {
     // Several attempts must fit into the deadline, or one hung connection would cost the leadership.
     callTimeoutMs: Math.max(500, Math.floor(renewDeadlineMs / 2)),
     onNewLeader: options.onNewLeader,
+    onContact: options.onContact,
     onElected: options.onElected,
     onLost: options.onLost,
     publish: (leadership) => {

@@ -88,6 +88,7 @@ export async function liveTerm(won: WonLease, options: TermOptions, stop: AbortS
       deadline = attempt;
       renewedAt = sentAt;
       pausesSinceRenewal = 0;
+      options.onContact?.();
     } catch (err) {
       attempt.cancel();
       if (noMoreRenewals.signal.aborted) return;
@@ -103,6 +104,7 @@ export async function liveTerm(won: WonLease, options: TermOptions, stop: AbortS
       const live = await withDeadline(timers, callTimeoutMs, noMoreRenewals.signal, (signal) =>
         resource.tryGet(key, { signal, timeoutMs: callTimeoutMs }),
       );
+      options.onContact?.();
       if (live !== undefined && isTerm(live, candidate.identity, acquireTime)) lease = live;
       else finish("taken");
     } catch (err) {

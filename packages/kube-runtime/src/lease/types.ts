@@ -25,6 +25,8 @@ export interface LeaseElectorOptions {
   readonly onElected: (leadership: Leadership) => Promise<void>;
   /** Told when leadership ended, with the reason. */
   readonly onLost?: (reason: LeadershipEnd) => void;
+  /** Told each time the API answered that the lease is somebody's, ours, or free: it can be reached, and the lease be used. */
+  readonly onContact?: () => void;
   /** Told when another holder is seen. */
   readonly onNewLeader?: (identity: string) => void;
 }

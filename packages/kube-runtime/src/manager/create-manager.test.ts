@@ -143,7 +143,10 @@ describe("manager", () => {
     api.onRequest = () => "break";
     api.breakWatches();
     await time.advance(120_000);
-    assert.match(manager.health().problems.join(), /^the cache of things.example.dev\/v1 has failed \d+ times in a row$/);
+    const silent = "the Kubernetes API let the lease lease be neither read nor renewed for 30 s";
+    const [unfollowed = "", ...more] = manager.health().problems;
+    assert.match(unfollowed, /^the cache of things.example.dev\/v1 has failed \d+ times in a row$/);
+    assert.deepEqual(more, [silent]);
     assert.deepEqual([manager.health().isReady, manager.health().isAlive], [false, true], "a restart would not bring the API back");
     api.onRequest = undefined;
     await time.advance(60_000);
@@ -152,6 +155,37 @@ describe("manager", () => {
     await time.advance(100);
     await running;
   });
+
+  for (const { name, others } of [
+    { name: "a leader", others: 0 },
+    { name: "a standby", others: 1 },
+  ])
+    it(`is not ready 30 s after the API began to hang, as ${name}, which a restart would not release, and is again once it answers`, async () => {
+      const time = createVirtualTime();
+      const api = createFakeApi();
+      const first = startManager(time, api, "one");
+      await time.advance(100);
+      const all = others === 0 ? [first] : [first, startManager(time, api, "second")];
+      await time.advance(600_000);
+      const health = () => all.map(({ manager }) => [manager.health().isReady, manager.health().isAlive]);
+      const [well, hanging] = [true, false].map((isReady) => all.map(() => [isReady, true]));
+      assert.deepEqual(health(), well, "a lease that nobody changes is no silence");
+      api.onRequest = () => "hang";
+      api.silenceWatches();
+      await time.advance(5_000);
+      assert.deepEqual(health(), well, "a moment is none either");
+      await time.advance(25_100);
+      assert.deepEqual(health(), hanging);
+      await time.advance(600_000);
+      assert.deepEqual(health(), hanging);
+      api.onRequest = undefined;
+      await time.advance(30_000);
+      assert.deepEqual(health(), well);
+      for (const { abort } of all) abort.abort();
+      await time.advance(60_000);
+      await Promise.all(all.map(({ running }) => running));
+      assert.equal(time.pending(), 0);
+    });
 
   it("is not alive while a pass goes on long after its deadline, and stops without it", async () => {
     const time = createVirtualTime();

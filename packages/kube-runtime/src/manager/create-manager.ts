@@ -2,10 +2,13 @@ import { keyText } from "../objects/kube-object.ts";
 import { createLeaseElector } from "../lease/create-lease-elector.ts";
 import type { Leadership } from "../lease/types.ts";
 import { leadAlone } from "./alone.ts";
+import { createContact } from "./contact.ts";
 import type { Manager, ManagerHealth, ManagerOptions, Term } from "./types.ts";
 
 /** About a minute of failures in a row: the cache is not followed any more. */
 const failuresBeforeUnready = 10;
+/** Twice the time after which others take a lease over: a standby that follows it by its watch reads it once in a little more than that time. */
+const leaseTimesBeforeUnready = 2;
 /** A pass that was aborted at its deadline may take this long to end. */
 const stuckGraceMs = 60_000;
 
@@ -26,6 +29,8 @@ export function createManager(options: ManagerOptions): Manager {
     ?.gauge({ name: "leader_election_master_status", help: "1 while this process holds the lease.", labels: ["name"] })
     .with({ name: leaseName });
   masterStatus?.set(0);
+  const silenceMs = (leaderElection === false ? 0 : (leaderElection.leaseDurationMs ?? 15_000)) * leaseTimesBeforeUnready;
+  const contact = createContact(timers, silenceMs);
   let current: { readonly leadership: Leadership; readonly term: Term } | undefined;
 
   async function lead(leadership: Leadership): Promise<void> {
@@ -43,8 +48,14 @@ export function createManager(options: ManagerOptions): Manager {
 
   async function work(signal: AbortSignal): Promise<void> {
     if (leaderElection === false) return lead(leadAlone(identity, clock, signal));
-    const elector = createLeaseElector({ client, clock, timers, random, log, identity, ...leaderElection, onElected: lead });
-    return elector.run(signal);
+    const onContact = (): void => contact.made();
+    const elector = createLeaseElector({ client, clock, timers, random, log, identity, ...leaderElection, onElected: lead, onContact });
+    contact.made();
+    try {
+      await elector.run(signal);
+    } finally {
+      contact.end();
+    }
   }
 
   /** Waits for `ending`, but not for ever once told to stop. */
@@ -97,6 +108,8 @@ export function createManager(options: ManagerOptions): Manager {
         if (!status.isSynced) return [`the cache of ${name} is not complete yet`];
         return status.failures < failuresBeforeUnready ? [] : [`the cache of ${name} has failed ${status.failures} times in a row`];
       });
+      if (contact.isLost())
+        unready.push(`the Kubernetes API let the lease ${leaseName} be neither read nor renewed for ${silenceMs / 1000} s`);
       const dead = stuck
         .filter((pass) => pass.overdueForMs > stuckGraceMs)
         .map((pass) => `the pass over ${keyText(pass.key)} exceeds its deadline by ${Math.round(pass.overdueForMs / 1000)} s`);

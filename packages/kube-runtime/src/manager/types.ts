@@ -44,7 +44,10 @@ export interface Term {
 
 /** Health of the process, as facts: whoever serves them decides on words and status codes. */
 export interface ManagerHealth {
-  /** True when every cache is complete and followed; a standby is ready, too. */
+  /**
+   * True when every cache is complete and followed, and the lease was read or renewed within twice its duration; a standby is ready, too. Without leader
+   * election an API that hangs shows when a watch ends, after up to 15 minutes.
+   */
   readonly isReady: boolean;
   /** False when a pass goes on long after its deadline: the process should be restarted. An API server that is away is no reason. */
   readonly isAlive: boolean;
