@@ -30,8 +30,8 @@ export const filesGenerated = {
     NotConfigured: {
       status: "Unknown",
       release: "none",
-      when: "The operator was started without RESULTS_PATH.",
-      next: "Set RESULTS_PATH if files are wanted.",
+      when: "RESULTS_PATH of the operator is empty, so no files are written. Without the variable they are in hack/results.",
+      next: "Give RESULTS_PATH a folder, if files are wanted.",
     },
   },
 } as const satisfies ConditionEntry;

@@ -25,7 +25,7 @@ export function createFileKeeper(results: Results | undefined, { figures, log }:
       const say = (reason: "GenerationSucceeded" | "GenerationFailed" | "NotConfigured", message: string): readonly ConditionInput[] => [
         conditionFor("FilesGenerated", reason, message, cluster.metadata.generation),
       ];
-      if (results === undefined) return say("NotConfigured", "RESULTS_PATH is not set.");
+      if (results === undefined) return say("NotConfigured", "RESULTS_PATH is empty: no files are written.");
       const { namespace = "", uid = "" } = cluster.metadata;
       try {
         const texts = new Map(
