@@ -55,4 +55,6 @@ export interface ErrorFacts {
   readonly causes?: readonly StatusCause[] | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
+  /** The call can change nothing, so nothing about its effect is unknown. */
+  readonly isRead?: boolean;
 }

@@ -11,6 +11,11 @@ export interface CallSubject {
   readonly name?: string | undefined;
 }
 
+/** True for a call that can change nothing. */
+export function isRead({ verb }: CallSubject): boolean {
+  return verb === "get" || verb === "list" || verb === "watch";
+}
+
 /** `update taloscontrolplanes default/a` */
 export function callText(subject: CallSubject): string {
   return [subject.verb, subject.plural, subject.key].filter((part) => part !== "").join(" ");
@@ -23,6 +28,7 @@ export function errorOfResponse(response: Pick<KubeResponse, "status" | "headers
   return new KubeApiError(code, {
     call: callText(subject),
     detail: detailFor(response, status, subject),
+    isRead: isRead(subject),
     status: response.status,
     reason: status?.reason,
     causes: subject.plural === "secrets" ? status?.causes.map((cause) => ({ ...cause, message: "" })) : status?.causes,

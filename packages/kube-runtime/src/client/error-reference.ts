@@ -102,8 +102,8 @@ export const errorReference: {
     },
     NO_ANSWER: {
       cause: "The connection was refused, broke or timed out before a complete answer.",
-      effect: "It is unknown whether a write took effect. Nothing is repeated behind the caller's back.",
-      remedy: "Look before repeating.",
+      effect: "It is unknown whether a write took effect; of a read nothing is. Nothing is repeated behind the caller's back.",
+      remedy: "Look before a write is repeated. For a read, check that the API server runs and can be reached.",
     },
     CANCELED: {
       cause: "The caller's signal aborted: the process stops, leadership was lost, or a pass exceeded its deadline.",

@@ -22,10 +22,8 @@ export class KubeApiError extends Error {
   readonly call: string;
 
   constructor(code: KubeApiErrorCode, facts: ErrorFacts) {
-    super(
-      `${code}: ${facts.call}: ${facts.detail}. ${remedyFor(code, facts.call)}`,
-      facts.cause === undefined ? undefined : { cause: facts.cause },
-    );
+    const remedy = (facts.isRead === true ? readRemedies[code] : undefined) ?? remedies[code];
+    super(`${code}: ${facts.call}: ${facts.detail}. ${remedy}`, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     this.retry = advice[code];
     this.status = facts.status;
@@ -37,15 +35,16 @@ export class KubeApiError extends Error {
 
   /**
    * Turns anything that was thrown into a KubeApiError: an own error stays, an aborted call is `CANCELED`,
-   * everything else (the transport's failure above all) is `NO_ANSWER`: whether the call took effect is unknown.
+   * everything else (the transport's failure above all) is `NO_ANSWER`: whether a call that is no read took effect is unknown.
    */
-  static from(thrown: unknown, call: string): KubeApiError {
+  static from(thrown: unknown, call: string, isRead = false): KubeApiError {
     if (thrown instanceof KubeApiError) return thrown;
     if (isAbort(thrown)) return new KubeApiError("CANCELED", { call, detail: "the caller gave the call up", cause: thrown });
     return new KubeApiError("NO_ANSWER", {
       call,
       detail: thrown instanceof Error ? thrown.message : "no complete answer arrived",
       cause: thrown,
+      isRead,
     });
   }
 }
@@ -132,13 +131,11 @@ const remedies: Readonly<Record<KubeApiErrorCode, string>> = {
   CREDENTIALS_UNAVAILABLE: "Make the token, certificate or credential program available to this process",
 };
 
-/** A read takes no effect, whatever became of its answer. */
-function remedyFor(code: KubeApiErrorCode, call: string): string {
-  const isRead = /^(get|list|watch) /.test(call);
-  if (!isRead) return remedies[code];
-  if (code === "NO_ANSWER") return "Check that the API server runs and is reached at this address, then repeat";
-  return code === "SERVER_TIMEOUT" ? "The server did not finish in time: repeat with backoff" : remedies[code];
-}
+/** What differs where nothing could be changed. */
+const readRemedies: Partial<Readonly<Record<KubeApiErrorCode, string>>> = {
+  SERVER_TIMEOUT: "The server did not finish in time: repeat with backoff",
+  NO_ANSWER: "Check that the API server runs and can be reached, then repeat",
+};
 
 function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === "AbortError";

@@ -92,6 +92,16 @@ describe("retries of the client", () => {
     assert.equal(transport.requests.length, 4);
   });
 
+  it("says that the effect of a write without answer is unknown, and of a read nothing of the kind", async () => {
+    const { things } = start(() => ({ failWith: "socket hang up" }));
+    assert.match((await errorOf(things.update(thing))).message, /unknown whether the call took effect/);
+    for (const read of [() => things.get(key), () => things.tryGet(key), () => things.list()])
+      assert.match((await errorOf(read())).message, /socket hang up\. Check that the API server runs and can be reached, then repeat$/);
+    const { things: slow } = start(() => ({ status: 504, body: statusObject(504, "Timeout", "late") }));
+    assert.doesNotMatch((await errorOf(slow.get(key))).message, /took effect/);
+    assert.match((await errorOf(slow.update(thing))).message, /took effect/);
+  });
+
   it("never repeats a call that got no answer", async () => {
     const { transport, things } = start(() => ({ failWith: "socket hang up" }));
     const error = await errorOf(things.update(thing));

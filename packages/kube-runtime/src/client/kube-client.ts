@@ -1,7 +1,7 @@
 import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport } from "@talos-operator/ports";
 import type { KubeObject } from "../objects/kube-object.ts";
 import type { ResourceType } from "../request/resource-type.ts";
-import { type CallSubject, callText, errorOfResponse } from "./error-of-response.ts";
+import { type CallSubject, callText, errorOfResponse, isRead } from "./error-of-response.ts";
 import { createFlowGate } from "./flow-control.ts";
 import { KubeApiError } from "./kube-api-error.ts";
 import { createResourceClient } from "./create-resource-client.ts";
@@ -68,5 +68,5 @@ export function givenUp(thrown: unknown, signal: AbortSignal | undefined, subjec
   if (signal?.aborted === true && !(thrown instanceof KubeApiError)) {
     return new KubeApiError("CANCELED", { call, detail: "the caller gave the call up", cause: thrown });
   }
-  return KubeApiError.from(thrown, call);
+  return KubeApiError.from(thrown, call, isRead(subject));
 }

@@ -29,7 +29,7 @@ export function createOwnWrites(log: Logger): OwnWrites {
           await informer.waitForResourceVersion(resourceVersion, { signal: stop });
           break;
         } catch (err) {
-          if (!stop.aborted) log.warn({ err, key, resourceVersion }, "Cache does not show the controller's own write yet");
+          if (!stop.aborted) log.warn({ err, object: key, resourceVersion }, "Cache does not show the controller's own write yet");
         }
       }
     }

@@ -106,7 +106,7 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
       });
       return { kind: "page", items: page.items.map((item) => transform(item)), resourceVersion: page.resourceVersion, next: page.continue };
     } catch (thrown) {
-      const error = KubeApiError.from(thrown, `list ${type.plural}`);
+      const error = KubeApiError.from(thrown, `list ${type.plural}`, true);
       failed(error, "list");
       return { kind: "list-failed", status: error.status, retryAfterMs: error.retryAfterMs };
     }
@@ -166,7 +166,7 @@ export function createInformer<T extends KubeObject = KubeObject>(options: Infor
       return take({ kind: "watch-ended", isClean: true, livedMs: hasLived ? livedLongEnoughMs : 0, isStalled });
     } catch (thrown) {
       if (outer.aborted) return order;
-      failed(KubeApiError.from(thrown, `watch ${type.plural}`), "watch");
+      failed(KubeApiError.from(thrown, `watch ${type.plural}`, true), "watch");
       return take({ kind: "watch-ended", isClean: false, livedMs: hasLived ? livedLongEnoughMs : 0, isStalled });
     } finally {
       overdue.cancel();
