@@ -11,6 +11,7 @@ import { poolFact } from "../controllers/taloscontrolplane/membership/plan-machi
 import { hostOf } from "../controllers/taloscontrolplane/membership/removal.ts";
 import { etcdQuorum } from "../controllers/taloscontrolplane/membership/quorum.ts";
 import type { SeenAdoption } from "./adoption.ts";
+import { placesOf } from "./found-bundles.ts";
 import type { FoundBundle } from "./found-bundles.ts";
 import type { MachineReading } from "./read-machine.ts";
 
@@ -42,8 +43,9 @@ interface Read {
 /** Verifies a running cluster against its keys and its spec: pure, from what was seen. Doubt is never a yes. */
 export function assessImport(seen: Observed, adoption: SeenAdoption): ImportState {
   if (seen.controlPlane.spec === undefined || seen.problems.length > 0) return refused("Refused", [findingsMessage(seen.problems)]);
-  if (adoption.places === undefined) return { kind: "verifying", pending: ["the Secrets with the cluster's keys cannot be read"] };
-  const bundle = agreed(adoption.places);
+  const secrets = placesOf(seen.controlPlane);
+  if (adoption.places === undefined) return { kind: "verifying", pending: [`the keys cannot be read: Secret ${secrets.join(", ")}`] };
+  const bundle = agreed(adoption.places, secrets);
   if ("reason" in bundle) return refused(bundle.reason, bundle.words);
 
   const { blockers, pending, reads } = machinesOf(seen, adoption, bundle.found);
@@ -72,6 +74,7 @@ function refused(reason: Extract<ImportState, { readonly kind: "refused" }>["rea
 /** The one bundle that all places agree on. */
 function agreed(
   places: readonly FoundBundle[],
+  secrets: readonly string[],
 ):
   { readonly found: FoundBundle } | { readonly reason: "BundleNotFound" | "BundlesDiffer" | "Refused"; readonly words: readonly string[] } {
   const broken = places.filter((place) => place.problem !== undefined);
@@ -81,7 +84,7 @@ function agreed(
     return {
       reason: "BundleNotFound",
       words: [
-        "The keys of the running cluster were not found: there is no Secret <name>-state, no status.secretBundle. Put them into a Secret and name it with talos-operator.dev/import-bundle; keys are never made for an import.",
+        `The keys of the running cluster were not found: neither Secret ${secrets.join(", ")} nor status.secretBundle holds them. Put them into a Secret and name it with talos-operator.dev/import-bundle; keys are never made for an import.`,
       ],
     };
   const other = places.find((place) => place.fingerprint !== first.fingerprint);

@@ -52,9 +52,9 @@ export async function findBundles(
   const secrets = client.resource<Secret>(secretType);
   const named = words?.[annotations.importBundle];
   const own = bundleSecretName(name, 1);
-  const names = [...(named === undefined || named === "" ? [] : [named]), `${name}-state`, ...(isOwnAbsent ? [] : [own])];
+  const names = placesOf(controlPlane).filter((place) => place !== own || !isOwnAbsent);
   const read: (FoundBundle & { readonly bundle?: SecretsBundle })[] = [];
-  for (const secretName of new Set(names)) {
+  for (const secretName of names) {
     const secret = await secrets.tryGet({ namespace, name: secretName });
     const source = `Secret ${secretName}`;
     if (secret === undefined) {
@@ -69,6 +69,12 @@ export async function findBundles(
   // A config without keys is none of the places; one that holds some of them is refused as a spec.
   if (written?.fingerprint !== undefined) read.push(parsed(written.text.reveal(), written.source, "controlplane.yaml"));
   return { places: read.map(({ bundle: _keys, ...place }) => place), bundle: read.find((one) => one.bundle !== undefined)?.bundle };
+}
+
+/** Names of the Secrets that may hold the keys of a cluster, in the order in which they are read. */
+export function placesOf({ metadata: { name, annotations: words } }: TalosControlPlane): readonly string[] {
+  const named = words?.[annotations.importBundle];
+  return [...new Set([...(named === undefined || named === "" ? [] : [named]), `${name}-state`, bundleSecretName(name, 1)])];
 }
 
 /** `undefined` for a Secret of that name without any keys in it: it is somebody else's. */

@@ -209,8 +209,8 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/execute.ts`,
-        find: `log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");`,
-        replace: `log.info({ action: "CreateBundle", secret, key: bundle.certs.os.key }, "Creating secrets bundle");`,
+        find: `log.info({ action: "CreateBundle", secretName: secret }, "Creating secrets bundle");`,
+        replace: `log.info({ action: "CreateBundle", secretName: secret, key: bundle.certs.os.key }, "Creating secrets bundle");`,
       },
     ],
   },
@@ -220,8 +220,8 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/execute.ts`,
-        find: `log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");`,
-        replace: `log.info({ action: "CreateBundle", secret, note: bundle.certs.os.key.split("\\n")[1]?.slice(16) }, "Creating secrets bundle");`,
+        find: `log.info({ action: "CreateBundle", secretName: secret }, "Creating secrets bundle");`,
+        replace: `log.info({ action: "CreateBundle", secretName: secret, note: bundle.certs.os.key.split("\\n")[1]?.slice(16) }, "Creating secrets bundle");`,
       },
     ],
   },

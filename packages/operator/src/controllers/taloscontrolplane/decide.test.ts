@@ -671,7 +671,12 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       looks: healthy,
       kubeconfig: { kind: "present", value: { expiresAt: undefined, isOurs: false } },
     },
-    want: { rule: "waitOrSettle", ready: "NameConflict", state: "Bootstrapped" },
+    want: {
+      rule: "waitOrSettle",
+      ready: "NameConflict",
+      says: /^Secret [a-z0-9]+-kubeconfig is not this cluster's/,
+      state: "Bootstrapped",
+    },
   },
   {
     name: "is ready when every member votes and every node is ready",

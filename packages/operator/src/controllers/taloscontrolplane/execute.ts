@@ -377,7 +377,7 @@ async function createBundle(secret: string, effects: Effects): Promise<void> {
   const given = written === undefined ? await demandGiven(effects) : undefined;
   const chosen = given === undefined ? {} : { trustdToken: given.token, authorities: { os: given.authority } };
   const bundle = written ?? (await generateSecretsBundle({ contract, clock: backdated, random, keys, serviceAccountKey, ...chosen }));
-  log.info({ action: "CreateBundle", secret }, "Creating secrets bundle");
+  log.info({ action: "CreateBundle", secretName: secret }, "Creating secrets bundle");
   const outcome = await bundles.create({ namespace, name: secret }, name, bundle);
   session.bundle = undefined;
   session.forgetServiceAccountKey();

@@ -18,7 +18,7 @@ export async function takeBundle(action: Extract<Action, { readonly kind: "TakeB
     throw new EffectError("PRECONDITION_GONE", "the keys that were found are not those that were verified");
   await effects.demandAlone(true);
   if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
-  log.info({ action: "TakeBundle", secret: action.secret }, "Taking over the secrets bundle");
+  log.info({ action: "TakeBundle", secretName: action.secret }, "Taking over the secrets bundle");
   await bundles.create({ namespace, name: action.secret }, name, bundle);
   session.bundle = undefined;
   effects.event(seen.controlPlane, "Imported", "TakeBundle", `Copied the cluster's keys into Secret ${action.secret}.`);

@@ -1,3 +1,4 @@
+import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import type { Rule, Waiting, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
@@ -10,6 +11,7 @@ import { planMachines } from "../membership/plan-machines.ts";
 import type { StoppedMachine } from "../membership/plan-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
+import { accessOwner } from "./access.ts";
 import { waitingOfGoingPools } from "./deletion.ts";
 
 /** The last rule: nothing to do now. Says what the cluster waits for, the gravest first, or that it is as asked for. */
@@ -86,13 +88,24 @@ function waitingOfNodes(seen: Observed, facts: ClusterFacts): Waiting | undefine
   if (unready.length > 0) {
     return { reason: unreadyReason(unready, facts), message: nodesState(seen, seen.machines).message };
   }
-  if (access.some((one) => one.kind === "present" && !one.value.isOurs))
+  const foreign = foreignAccess(seen);
+  if (foreign.length > 0)
     return {
       reason: "NameConflict",
-      message: "A Secret with the name of the kubeconfig or talosconfig exists and is not this cluster's. Rename or remove it.",
+      message: foreign.map((name) => `Secret ${name} is not this cluster's. Rename or remove it.`).join(" "),
     };
   if (access.some((one) => one.kind !== "present")) return { reason: "Unobserved", message: "The access Secrets are being written." };
   return undefined;
+}
+
+/** Secrets of somebody else that have the names of the kubeconfig and the talosconfig. */
+function foreignAccess(seen: Observed): readonly string[] {
+  const owner = accessOwner(seen);
+  const places = [
+    { name: kubeconfigSecretName(owner), access: seen.kubeconfig },
+    { name: talosconfigSecretName(owner), access: seen.talosconfig },
+  ];
+  return places.flatMap(({ name, access }) => (access.kind === "present" && !access.value.isOurs ? [name] : []));
 }
 
 function reasonBeforeEtcd(missing: readonly SeenMachine[], facts: ClusterFacts): Waiting["reason"] {
