@@ -77,6 +77,12 @@
   resources: [deployments]
   verbs: [list]
 {{- end }}
+{{- if .Values.rbac.detectOtherOperators }}
+# objects of published kinds that are not served are counted once, when a process starts, and named in its log
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosclusteraddonreleases, talosclusteraddons, talosetcdbackups, talosetcdbackupschedules]
+  verbs: [list]
+{{- end }}
 {{- end }}
 
 {{- define "talos-operator.ownNamespaceRules" -}}

@@ -32,6 +32,7 @@ import { createConfigReferences } from "./references/config-references.ts";
 import type { SpecOptions } from "./controllers/taloscontrolplane/spec/spec-options.ts";
 import { createReferences } from "./references/references.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
+import { reportUnserved } from "./neighbours/unserved-kinds.ts";
 import { createResults } from "./results/results.ts";
 import { createTimedFiles } from "./results/timed-files.ts";
 import { createOperatorFigures } from "./metrics/figures.ts";
@@ -233,7 +234,11 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   });
 
   return {
-    run: (signal) => manager.run(signal),
+    async run(signal) {
+      const reporting = reportUnserved(client, log, { namespace: options.namespace, signal });
+      await manager.run(signal);
+      await reporting;
+    },
     health: () => manager.health(),
     lastDecision: (key) => current?.lastDecision(key),
   };

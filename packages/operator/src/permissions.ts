@@ -149,6 +149,13 @@ export const permissions: readonly Permission[] = [
     verbs: ["list"],
   },
   {
+    feature: "neighbours",
+    why: "objects of published kinds that are not served are counted once, when a process starts, and named in its log",
+    group: talos,
+    resources: ["talosclusteraddonreleases", "talosclusteraddons", "talosetcdbackups", "talosetcdbackupschedules"],
+    verbs: ["list"],
+  },
+  {
     feature: "leader-election",
     why: "one process acts at a time",
     group: "coordination.k8s.io",
