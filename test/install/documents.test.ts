@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 
 const root = new URL("../../", import.meta.url);
@@ -34,6 +34,15 @@ describe("the table of promises", () => {
       for (const path of pathsIn(files)) assert.ok(isThere(path), `${id} names ${path}, which is not there`);
     }
   });
+});
+
+it("every package names the licence that LICENSE holds, which takes the place of a header in each file (B135)", () => {
+  assert.match(read("LICENSE"), /^\s*Apache License\s+Version 2\.0/);
+  const packages = readdirSync(new URL("packages/", root)).map((name) => `packages/${name}/package.json`);
+  for (const path of ["package.json", ...packages]) {
+    const { license } = JSON.parse(read(path)) as { readonly license?: string };
+    assert.equal(license, "Apache-2.0", path);
+  }
 });
 
 describe("the map of folders", () => {
