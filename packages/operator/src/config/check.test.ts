@@ -84,6 +84,25 @@ describe("what Talos would refuse is told before a machine sees it", () => {
       assert.match(found.kind === "trouble" ? found.words : "", begins);
     });
 
+  for (const { name, patch, words } of [
+    {
+      name: "a value of another type",
+      patch: { machine: { sysctls: "x" } },
+      words:
+        "configPatches[0]: WRONG_TYPE: machine.sysctls: cannot construct !!str `x` into map[string]string. Give a value of the named type",
+    },
+    {
+      name: "a kind that Talos does not have",
+      patch: { apiVersion: "v1alpha1", kind: "Nope" },
+      words:
+        'configPatches[0]: UNKNOWN_KIND: "Nope" "v1alpha1": not registered. Check the spelling of `kind` and the Talos version that introduced it',
+    },
+  ])
+    test(`the place of ${name} is there once, and no line of a text that nobody wrote`, () => {
+      const found = check("v1.13.9", { configPatches: [patch] });
+      assert.equal(found.kind === "trouble" ? found.words : "", words);
+    });
+
   test("trouble that no entry makes is told without one", () => {
     const found = check("v1.13.9", { configPatches: [fine] }, { cni: { name: "custom", urls: ["file:///etc/passwd"] } });
     assert.doesNotMatch(found.kind === "trouble" ? found.words : "configPatches", /configPatches/);

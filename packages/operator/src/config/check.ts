@@ -138,10 +138,20 @@ function errorsOf(text: string, { version, platform }: Omit<RenderInput, "secret
   return validateMachineConfig(text, { mode, contract: contractFor(version) }).errors;
 }
 
+/** Where the machinery says it found the trouble: in a text that the operator made of the entry, whose lines nobody wrote. */
+const MACHINERY_PLACE = /error decoding document \S+ \(line \d+\): (?:yaml: construct errors:\s+line \d+: )?/;
+const OUR_PLACE = / \((?:document|path|line|column) [^()]*\)(?=\. )/;
+
+/** The place once: the path in the entry, which is what its author finds again. */
+function placedOnce({ message, path = "" }: ConfigError): string {
+  if (!MACHINERY_PLACE.test(message)) return message;
+  return message.replace(OUR_PLACE, "").replace(MACHINERY_PLACE, path === "" ? "" : `${path}: `);
+}
+
 /** The error's own words, except where they quote what stands under an unknown key: that may be anything, a password too. */
 function wordsFor(error: ConfigError): string {
   // The generated config is there, so what lacks its document is an entry without content; null at the top is dropped by the API.
   if (error.code === "MISSING_DOCUMENT") return "an entry is empty. Remove it, or write what it should change";
-  if (error.code !== "UNKNOWN_FIELD") return error.message;
+  if (error.code !== "UNKNOWN_FIELD") return placedOnce(error);
   return `${error.code}: unknown field ${error.path ?? ""} in document ${error.document ?? "v1alpha1"}. Check its spelling and indentation`;
 }
