@@ -42,7 +42,7 @@ test("a cluster is validated, gets its keys, a control plane and workers, is wai
     ...real,
     send(request, options) {
       note();
-      const step = request.method === "GET" ? undefined : writtenStep(request.path, (request.body ?? {}) as Written);
+      const step = request.method === "GET" ? undefined : writtenStep(request.path, request.body ?? {});
       if (step !== undefined) steps.push(step);
       return real.send(request, options);
     },
