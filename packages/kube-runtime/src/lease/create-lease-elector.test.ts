@@ -5,6 +5,7 @@ import { createKubeClient } from "../client/kube-client.ts";
 import { createFakeApi, createMemoryLog, createSeededRandom, createVirtualTime, type FakeApi, type VirtualTime } from "../testing/index.ts";
 import { createLeaseElector } from "./create-lease-elector.ts";
 import type { Lease } from "./lease-record.ts";
+import { isStopInOrder, LeadershipOver } from "./leadership-over.ts";
 import type { Leadership, LeadershipEnd, LeaseElectorOptions } from "./types.ts";
 
 const leases = "/apis/coordination.k8s.io/v1/leases";
@@ -234,6 +235,63 @@ describe("lease election", () => {
     assert.equal(term?.signal.aborted, true);
     await a.stop();
     assert.equal(record(api)?.holderIdentity, "thief", "somebody else's lease must not be released");
+  });
+
+  it("does not confirm when its own time ran out while it asked", async () => {
+    const [api, time] = [createFakeApi(), createVirtualTime()];
+    const a = stand(api, time, "a");
+    await time.settle();
+    api.onRequest = ({ method }) => {
+      if (method === "GET") time.setClock(time.now() + 60_000);
+      return undefined;
+    };
+    assert.equal(await a.terms[0]?.confirm(), false);
+    api.onRequest = undefined;
+    await a.stop();
+  });
+
+  it("counts the time since its last renewal also when its clock is set back", async () => {
+    const [api, time] = [createFakeApi(), createVirtualTime()];
+    const line = cuttable(api.transport());
+    const a = stand(api, time, "a", { transport: line });
+    await time.advance(5_000);
+    line.isCut = true;
+    time.setClock(time.now() - 3_600_000);
+    await time.advance(7_000);
+    const left = a.terms[0]?.remainingMs() ?? Infinity;
+    assert.ok(left <= 15_000 - 6_000, `${left} ms are left by its own account`);
+    await a.stop();
+  });
+
+  it("writes a duration of no whole seconds down as the next longer one", async () => {
+    const [api, time] = [createFakeApi(), createVirtualTime()];
+    const a = stand(api, time, "a", { leaseDurationMs: 15_500 });
+    await time.settle();
+    assert.equal(record(api)?.leaseDurationSeconds, 16);
+    await a.stop();
+  });
+
+  it("waits as long as the lease of the holder says, though its own would be shorter", async () => {
+    const [api, time] = [createFakeApi(), createVirtualTime()];
+    api.put(leases, {
+      metadata: { namespace: "ns", name: "operator" },
+      spec: { holderIdentity: "a", leaseDurationSeconds: 60, acquireTime: "2025-01-01T00:00:00.000000Z", leaseTransitions: 4 },
+    } as Lease);
+    const b = stand(api, time, "b");
+    await time.advance(59_000);
+    assert.equal(b.terms.length, 0);
+    await time.advance(10_000);
+    assert.equal(b.terms.length, 1);
+    await b.stop();
+  });
+
+  it("tells only a process that was told to stop that its lease is still its own", () => {
+    const ends: readonly LeadershipEnd[] = ["stopped", "taken", "renewal-failed", "resigned"];
+    assert.deepEqual(
+      ends.filter((why) => isStopInOrder(new LeadershipOver(why))),
+      ["stopped"],
+    );
+    assert.equal(isStopInOrder(new Error("another")), false);
   });
 
   it("gives every term a higher fencing token", async () => {

@@ -4,6 +4,7 @@ import { createKubeClient } from "../client/kube-client.ts";
 import { isConflict } from "../client/error-predicates.ts";
 import type { ResourceType } from "../request/resource-type.ts";
 import { createFakeApi } from "../testing/index.ts";
+import { deleteExactly } from "./delete-exactly.ts";
 import { addFinalizer, hasFinalizer, isBeingDeleted, removeFinalizer } from "./finalizers.ts";
 import { keyText, parseKey } from "./kube-object.ts";
 import { controllerOf, controllerReference, isControlledBy } from "./owner-references.ts";
@@ -80,4 +81,20 @@ describe("owner references", () => {
 
 it("turns keys into text and back", () => {
   for (const key of [{ name: "a" }, { namespace: "ns", name: "a" }]) assert.deepEqual(parseKey(keyText(key)), key);
+});
+
+describe("a deletion of one very object", () => {
+  it("names it by its UID, so that it never meets a successor of the same name", async () => {
+    const { api, resource } = start();
+    const object = api.put(things, { metadata: { namespace: "ns", name: "a" } });
+    await deleteExactly(resource, object);
+    assert.deepEqual(
+      api.requests.map(({ method, body }) => [method, (body as { readonly preconditions?: unknown }).preconditions]),
+      [["DELETE", { uid: object.metadata?.uid }]],
+    );
+  });
+
+  it("is refused for an object that no server told", async () => {
+    await assert.rejects(deleteExactly(start().resource, { metadata: { namespace: "ns", name: "a" } }), RangeError);
+  });
 });

@@ -6,6 +6,7 @@ describe("an answer that stays the same", () => {
   const cases = [
     { what: "is asked once", asks: [["a", 0], ["a", 19_999]], expected: [1, 1] },
     { what: "is asked again after 20 s", asks: [["a", 0], ["a", 20_000]], expected: [1, 2] },
+    { what: "is asked again when the clock was set back", asks: [["a", 3_600_000], ["a", 0]], expected: [1, 2] },
     { what: "is asked again when another key answers", asks: [["a", 0], ["b", 1], ["a", 2]], expected: [1, 2, 3] },
     { what: "is not kept for a machine whose key is unknown", asks: [[undefined, 0], [undefined, 1]], expected: [1, 2] },
   ] as const; // prettier-ignore

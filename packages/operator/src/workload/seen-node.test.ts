@@ -26,6 +26,12 @@ const cases: readonly (readonly [string, Partial<SeenNode>, { uuid: string; addr
   ["another UUID at the same address", { uuid: "ff112233-4455-6677-8899-aabbccddeeff" }, { uuid, address: "10.0.0.1" }, false],
   ["a machine without UUID, by its address", {}, { uuid: "", address: "10.0.0.1" }, true],
   ["a machine without UUID, at another address", {}, { uuid: "", address: "10.0.0.2" }, false],
+  [
+    "a machine without UUID, at an address that only begins as its own",
+    { addresses: ["10.0.0.11"] },
+    { uuid: "", address: "10.0.0.1" },
+    false,
+  ],
   ["a Node without UUID, by its address", { uuid: "" }, { uuid, address: "10.0.0.1" }, true],
   [
     "a UUID that vendors ship by the thousand proves nothing",

@@ -79,6 +79,7 @@ describe("version", () => {
     const client = clientOf({ [`${M}/Version`]: reply({ version: { tag: "v1.13.9" }, metadata: { hostname: "10.5.0.77" } }) }).client;
     await rejectsWith(client.version(), "MALFORMED_REPLY");
     await rejectsWith(client.version({ node: "10.5.0.78" }), "MALFORMED_REPLY");
+    await rejectsWith(client.version({ node: "10.5.0.7" }), "MALFORMED_REPLY");
     assert.equal((await client.version({ node: "10.5.0.77" })).tag, "v1.13.9");
   });
   test("IN68: takes a reply with fields and values of a newer Talos, and loses nothing that it knows", async () => {
@@ -524,4 +525,10 @@ test("events are told by kind, and unknown ones are passed on", async () => {
   ]);
   const request = channel.calls[0]?.request as machine.EventsRequest;
   assert.deepEqual([request.tailEvents, request.withActorId], [-1, "actor"]);
+});
+
+test("a reboot is an orderly one unless another is asked for", async () => {
+  const { client, channel } = clientOf({ [`${M}/Reboot`]: () => create(machine.RebootResponseSchema, { messages: [{ actorId: "b" }] }) });
+  await client.reboot({});
+  assert.equal((channel.calls[0]?.request as machine.RebootRequest).mode, machine.RebootRequest_Mode.DEFAULT);
 });

@@ -37,6 +37,14 @@ describe("images from Talos 1.13", () => {
     assert.deepEqual([containerd?.driver, containerd?.namespace, imageRef], [1, 1, "ghcr.io/siderolabs/installer:v1.14.0"]);
   });
 
+  test("are not there when the stream ends after a layer", async () => {
+    const layer = { layerId: "sha256:cd", progress: { status: 2 as const, offset: 20n, total: 20n } };
+    const { client } = clientOf({
+      [`${S}/Pull`]: () => [create(machine.ImageServicePullResponseSchema, { response: { case: "pullProgress", value: layer } })],
+    });
+    await rejectsWith(collect(client.imagePull({ reference: "own/image:1", store: "system" })), "UNAVAILABLE");
+  });
+
   test("are brought along in pieces, after the store that they are for", async () => {
     const { client, request } = clientOf({
       [`${S}/Import`]: () => create(machine.ImageServiceImportResponseSchema, { name: "own/image:1" }),

@@ -179,3 +179,10 @@ test("kstatus: what is about to begin makes Progressing true, and leaves what is
   assert.equal(reasonOf(said("Progressing", "ChangingConfiguration")), "ChangingConfiguration");
   assert.equal(reasonOf(said("Ready", "NodesNotReady")), "NodesNotReady");
 });
+
+test("kstatus: a pause leaves what was said of the object, apart from what is under way", () => {
+  const words = conditionFor("Paused", "ReconcileModeDisable", "The annotation says disable.");
+  const { keepsOthers, drops } = pausedStatus(pool(allReady), [words]);
+  assert.equal(keepsOthers, true);
+  assert.deepEqual(drops, ["DryRun", "Reconciling", "Stalled"]);
+});

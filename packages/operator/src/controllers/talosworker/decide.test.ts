@@ -214,3 +214,10 @@ test("worker: the columns count ready nodes and show what runs", () => {
   const { running: fields } = decideWorker(seen({ machines: [running(1, "v1.13.10"), running(2, "v1.13.9")] }), FINALIZER);
   assert.deepEqual(fields, { observedVersion: "v1.13.9, v1.13.10", wantedMachines: 2, readyMachines: 1, machines: "1/2" });
 });
+
+for (const state of ["Installing", "Unreachable", "Booting", "Available"])
+  test(`a pool that goes without a control plane keeps a machine that is ${state}, for it may hold a configuration`, () => {
+    const machines = [machine(1, "WaitingForMachines", state), machine(2, "WaitingForMachines", "Pending")];
+    const decision = decideWorker(seen({ worker: worker(2, going), controlPlane: undefined, machines }), FINALIZER);
+    assert.deepEqual(decision.release, ["demo-workers-10.0.1.2"]);
+  });

@@ -48,3 +48,20 @@ describe("etcd while control planes are replaced", () => {
 
   it("is unknown where nobody answers, staying or leaving", () => assert.equal(told(others, {}).reason, "NoAnswer"));
 });
+
+describe("etcd without a majority", () => {
+  it("has lost its quorum when one of two members is gone, and needs both", () => {
+    const stuck = running({ service: "Running", isHealthy: false, members: undefined, leader: "0", localMember: undefined } as never);
+    const seen = observed({
+      controlPlane: controlPlane(2),
+      facts: facts({
+        machines: ["10.0.0.1", "10.0.0.2"].map((address, index) => configured(address, "controlplane", "demo", { memberId: `${index}a` })),
+        bootstrapDone: founded,
+      }),
+      looks: { "10.0.0.1": stuck, "10.0.0.2": silent },
+    });
+    const { reason, message } = etcdHealth(seen);
+    assert.equal(reason, "QuorumLost");
+    assert.match(message, /of 2 members only demo-10\.0\.0\.1 runs, and 2 are needed/);
+  });
+});

@@ -41,3 +41,17 @@ test("a machine that is configured with static network settings counts as one th
   const hashes = [machine, withMeta].map((one) => planMachines({ ...seen, machines: [one] }, facts()).facts.machines[0]?.metaHash);
   assert.deepEqual(hashes, [NO_META, UNSURE_META]);
 });
+
+test("settings that arrived are not remembered as failed any more, and what failed beside them is", () => {
+  const failedWith = (configHash: string): object => {
+    const fact = configured("10.0.0.1", "controlplane", "demo", {
+      metaHash: NO_META,
+      failed: { at: 0, configHash, why: "refused" } as never,
+    });
+    const state = metaState(fact, first, config(first, first.hash));
+    assert.ok(state?.kind === "learn");
+    return { ...state.next.failed };
+  };
+  assert.deepEqual(failedWith("meta-hash-of-before"), {});
+  assert.deepEqual(failedWith("hash-of-a-configuration"), { at: 0, configHash: "hash-of-a-configuration", why: "refused" });
+});

@@ -10,7 +10,7 @@ import { demandMachine } from "./demand-machine.ts";
 function showing(uuid: string | undefined, mac: string): TalosClient {
   const resources = {
     get: async (kind: unknown) => (kind === resourceKinds.systemInformation ? { spec: { uuid } } : undefined),
-    list: async () => [{ spec: { type: "ether", kind: "", permanentAddress: mac, hardwareAddress: mac } }],
+    list: async () => (mac === "" ? [] : [{ spec: { type: "ether", kind: "", permanentAddress: mac, hardwareAddress: mac } }]),
   };
   return { resources } as unknown as TalosClient;
 }
@@ -47,6 +47,11 @@ describe("the machine on the connection of an effect", () => {
   test("IN62: is taken among clones by a hardware address that was written down, and refused by any other", async () => {
     await demandMachine(showing(one.uuid, "mac-10.0.0.1"), one.name, one.uuid, signal, cloned);
     const call = demandMachine(showing(one.uuid, "mac-10.0.0.2"), one.name, one.uuid, signal, cloned);
+    await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
+  });
+
+  test("is refused among clones when it shows no hardware address", async () => {
+    const call = demandMachine(showing(one.uuid, ""), one.name, one.uuid, signal, cloned);
     await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE"));
   });
 

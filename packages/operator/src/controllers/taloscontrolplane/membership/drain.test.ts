@@ -161,6 +161,13 @@ const cases: readonly Case[] = [
     expect: "wait",
     says: /90 min/,
   },
+  {
+    title: "waits where the pool says so, whatever the control plane says",
+    drain: drain(blocked, { ranMs: 60 * MINUTE }),
+    onControlPlane: { [annotations.drainPolicy]: "Skip" },
+    onWorker: { [annotations.drainPolicy]: "Wait" },
+    expect: "wait",
+  },
   { title: "skips where the pool says so", onWorker: { [annotations.drainPolicy]: "Skip" }, expect: "ready" },
   {
     title: "takes an unknown policy for none and says so",

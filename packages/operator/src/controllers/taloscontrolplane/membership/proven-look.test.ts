@@ -125,3 +125,16 @@ test("a container that runs with this cluster's certificate and another card say
   );
   assert.equal(withUuid.kind === "silent" && withUuid.claimed, undefined);
 });
+
+test("a machine without a UUID that lost one of its network cards is the same machine", () => {
+  const fact = own({ uuid: "", macs: ["mac-a", "mac-b"] });
+  assert.equal(compareIdentity(facts({ machines: [fact] }), fact, { uuid: undefined, macs: ["mac-b"] }), "same");
+});
+
+test("what answers at the new address of a machine without a UUID, and tells no hardware, is not taken for it", () => {
+  const known = facts({ machines: [own({ uuid: "", macs: ["mac-a"] })] });
+  const untold = running(undefined, { hardware: { uuid: undefined, macs: [] } });
+  const look = provenLook(known, { ...declared, address: "10.0.0.77" }, untold);
+  assert.equal(look.kind === "silent" && look.stopped?.reason, "IdentityMismatch");
+  assert.equal(provenLook(known, { ...declared, address: "10.0.0.1" }, untold), untold);
+});
