@@ -5,15 +5,22 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { mutants } from "./index.ts";
 import type { Mutant } from "./mutant.ts";
+import { readIndependent, writeNoticed } from "./independent/adapters/lists.ts";
+import { readCovering, search } from "./independent/adapters/search.ts";
+import { mutantOf, sampleOf } from "./independent/fault.ts";
 import { play, processorSecondsOfChildren, type Outcome } from "./adapters/play.ts";
 import { unplantable } from "./required.ts";
 import { effortLine, guardsLine, readEffort, readTable, tableOf } from "./table.ts";
 
 const HELP = `npm run mutants -- [NAME...] [--only-guards] [--list] [--slice I/N|auto] [--write] [-o json]
+npm run mutants -- --independent [NAME...] [--sample] [--search] [--list] [--slice I/N|auto] [--write] [-o json]
 
 Plants faults into the product, one after the other, and plays what must notice each: simulated lives, or tests.
 --only-guards plays those that take one check of an effect away, and tells how many of them are noticed.
---slice auto plays a tenth, which one is told by the commit. --write puts the outcomes into docs/reference/mutants.md.
+--slice auto plays a tenth, which one is told by the commit, and a thirtieth of the independent faults. --write puts the outcomes into
+docs/reference/mutants.md.
+--independent plays the faults that somebody thought of who had read no test; --sample the first eight of each area.
+--search looks for a test that notices, among all that run the faulted text, cheapest first; --write then puts it into the list.
 Exit code 1 when one was not noticed.
 `;
 
@@ -23,6 +30,9 @@ const { values, positionals } = parseArgs({
     list: { type: "boolean", default: false },
     slice: { type: "string" },
     "only-guards": { type: "boolean", default: false },
+    independent: { type: "boolean", default: false },
+    sample: { type: "boolean", default: false },
+    search: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     output: { type: "string", short: "o" },
     help: { type: "boolean", default: false },
@@ -35,6 +45,7 @@ const pagePath = fileURLToPath(new URL("../../../../docs/reference/mutants.md", 
 if (values.help) process.stdout.write(HELP);
 else if (values.output !== undefined && !isJson) fail(`-o takes json, not "${values.output}"`);
 else if (values.list) list();
+else if (values.search) await searchAll(chosen());
 else await playAll(chosen());
 
 function list(): void {
@@ -46,16 +57,43 @@ function list(): void {
 }
 
 function chosen(): readonly Mutant[] {
+  const all = values.independent ? independent() : mutants;
   if (positionals.length > 0) {
-    const unknown = positionals.find((name) => !mutants.some((mutant) => mutant.name === name));
+    const unknown = positionals.find((name) => !all.some((mutant) => mutant.name === name));
     if (unknown !== undefined) fail(`there is no mutant "${unknown}"; --list names them`);
-    return mutants.filter(({ name }) => positionals.includes(name));
+    return all.filter(({ name }) => positionals.includes(name));
   }
-  const some = values["only-guards"] ? mutants.filter(({ isGuard }) => isGuard === true) : mutants;
+  const some = values["only-guards"] ? all.filter(({ isGuard }) => isGuard === true) : all;
   if (values.slice === undefined) return some;
   const { index, count } = sliceOf(values.slice);
   process.stderr.write(`slice ${index}/${count}\n`);
-  return some.filter((_mutant, position) => position % count === index);
+  const every = (list: readonly Mutant[], nth: number): readonly Mutant[] => list.filter((_mutant, position) => position % nth === index);
+  // The others are many, and each of them has a test that runs with everything anyway.
+  return values.slice === "auto" && !values.independent ? [...every(some, count), ...every(independent(), 3 * count)] : every(some, count);
+}
+
+/** Those that are faults; without a search, those of them that a test is known to notice. */
+function independent(): readonly Mutant[] {
+  const all = readIndependent();
+  return (values.sample ? sampleOf(all) : all)
+    .filter(({ none, noticedBy }) => none === undefined && (values.search || positionals.length > 0 || noticedBy !== undefined))
+    .map((fault) => mutantOf(fault));
+}
+
+async function searchAll(wanted: readonly Mutant[]): Promise<void> {
+  const faults = readIndependent();
+  const map = await readCovering(faults, (line) => process.stderr.write(`${line}\n`));
+  let missed = 0;
+  for (const { name, tests = [] } of wanted) {
+    const fault = faults.find((one) => one.name === name);
+    if (fault === undefined || (tests.length > 0 && positionals.length === 0)) continue;
+    const { file, by, detail, seconds } = await search(fault, map);
+    if (file === undefined) missed += 1;
+    else if (values.write) writeNoticed(new Map([[name, file]]));
+    const said = file === undefined ? `NOT NOTICED ${detail}` : `noticed by ${file}: ${by.join(", ")}`;
+    process.stdout.write(`${name.padEnd(34)} ${said} (${seconds} s)\n`);
+  }
+  process.exitCode = missed === 0 ? 0 : 1;
 }
 
 function sliceOf(text: string): { readonly index: number; readonly count: number } {
@@ -108,7 +146,8 @@ async function playAll(wanted: readonly Mutant[]): Promise<void> {
     const processorAfter = processorSecondsOfChildren();
     const isWhole = wanted.length === mutants.length && processorBefore !== undefined && processorAfter !== undefined;
     const effort = isWhole ? effortLine((processorAfter - processorBefore) / 60) : readEffort(page);
-    for (const { mutant, isCaught, by } of outcomes) before.set(mutant.name, isCaught ? by.join(", ") : "not noticed");
+    for (const { mutant, isCaught, by } of outcomes)
+      if (mutants.includes(mutant)) before.set(mutant.name, isCaught ? by.join(", ") : "not noticed");
     writeFileSync(pagePath, tableOf(mutants, before, effort, unplantable));
     execFileSync(process.execPath, [
       fileURLToPath(new URL("../../../../node_modules/prettier/bin/prettier.cjs", import.meta.url)),

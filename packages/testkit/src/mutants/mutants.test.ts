@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { mutants } from "./index.ts";
+import { readIndependent } from "./independent/adapters/lists.ts";
+import { executedIn, placeOf } from "./independent/executed.ts";
+import { mutantOf } from "./independent/fault.ts";
 import { play, staleEdits } from "./adapters/play.ts";
 import { required } from "./required.ts";
 import { readTable } from "./table.ts";
@@ -35,4 +38,60 @@ describe("planted faults", () => {
       const outcome = await play(mutant);
       assert.ok(outcome.isCaught, outcome.detail);
     });
+});
+
+describe("independent faults", () => {
+  const faults = readIndependent();
+
+  it("have names of their own, and say what they break or why they are none", () => {
+    const names = [...mutants, ...faults].map(({ name }) => name);
+    assert.deepEqual(
+      names.filter((name, position) => names.indexOf(name) !== position),
+      [],
+    );
+    for (const { name, breaks, none, was, is } of faults) {
+      assert.match(none ?? breaks, /[^.]\.$/, name);
+      assert.notEqual(was, is, name);
+    }
+  });
+
+  it("fit the source as it is now", () => {
+    assert.deepEqual(
+      faults.flatMap((fault) => staleEdits(mutantOf(fault)).map((stale) => `${fault.name}: ${stale}`)),
+      [],
+    );
+  });
+
+  it("name a test file that is there", () => {
+    const root = new URL("../../../../", import.meta.url);
+    assert.deepEqual(
+      faults.filter(({ noticedBy }) => noticedBy !== undefined && !existsSync(new URL(noticedBy, root))).map(({ name }) => name),
+      [],
+    );
+  });
+
+  it("are known to be run by a process that reaches their text", () => {
+    const fault = { name: "f", area: "K1", file: "packages/a.ts", was: "if (x) yes();", is: "if (x) no();", breaks: "It breaks." };
+    const source = "begin(); if (x) yes();";
+    const place = placeOf(fault, source);
+    assert.deepEqual(place?.offsets, [9, 16, 18]);
+    const coverage = (inner: number): Parameters<typeof executedIn>[0] => ({
+      result: [
+        {
+          url: "file:///r/packages/a.ts",
+          functions: [
+            {
+              ranges: [
+                { startOffset: 0, endOffset: source.length, count: 1 },
+                { startOffset: 9, endOffset: source.length, count: inner },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+    assert.deepEqual(executedIn(coverage(2), [place ?? assert.fail()]), ["f"]);
+    assert.deepEqual(executedIn(coverage(0), [place ?? assert.fail()]), []);
+    assert.equal(placeOf(fault, "other"), undefined);
+  });
 });

@@ -37,8 +37,8 @@ export function processorSecondsOfChildren(): number | undefined {
   return (Number(values[13]) + Number(values[14])) / 100;
 }
 
-/** Plays one in processes of its own: a planted fault stays in the process. */
-export async function play(mutant: Mutant): Promise<Outcome> {
+/** Plays one in processes of its own: a planted fault stays in the process, and in those that it starts. */
+export async function play(mutant: Mutant, timeoutMs = 600_000): Promise<Outcome> {
   const begunAt = Date.now();
   const outcome = (isCaught: boolean, by: readonly string[], detail: string): Outcome => ({
     mutant,
@@ -51,14 +51,15 @@ export async function play(mutant: Mutant): Promise<Outcome> {
   if (stale !== undefined) return outcome(false, [], `bring the mutant up to date: ${stale}`);
   if (mutant.tests === undefined) {
     const args = ["--seed", "1", "--runs", String(mutant.runs ?? 40), "--mutant", mutant.name, "--until-violation", "--json"];
-    const { stdout, stderr } = await runNode(["--max-semi-space-size=64", simulation, ...args], {});
+    const { stdout, stderr } = await runNode(["--max-semi-space-size=64", simulation, ...args], {}, timeoutMs);
     const report = stdout === "" ? undefined : (JSON.parse(stdout) as Report);
     const by = [...new Set(report?.violations.map(({ invariant }) => invariant))];
     return outcome(by.length > 0, by, report === undefined ? stderr.slice(0, 300) : "");
   }
   for (const file of mutant.tests) {
-    const args = ["--import", planter, "--test-reporter=tap", `${packages}${file}`];
-    const { stdout, code } = await runNode(args, { TALOS_OPERATOR_MUTANT: mutant.name });
+    const args = ["--test-reporter=tap", `${packages}${file}`];
+    const env = { TALOS_OPERATOR_MUTANT: mutant.name, NODE_OPTIONS: `${process.env["NODE_OPTIONS"] ?? ""} --import=${planter}` };
+    const { stdout, code } = await runNode(args, env, timeoutMs);
     const failed = [...stdout.matchAll(/^\s*not ok \d+ - (.*)$/gm)].map(([, name = ""]) => name);
     // A file that cannot even be loaded fails as a whole, and proves nothing.
     if (code !== 0 && /^\s*ok \d+ - /m.test(stdout) && failed.length > 0) return outcome(true, failed.slice(0, 1), file);
@@ -70,9 +71,10 @@ export async function play(mutant: Mutant): Promise<Outcome> {
 function runNode(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  timeout: number,
 ): Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number }> {
   return new Promise((resolve) => {
-    const options = { maxBuffer: 2 ** 26, timeout: 600_000, env: { ...compiledOnce, ...process.env, ...env, NODE_TEST_CONTEXT: "" } };
+    const options = { maxBuffer: 2 ** 26, timeout, env: { ...compiledOnce, ...process.env, ...env, NODE_TEST_CONTEXT: "" } };
     // Exit code 1 is what a caught fault gives.
     execFile(process.execPath, args, options, (failed, stdout, stderr) => resolve({ stdout, stderr, code: failed === null ? 0 : 1 }));
   });
