@@ -3,6 +3,8 @@ import { test } from "node:test";
 import type { TalosChannel } from "@talos-operator/ports";
 import { MachineConnections } from "./connections.ts";
 import type { EtcdStatusFacts, TalosLooks } from "@talos-operator/talos/client";
+import { TalosError } from "@talos-operator/talos/client";
+import { Steady } from "./steady.ts";
 import { LOOK_TIMEOUT_MS, lookAt, lookThrough, seenEtcd } from "./look-at.ts";
 
 const credentials = { kind: "mutual", ca: "CA", certificate: "CERTIFICATE", key: "KEY" } as const;
@@ -124,4 +126,36 @@ test("a member list that is longer than etcd's can be is none, and a member with
     (await keptOf([{ ...one, peerUrls: ["x".repeat(301)] }]))?.map(({ peerUrls }) => peerUrls),
     [[]],
   );
+});
+
+/** A machine on an open connection without proof, which says that it is in this stage. */
+function withoutProof(stage: string): Promise<{ readonly kind: string }> {
+  const client = {
+    peerSpki: () => "KEY",
+    version: async () => ({ tag: "v1.13.9" }),
+    resources: { get: async () => ({ spec: { stage } }), list: async () => [] },
+  };
+  const connections = {
+    maintenance: () => client,
+    closeMaintenance: () => undefined,
+    waiting: new Steady(),
+  } as unknown as MachineConnections;
+  return lookAt({ connections, role: "controlplane", credentials: undefined, mayBeConfigured: false, now: () => 1 });
+}
+
+test("a machine that answers without proof waits only while it says so: one that takes its configuration does not", async () => {
+  assert.equal((await withoutProof("maintenance")).kind, "maintenance");
+  for (const stage of ["installing", "booting", "running"]) assert.equal((await withoutProof(stage)).kind, "silent");
+});
+
+test("a machine that leaves the question for its hardware unanswered is not taken for one that has none", async () => {
+  const unanswered = (): Promise<never> => Promise.reject(new TalosError("DEADLINE_EXCEEDED", { node: "10.0.0.1", method: "List" }, "no answer"));
+  const looks = {
+    resources: { get: async () => ({ spec: { stage: "running", isReady: true, unmetConditions: [] } }), list: unanswered },
+    version: async () => ({ tag: "v1.13.9" }),
+  } as unknown as TalosLooks;
+  const dialer = { dial: () => assert.fail("not asked for"), reaches: async () => assert.fail("not asked for") };
+  const connections = new MachineConnections(dialer, "10.0.0.1");
+  const question = { connections, role: "worker", credentials, mayBeConfigured: true, needsHardware: true, now: () => 1 } as const;
+  assert.equal(await lookThrough(looks, question), undefined);
 });

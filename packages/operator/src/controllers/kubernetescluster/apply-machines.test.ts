@@ -68,6 +68,13 @@ describe("a Machine that is applied", () => {
       assert.equal(applies(), 0);
     });
 
+  it("and was made by somebody else a moment ago is not taken over", async () => {
+    const there = withOwners(wanted, [{ ...owner, name: "other", uid: "2" }]);
+    const { applier, applies } = applierOn((machine) => machine, there);
+    await assert.rejects(applier.apply(wanted, undefined, isThere), /Machine demo-cp-0 exists and is KubernetesCluster other's/);
+    assert.equal(applies(), 0);
+  });
+
   it("is not applied again once it is there", async () => {
     const { applier, applies } = applierOn((machine) => machine);
     const stored = await applier.apply(wanted, undefined, isThere);

@@ -135,6 +135,39 @@ const cases: readonly {
     says: ["Resetting", /hands the leadership/],
   },
   {
+    name: "has the leader of two hand over before it is reset",
+    world: { facts: known(2, 0, { intents: [intentOf("Reset", 1)] }), looks: looks(2), controlPlane: listing(2) },
+    does: ["forfeit demo-10.0.0.1"],
+  },
+  {
+    name: "does not ask a leader again before it had time to hand over",
+    world: {
+      ...three,
+      facts: known(3, 0, { intents: [intentOf("Reset", 1)] }),
+      controlPlane: listing(2, 3),
+      sent: new Map([["ForfeitLeadership/demo-10.0.0.1", { at: NOW - 1_000, outcome: "answered", detail: "" }]]),
+    },
+    does: [],
+  },
+  {
+    name: "asks no leader to hand over before a new operator may disturb",
+    world: { ...three, facts: known(3, 0, { intents: [intentOf("Reset", 1)] }), controlPlane: listing(2, 3), mayDisturb: false },
+    does: [],
+  },
+  {
+    name: "does not go by a list that one told before the machine was wiped",
+    world: {
+      listed: 2,
+      facts: known(3, 0, { intents: [intentOf("Reset", 3)] }),
+      looks: looks(3, {
+        "10.0.0.1": running(member(0, 3), { at: NOW - 10_000 }),
+        "10.0.0.3": inMaintenance("10.0.0.3", { since: NOW - 5_000 }),
+      }),
+    },
+    does: [],
+    says: ["WaitingForQuorum", /is wiped; it is released once etcd's members agree/],
+  },
+  {
     name: "waits for a listed machine that has not joined",
     world: { facts: known(3), looks: looks(3, { "10.0.0.4": silent }), controlPlane: listing(2, 3, 4) },
     does: [],
