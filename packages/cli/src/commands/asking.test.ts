@@ -37,7 +37,7 @@ before(async () => {
   });
   await createKubeClient(api.transport)
     .resource(talosControlPlaneResource)
-    .create({ ...controlPlane, metadata: { namespace: "default", name: "demo" } } as object);
+    .create({ ...controlPlane, metadata: { namespace: "default", name: "demo" } });
 });
 after(async () => {
   await api.close();
@@ -140,7 +140,7 @@ describe("status", () => {
     await createKubeClient(api.transport)
       .resource(namespaceType)
       .create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "watched" } });
-    await client.create({ ...controlPlane, metadata: { namespace: "watched", name: "second" } } as object);
+    await client.create({ ...controlPlane, metadata: { namespace: "watched", name: "second" } });
     let out = "";
     while (!out.includes("second")) {
       await once(stdout, "readable");

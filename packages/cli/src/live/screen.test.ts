@@ -6,7 +6,10 @@ import { clusterNode, machineNode, many, poolNode, waitingNode } from "./testing
 
 const UTF8 = { LANG: "C.UTF-8" };
 
-function stream(size?: { readonly columns: number; readonly rows: number }): { readonly stream: NodeJS.WriteStream; written(): string } {
+function stream(size?: { readonly columns: number; readonly rows: number }): {
+  readonly stream: NodeJS.WriteStream;
+  written(this: void): string;
+} {
   let text = "";
   const fake = { isTTY: size !== undefined, ...size, hasColors: () => true, write: (chunk: string) => (text += chunk) !== "" };
   return {
@@ -44,8 +47,10 @@ describe("a screen", () => {
     const command = `  kubectl --kubeconfig ${"x".repeat(100)}`;
     screen.keep(["Ready after 1.0s."], [command], ["Ctrl-C stops it."]);
     assert.equal(out.written(), `${command}\n`);
+    // oxlint-disable-next-line no-control-regex -- the cursor is moved by it
     assert.match(written(), /\u001b\[0JReady after 1\.0s\.\nCtrl-C stops it\.\n$/);
     screen.show({ trees });
+    // oxlint-disable-next-line no-control-regex -- the cursor is moved by it
     assert.doesNotMatch(written(), /^\u001b\[\d+A/);
   });
 

@@ -19,7 +19,11 @@ export function cutMiddle(text: string, width: number, ellipsis: string): string
   const room = width - ellipsis.length;
   if (room < 2) return cut(text, width, ellipsis);
   const end = Math.ceil(room / 2);
-  return `${beginningOf(text, room - end)}${ellipsis}${[...beginningOf([...text].toReversed().join(""), end)].toReversed().join("")}`;
+  return `${beginningOf(text, room - end)}${ellipsis}${reversed(beginningOf(reversed(text), end))}`;
+}
+
+function reversed(text: string): string {
+  return Array.from(text).toReversed().join("");
 }
 
 export function pad(text: string, width: number): string {

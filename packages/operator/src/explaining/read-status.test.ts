@@ -9,16 +9,19 @@ const found: KubeResponse = {
   status: 200,
   headers: {},
   body: { kind: "List", metadata: { resourceVersion: "1" }, items: [] },
-} as KubeResponse;
-const refused = (status: number, reason: string): KubeResponse =>
-  ({ status, headers: {}, body: { kind: "Status", status: "Failure", reason, message: reason, code: status } }) as KubeResponse;
+};
+const refused = (status: number, reason: string): KubeResponse => ({
+  status,
+  headers: {},
+  body: { kind: "Status", status: "Failure", reason, message: reason, code: status },
+});
 
 function answering(answer: (path: string) => KubeResponse): KubeClient {
   return createKubeClient({
     send: (request: KubeRequest) => Promise.resolve(answer(request.path)),
     watch: () => Promise.reject(new Error("nobody watches")),
     close: () => undefined,
-  } as Parameters<typeof createKubeClient>[0]);
+  });
 }
 
 for (const [what, answer] of [

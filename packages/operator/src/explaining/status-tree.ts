@@ -122,7 +122,7 @@ export function findInTrees(
 }
 
 interface Forest {
-  pool(pool: TalosControlPlane | TalosWorker): TreeNode;
+  pool(this: void, pool: TalosControlPlane | TalosWorker): TreeNode;
   /** Machines of pools that are not there. */
   strays(): readonly TreeNode[];
 }
