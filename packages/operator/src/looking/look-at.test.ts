@@ -149,7 +149,8 @@ test("a machine that answers without proof waits only while it says so: one that
 });
 
 test("a machine that leaves the question for its hardware unanswered is not taken for one that has none", async () => {
-  const unanswered = (): Promise<never> => Promise.reject(new TalosError("DEADLINE_EXCEEDED", { node: "10.0.0.1", method: "List" }, "no answer"));
+  const unanswered = (): Promise<never> =>
+    Promise.reject(new TalosError("DEADLINE_EXCEEDED", { node: "10.0.0.1", method: "List" }, "no answer"));
   const looks = {
     resources: { get: async () => ({ spec: { stage: "running", isReady: true, unmetConditions: [] } }), list: unanswered },
     version: async () => ({ tag: "v1.13.9" }),

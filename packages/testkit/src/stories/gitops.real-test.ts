@@ -1,10 +1,11 @@
+import { readFileSync } from "node:fs";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { kstatus } from "@talos-operator/operator/testing";
 import type { ReadObject } from "@talos-operator/operator/testing";
-import { recordedStates, wantedVerdicts } from "./recorded-objects.ts";
+import { recordedStates, recordedStatesFile, wantedVerdicts } from "./recorded-objects.ts";
 import type { RecordedObject } from "./recorded-objects.ts";
 
 /** What tools make of an object. */
@@ -32,7 +33,7 @@ describe("genuine kstatus, and Argo CD's interpreter with the script of the manu
   });
 
   it("say of every recorded object what they have to", () => {
-    const states = recordedStates();
+    const states = recordedStates(readFileSync(recordedStatesFile, "utf8"));
     assert.deepEqual(states.map(({ state }) => state).toSorted(), Object.keys(wantedVerdicts).toSorted());
     for (const { state, objects } of states) {
       const said = judge(objects).map((verdict, index) => [objects[index]?.kind ?? "", [verdict.kstatus, verdict.argo.status]]);
@@ -41,7 +42,7 @@ describe("genuine kstatus, and Argo CD's interpreter with the script of the manu
   });
 
   it("take the message of the condition that decides", () => {
-    const cluster = recordedStates()
+    const cluster = recordedStates(readFileSync(recordedStatesFile, "utf8"))
       .find(({ state }) => state === "a worker has no such disk")
       ?.objects.find(({ kind }) => kind === "TalosCluster");
     assert.equal(judge([cluster])[0]?.argo.message, "PersonNeeded.");

@@ -35,7 +35,7 @@ async function record(world: Story, state: string): Promise<void> {
   if (!isUpdating)
     assert.deepEqual(
       told,
-      recordedStates().find((one) => one.state === state),
+      recordedStates(readFileSync(recordedStatesFile, "utf8")).find((one) => one.state === state),
       "recorded otherwise: UPDATE_GOLDENS=1",
     );
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { Kstatus } from "@talos-operator/operator/testing";
 import type { Conditioned } from "./story.ts";
 
@@ -22,14 +21,12 @@ export interface RecordedState {
   readonly objects: readonly RecordedObject[];
 }
 
-const file = new URL("../../testdata/gitops/objects.json", import.meta.url);
+export const recordedStatesFile = new URL("../../testdata/gitops/objects.json", import.meta.url);
 
-/** Objects as the stories of `gitops.test.ts` left them. Written anew with `UPDATE_GOLDENS=1`. */
-export function recordedStates(): readonly RecordedState[] {
-  return JSON.parse(readFileSync(file, "utf8")) as readonly RecordedState[];
+/** Objects as the stories of `gitops.test.ts` left them, from {@link recordedStatesFile}. Written again with `UPDATE_GOLDENS=1`. */
+export function recordedStates(text: string): readonly RecordedState[] {
+  return JSON.parse(text) as readonly RecordedState[];
 }
-
-export { file as recordedStatesFile };
 
 export function recordedObject(object: Conditioned): RecordedObject {
   const { apiVersion, kind, metadata, status } = object as Conditioned & { readonly apiVersion: string; readonly kind: string };

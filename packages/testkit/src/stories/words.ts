@@ -55,9 +55,13 @@ export async function playWords(world: WordsWorld): Promise<void> {
   const objects = createObjectView(world.truth, true);
   const found = new Map<string, string>();
   let now = "start";
-  const rules = createToldRules({ objects, datacenter: world.datacenter, routes: new Map() }, world.now, (id, detail, key) => {
-    if (!found.has(`${id} ${key}`)) found.set(`${id} ${key}`, `${now}: ${id} ${detail}`);
-  });
+  const rules = createToldRules(
+    { objects, datacenter: world.datacenter, routes: new Map() },
+    () => world.now(),
+    (id, detail, key) => {
+      if (!found.has(`${id} ${key}`)) found.set(`${id} ${key}`, `${now}: ${id} ${detail}`);
+    },
+  );
   await objects.start();
   objects.onChange(() => rules.look());
   world.eachSecond(() => rules.look());

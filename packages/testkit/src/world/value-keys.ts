@@ -88,7 +88,7 @@ function keyOf(label: string, id: string): string {
 }
 
 function hidden(id: string): string {
-  return [...id].toReversed().join("");
+  return Array.from(id).toReversed().join("");
 }
 
 function unarmour(text: string): unknown {

@@ -51,7 +51,7 @@ describe("etcd while control planes are replaced", () => {
 
 describe("etcd without a majority", () => {
   it("has lost its quorum when one of two members is gone, and needs both", () => {
-    const stuck = running({ service: "Running", isHealthy: false, members: undefined, leader: "0", localMember: undefined } as never);
+    const stuck = running({ service: "Running", isHealthy: false, members: undefined, leader: "0", localMember: undefined });
     const seen = observed({
       controlPlane: controlPlane(2),
       facts: facts({
