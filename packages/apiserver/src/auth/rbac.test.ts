@@ -114,6 +114,40 @@ describe("aggregated ClusterRoles", () => {
   });
 });
 
+describe("rights in a namespace", () => {
+  /** Jane, who may do this to these resources in the whole cluster, or in the namespace `team-b` alone. */
+  async function jane(resources: readonly string[], verbs: readonly string[], namespace?: string) {
+    const { api, send } = await start();
+    const roles = namespace === undefined ? `${rbac}/clusterroles` : `${rbac}/namespaces/${namespace}/roles`;
+    const rules = [{ verbs, apiGroups: ["", "rbac.authorization.k8s.io"], resources }];
+    for (const name of ["team", "team-b"]) await send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name } } });
+    await send({ method: "POST", path: roles, body: { metadata: { name: "jane" }, rules } });
+    const body = {
+      metadata: { name: "jane" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: namespace === undefined ? "ClusterRole" : "Role", name: "jane" },
+      subjects: [{ kind: "User", name: "jane" }],
+    };
+    const made = await send({ method: "POST", path: roles.replace(/roles$/, "rolebindings"), body });
+    assert.equal(made.status, 201);
+    return api.transport({ name: "jane", groups: [] });
+  }
+
+  it("do not count in one whose name begins alike", async () => {
+    const user = await jane(["secrets"], ["list"], "team-b");
+    assert.equal((await user.send({ method: "GET", path: "/api/v1/namespaces/team-b/secrets" })).status, 200);
+    assert.equal((await user.send({ method: "GET", path: "/api/v1/namespaces/team/secrets" })).status, 403);
+  });
+
+  it("to change ClusterRoles do not let one gather the rules of all others", async () => {
+    const user = await jane(["clusterroles"], ["create", "get", "update"]);
+    const path = `${rbac}/clusterroles`;
+    const made = await user.send({ method: "POST", path, body: { metadata: { name: "mine" }, rules: [] } });
+    assert.equal(made.status, 201);
+    const body = { ...(made.body as object), aggregationRule: { clusterRoleSelectors: [{}] } };
+    assert.equal((await user.send({ method: "PUT", path: `${path}/mine`, body })).status, 403);
+  });
+});
+
 describe("impersonation", () => {
   const ask = {
     method: "POST",

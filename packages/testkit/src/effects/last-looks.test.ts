@@ -86,6 +86,16 @@ const differing = (address: string): Lie => ({
   },
 });
 
+/** Every member lists these alone. */
+const onlyOf = (...addresses: readonly string[]): Lie => ({
+  method: "EtcdMemberList",
+  tell: (reply: { readonly messages: readonly { members: readonly { readonly id: bigint }[] }[] }) => {
+    const ids = new Set(addresses.map((address) => BigInt(`0x${fact(address).memberId ?? ""}`)));
+    for (const message of reply.messages) message.members = message.members.filter(({ id }) => ids.has(id));
+    return reply;
+  },
+});
+
 /** The last member of the list does not vote yet. */
 const learning: Lie = {
   method: "EtcdMemberList",
@@ -468,4 +478,27 @@ play("META", {
     "an intent for other settings": () => ({ record: withOnly(writing({ configHash: "another" })) }),
     "an intent for another UUID": () => ({ record: withOnly(writing({ uuid: "another" })) }),
   },
+});
+
+describe("of two members of etcd", () => {
+  const two = (): Meanwhile => ({ lies: [onlyOf("10.0.0.1", "10.0.0.3")], cut: ["10.0.0.2"] });
+
+  test("the one that leads hands over before it leaves, for the other is a quorum without it", async () => {
+    const action: Action = { kind: "ForfeitLeadership", ...target("10.0.0.1") };
+    assert.deepEqual(await world.send(action, seen, withOnly(open("Reset", "10.0.0.1")), two()), ["EtcdForfeitLeadership 10.0.0.1"]);
+  });
+
+  test("none is booted, for the other is no quorum while it is down", async () => {
+    const intent = open("Reboot", "10.0.0.1", { bootIdBefore: bootId("10.0.0.1") });
+    const action = reboot({ ...target("10.0.0.1"), ifBootId: bootId("10.0.0.1") });
+    assert.deepEqual(await world.send(action, seen, withOnly(intent)), ["Reboot 10.0.0.1"]);
+    assert.deepEqual(await world.send(action, seen, withOnly(intent), two()), []);
+  });
+
+  test("the one that leads by now is not wiped before it has handed over", async () => {
+    const pair = onlyOf("10.0.0.1", "10.0.0.3");
+    const before = withOnly(open("Reset", "10.0.0.3"));
+    assert.deepEqual(await world.send(reset(), seen, before, { lies: [pair], cut: ["10.0.0.2"] }), ["Reset 10.0.0.3"]);
+    assert.deepEqual(await world.send(reset(), seen, before, { lies: [pair, led("10.0.0.3")], cut: ["10.0.0.2"] }), []);
+  });
 });
