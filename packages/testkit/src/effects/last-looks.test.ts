@@ -274,6 +274,25 @@ play("a handover of the leadership", {
   },
 });
 
+play("the leave of a container", {
+  action: () => ({ kind: "LeaveEtcd", ...target("10.0.0.3") }),
+  before: () => withOnly(open("Reset", "10.0.0.3")),
+  sends: "EtcdLeaveCluster 10.0.0.3",
+  heldBackBy: {
+    "another machine at the address": () => ({ moved: ["10.0.0.3", "10.0.0.2"] }),
+    "a quorum that would be lost": () => ({ cut: ["10.0.0.2"] }),
+    "the leadership of etcd": () => ({ lies: [led("10.0.0.3")] }),
+    "a spec that lists it": () => ({
+      action: { kind: "LeaveEtcd", ...target("10.0.0.2") },
+      before: withOnly(open("Reset", "10.0.0.2")),
+    }),
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "an intent of another kind": () => ({ record: withOnly(open("Config", "10.0.0.3")) }),
+    "an intent for another address": () => ({ record: withOnly(open("Reset", "10.0.0.3", { address: "10.0.0.9" })) }),
+    "an intent for another UUID": () => ({ record: withOnly(open("Reset", "10.0.0.3", { uuid: "another" })) }),
+  },
+});
+
 const removal = (over: Partial<Extract<Action, { readonly kind: "RemoveMember" }>> = {}): Action => ({
   kind: "RemoveMember",
   machine: fact("10.0.0.3").name,
