@@ -63,7 +63,8 @@ export interface EffectWorld {
   end(): Promise<void>;
 }
 
-const changing = /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|EtcdLeaveCluster|MetaWrite|MetaDelete)$/;
+const changing =
+  /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|EtcdLeaveCluster|MetaWrite|MetaDelete)$/;
 const key = { namespace: "default", name: "demo" };
 
 function unavailable(): TalosCallFailure {

@@ -287,7 +287,7 @@ play("the leave of a container", {
       before: withOnly(open("Reset", "10.0.0.2")),
     }),
     "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent of another kind": () => ({ record: withOnly(open("Config", "10.0.0.3")) }),
+    "an intent of another kind": () => ({ record: withOnly(open("Reboot", "10.0.0.3")) }),
     "an intent for another address": () => ({ record: withOnly(open("Reset", "10.0.0.3", { address: "10.0.0.9" })) }),
     "an intent for another UUID": () => ({ record: withOnly(open("Reset", "10.0.0.3", { uuid: "another" })) }),
   },

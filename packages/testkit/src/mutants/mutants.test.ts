@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { mutants } from "./index.ts";
 import { readIndependent } from "./independent/adapters/lists.ts";
 import { executedIn, placeOf } from "./independent/executed.ts";
-import { mutantOf } from "./independent/fault.ts";
+import { mutantOf, sampleOf } from "./independent/fault.ts";
 import { play, staleEdits } from "./adapters/play.ts";
 import { required } from "./required.ts";
 import { readTable } from "./table.ts";
@@ -68,6 +68,12 @@ describe("independent faults", () => {
       faults.filter(({ noticedBy }) => noticedBy !== undefined && !existsSync(new URL(noticedBy, root))).map(({ name }) => name),
       [],
     );
+  });
+
+  it("are noticed in all of the sample but a few", () => {
+    const sample = sampleOf(faults).filter(({ none }) => none === undefined);
+    const missed = sample.filter(({ noticedBy }) => noticedBy === undefined).map(({ name }) => name);
+    assert.ok(missed.length <= 0.03 * sample.length, missed.join(", "));
   });
 
   it("are known to be run by a process that reaches their text", () => {

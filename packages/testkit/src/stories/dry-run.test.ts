@@ -26,6 +26,15 @@ async function ready(world: Story): Promise<void> {
   await world.untilReady();
 }
 
+/** What events tell of a dry run of an object of this kind. */
+async function eventsOf(world: Story, kind: string): Promise<readonly { readonly text: string; readonly isRepeated: boolean }[]> {
+  const { items } = await world.client.resource(kinds.event).list();
+  return items
+    .map((event) => JSON.stringify(event))
+    .filter((text) => text.includes('"DryRun"') && text.includes(`"kind":"${kind}"`))
+    .map((text) => ({ text, isRepeated: /"count":([2-9]|\d\d)/i.test(text) }));
+}
+
 test("a dry run of containers says that no disk is overwritten, and names none", () =>
   tell({ machines: [...cps, ...workers].map((address) => ({ address, platform: "container" as const })) }, async (world) => {
     await made(world, { [mode]: "dryrun" });
@@ -72,8 +81,9 @@ test("a dry run of a new cluster tells every step with its machines and effect, 
     assert.deepEqual(world.sent, []);
     for (const type of [kinds.controlPlane, kinds.worker, kinds.machine, kinds.record])
       assert.deepEqual((await world.client.resource(type).list()).items, []);
-    const events = (await world.client.resource(kinds.event).list()).items.filter((event) => JSON.stringify(event).includes('"DryRun"'));
-    assert.equal(events.length, 1);
+    const [event, ...more] = await eventsOf(world, "TalosCluster");
+    assert.deepEqual([event?.isRepeated, more], [false, []]);
+    assert.match(event?.text ?? "", /Make TalosControlPlane\/demo/);
     await world.annotate(kinds.cluster, mode, undefined);
     await world.untilReady();
     assert.equal(await world.condition(kinds.cluster, "DryRun"), undefined);
@@ -209,6 +219,7 @@ test("W43: a dry run of one pool tells what would be done with its machines, whi
     await world.annotate(kinds.worker, mode, "dryrun");
     const told = async (): Promise<string> => (await world.condition(kinds.worker, "DryRun"))?.message ?? "";
     await world.until("told", async () => (await world.condition(kinds.worker, "DryRun"))?.reason === "NothingToDo");
+    await world.until("told in an event", async () => (await eventsOf(world, "TalosWorker")).length > 0, 60);
     const calls = world.sent.length;
     const patches = [{ machine: { nodeLabels: { "example.org/rack": "r1" } } }];
     const worker = { metalSpec: { machineSpec: { configPatches: patches } } };
