@@ -29,6 +29,7 @@ test("the real tier takes etcd, kube-apiserver and kubectl from KUBEBUILDER_ASSE
     "helm",
     "talosctl",
     "golden",
+    "gitops",
     "promtool",
   ]);
   const names = ["etcd", "kube-apiserver", "kubectl"];

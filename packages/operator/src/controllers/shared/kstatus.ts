@@ -97,9 +97,9 @@ export function isEdited({ metadata, status }: Pick<Told, "metadata" | "status">
   return metadata.deletionTimestamp === undefined && told !== undefined && told !== metadata.generation;
 }
 
-/** What an object says on which something is about to begin, as the newest spec asks: a `Progressing` that is not true speaks of what was before. */
+/** What an object says on which something is about to begin: a `Progressing` that is not true speaks of what was before. */
 export function startingConditions(conditions: readonly ConditionInput[], generation: number | undefined): readonly ConditionInput[] {
-  const words = conditionFor("Progressing", "Starting", "The newest spec is read, and is about to be carried out.", generation);
+  const words = conditionFor("Progressing", "Starting", "A change is about to be carried out.", generation);
   return conditions.map((condition) => (condition.type === "Progressing" && condition.status !== "True" ? words : condition));
 }
 

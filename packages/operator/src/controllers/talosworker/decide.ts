@@ -178,7 +178,7 @@ function progressOf(seen: WorkerSeen): ConditionInput {
     return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
   // What is said of its machines was said of an earlier spec.
   if (seen.declared.length > 0 && !isLeaving && !isDecided(seen))
-    return conditionFor("Progressing", "Starting", "The newest spec is read, and is about to be carried out.", generation);
+    return conditionFor("Progressing", "Starting", "A change is about to be carried out.", generation);
   return settledOr(conditions, generation);
 }
 

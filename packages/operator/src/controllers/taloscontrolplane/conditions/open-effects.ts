@@ -4,14 +4,14 @@ import type { Decision, MachineName, Observed, SeenMachine } from "../model.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 
-/** Actions that ask machines without changing anything. */
-const LOOKS: ReadonlySet<string> = new Set(["LookAtNodes"]);
+/** Actions that change no machine: they read Nodes, or clear up after a change that has ended. */
+const TENDS_NODES: ReadonlySet<string> = new Set(["LookAtNodes", "Uncordon", "DeleteNode"]);
 
 /** Machines that a decision is about to change: what begins with an intent in the record, and what is sent. */
 export function machinesToChange({ actions }: Pick<Decision, "actions">, seen: Observed): ReadonlySet<MachineName> {
   return new Set(
     actions
-      .filter(({ kind }) => kind === "WriteRecord" || (asksGuard.has(kind) && !LOOKS.has(kind)))
+      .filter(({ kind }) => kind === "WriteRecord" || (asksGuard.has(kind) && !TENDS_NODES.has(kind)))
       .flatMap((action) => concernedBy(action, seen)),
   );
 }
