@@ -29,7 +29,7 @@ test("the real tier takes etcd, kube-apiserver and kubectl from KUBEBUILDER_ASSE
     "helm",
     "talosctl",
     "golden",
-    "gitops",
+    "gitops-judge",
     "promtool",
   ]);
   const names = ["etcd", "kube-apiserver", "kubectl"];
