@@ -4,7 +4,7 @@ import type { Told } from "../shared/kstatus.ts";
 import type { MachineName, Observed } from "./model.ts";
 
 /** The longest that a change waits for the statuses of others, in milliseconds: their controllers may be unable to write them, and a cluster needs no status. */
-export const ANSWERS_WITHIN_MS = 2_000;
+const ANSWERS_WITHIN_MS = 2_000;
 
 /** How soon it is looked again whether they are written. Milliseconds. */
 export const ANSWERS_AGAIN_MS = 50;
