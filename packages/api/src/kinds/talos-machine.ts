@@ -64,7 +64,7 @@ const status = object(
     role: string({ description: "What the machine is: controlplane or worker." }),
     cluster: string({ description: "Name of its TalosControlPlane." }),
     pool: string({ description: "Name of the TalosWorker that lists it; absent for control planes." }),
-
+    nodeName: string({ description: "Name of its Kubernetes Node, as the machine said it." }),
     stage: string({ description: "Where the machine is in its boot, as it said: maintenance, installing, booting, running and so on." }),
     imported: boolean({ description: "True once an existing machine was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
@@ -92,7 +92,7 @@ export const machineStates = [
 /**
  * `Booting`: a network boot is awaited. `Pending`: no configuration was sent. `Installing`: configured, not yet back as a
  * running node. `Upgrading`: an upgrade runs. `Available`: runs with its configuration. `Rebooting`: boots anew, with the configuration that it has. `Resetting`:
- * its disk is wiped, and it is let go after that. `Unreachable`: ran with its configuration, and does not answer
+ * its disk is wiped, and it is released after that. `Unreachable`: ran with its configuration, and does not answer
  * now. `IdentityMismatch`: another machine answers, or one that cannot prove to be this one. `Orphaned`: the object it refers to is gone.
  */
 export type MachineState = (typeof machineStates)[number];
@@ -133,6 +133,7 @@ export const talosMachineKind: KindDefinition = {
     readyColumn,
     { name: "Cluster", type: "string", jsonPath: ".status.cluster", priority: 1 },
     { name: "Pool", type: "string", jsonPath: ".status.pool", priority: 1 },
+    { name: "Node", type: "string", jsonPath: ".status.nodeName", priority: 1 },
     { name: "Stage", type: "string", jsonPath: ".status.stage", priority: 1 },
   ],
 };

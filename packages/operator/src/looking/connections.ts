@@ -10,6 +10,9 @@ export type ReaderCredentials = Extract<TalosCredentials, { readonly kind: "mutu
 /** Far longer than a machine is looked at in a row; another machine has another key. */
 const HARDWARE_FRESH_MS = 600_000;
 
+/** A hostname that is changed while the machine runs is seen by then. Milliseconds. */
+const NODE_NAME_FRESH_MS = 3_600_000;
+
 /**
  * The open channels to one machine: at most one in maintenance mode and one with mutual TLS.
  *
@@ -24,6 +27,8 @@ export class MachineConnections {
   readonly version = new Steady<SeenVersion>();
   /** UUID and hardware addresses of whoever presents this key. They do not change while it runs. */
   readonly hardware = new Steady<Hardware | undefined>(HARDWARE_FRESH_MS);
+  /** Name of its Kubernetes Node. It changes with the machine's hostname alone. */
+  readonly nodeName = new Steady<string | undefined>(NODE_NAME_FRESH_MS);
   /** Discovery is on: it was asked for. */
   readonly discovers = new Steady<boolean | undefined>();
   /** etcd as it should be, told through a control plane; what the machine tells itself takes its place. */

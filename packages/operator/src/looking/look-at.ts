@@ -25,7 +25,7 @@ const SAME_BOOT_FRESH_MS = 600_000;
 const NOT_FRESH_MS = 0;
 
 /** What the record takes of a machine, in characters. */
-const LONGEST = { uuid: LONGEST_UUID, mac: 32, platform: 64, peerUrl: 300 } as const;
+const LONGEST = { uuid: LONGEST_UUID, mac: 32, platform: 64, peerUrl: 300, nodeName: 253 } as const;
 
 /** etcd runs with seven members at most, and each has a handful of addresses. A list beyond this is none. */
 const MOST_MEMBERS = 64;
@@ -216,6 +216,7 @@ async function readRunning(
   if (own !== undefined) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
+  const nodeName = await nodeNameOf(client, question, status?.spec.stage, steadyFor, options);
   // By now: a machine that booted meanwhile answers on another connection, with another key. Where a UUID tells the machine, nobody needs its key.
   const spki = hardware !== undefined && hardware.uuid === undefined ? own?.peerSpki() : undefined;
   return {
@@ -227,9 +228,28 @@ async function readRunning(
     unmet: (status?.spec.unmetConditions ?? []).slice(0, 16).map((unmet) => ({ name: bounded(unmet.name), reason: bounded(unmet.reason) })),
     etcd,
     ...(hardware === undefined ? {} : { hardware }),
+    ...(nodeName === undefined ? {} : { nodeName }),
     ...(discovers === undefined ? {} : { discovers }),
     ...(spki === undefined ? {} : { spki }),
   };
+}
+
+/** Only people read it: a machine that does not tell it, or comes up, has none for now. */
+async function nodeNameOf(
+  client: TalosLooks,
+  { connections, now }: LookQuestion,
+  stage: string | undefined,
+  steadyFor: string | undefined,
+  options: CallOptions,
+): Promise<string | undefined> {
+  if (stage !== "running") return undefined;
+  const ask = async (): Promise<string | undefined> => {
+    const told = await optional(client.resources.get(resourceKinds.nodeName, undefined, options));
+    return toldWord(told?.spec.nodeName, LONGEST.nodeName);
+  };
+  const name = await connections.nodeName.take(steadyFor, now, ask);
+  if (name === undefined) connections.nodeName.forget();
+  return name;
 }
 
 /** With discovery a machine lists at least itself; without it nobody. What the configuration says is shown to administrators alone. */

@@ -75,6 +75,8 @@ export interface Running {
   readonly etcd: SeenEtcd | undefined;
   /** `undefined` = not told. */
   readonly hardware?: Hardware;
+  /** Name of its Kubernetes Node; absent = not told yet. */
+  readonly nodeName?: string;
   /** Discovery is on, by what the machine shows; asked only where it matters. Absent = not asked or not told. */
   readonly discovers?: boolean;
   /** base64(SHA-256(SubjectPublicKeyInfo)) of its certificate, which changes every few hours; absent when it was looked at through another machine, or shows a UUID. */

@@ -60,7 +60,7 @@ const MOVING: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that say no more than such a message. */
-const MOVING_FIELDS: ReadonlySet<string> = new Set(["stage"]);
+const MOVING_FIELDS: ReadonlySet<string> = new Set(["stage", "nodeName"]);
 
 /** Fields that stay while an object is left alone: ours, of all kinds. */
 const KEPT_FIELDS = [
@@ -75,6 +75,7 @@ const KEPT_FIELDS = [
   "role",
   "cluster",
   "pool",
+  "nodeName",
   "stage",
 ] as const;
 

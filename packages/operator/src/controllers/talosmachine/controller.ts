@@ -12,7 +12,7 @@ import { effectiveMode } from "../shared/mode.ts";
 import { annotationsChanged } from "../shared/predicates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { Telling } from "../../telling/telling.ts";
-import { placeOf, stageOf } from "./place.ts";
+import { nodeNameOf, placeOf, stageOf } from "./place.ts";
 import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
 import { againWhilePaused } from "./while-paused.ts";
@@ -124,6 +124,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
         state: report.state,
         observedVersion: report.observedVersion,
         ...place,
+        nodeName: nodeNameOf(machine, known?.look ?? { kind: "not-asked" }),
         stage: stageOf(known?.look ?? { kind: "not-asked" }),
       };
       await labeller.label(machine, place);
