@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { createX509Keys } from "@talos-operator/adapters";
 import { contractFor, generateSecretsBundle } from "@talos-operator/talos";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
-import { mintCredentials } from "./credentials.ts";
+import { mintCredentials, readerRenewalAt } from "./credentials.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -22,4 +22,9 @@ describe("minted certificates", () => {
       assert.ok(notBefore <= now - DAY_MS);
       assert.equal(notAfter - now, role === "os:admin" ? 10 * 60_000 : 12 * 3_600_000);
     });
+
+  it("of os:reader are replaced hours before they end", () => {
+    const untilRenewal = readerRenewalAt(0);
+    assert.ok(untilRenewal >= 3_600_000 && untilRenewal <= 9 * 3_600_000, `${untilRenewal} ms of twelve hours`);
+  });
 });

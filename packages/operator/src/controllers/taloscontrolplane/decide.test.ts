@@ -80,6 +80,11 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     world: { record: { kind: "unknown", detail: "FORBIDDEN" }, bundle: { kind: "absent" } },
     want: { rule: "keepKeys", ready: "Unobserved" },
   },
+  ...(["Ready", "Bootstrapped"] as const).map((state) => ({
+    name: `goes on telling that a cluster exists whose record cannot be read and that was ${state}`,
+    world: { controlPlane: { ...controlPlane(), status: { state } }, record: { kind: "unknown", detail: "FORBIDDEN" } as const },
+    want: { rule: "keepKeys", ready: "Unobserved", state: "Bootstrapped" },
+  })),
   {
     name: "does nothing beside a record of a newer release",
     world: { record: { kind: "unknown", detail: "it holds what only a newer release knows", isNewer: true } },
