@@ -40,7 +40,7 @@ export interface Meanwhile {
   /** The record stays as it is by then: what it says cannot be taken back. */
   readonly isForGood?: boolean;
   /** Told of each mutating call. */
-  readonly onSend?: (address: string) => void;
+  readonly onSend?: (address: string, request: unknown) => void;
 }
 
 /** A simulated cluster whose operator was stopped, and on which single effects are carried out. What would change a machine stops right before it. */
@@ -78,7 +78,7 @@ function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], 
       const name = method.path.slice(method.path.lastIndexOf("/") + 1);
       if (holds.test(method.path)) {
         sent.push(`${name} ${address}`);
-        onSend?.(address);
+        onSend?.(address, request);
         throw unavailable();
       }
       const lie = lies.find(

@@ -71,6 +71,29 @@ describe("a first configuration", () => {
       assert.deepEqual(await world.send(action, other, (facts) => facts, meanwhile), []);
     });
 
+  test("names control planes for certificates by the addresses that are known, and by nothing where a reference gives none yet", async () => {
+    const names = async (other: Observed): Promise<readonly string[]> => {
+      let config = "";
+      const onSend = (_address: string, request: unknown): void => {
+        config = Buffer.from((request as { readonly data: Uint8Array }).data).toString();
+      };
+      await world.send(action, other, (facts) => facts, { onSend });
+      const [, listed = ""] = /certSANs:\n((?: +- .*\n)+)/.exec(config) ?? [];
+      return listed
+        .split("\n")
+        .map((line) => line.replace(/^ *- ?/, "").replaceAll(/["']/g, ""))
+        .slice(0, -1);
+    };
+    const unknownAt = (address: string): Observed["machines"] =>
+      seen.machines.map((one) => (one.declared.address === address ? { ...one, declared: { ...one.declared, address: "" } } : one));
+    const all = await names(seen);
+    assert.ok(all.includes("10.0.0.2") && all.includes("10.0.0.3"), all.join());
+    assert.deepEqual(
+      await names({ ...seen, machines: unknownAt("10.0.0.3") }),
+      all.filter((name) => name !== "10.0.0.3"),
+    );
+  });
+
   test("is sent again when all that is over", async () => {
     assert.deepEqual(await world.send(action, seen, (facts) => facts), ["ApplyConfiguration 10.0.0.1"]);
   });
