@@ -74,6 +74,25 @@ describe("events", () => {
       assert.deepEqual(await saying(world, "NotReady", "EtcdUnhealthy", "EtcdHealthy"), []);
     }));
 
+  test("are counted when the same happens again, up to the end of the process", () =>
+    tell({}, async (world) => {
+      await made(world);
+      const secrets = world.client.resource(kinds.secret);
+      const kubeconfig = { namespace: "default", name: "demo-kubeconfig" };
+      const { metadata } = await secrets.get(kubeconfig);
+      await secrets.delete(kubeconfig);
+      await world.until("there is another kubeconfig", async () => {
+        const uid = (await secrets.tryGet(kubeconfig))?.metadata?.uid;
+        return uid !== undefined && uid !== metadata?.uid;
+      });
+      await world.stop();
+      const written = (await told(world)).filter(({ note }) => note.startsWith("Wrote the kubeconfig"));
+      assert.deepEqual(
+        written.map(({ series }) => series?.count),
+        [2],
+      );
+    }));
+
   test("are not told again by another process, nor because something is read again", () =>
     tell({}, async (world) => {
       await made(world);
