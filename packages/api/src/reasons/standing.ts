@@ -14,6 +14,26 @@ export const fieldNotSupported = {
   },
 } as const satisfies ConditionEntry;
 
+/** Where the Kubernetes API is reached, when nobody said where. */
+export const endpointChosen = {
+  meaning: "spec.endpoint is not set, and the operator took an address for it; the message names it and what depends on it.",
+  kinds: ["TalosCluster", "TalosControlPlane"],
+  reasons: {
+    FirstMachine: {
+      status: "True",
+      release: "none",
+      when: "The address of the first control plane was taken. It is kept for the life of the cluster.",
+      next: "Nothing, if the API may be out of reach while that machine is away. Otherwise make the cluster with spec.endpoint at a virtual address or a load balancer.",
+    },
+    NoMachine: {
+      status: "True",
+      release: "none",
+      when: "The address that is kept is no listed control plane's any more, or was met so when the cluster was imported.",
+      next: "Keep the address with a machine, a virtual address or a load balancer that leads to the API.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
 /** A version or an installer image in the spec that differs from the running one. */
 export const upgradePending = {
   meaning: "The spec asks for another version or installer image than runs; running machines are left as they are.",

@@ -89,9 +89,9 @@ function progressWords({ kind, name, stored }: StoredPool, { reason, message }: 
   return `${kind} ${name}: ${words ?? message}`;
 }
 
-/** `Bootstrapped` and `EtcdHealthy` as the control plane says them. */
+/** `Bootstrapped`, `EtcdHealthy` and `EndpointChosen` as the control plane says them. */
 export function etcdConditions(controlPlane: TalosControlPlane | undefined, generation: number | undefined): readonly ConditionInput[] {
-  return ["Bootstrapped", "EtcdHealthy"].flatMap((type) => {
+  return ["Bootstrapped", "EtcdHealthy", "EndpointChosen"].flatMap((type) => {
     const condition = findCondition(controlPlane?.status?.conditions, type);
     return condition === undefined ? [] : [withoutTime(condition, generation)];
   });

@@ -14,6 +14,7 @@ import { drainsState } from "../membership/drain.ts";
 import type { Observed, SeenMachine } from "../model.ts";
 import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
+import { endpointChosen } from "./endpoint-chosen.ts";
 import { etcdHealth } from "./etcd-health.ts";
 import { importWaits } from "./import-waits.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
@@ -115,6 +116,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
     conditionFor("Bootstrapped", bootstrap.reason, bootstrap.message, generation),
     conditionFor("EtcdHealthy", etcd.reason, etcd.message, generation),
     conditionFor("NodesReady", nodes.reason, nodes.message, generation),
+    ...endpointChosen(seen),
     ...addressConditions(
       seen.machines.map(({ declared }) => declared),
       generation,
