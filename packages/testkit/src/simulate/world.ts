@@ -88,6 +88,9 @@ export interface World extends EditableWorld {
   end(reachedGoal: boolean): RunResult;
 }
 
+/** An object that contains others says what they say some seconds later, and repeats of an event are counted for a minute. */
+const SETTLES_MS = 130_000;
+
 /** Creations with realistic machines take about four minutes: a trouble begins in that time. */
 const LATEST_TROUBLE_MS = 200_000;
 
@@ -421,8 +424,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     trace: (line) => trace.add(line),
     async checkIdle(minutes) {
       if (minutes === 0) return;
-      // The minute after Ready belongs to the rollout: events and summaries settle.
-      await time.advance(60_000);
+      // The time after Ready belongs to the rollout: summaries settle, and how often an event was repeated is written a minute after it.
+      await time.advance(SETTLES_MS);
       const before = operators.mutations();
       await time.advance(minutes * 60_000);
       const writes = operators.mutations() - before;
