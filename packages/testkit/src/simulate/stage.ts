@@ -55,6 +55,8 @@ export interface Stage {
   readonly routes: Map<string, string>;
   /** Addresses of machines that a person allowed to be configured again. */
   readonly approved: Set<string>;
+  /** Addresses of machines whose answers are late, or are lost: nobody can tell of them as they are. */
+  readonly unheard: Set<string>;
   /** The next `times` reads whose path ends so are answered with this status. */
   answerReads(pathEnd: string, status: number, times: number): void;
   lie(path: string): KubeResponse | undefined;
@@ -96,6 +98,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     reinstalled: new Set(),
     routes: new Map(),
     approved: new Set(),
+    unheard: new Set(),
     answerReads(pathEnd, status, times) {
       lies.push({ pathEnd, status, times });
     },

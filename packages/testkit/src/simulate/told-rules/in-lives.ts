@@ -42,6 +42,7 @@ function isBlind(stage: Stage): boolean {
     kube !== undefined ||
     talos !== undefined ||
     watch !== undefined ||
+    stage.unheard.size > 0 ||
     stage.areWatchesFrozen() ||
     stage.pausedSince !== undefined ||
     stage.newerRecordSince !== undefined ||

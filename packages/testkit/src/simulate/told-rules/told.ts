@@ -76,6 +76,8 @@ const nothing = { pools: [], clusters: [], machines: new Map<string, ToldMachine
 export function tellAll({ objects, datacenter, routes }: ToldInput): Told {
   const all = (plural: string): readonly ToldObject[] => objects.all(plural);
   if (TOLD_PLURALS.some((plural) => all(plural).some(isHeld))) return { ...nothing, datacenter };
+  // Names, addresses and the record are those of one cluster: where a second one names its machines, nobody can say which is meant.
+  if (["taloscontrolplanes", "clusterrecords"].some((plural) => all(plural).length > 1)) return { ...nothing, datacenter };
   const [record] = all("clusterrecords") as readonly unknown[] as readonly ClusterRecord[];
   const truths = new Map(datacenter.machines().map(({ address, state }) => [address, state]));
   const moved = new Set([...routes.keys(), ...routes.values()]);

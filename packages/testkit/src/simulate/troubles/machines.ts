@@ -28,8 +28,10 @@ export async function slowDown(input: TroubleInput, lastsMs: number): Promise<vo
   await begin(input, lastsMs);
   const machine = pick(machinesOf(input), input.random).address;
   const fault = input.datacenter.inject({ machine, effect: { kind: "delay", ms: 2_000 + Math.floor(input.random.fraction() * 4_000) } });
+  input.stage.unheard.add(machine);
   await input.timers.sleep(lastsMs);
   fault.remove();
+  input.stage.unheard.delete(machine);
 }
 
 /** One machine acts, and its answers are lost. */
@@ -39,8 +41,10 @@ export async function deafen(input: TroubleInput, lastsMs: number): Promise<void
   const fault = input.datacenter.inject({ machine, effect: { kind: "drop-reply" } });
   // What took place there is not counted, for nobody heard of it.
   input.stage.mayRepeat += 1;
+  input.stage.unheard.add(machine);
   await input.timers.sleep(lastsMs);
   fault.remove();
+  input.stage.unheard.delete(machine);
 }
 
 /** A machine loses its power while it waits for its configuration. */
