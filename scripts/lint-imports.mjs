@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 
 const scope = "@talos-operator/";
 const base = ["ports"];
-const engine = [...base, "api", "talos", "kube-runtime"];
+const engine = [...base, "api", "talos", "kube-runtime", "backup"];
 const all = [...engine, "adapters", "apiserver", "simulator", "operator"];
 const allowed = {
   ports: [],
@@ -13,6 +13,7 @@ const allowed = {
   talos: base,
   "kube-runtime": base,
   apiserver: [...base, "kube-runtime"],
+  backup: [...base, "talos"],
   simulator: [...base, "talos"],
   operator: engine,
   testkit: all,

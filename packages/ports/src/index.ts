@@ -14,5 +14,15 @@ export type { WorkloadDialer, WorkloadTarget } from "./workload.ts";
 export type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "./keys.ts";
 export type { NameResolver } from "./names.ts";
 export type { FileTree, FileTreeFailure } from "./files.ts";
+export type {
+  ObjectBody,
+  ObjectCallOptions,
+  ObjectStore,
+  ObjectStoreFailure,
+  ObjectStoreFailureKind,
+  ObjectUpload,
+  OpenUpload,
+  StoredObject,
+} from "./objects.ts";
 export type { Logger, LogFields } from "./log.ts";
 export type { Span, SpanAttributes, Tracer } from "./trace.ts";
