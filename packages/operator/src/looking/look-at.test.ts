@@ -26,7 +26,10 @@ async function look(mayBeConfigured: boolean): Promise<{ readonly kind: string; 
     peerSpki: () => "KEY",
     close: () => undefined,
   });
-  const connections = new MachineConnections({ dial, reaches: async () => true }, "10.0.0.1");
+  const connections = new MachineConnections(
+    { dial, reaches: async () => true, hold: async () => assert.fail("not asked for") },
+    "10.0.0.1",
+  );
   const { kind } = await lookAt({ connections, role: "controlplane", credentials, mayBeConfigured, now: () => 1 });
   return { kind, limits };
 }
@@ -67,7 +70,11 @@ function settled(): {
     etcdMemberList: () => answer("members", [{ id: "a", hostname: "one", isLearner: false, peerUrls: [] }]),
     etcdStatus: () => answer("status", { memberId: "a", leaderId: "b", isLearner: false, errors: [], ...says }),
   } as unknown as TalosLooks;
-  const dialer = { dial: () => assert.fail("not asked for"), reaches: async () => assert.fail("not asked for") };
+  const dialer = {
+    dial: () => assert.fail("not asked for"),
+    reaches: async () => assert.fail("not asked for"),
+    hold: async () => assert.fail("not asked for"),
+  };
   const connections = new MachineConnections(dialer, "10.0.0.1");
   return {
     asked,
@@ -120,7 +127,11 @@ function namedMachine(): { readonly look: (through: "own" | "control plane", boo
     peerSpki: () => "KEY",
   };
   const connections = new MachineConnections(
-    { dial: () => assert.fail("not asked for"), reaches: async () => assert.fail("not asked for") },
+    {
+      dial: () => assert.fail("not asked for"),
+      reaches: async () => assert.fail("not asked for"),
+      hold: async () => assert.fail("not asked for"),
+    },
     "10.0.0.1",
   );
   const question = { connections, role: "worker", credentials, mayBeConfigured: true, now: () => 1 } as const;
@@ -196,7 +207,11 @@ test("a machine that leaves the question for its hardware unanswered is not take
     resources: { get: async () => ({ spec: { stage: "running", isReady: true, unmetConditions: [] } }), list: unanswered },
     version: async () => ({ tag: "v1.13.9" }),
   } as unknown as TalosLooks;
-  const dialer = { dial: () => assert.fail("not asked for"), reaches: async () => assert.fail("not asked for") };
+  const dialer = {
+    dial: () => assert.fail("not asked for"),
+    reaches: async () => assert.fail("not asked for"),
+    hold: async () => assert.fail("not asked for"),
+  };
   const connections = new MachineConnections(dialer, "10.0.0.1");
   const question = { connections, role: "worker", credentials, mayBeConfigured: true, needsHardware: true, now: () => 1 } as const;
   assert.equal(await lookThrough(looks, question), undefined);

@@ -17,6 +17,8 @@ export interface UnreadyPool {
   readonly reason: Extract<ReadyReason, "ControlPlaneNotReady" | "WorkersNotReady">;
   readonly message: string;
   readonly pool: StoredPool;
+  /** It was ready, and has not answered its newest spec yet: nothing shows that anything is wrong. */
+  readonly isUnanswered: boolean;
 }
 
 /** What a control plane says when single machines keep the cluster from being ready; all else it knows better than the pool. */
@@ -123,8 +125,22 @@ function isSeen(pool: Pool | undefined, type: string): boolean {
 }
 
 function unreadyAs(reason: UnreadyPool["reason"], pool: StoredPool): UnreadyPool {
-  return { reason, pool, message: `${pool.kind} ${pool.name}: ${wordsOf(pool.stored)}` };
+  const isUnanswered = isConditionTrue(pool.stored?.status?.conditions, "Ready") && !isSeen(pool.stored, "Ready");
+  return { reason, pool, message: `${pool.kind} ${pool.name}: ${wordsOf(pool.stored)}`, isUnanswered };
 }
+
+/**
+ * `Ready` of a cluster whose pool has not answered its newest spec yet. A cluster that was ready is so still, as far as anybody knows; the condition keeps the
+ * generation that it was said of, so that nobody who waits for the newest one takes it for an answer. `undefined` = it is to be said anew.
+ */
+export function readyUntilAnswered(unready: UnreadyPool, conditions: readonly StoredCondition[] | undefined): ConditionInput | undefined {
+  const told = conditions?.find(({ type }) => type === "Ready");
+  if (!unready.isUnanswered || told?.status !== "True") return undefined;
+  return withoutTime({ ...told, status: told.status }, told.observedGeneration);
+}
+
+/** The schema of one of the kinds lets any word stand for a status. */
+type StoredCondition = Omit<ConditionInput, "status"> & { readonly status: string };
 
 function wordsOf(stored: Pool | undefined): string {
   const conditions = stored?.status?.conditions;

@@ -11,7 +11,7 @@ import {
 } from "@talos-operator/api";
 import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { unknownModeField } from "../shared/mode.ts";
-import { etcdConditions, progressOfReady, progressOfUnready, unreadyPool, upgradesOf } from "../shared/pools.ts";
+import { etcdConditions, progressOfReady, progressOfUnready, readyUntilAnswered, unreadyPool, upgradesOf } from "../shared/pools.ts";
 import type { StoredPool } from "../shared/pools.ts";
 import type { ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
@@ -199,7 +199,12 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
   }
   const standing = [...etcdConditions(controlPlane, generation), ...upgradesOf(pools, generation)];
   const unready = unreadyPool(ofControlPlane, [...ofWorkers, ...goingPool({ cluster, worker })]);
-  if (unready !== undefined) return [ready(unready.reason, unready.message), progressOfUnready(unready, generation), ...standing];
+  if (unready !== undefined)
+    return [
+      readyUntilAnswered(unready, cluster.status?.conditions) ?? ready(unready.reason, unready.message),
+      progressOfUnready(unready, generation),
+      ...standing,
+    ];
   return [ready("AllReady", "The control plane and the workers are ready."), progressOfReady(pools, generation), ...standing];
 }
 
