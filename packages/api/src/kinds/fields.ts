@@ -58,7 +58,7 @@ export const configMapKeyField: Field<ConfigMapKeySelector, false> = configMapKe
 
 /** Where the machines come from; fixed for the life of the object. */
 export const modeField = oneOf(["container", "metal", "cloud"], {
-  description: "Where machines come from: metal (given by address or reference), container (pods), cloud. May not change later.",
+  description: "Where machines come from: metal (given by address or reference), container (pods), cloud. Only metal is supported yet. May not change later.",
 });
 
 /** `container`, `metal` or `cloud`. */

@@ -56,7 +56,7 @@ const status = object(
   {
     state: string({
       description:
-        "One word for people: Booting, Pending, Installing, Upgrading, Available, Rebooting, Resetting, Unreachable, IdentityMismatch or Orphaned.",
+        "One word for people: Pending, Installing, Upgrading, Available, Rebooting, Resetting, Unreachable, IdentityMismatch or Orphaned. Booting is not written by this release.",
     }),
     conditions: conditionsField,
     observedGeneration: observedGenerationField,
@@ -66,7 +66,7 @@ const status = object(
     pool: string({ description: "Name of the TalosWorker that lists it; absent for control planes." }),
     nodeName: string({ description: "Name of its Kubernetes Node, as the machine said it." }),
     stage: string({ description: "Where the machine is in its boot, as it said: maintenance, installing, booting, running and so on." }),
-    imported: boolean({ description: "True once an existing machine was taken over." }),
+    imported: boolean({ description: "Written by other operators only; the TalosControlPlane says what was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },
   { description: "The machine as it was last seen.", default: notObservedYet },
