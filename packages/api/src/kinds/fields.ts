@@ -74,7 +74,7 @@ export const deletionPolicyField = oneOf(["reset", "preserve"], {
 /** `reset` or `preserve`. */
 export type DeletionPolicy = Infer<typeof deletionPolicyField>;
 
-/** A list of IPv4 networks; `what` names their use. */
+/** A list of IPv4 and IPv6 networks; the description names their use. */
 export function cidrList(description: string): Field<readonly string[], false> {
   return list(
     string({

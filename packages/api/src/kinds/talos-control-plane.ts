@@ -47,7 +47,7 @@ const spec = object(
     rolloutStrategy: rolloutStrategyField,
     driftPolicy: oneOf(["Report", "Revert"], {
       description:
-        "What happens to changes that somebody else makes in the configuration of machines: they are reported in the condition ConfigDrift, or brought back. May change at any time. Default: Report.",
+        "What happens to changes that somebody else makes in the configuration of machines, workers included: they are reported in the condition ConfigDrift, or brought back. May change at any time. Default: Report.",
     }),
   },
   {
