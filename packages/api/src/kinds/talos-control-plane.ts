@@ -68,7 +68,8 @@ export const controlPlaneSpecField: Field<TalosControlPlaneSpec, false> = spec;
 const status = object(
   {
     state: string({
-      description: "One word for people: Pending, Available, Bootstrapped or Ready. UpgradingKubernetes and KubernetesUpgradeFailed are not written by this release.",
+      description:
+        "One word for people: Pending, Available, Bootstrapped or Ready. UpgradingKubernetes and KubernetesUpgradeFailed are not written by this release.",
     }),
     conditions: conditionsField,
     observedGeneration: observedGenerationField,

@@ -42,7 +42,10 @@ const spec = object(
       pattern: installDiskPattern,
     }),
     configRef: configMapKeyField,
-    deletionPolicy: deletionPolicyField,
+    deletionPolicy: described(
+      deletionPolicyField,
+      "As copied from the TalosControlPlane. Whether the machine is wiped says the object that it belongs to; once that is gone, preserve lets this object go. Default: reset.",
+    ),
     pxeClientSpec: pxeClientSpecField,
   },
   { description: "The machine as it should be." },

@@ -60,7 +60,8 @@ export const addressReasons = {
 
 /** Whether the address at which a machine is to be found is known. */
 export const addressResolved = {
-  meaning: "The address of every machine is known. Absent on a pool without a machineRef, and on a TalosMachine whose fixed address nothing is wrong with.",
+  meaning:
+    "The address of every machine is known. Absent on a pool without a machineRef, and on a TalosMachine whose fixed address nothing is wrong with.",
   kinds: ["TalosControlPlane", "TalosWorker", "TalosMachine"],
   reasons: {
     Resolved: { status: "True", release: "none", when: "Every machineRef gives an address.", next: "-" },
