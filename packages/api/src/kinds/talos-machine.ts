@@ -44,7 +44,7 @@ const spec = object(
     configRef: configMapKeyField,
     deletionPolicy: described(
       deletionPolicyField,
-      "As copied from the TalosControlPlane. Whether the machine is wiped says the object that it belongs to; once that is gone, preserve lets this object go. Default: reset.",
+      "As copied from the pool that made it. Whether the machine is wiped says the object that it belongs to; once that is gone, preserve lets this object go. Default: reset.",
     ),
     pxeClientSpec: pxeClientSpecField,
   },
