@@ -4,7 +4,8 @@ import { line } from "./report.ts";
 import { startFleetWorld, untilAtRest, type FleetOptions } from "./ready-fleet.ts";
 import type { AnsweredCall } from "./world.ts";
 
-const WINDOW_S = 60;
+/** Several rounds of looks: in a minute it depends on how the first ones fell how many are counted. Seconds. */
+const WINDOW_S = 240;
 
 /** B3: the operator beside healthy clusters (3 + 2) that nobody touches: what it costs to know that they are well. */
 export async function benchSteady(clusters: number, options: FleetOptions): Promise<void> {

@@ -95,6 +95,19 @@ test("pools: a cluster that was ready is so until its pool has answered, of the 
   assert.equal(readyUntilAnswered(broken, [told]), undefined);
 });
 
+test("pools: fields that a pool names are named where the person wrote them", () => {
+  const says = (message: string, place: string | undefined): string | undefined => {
+    const wrong = { ...cp([conditionFor("Ready", "InvalidAddress", message, 1)]), ...(place === undefined ? {} : { place }) };
+    return unreadyPool(wrong, [])?.message;
+  };
+  const field = "spec.metalSpec.machines[1].address: it is no address. The spec.x of a Machine, status.spec.y and a.spec.z stay.";
+  assert.equal(says(field, undefined), `TalosControlPlane demo: ${field}`);
+  assert.equal(
+    says(field, "controlPlane"),
+    "TalosControlPlane demo: spec.controlPlane.metalSpec.machines[1].address: it is no address. The spec.controlPlane.x of a Machine, status.spec.y and a.spec.z stay.",
+  );
+});
+
 test("pools: a ready cluster is settled only when no pool changes anything and no version is pending", () => {
   const pending = conditionFor("UpgradePending", "VersionDiffers", "a runs Talos v1, the spec asks for v2.", 1);
   const changing = conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", 1);
