@@ -64,8 +64,13 @@ export class RealEtcd {
     const child = spawn(
       tool("etcd"),
       [
-        ...["--name", "default", "--data-dir", dataFolder, "--unsafe-no-fsync", "--log-level", "warn"],
-        ...["--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", `http://127.0.0.1:${peer}`],
+        "--unsafe-no-fsync",
+        "--log-level=warn",
+        "--name=default",
+        `--data-dir=${dataFolder}`,
+        `--listen-client-urls=${url}`,
+        `--advertise-client-urls=${url}`,
+        `--listen-peer-urls=http://127.0.0.1:${peer}`,
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );
