@@ -11,6 +11,7 @@ const allowed = {
   adapters: base,
   api: base,
   talos: base,
+  "etcd-snapshot": base,
   "kube-runtime": base,
   apiserver: [...base, "kube-runtime"],
   backup: [...base, "talos"],
