@@ -15,7 +15,7 @@ const allowed = {
   "kube-runtime": base,
   apiserver: [...base, "kube-runtime"],
   backup: [...base, "talos", "etcd-snapshot"],
-  simulator: [...base, "talos"],
+  simulator: [...base, "talos", "etcd-snapshot"],
   operator: engine,
   testkit: all,
   cli: all,
