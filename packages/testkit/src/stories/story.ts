@@ -303,8 +303,7 @@ function mortalTalos(real: TalosDialer, life: Life): TalosDialer {
   }));
   const reaches: TalosDialer["reaches"] = async (target, timeoutMs) =>
     life.maySend() ? life.deliver(await real.reaches(target, timeoutMs)) : never();
-  const hold: TalosDialer["hold"] = async (target, options) =>
-    life.maySend() ? life.deliver(await real.hold(target, options)) : never();
+  const hold: TalosDialer["hold"] = async (target, options) => (life.maySend() ? life.deliver(await real.hold(target, options)) : never());
   return { ...dialer, reaches, hold };
 }
 
