@@ -22,6 +22,7 @@ const wanted = [
   "golden",
   "gitops-judge",
   "promtool",
+  "versitygw",
 ];
 let missing = wanted;
 let tools = cache;
@@ -42,7 +43,7 @@ if (assets !== undefined) {
 }
 if (spawnSync("go", ["version"]).status === 0) {
   process.stderr.write(`Genuine parts in ${tools} (the first build takes about ten minutes on two cores)\n`);
-  const build = spawnSync("bash", ["hack/tools/build.sh", "k8s", "talosctl", "golden", "gitops", "promtool"], {
+  const build = spawnSync("bash", ["hack/tools/build.sh", "k8s", "talosctl", "golden", "gitops", "promtool", "misc"], {
     stdio: ["ignore", 2, 2],
     env: { ...process.env, BIN: tools, ONLY: missing.join(" ") },
   });

@@ -33,6 +33,7 @@ test("the real tier takes etcd, kube-apiserver and kubectl from KUBEBUILDER_ASSE
     "golden",
     "gitops-judge",
     "promtool",
+    "versitygw",
   ]);
   const names = ["etcd", "kube-apiserver", "kubectl"];
   for (const version of ["1.35", "1.36"]) {

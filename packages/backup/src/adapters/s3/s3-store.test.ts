@@ -1,0 +1,155 @@
+// What a store may answer that a genuine one does not answer on demand.
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import type { ObjectStore, ObjectStoreFailureKind } from "@talos-operator/ports";
+import { isStoreFailure } from "../../store/failure.ts";
+import type { S3Place, StoreKeys } from "../../task/place.ts";
+import { createS3Store } from "./s3-store.ts";
+
+const keys: StoreKeys = { accessKeyID: "test-access-key", secretAccessKey: "test-secret-key" };
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server that gives one answer after the other, the last one for ever. */
+async function answering(...answers: readonly Answer[]) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.headers.authorization?.split("/")[0]?.split("=")[1]}`);
+    request.resume().once("end", () => answers[Math.min(asked.length, answers.length) - 1]?.(request, response));
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const place: S3Place = {
+    kind: "s3",
+    bucket: "backups",
+    region: "us-east-1",
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    prefix: "x",
+    allowPlainText: true,
+  };
+  return {
+    place,
+    asked,
+    end: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const error =
+  (status: number, code: string): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { "content-type": "application/xml" });
+    response.end(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>test-secret-key</Message></Error>`);
+  };
+const xml =
+  (text: string): Answer =>
+  (_request, response) => {
+    response.writeHead(200, { "content-type": "application/xml", etag: '"e"' });
+    response.end(`<?xml version="1.0" encoding="UTF-8"?>${text}`);
+  };
+
+async function failing(act: (store: ObjectStore) => Promise<unknown>, ...answers: readonly Answer[]) {
+  const server = await answering(...answers);
+  const store = createS3Store(server.place, async () => keys);
+  try {
+    await act(store);
+    return { kind: undefined, asked: server.asked };
+  } catch (thrown) {
+    assert.ok(isStoreFailure(thrown), String(thrown));
+    assert.doesNotMatch(`${thrown.message} ${String(thrown.cause)}`, /test-secret-key|test-access-key|Signature/);
+    return { kind: thrown.kind, asked: server.asked };
+  } finally {
+    store.close();
+    server.end();
+  }
+}
+
+const put = (store: ObjectStore): Promise<unknown> => store.put("a/b", Uint8Array.of(1), { ifAbsent: true });
+
+for (const [status, code, kind] of [
+  [403, "AccessDenied", "denied"],
+  [403, "RequestTimeTooSkewed", "clock"],
+  [404, "NoSuchBucket", "missing"],
+  [409, "ConditionalRequestConflict", "conflict"],
+  [412, "PreconditionFailed", "exists"],
+  [501, "NotImplemented", "unsupported"],
+  [400, "ExpiredToken", "expired"],
+  [400, "BadDigest", "damaged"],
+  [507, "QuotaExceeded", "full"],
+  [418, "SomethingNew", "failing"],
+] as const satisfies readonly (readonly [number, string, ObjectStoreFailureKind])[])
+  test(`${status} ${code} is told as ${kind}, without a word of the store's own`, async () => {
+    assert.equal((await failing(put, error(status, code))).kind, kind);
+  });
+
+test("a redirect is not followed", async () => {
+  const { kind, asked } = await failing(put, (_request, response) => response.writeHead(307, { location: "http://192.0.2.1/" }).end());
+  assert.deepEqual([kind, asked.length], ["redirected", 1]);
+});
+
+test("an error inside an answer of status 200 is no complete upload", async () => {
+  const begun = xml("<InitiateMultipartUploadResult><UploadId>one</UploadId></InitiateMultipartUploadResult>");
+  const act = async (store: ObjectStore): Promise<void> => {
+    const upload = await store.createUpload("a/b");
+    await upload.part(1, Uint8Array.of(1));
+    await upload.complete();
+  };
+  const { kind } = await failing(act, begun, xml(""), xml("<Error><Code>InternalError</Code><Message>x</Message></Error>"));
+  assert.equal(kind, "failing");
+});
+
+test("keys that have expired are read anew once, and the request is sent again with them", async () => {
+  const server = await answering(error(400, "ExpiredToken"), xml(""));
+  let reads = 0;
+  const store = createS3Store(server.place, async () => ({ ...keys, accessKeyID: `key-${(reads += 1)}` }));
+  await store.put("a/b", Uint8Array.of(1));
+  assert.deepEqual(server.asked, ["PUT key-1", "PUT key-2"]);
+  store.close();
+  server.end();
+});
+
+test("a store that asks to be asked less often is asked again, and then told", async () => {
+  const { kind, asked } = await failing(put, error(503, "SlowDown"));
+  assert.equal(kind, "slow-down");
+  assert.ok(asked.length > 1 && asked.length <= 4, String(asked.length));
+});
+
+test("an object that ends before its last byte is cut off", async () => {
+  const short: Answer = (_request, response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write("only so much");
+    setImmediate(() => response.destroy());
+  };
+  const act = async (store: ObjectStore): Promise<void> => {
+    const found = await store.get("a/b");
+    assert.ok(found);
+    for await (const piece of found.body) assert.ok(piece.length > 0);
+  };
+  assert.equal((await failing(act, short)).kind, "cut-off");
+});
+
+for (const [what, wrong] of [
+  ["an endpoint that is no URL", { endpoint: "minio:9000" }],
+  ["an endpoint with a password", { endpoint: "https://a:b@host" }],
+  ["plain text where nobody allowed it", { allowPlainText: false }],
+  ["a bucket of dots", { bucket: ".." }],
+  ["a bucket with a path", { bucket: "a/b" }],
+] as const)
+  test(`${what} is refused before anybody is asked`, () => {
+    const place: S3Place = {
+      kind: "s3",
+      bucket: "backups",
+      region: "us-east-1",
+      endpoint: "http://127.0.0.1:1",
+      prefix: "x",
+      allowPlainText: true,
+    };
+    assert.throws(
+      () => createS3Store({ ...place, ...wrong }, async () => keys),
+      (thrown) => isStoreFailure(thrown, "invalid"),
+    );
+  });
