@@ -71,7 +71,8 @@ class Pass implements StatisticsPass {
   readonly #spool: RecordSpool;
   readonly #record = new RecordBuffer();
   /** The first bytes, for both meta pages whatever their size. */
-  #beginning = Buffer.alloc(0);
+  readonly #held = new Uint8Array(maxPageSize + metaSize);
+  #heldBytes = 0;
   /** 0 until a meta page has told it. */
   #pageSize = 0;
   /** The page that is coming in. */
@@ -88,8 +89,12 @@ class Pass implements StatisticsPass {
   }
 
   write(chunk: Uint8Array): void {
-    const wanted = maxPageSize + metaSize - this.#beginning.length;
-    if (wanted > 0) this.#beginning = Buffer.concat([this.#beginning, chunk.subarray(0, wanted)]);
+    const wanted = this.#held.length - this.#heldBytes;
+    if (wanted > 0) {
+      const part = chunk.subarray(0, wanted);
+      this.#held.set(part, this.#heldBytes);
+      this.#heldBytes += part.length;
+    }
     if (this.#pageSize > 0) this.#take(chunk);
     else {
       this.#learnPageSize();
@@ -101,9 +106,13 @@ class Pass implements StatisticsPass {
     }
   }
 
+  get #beginning(): Uint8Array {
+    return this.#held.subarray(0, this.#heldBytes);
+  }
+
   #learnPageSize(): void {
     const first = readMeta(this.#beginning, 0);
-    if (first === undefined && this.#beginning.length < maxPageSize + metaSize) return;
+    if (first === undefined && this.#heldBytes < this.#held.length) return;
     const { pageSize } = first ?? newestMeta(this.#beginning);
     this.#pageSize = pageSize;
     this.#page = new Uint8Array(pageSize);
