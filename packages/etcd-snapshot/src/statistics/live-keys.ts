@@ -44,7 +44,7 @@ export class LiveKeys {
     const upper = ((high | 1) - 1) >>> 0;
     // A slot of zeros is free.
     const lower = low === 0 && upper === 0 ? 1 : low;
-    const first = (low ^ (high >>> 7)) & this.#mask;
+    const first = (high >>> 1) & this.#mask;
     for (let probe = 0; probe < Math.min(maxProbes, this.#mask); probe += 1) {
       const at = ((first + probe) & this.#mask) * 2;
       const here = slots[at] ?? 0;
