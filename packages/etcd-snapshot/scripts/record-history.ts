@@ -1,4 +1,4 @@
-// node packages/etcd-snapshot/scripts/record-history.ts <folder of the genuine tools>   records testdata/etcd-history.{db.zst,json}
+// node packages/etcd-snapshot/scripts/record-history.ts <folder of the genuine tools> <name>   records testdata/<name>.{db.zst,json}
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,8 @@ import { constants, zstdCompressSync } from "node:zlib";
 import { seeded } from "../src/testing/random.ts";
 import { genuineStatus, RealEtcd } from "../src/testing/real-etcd.ts";
 
-process.env["TALOS_OPERATOR_TOOLS"] = process.argv[2];
+const [, , tools, name = "etcd-3.6"] = process.argv;
+process.env["TALOS_OPERATOR_TOOLS"] = tools;
 const folder = mkdtempSync(join(tmpdir(), "etcd-history-"));
 const random = seeded(20);
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64");
@@ -34,9 +35,9 @@ const keys = [...(await etcd.get())].map(([key, { value, ...rest }]) => ({
 await etcd.stop();
 const testdata = join(import.meta.dirname, "../testdata");
 const { hash: _, ...status } = await genuineStatus(path);
-writeFileSync(join(testdata, "etcd-history.json"), `${JSON.stringify({ status, keys }, undefined, 1)}\n`);
+writeFileSync(join(testdata, `${name}.json`), `${JSON.stringify({ status, keys }, undefined, 1)}\n`);
 writeFileSync(
-  join(testdata, "etcd-history.db.zst"),
+  join(testdata, `${name}.db.zst`),
   zstdCompressSync(readFileSync(path), { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
 );
 rmSync(folder, { recursive: true });

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 
 import { bytesSource, createStatisticsPass, isSnapshotError, readSnapshot, type SnapshotStatistics, writeEtcdSnapshot } from "./index.ts";
-import { newestMeta } from "./format/meta.ts";
+import { newestMeta, writeMeta } from "./format/meta.ts";
 import { readPageHeader } from "./format/page.ts";
 import { changed, u64Bytes, withMeta } from "./testing/damage.ts";
 import { fixture } from "./testing/real-snapshots.ts";
@@ -159,6 +159,50 @@ for (const [name, base] of Object.entries(bases))
       assert.ok(refused.length > 0);
     });
   });
+
+describe("pages that belong to the database", () => {
+  const pageSize = 4096;
+  /** Leaves of revisions. */
+  const leaves = Array.from({ length: newestMeta(written).pages }, (_, page) => page).filter((page) => {
+    const header = readPageHeader(written, page * pageSize);
+    return (
+      header.id === page &&
+      header.flags === 2 &&
+      header.overflow === 0 &&
+      header.count > 3 &&
+      written[page * pageSize + 16 + header.count * 16 + 8] === 0x5f
+    );
+  });
+  const [one = 0, two = 0] = leaves;
+  const refused = [{ code: "CORRUPT" }, { code: "CORRUPT" }];
+  test("must be those that are referred to", () => {
+    const copy = Uint8Array.from(written);
+    copy.copyWithin(two * pageSize, one * pageSize, (one + 1) * pageSize);
+    assert.deepEqual(look(copy), refused);
+  });
+  test("must have their revisions in order, across leaves too", () => {
+    const copy = Uint8Array.from(written);
+    copy.copyWithin(two * pageSize, one * pageSize, (one + 1) * pageSize);
+    assert.deepEqual(look(changed(copy, two * pageSize, u64Bytes(BigInt(two)))), refused);
+    const firstKey = one * pageSize + 16 + readPageHeader(written, one * pageSize).count * 16;
+    assert.deepEqual(look(changed(written, firstKey, [0, 0, 0, 0, 0, 0, 7])), refused);
+  });
+  test("must hold revisions", () => {
+    const firstKey = one * pageSize + 16 + readPageHeader(written, one * pageSize).count * 16;
+    assert.deepEqual(look(changed(written, firstKey + 8, [0x60])), refused);
+  });
+});
+
+test("the newer meta page counts, whichever it is", () => {
+  const meta = newestMeta(written);
+  for (const newer of [0, 1]) {
+    const copy = Uint8Array.from(written);
+    writeMeta(copy, newer * meta.pageSize, { ...meta, transaction: 9 });
+    writeMeta(copy, (1 - newer) * meta.pageSize, { ...meta, root: 1, transaction: 8 });
+    const [counted, read] = look(copy);
+    assert.ok("ok" in counted && "ok" in read, JSON.stringify([counted, read]));
+  }
+});
 
 describe("what is no database", () => {
   for (const [what, bytes] of [

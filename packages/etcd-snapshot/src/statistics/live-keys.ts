@@ -1,3 +1,8 @@
+import { SnapshotError } from "../errors.ts";
+
+/** Slots that are looked at for one key; a table as full as this one gets needs some hundreds. More come of keys that were made to collide. */
+const maxProbes = 16_384;
+
 /**
  * Which of the keys seen so far are live, by their hashes: open addressing, eight bytes a slot.
  *
@@ -33,14 +38,15 @@ export class LiveKeys {
     return this.#used;
   }
 
-  /** Whether the key is live is the lowest bit of the upper half. Returns whether it was new. */
+  /** Whether the key is live is the lowest bit of the upper half. Returns whether it was new. Throws `LIMIT_EXCEEDED` for keys that were made to collide. */
   set(low: number, high: number, isLive: boolean): boolean {
     const slots = this.#slots;
     const upper = ((high | 1) - 1) >>> 0;
     // A slot of zeros is free.
     const lower = low === 0 && upper === 0 ? 1 : low;
-    for (let slot = (low ^ (high >>> 7)) & this.#mask; ; slot = (slot + 1) & this.#mask) {
-      const at = slot * 2;
+    const first = (high >>> 1) & this.#mask;
+    for (let probe = 0; probe < Math.min(maxProbes, this.#mask); probe += 1) {
+      const at = ((first + probe) & this.#mask) * 2;
       const here = slots[at] ?? 0;
       const above = slots[at + 1] ?? 0;
       if (here === 0 && above === 0) {
@@ -60,6 +66,7 @@ export class LiveKeys {
         return false;
       }
     }
+    throw new SnapshotError("LIMIT_EXCEEDED", "too many keys have nearly the same hash");
   }
   /** The same keys in a larger table. */
   grown(capacity: number): LiveKeys {

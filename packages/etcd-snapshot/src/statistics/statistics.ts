@@ -47,6 +47,8 @@ export interface StatisticsPass {
 export interface StatisticsOptions {
   /** Where pages put aside what is needed of them: some bytes for each revision, in a usual cluster an eighth of the snapshot. Default: 16 MiB of memory. */
   readonly spool?: Spool;
+  /** Memory for the table of live keys; with more keys the spool is read again for each part of them. Default: 16 bytes a page, at least 4 MiB. */
+  readonly tableBytes?: number;
 }
 
 /** Pages that are followed through their overflow at one time: one of the database, and old ones whose tail was used anew. */
@@ -54,8 +56,9 @@ const maxOpenRuns = 64;
 const maxOpenRunBytes = 8 * 1024 * 1024;
 /** Of offsets into the spool, four bytes a page; taken as they are needed. */
 const offsetsPerBlock = 16 * 1024;
-/** The table of live keys may take this, or sixteen bytes for each page if that is more; with more keys the spool is read again for each part of them. */
+const maxParts = 1024;
 const minTableBytes = 4 * 1024 * 1024;
+const tableBytesPerPage = 16;
 
 /**
  * Statistics of an etcd database while it streams by once, in memory of at most 32 bytes a page.
@@ -64,14 +67,16 @@ const minTableBytes = 4 * 1024 * 1024;
  * in the spool, and `finish` walks the tree through those. docs/adr/0041 says more.
  */
 export function createStatisticsPass(options: StatisticsOptions = {}): StatisticsPass {
-  return new Pass(options.spool ?? createMemorySpool());
+  return new Pass(options.spool ?? createMemorySpool(), options.tableBytes);
 }
 
 class Pass implements StatisticsPass {
   readonly #spool: RecordSpool;
+  readonly #tableBytes: number | undefined;
   readonly #record = new RecordBuffer();
   /** The first bytes, for both meta pages whatever their size. */
-  #beginning = Buffer.alloc(0);
+  readonly #held = new Uint8Array(maxPageSize + metaSize);
+  #heldBytes = 0;
   /** 0 until a meta page has told it. */
   #pageSize = 0;
   /** The page that is coming in. */
@@ -81,15 +86,20 @@ class Pass implements StatisticsPass {
   #runs: OpenRun[] = [];
   readonly #offsets: Uint32Array[] = [];
 
-  constructor(spool: Spool) {
+  constructor(spool: Spool, tableBytes: number | undefined) {
     this.#spool = new RecordSpool(spool);
+    this.#tableBytes = tableBytes;
     // Offset 0 stands for a page without a record.
     this.#spool.append(new Uint8Array(8));
   }
 
   write(chunk: Uint8Array): void {
-    const wanted = maxPageSize + metaSize - this.#beginning.length;
-    if (wanted > 0) this.#beginning = Buffer.concat([this.#beginning, chunk.subarray(0, wanted)]);
+    const wanted = this.#held.length - this.#heldBytes;
+    if (wanted > 0) {
+      const part = chunk.subarray(0, wanted);
+      this.#held.set(part, this.#heldBytes);
+      this.#heldBytes += part.length;
+    }
     if (this.#pageSize > 0) this.#take(chunk);
     else {
       this.#learnPageSize();
@@ -101,9 +111,13 @@ class Pass implements StatisticsPass {
     }
   }
 
+  get #beginning(): Uint8Array {
+    return this.#held.subarray(0, this.#heldBytes);
+  }
+
   #learnPageSize(): void {
     const first = readMeta(this.#beginning, 0);
-    if (first === undefined && this.#beginning.length < maxPageSize + metaSize) return;
+    if (first === undefined && this.#heldBytes < this.#held.length) return;
     const { pageSize } = first ?? newestMeta(this.#beginning);
     this.#pageSize = pageSize;
     this.#page = new Uint8Array(pageSize);
@@ -184,7 +198,8 @@ class Pass implements StatisticsPass {
     if (meta.pages > this.#pages)
       throw new SnapshotError("TRUNCATED", `${this.#pages} pages of ${meta.pageSize} bytes are there, ${meta.pages} were written`);
     this.#spool.flush();
-    return new Summary(this.#spool, this.#offsets, meta.pages).make(meta.root, meta.pageSize);
+    const tableBytes = this.#tableBytes ?? Math.max(minTableBytes, meta.pages * tableBytesPerPage);
+    return new Summary(this.#spool, this.#offsets, meta.pages, tableBytes).make(meta.root, meta.pageSize);
   }
 }
 
@@ -198,6 +213,7 @@ class Summary {
   readonly #spool: RecordSpool;
   readonly #offsets: readonly Uint32Array[];
   readonly #pages: number;
+  readonly #tableBytes: number;
   /** A bit for each page that was referred to. */
   readonly #seen: Uint8Array;
   readonly #facts = new StoreFactsBuilder();
@@ -206,8 +222,9 @@ class Summary {
   #revisions = 0;
   #newest = 0;
 
-  constructor(spool: RecordSpool, offsets: readonly Uint32Array[], pages: number) {
+  constructor(spool: RecordSpool, offsets: readonly Uint32Array[], pages: number, tableBytes: number) {
     this.#spool = spool;
+    this.#tableBytes = tableBytes;
     this.#offsets = offsets;
     this.#pages = pages;
     this.#seen = new Uint8Array(Math.ceil(pages / 8));
@@ -286,12 +303,11 @@ class Summary {
 
   /** Keys whose newest revision is a write. Where the table would be too large, one part of the hashes after the other. */
   #countLive(keys: readonly Uint8Array[] | number): number {
-    const room = Math.max(minTableBytes, this.#pages * 16);
     let parts = 1;
-    while (LiveKeys.bytesFor(Math.ceil((this.#revisions / parts) * (parts === 1 ? 1 : 1.1))) > room) parts += 1;
+    while (parts < maxParts && LiveKeys.bytesFor(this.#keysOfPart(parts)) > this.#tableBytes) parts *= 2;
     let live = 0;
     for (let part = 0; part < parts; part += 1) {
-      const table = new LiveKeys(Math.ceil((this.#revisions / parts) * 1.1) + 1000);
+      const table = new LiveKeys(this.#keysOfPart(parts));
       const count = (payload: Uint8Array): void => {
         for (let at = 0; at < payload.length; at += revisionEntrySize) {
           const low = u32(payload, at + 9);
@@ -304,6 +320,11 @@ class Summary {
       live += table.count;
     }
     return live;
+  }
+
+  /** At most: the hashes spread evenly, but not exactly. */
+  #keysOfPart(parts: number): number {
+    return parts === 1 ? this.#revisions : Math.ceil((this.#revisions / parts) * 1.1) + 200;
   }
 
   /** The leaves of a tree from left to right; `isFirst`: pages must not have been referred to before. */
