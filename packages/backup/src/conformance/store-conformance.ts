@@ -18,7 +18,7 @@ const PART = 5 * MIB;
 /** What every store does, whatever it is made of. */
 export function storeConformance(name: string, open: () => Promise<StoreSubject>): void {
   const check = (what: string, act: (store: ObjectStore, subject: StoreSubject) => Promise<void>): void => {
-    test(`${name}: ${what}`, async () => {
+    void test(`${name}: ${what}`, async () => {
       const subject = await open();
       try {
         await act(subject.store, subject);
