@@ -176,9 +176,21 @@ describe("pages that belong to the database", () => {
   const [one = 0, two = 0] = leaves;
   const refused = [{ code: "CORRUPT" }, { code: "CORRUPT" }];
   test("must be those that are referred to", () => {
-    const copy = Uint8Array.from(written);
-    copy.copyWithin(two * pageSize, one * pageSize, (one + 1) * pageSize);
-    assert.deepEqual(look(copy), refused);
+    assert.deepEqual(look(changed(written, one * pageSize, u64Bytes(BigInt(two)))), refused);
+  });
+  test("must not go on beyond the end", () => {
+    assert.deepEqual(look(changed(written, one * pageSize + 12, [0xff, 0xff])), refused);
+    const large = Array.from({ length: newestMeta(written).pages }, (_, page) => page).find((page) => {
+      const header = readPageHeader(written, page * pageSize);
+      return header.id === page && header.flags === 2 && header.overflow > 0;
+    });
+    assert.ok(large !== undefined);
+    assert.deepEqual(look(changed(written, large * pageSize + 12, [0xff, 0xff])), refused);
+  });
+  test("may have flags of elements that bbolt does not know", () => {
+    const sound = look(written);
+    // The highest bit marks, in memory, a value that was cut.
+    assert.deepEqual(look(changed(written, one * pageSize + 16 + 3, [0x80])), sound);
   });
   test("must have their revisions in order, across leaves too", () => {
     const copy = Uint8Array.from(written);

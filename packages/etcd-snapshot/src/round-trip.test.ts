@@ -111,6 +111,13 @@ test("what is written is read, counted and found again", () => {
 });
 
 describe("the writer", () => {
+  test("keeps a bucket in its entry only up to a quarter of a page, as bbolt does", () => {
+    // A root of its own has 16 bytes in the entry; the page that an inline one lies in is that of all buckets.
+    const sizes = [900, 1100].map(
+      (size) => writeDatabase({ buckets: [{ name: "b", entries: [{ key: Buffer.from("k"), value: Buffer.alloc(size) }] }] }).length,
+    );
+    assert.deepEqual(sizes, [4 * 4096, 5 * 4096]);
+  });
   test("gives equal bytes for equal input, in whatever order", () => {
     const keys = Array.from({ length: 200 }, (_, index) => ({ key: `k${index}`, value: "v".repeat(index), modRevision: index + 2 }));
     assert.deepEqual(writeEtcdSnapshot({ ...store, keys }), writeEtcdSnapshot({ ...store, keys: keys.toReversed() }));
