@@ -7,7 +7,7 @@ import { loseLease } from "./troubles/leases.ts";
 import { alarm, replaceDisk, swapAddresses } from "./troubles/replaced.ts";
 import { emptyLists, garbleWatches, shortenWatches } from "./troubles/watches.ts";
 import { loseAll, loseBeforeFounding, loseBundle, loseRecord, takeName, writeNewer } from "./troubles/keys.ts";
-import { breakSnapshots, damageSnapshots, failStore, loseStore, tamper } from "./troubles/stores.ts";
+import { breakSnapshots, damageSnapshots, failStore, garble, loseStore, tamper } from "./troubles/stores.ts";
 import type { TroubleKind } from "./troubles/kinds.ts";
 import {
   cutOff,
@@ -69,6 +69,7 @@ const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: numb
   "children-deleted": deleteChildren,
   "store-errors": failStore,
   "store-away": loseStore,
+  "store-garbles": garble,
   "store-tampered": tamper,
   "snapshots-damaged": damageSnapshots,
   "snapshots-broken": breakSnapshots,

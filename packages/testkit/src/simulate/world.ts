@@ -356,6 +356,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           keys,
           now: () => clock.now(),
           stage,
+          garbleStore: (isGarbling) => backups?.garble(isGarbling),
           tamperBackup: () => backups?.tamper(stream(13)),
           trace: (line) => {
             if (line.startsWith("trouble") && going.has(kind)) going.set(kind, "goes-on");

@@ -14,6 +14,8 @@ export interface MemoryObjectStore extends ObjectStore {
   uploads(): readonly Required<OpenUpload>[];
   /** Puts or replaces an object, as somebody does who has the keys too. */
   plant(key: string, bytes: Uint8Array): void;
+  /** While set, what an upload makes has one wrong byte. */
+  garbles: boolean;
   /** Takes an object away so. */
   lose(key: string): void;
 }
@@ -37,7 +39,8 @@ export function createMemoryObjectStore(clock: Clock, options: { readonly ignore
     if (found === undefined) throw storeFailure("missing", "the store knows no such upload");
     return found.parts;
   };
-  return {
+  const store: MemoryObjectStore = {
+    garbles: false,
     place: "a bucket in memory",
     async *list(prefix, { after = "" } = {}) {
       await Promise.resolve();
@@ -86,7 +89,9 @@ export function createMemoryObjectStore(clock: Clock, options: { readonly ignore
           await Promise.resolve();
           const parts = [...partsOf(id)].toSorted(([left], [right]) => left - right).map(([, bytes]) => bytes);
           uploads.delete(id);
-          return keep(key, Buffer.concat(parts));
+          const whole = Buffer.concat(parts);
+          if (store.garbles && whole.length > 0) whole.writeUInt8(whole.readUInt8(whole.length >> 1) ^ 1, whole.length >> 1);
+          return keep(key, whole);
         },
         async abort() {
           await Promise.resolve();
@@ -117,6 +122,7 @@ export function createMemoryObjectStore(clock: Clock, options: { readonly ignore
       kept.delete(key);
     },
   };
+  return store;
 }
 
 export function storeFailure(kind: ObjectStoreFailureKind, message: string): ObjectStoreFailure {

@@ -10,6 +10,8 @@ export interface Backups {
   readonly standIn: StandIn;
   /** Changes, replaces or takes away a part of a backup that is there. @returns what was done; `undefined` while there is none */
   tamper(random: RandomSource): string | undefined;
+  /** While set, the store keeps one byte of each upload wrong. */
+  garble(isGarbling: boolean): void;
   /** @param pass lets time pass */
   judge(pass: (ms: number) => Promise<void>): Promise<void>;
   stop(): void;
@@ -35,7 +37,7 @@ export function createBackups(input: Omit<WorkersInput, "store" | "rules" | "sto
   for (const [key, bytes] of foreign) store.plant(key, bytes);
   const rules = createBackupRules({ store, report, now: () => storeClock.now(), inspectText: input.secrets.inspectText });
   const workers = createWorkers({ ...input, store, rules, storeClock });
-  const standIn = createStandIn({ ...input, workers, rules });
+  const standIn = createStandIn({ ...input, workers, rules, provesBlind: input.stream(11).fraction() < 0.5 });
   return {
     standIn,
     tamper(random) {
@@ -45,7 +47,12 @@ export function createBackups(input: Omit<WorkersInput, "store" | "rules" | "sto
       if (facts === undefined) return undefined;
       const data = Buffer.from(store.contents().get(facts.object) ?? "");
       standIn.tampered(slot);
-      switch (pick(["byte", "cut", "gone"], random)) {
+      switch (pick(["byte", "cut", "gone", "manifest"], random)) {
+        case "manifest": {
+          const [key = "", bytes = Buffer.of()] = [...store.contents()].find(([one]) => one.endsWith(`/${slot}.json`)) ?? [];
+          store.plant(key, Buffer.from(Buffer.from(bytes).toString("utf8").replace('"machine":"', '"machine":"not-')));
+          return `the manifest ${key}`;
+        }
         case "byte": {
           const at = Math.floor(random.fraction() * data.length);
           data.writeUInt8(data.readUInt8(at) ^ 1, at);
@@ -59,6 +66,9 @@ export function createBackups(input: Omit<WorkersInput, "store" | "rules" | "sto
           store.lose(facts.object);
           return `all of ${facts.object}`;
       }
+    },
+    garble(isGarbling) {
+      store.garbles = isGarbling;
     },
     async judge(pass) {
       await standIn.judge();

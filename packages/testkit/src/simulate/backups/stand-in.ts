@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { BackupFacts, BackupTask, TakeTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
 import { manifestKeyOf } from "@talos-operator/backup";
 import { simulatedCodec } from "@talos-operator/backup/testing";
@@ -22,6 +23,8 @@ export interface StandInInput {
   readonly rules: BackupRules;
   readonly trace: Trace;
   readonly report: Report;
+  /** Whoever proves has nobody's identity: of what is encrypted the stored bytes alone can be compared. */
+  readonly provesBlind: boolean;
 }
 
 /** A backup that somebody asked for. */
@@ -43,6 +46,8 @@ export interface AskedBackup {
 export interface StandIn {
   /** Asks for a backup; it is tried until it is there. */
   take(name: string, recipients?: readonly string[]): AskedBackup;
+  /** The same slot once more, of a cluster that was made under the same name after this one. */
+  takeAsSuccessor(slot: string): void;
   /** All that was asked for, in order. */
   backups(): readonly AskedBackup[];
   /** Has stored backups proved again; resolved by `isIdle`. */
@@ -71,7 +76,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const bundleType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
 
 /** What a worker says of a backup that is not as it was. */
-const tamperedReasons: ReadonlySet<string> = new Set(["proof-failed", "backup-missing"]);
+const tamperedReasons: ReadonlySet<string> = new Set(["proof-failed", "backup-missing", "manifest-refused"]);
 
 interface Known {
   readonly cluster: JudgedCluster;
@@ -81,6 +86,8 @@ interface Known {
 type Asked = { -readonly [K in keyof AskedBackup]: AskedBackup[K] } & { judged: JudgedCluster | undefined };
 
 interface Errand {
+  /** It is for the cluster that is made after this one. */
+  readonly succeeds?: true;
   readonly make: () => BackupTask | undefined;
   readonly heard: (result: TaskResult) => boolean;
 }
@@ -161,12 +168,16 @@ export function createStandIn(input: StandInInput): StandIn {
     isWorking = true;
     for (let errand = errands[0]; errand !== undefined; errand = errands[0]) {
       now = await known();
-      const task = errand.make();
-      if (now === undefined || task === undefined) {
+      const made = errand.make();
+      if (now === undefined || made === undefined) {
         await timers.sleep(10 * LOOK_MS);
         continue;
       }
-      const result = await finished(workers.start(now.cluster, task, now.secrets));
+      const { cluster, secrets } = errand.succeeds === true ? successorOf(now) : now;
+      const task = { ...made, owner: cluster.owner };
+      const { identity: _identity, ...blind } = secrets;
+      const given = task.kind === "prove" && input.provesBlind ? blind : secrets;
+      const result = await finished(workers.start(cluster, task, given));
       if (result !== undefined && errand.heard(result)) errands.shift();
       else await timers.sleep(5 * LOOK_MS);
     }
@@ -215,6 +226,25 @@ export function createStandIn(input: StandInInput): StandIn {
       });
       return one;
     },
+    takeAsSuccessor(slot) {
+      let tries = 0;
+      order({
+        succeeds: true,
+        make() {
+          const from = now === undefined ? undefined : source(now.cluster.owner.clusterId, tries);
+          const common = base();
+          if (from === undefined || common === undefined) return undefined;
+          tries += 1;
+          const attempt = `try-${tries}`;
+          return { ...common, kind: "take", slot, attempt, source: from, recipients: [], maxBytes: MOST_BYTES, drill: "read" };
+        },
+        heard(result) {
+          if (result.kind !== "taken") return false;
+          if (result.found && tries === 1) input.report("S28", `the backup ${slot} of another cluster is taken for its own`);
+          return true;
+        },
+      });
+    },
     prove(slot) {
       order({
         make: () => {
@@ -232,14 +262,18 @@ export function createStandIn(input: StandInInput): StandIn {
       for (const one of asked) if (one.slot === slot) one.isTampered = true;
     },
     remove(slots) {
+      let left = slots;
       order({
         make: () => {
           const common = base();
-          return common === undefined ? undefined : { ...common, kind: "remove", slots };
+          return common === undefined ? undefined : { ...common, kind: "remove", slots: left };
         },
         heard(result) {
-          if (result.kind !== "removed") return false;
-          for (const one of asked.filter((backup) => slots.includes(backup.slot))) one.facts = undefined;
+          // A manifest that is not ours stops the rest: what somebody changed is left to people.
+          if (result.kind === "failed" && result.reason === "manifest-refused")
+            left = left.filter((slot) => !asked.some((one) => one.slot === slot && one.isTampered));
+          if (result.kind !== "removed" && left.length > 0) return false;
+          for (const one of asked.filter((backup) => left.includes(backup.slot))) one.facts = undefined;
           return true;
         },
       });
@@ -251,6 +285,13 @@ export function createStandIn(input: StandInInput): StandIn {
         if (facts !== undefined && judged !== undefined && !isTampered) await input.rules.judgeReady(judged, facts);
     },
   };
+}
+
+/** A cluster of the same name, with an id and keys of its own. */
+function successorOf({ cluster, secrets }: Known): Known {
+  const manifestKey = createHash("sha256").update(cluster.manifestKey).digest("base64");
+  const owner = { ...cluster.owner, clusterId: `${cluster.owner.clusterId}-2` };
+  return { cluster: { ...cluster, owner, manifestKey }, secrets: { ...secrets, manifestKey } };
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

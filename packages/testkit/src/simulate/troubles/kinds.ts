@@ -81,6 +81,8 @@ export type TroubleKind =
   /** The store fails, or its answers are lost, with everything that it may say; or it is away for a while. */
   | "store-errors"
   | "store-away"
+  /** What the store makes of an upload has a wrong byte, for a while. */
+  | "store-garbles"
   /** Somebody changes or takes away a part of a backup. */
   | "store-tampered"
   /** Snapshots end early as if they were whole, or have changed bytes, or the hash of another. */
@@ -152,6 +154,7 @@ export const BACKUP_TROUBLES: readonly TroubleKind[] = [
   "store-errors",
   "snapshots-damaged",
   "store-tampered",
+  "store-garbles",
   "store-away",
   "snapshots-broken",
 ];

@@ -98,3 +98,11 @@ export async function breakSnapshots(input: TroubleInput, lastsMs: number): Prom
   await timers.sleep(lastsMs / 2);
   crash.remove();
 }
+
+/** The store does not keep what it was given. */
+export async function garble(input: TroubleInput, lastsMs: number): Promise<void> {
+  await begin(input, lastsMs);
+  input.garbleStore(true);
+  await input.timers.sleep(lastsMs);
+  input.garbleStore(false);
+}

@@ -49,6 +49,7 @@ export const backupWorkers: Workload = {
     meanwhile("prove them, and remove all but the newest", (world) => {
       const there = slots(world);
       for (const slot of there) world.backups?.prove(slot);
+      world.backups?.takeAsSuccessor(there[0] ?? "");
       world.backups?.remove(there.slice(0, -1));
     }),
   ],
