@@ -1,0 +1,2 @@
+export { backupCodec } from "./codec/codec.ts";
+export { createScratch } from "./scratch.ts";
