@@ -66,10 +66,10 @@ test("cut and changed bytes are damage", async () => {
   const encrypted = await collect(backupCodec.encrypt(pieces(plain), [await identityToRecipient(identity)]));
   const changed = (bytes: Buffer, at: number): Buffer => Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ 1 : byte)));
   for (const bytes of [
-    compressed.subarray(0, -100),
+    compressed.subarray(0, 200_000),
     compressed.subarray(0, 1000),
     changed(compressed, 0),
-    changed(compressed, compressed.length - 1),
+    changed(compressed, 100_000),
   ]) {
     const error = await failure(backupCodec.decompress(pieces(bytes)));
     assert.ok(error instanceof CodecFailure && error.kind === "damaged", String(error));

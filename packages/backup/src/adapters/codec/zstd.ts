@@ -19,8 +19,8 @@ export function compressZstd(plain: AsyncIterable<Uint8Array>): AsyncIterable<Ui
 }
 
 /**
- * Of bytes that end in the middle of the content, or have a wrong checksum, it throws CodecFailure `damaged`. Node does not notice that the checksum itself is
- * missing: whoever has no other, looks at the snapshot's own.
+ * Of bytes that make no sense, or end in the middle of the content, it throws CodecFailure `damaged`. Node 24 does not always look at the checksum in the last four
+ * bytes, so whoever reads compares the SHA-256 of what is stored, or the snapshot's own.
  */
 export function decompressZstd(compressed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const params = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX };
