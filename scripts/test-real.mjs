@@ -10,7 +10,19 @@ mkdirSync(cache, { recursive: true });
 
 const fromAssets = ["etcd", "kube-apiserver", "kubectl"];
 const assets = process.env.KUBEBUILDER_ASSETS;
-const wanted = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "helm", "talosctl", "golden", "gitops-judge", "promtool"];
+const wanted = [
+  "etcd",
+  "etcdctl",
+  "etcdutl",
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kubectl",
+  "helm",
+  "talosctl",
+  "golden",
+  "gitops-judge",
+  "promtool",
+];
 let missing = wanted;
 let tools = cache;
 if (assets !== undefined) {

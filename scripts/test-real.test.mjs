@@ -25,6 +25,8 @@ function folderWith(path, names) {
 
 test("the real tier takes etcd, kube-apiserver and kubectl from KUBEBUILDER_ASSETS, whichever folder it names (A039)", () => {
   const tools = folderWith(join(folder, "talos-operator/tools/with-assets"), [
+    "etcdctl",
+    "etcdutl",
     "kube-controller-manager",
     "helm",
     "talosctl",

@@ -15,7 +15,7 @@ export type { Fault, FaultEffect, FaultHandle } from "./datacenter/faults.ts";
 export type { Disk, Hardware, MachineSpec, Platform } from "./node/hardware.ts";
 export type { Machine, Stage } from "./node/machine.ts";
 export type { Timings } from "./node/timings.ts";
-export type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest } from "./workload/api.ts";
+export type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest, WorkloadContents } from "./workload/api.ts";
 export type { EtcdCluster, EtcdMember } from "./etcd/model.ts";
 
 // For those who put machines behind other transports (see `./grpc`) or drive a machine without a datacenter.

@@ -29,8 +29,9 @@ export function createEmbeddedWorkloads(log: Logger): WorkloadApi & { close(): P
 }
 
 async function openCluster(request: WorkloadClusterRequest, log: Logger): Promise<WorkloadCluster> {
+  const store = createMemoryStore();
   const server = await createApiServer({
-    store: createMemoryStore(),
+    store,
     clock: systemClock,
     timers: systemTimers,
     random: systemRandom,
@@ -62,6 +63,10 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger): Promis
       }
     },
     unserve,
+    stored() {
+      const { revision, entries } = store.load();
+      return { revision, objects: entries };
+    },
     async close() {
       for (const listener of listeners.values()) await listener.close();
       listeners.clear();

@@ -55,6 +55,7 @@ export class Cell implements SimulatedMachine {
   }
 
   setCatchingUp(isCatchingUp: boolean): void {
+    if (!isCatchingUp) this.#world.databases.fallBehind(this);
     this.dispatch({ kind: "etcd-behind", isBehind: !isCatchingUp });
   }
 

@@ -18,12 +18,26 @@ export interface Fault {
  * - `delay`: the machine acts `ms` later and answers then; a caller who gave up does not stop it
  * - `duplicate`: the machine gets the call twice in a row and the caller the second answer
  * - `crash-before`, `crash-after`: power is cut before or after the machine acted, before it answers; it boots again after `downMs` (default: stays off)
+ * - `end-early`: a byte stream ends after so many bytes as if it were whole; negative: so many before its end
+ * - `flip-byte`: one bit of a byte stream differs, at this offset; negative: from its end
+ * - `foreign-hash`: the last 32 bytes of a byte stream are the hash of another one
+ * - `slow-stream`: so many milliseconds pass before each message of a stream
+ * - `crash-within`: power is cut after so many bytes of a byte stream; it boots again after `downMs` (default: stays off)
  */
 export type FaultEffect =
   | { readonly kind: "silent" | "refuse" | "drop-request" | "drop-reply" | "duplicate" }
   | { readonly kind: "error"; readonly code: number; readonly message: string }
   | { readonly kind: "delay"; readonly ms: number }
-  | { readonly kind: "crash-before" | "crash-after"; readonly downMs?: number };
+  | { readonly kind: "crash-before" | "crash-after"; readonly downMs?: number }
+  | StreamFault;
+
+/** What goes wrong with a stream that has begun. */
+export type StreamFault =
+  | { readonly kind: "end-early"; readonly bytes: number }
+  | { readonly kind: "flip-byte"; readonly at: number }
+  | { readonly kind: "foreign-hash" }
+  | { readonly kind: "slow-stream"; readonly pauseMs: number }
+  | { readonly kind: "crash-within"; readonly bytes: number; readonly downMs?: number };
 
 /** Ends a fault. */
 export interface FaultHandle {

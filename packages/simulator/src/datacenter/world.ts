@@ -6,6 +6,7 @@ import type { Timings } from "../node/timings.ts";
 import { WorkloadClusters } from "../workload/clusters.ts";
 import { issueMaintenanceIdentity, issueServerIdentity } from "./certificates.ts";
 import { Cell } from "./cell.ts";
+import { EtcdDatabases } from "../etcd/databases.ts";
 import { EtcdRegistry } from "./etcd-registry.ts";
 import { FaultTable } from "./faults.ts";
 import type { CallEvent, DatacenterChange, DatacenterOptions, SimulatedMachine } from "./types.ts";
@@ -22,6 +23,7 @@ export class World {
   readonly timings: Timings;
   readonly etcd: EtcdRegistry;
   readonly workloads: WorkloadClusters;
+  readonly databases: EtcdDatabases;
   readonly faults = new FaultTable();
   isClosed = false;
   readonly #cells = new Map<string, Cell>();
@@ -41,6 +43,7 @@ export class World {
     this.#onCall = options.onCall;
     this.etcd = new EtcdRegistry(this);
     this.workloads = new WorkloadClusters(this, options.workload);
+    this.databases = new EtcdDatabases(this);
   }
 
   cells(): readonly Cell[] {

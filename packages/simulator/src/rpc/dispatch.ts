@@ -12,6 +12,7 @@ import type { MethodRule } from "./methods.ts";
 import { rolesOf } from "./roles.ts";
 import { streamHandlers, unaryHandlers } from "./registry.ts";
 import { mergeReplies } from "./fan-out.ts";
+import { underStreamFault } from "./stream-faults.ts";
 
 /** How long a call to an address without a machine takes to fail. */
 const noRouteMs = 3_000;
@@ -195,6 +196,14 @@ async function actUnder(
       cell.powerOff();
       if (fault.downMs !== undefined) world.timers.schedule(fault.downMs, () => cell.powerOn());
       throw connectionFailure.broken();
+    case "end-early":
+    case "flip-byte":
+    case "foreign-hash":
+    case "slow-stream":
+    case "crash-within": {
+      const reply = await run();
+      return reply.kind === "unary" ? reply : { kind: "stream", messages: underStreamFault(fault, world, cell, reply.messages) };
+    }
   }
 }
 

@@ -195,7 +195,7 @@ export async function etcdRemoveMemberById(
 }
 
 /** The etcd of this machine once its process runs; until then the call hangs, as the etcd client of a genuine node does. */
-async function runningEtcd(context: HandlerContext): Promise<EtcdCluster> {
+export async function runningEtcd(context: HandlerContext): Promise<EtcdCluster> {
   const { cell, world } = context;
   while (!etcdRuns(cell.state)) {
     const changed = changeOf(context);

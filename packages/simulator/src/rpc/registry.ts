@@ -13,6 +13,7 @@ import {
   etcdStatus,
 } from "./etcd-handlers.ts";
 import { etcdLeaveCluster } from "./etcd-leave-handler.ts";
+import { etcdSnapshot } from "./etcd-snapshot-handler.ts";
 import { events } from "./event-handlers.ts";
 import { copy, diskUsage, list, read } from "./file-handlers.ts";
 import { healthCheck } from "./health-handler.ts";
@@ -91,6 +92,7 @@ export const streamHandlers: Readonly<Record<string, StreamHandler>> = {
   "/machine.MachineService/Copy": copy,
   "/machine.MachineService/DiskUsage": diskUsage,
   "/machine.MachineService/Dmesg": dmesg,
+  "/machine.MachineService/EtcdSnapshot": etcdSnapshot,
   "/machine.MachineService/Events": events,
   "/machine.MachineService/ImageList": imageList,
   "/machine.MachineService/Kubeconfig": kubeconfig,

@@ -37,6 +37,26 @@ export interface WorkloadCluster {
   serve(address: string, port: number, serverCertificate: KeyPair): Promise<void>;
   /** Stops to listen and drops connections. Nothing happens when it does not listen there. */
   unserve(address: string, port: number): Promise<void>;
+  /**
+   * What the API keeps in its etcd now, which is what a snapshot holds: JSON under the keys of a genuine kube-apiserver, as one stores it that runs with
+   * `--storage-media-type=application/json`. Without it the snapshots of this cluster hold a few keys of their own.
+   */
+  stored?(): WorkloadContents;
   /** Stops everything; contents stay where the implementation keeps them. */
   close(): Promise<void>;
+}
+
+export interface WorkloadContents {
+  /** Of the last write, also of one whose object is gone by now. */
+  readonly revision: number;
+  readonly objects: readonly {
+    /** `<group>/<plural>` */
+    readonly resource: string;
+    /** `<namespace>/<name>`, without a namespace `/<name>` */
+    readonly key: string;
+    /** Of the last write of this object. */
+    readonly revision: number;
+    /** Plain JSON. */
+    readonly object: unknown;
+  }[];
 }

@@ -1,6 +1,7 @@
 import type { KeyPair, KubeTransport, ScheduledTimer } from "@talos-operator/ports";
 import type { Cell } from "../datacenter/cell.ts";
 import type { World } from "../datacenter/world.ts";
+import type { EtcdContents } from "../etcd/database.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
 import { activeFacts, nodenameOf, secretFingerprint } from "../node/identity.ts";
 import type { Machine } from "../node/machine.ts";
@@ -9,6 +10,7 @@ import type { ConfigFacts } from "../node/config-facts.ts";
 import type { WorkloadApi, WorkloadCluster } from "./api.ts";
 import { grantBuiltinRights } from "./builtin-rights.ts";
 import { Kubelets } from "./kubelets.ts";
+import { registryPathOf } from "./registry-path.ts";
 import { nodeObjectOf, nodeStatusOf, type NodeObject } from "./node-object.ts";
 
 const retryMs = 1_000;
@@ -42,6 +44,20 @@ export class WorkloadClusters {
   constructor(world: World, api: WorkloadApi | undefined) {
     this.#world = world;
     this.#api = api;
+  }
+
+  /** What the API of this etcd keeps in it; `undefined` where nobody keeps anything. */
+  contentsOf(key: string): EtcdContents | undefined {
+    const stored = this.#entries.get(key)?.handle?.stored?.();
+    if (stored === undefined) return undefined;
+    return {
+      revision: stored.revision,
+      keys: stored.objects.map(({ resource, key: name, revision, object }) => ({
+        key: registryPathOf(resource, name),
+        value: JSON.stringify(object),
+        revision,
+      })),
+    };
   }
 
   /** Compares what should answer with what does. Called after every change that could matter, with the etcd it concerns where one is known. */

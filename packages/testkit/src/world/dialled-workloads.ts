@@ -2,6 +2,7 @@ import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import type { ApiServer, Store } from "@talos-operator/apiserver";
 import type { Clock, KeyPair, Keys, KubeTransport, RandomSource, Timers, WorkloadDialer, WorkloadTarget } from "@talos-operator/ports";
 import type { WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
+import { contentsOf } from "./stored-contents.ts";
 import { overEtcd } from "./full-etcd.ts";
 
 /** Kubernetes APIs of simulated clusters, reached in the same process as over a network. */
@@ -71,6 +72,7 @@ export function createDialledWorkloads(
           await Promise.resolve();
           places.delete(`${address}|${port}`);
         },
+        stored: () => contentsOf(store.load()),
         async close() {
           await Promise.resolve();
           server.close();

@@ -1,5 +1,6 @@
 import { createApiServer, createMemoryStore, type Store } from "@talos-operator/apiserver";
 import type { Clock, RandomSource, Timers } from "@talos-operator/ports";
+import { contentsOf } from "./stored-contents.ts";
 import type { WorkloadApi, WorkloadCluster } from "@talos-operator/simulator";
 
 /**
@@ -24,6 +25,7 @@ export function createSilentWorkloads(
           transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
           serve: async () => undefined,
           unserve: async () => undefined,
+          stored: () => contentsOf(store.load()),
           close: async () => server.close(),
         };
       })();

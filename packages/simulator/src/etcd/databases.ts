@@ -1,0 +1,50 @@
+import { etcdVersionOf } from "../node/version.ts";
+import type { Cell } from "../datacenter/cell.ts";
+import type { World } from "../datacenter/world.ts";
+import { databaseOf, ownContents } from "./database.ts";
+import type { EtcdContents } from "./database.ts";
+import type { EtcdCluster } from "./model.ts";
+
+interface Written {
+  readonly cluster: EtcdCluster;
+  readonly revision: number;
+  readonly etcdVersion: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The database of every member, as it would stream it now. */
+export class EtcdDatabases {
+  readonly #world: World;
+  /** The last one of each etcd: lives ask far more often than something changes. */
+  readonly #written = new Map<string, Written>();
+  /** What members had when they fell behind the others. */
+  readonly #behind = new Map<Cell, { readonly key: string; readonly contents: EtcdContents }>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** What this member has. A member that fell behind has what there was then. */
+  contentsOf(cell: Cell, cluster: EtcdCluster): EtcdContents {
+    const behind = this.#behind.get(cell);
+    if (behind?.key === cluster.key && cell.state.isEtcdBehind === true) return behind.contents;
+    return this.#world.workloads.contentsOf(cluster.key) ?? ownContents(cluster, this.#world.clock.now());
+  }
+
+  /** From now on this member gets nothing new, until it is no longer behind. */
+  fallBehind(cell: Cell): void {
+    const cluster = this.#world.etcd.of(cell);
+    if (cluster !== undefined) this.#behind.set(cell, { key: cluster.key, contents: this.contentsOf(cell, cluster) });
+  }
+
+  /** The snapshot that this member streams. */
+  snapshotOf(cell: Cell, cluster: EtcdCluster): Uint8Array {
+    const contents = this.contentsOf(cell, cluster);
+    const etcdVersion = etcdVersionOf(cell.state.hardware.talosVersion);
+    const known = this.#written.get(cluster.key);
+    if (known?.cluster === cluster && known.revision === contents.revision && known.etcdVersion === etcdVersion) return known.bytes;
+    const bytes = databaseOf(cluster, contents, etcdVersion);
+    this.#written.set(cluster.key, { cluster, revision: contents.revision, etcdVersion, bytes });
+    return bytes;
+  }
+}
