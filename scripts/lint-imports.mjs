@@ -5,7 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 const scope = "@talos-operator/";
 const base = ["ports"];
 const engine = [...base, "api", "talos", "kube-runtime", "backup"];
-const all = [...engine, "adapters", "apiserver", "simulator", "operator"];
+const all = [...engine, "etcd-snapshot", "adapters", "apiserver", "simulator", "operator"];
 const allowed = {
   ports: [],
   adapters: base,

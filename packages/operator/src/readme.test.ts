@@ -12,6 +12,7 @@ test("the example of the README runs, says how it is, and gives the lease back",
       throw new Error("there is no machine to dial");
     },
     reaches: async () => false,
+    hold: async () => "unreached",
   };
   const workloads: WorkloadDialer = {
     dial: () => {

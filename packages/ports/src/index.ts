@@ -9,7 +9,16 @@ export type {
   KubeWatchEvents,
   KubeWatchResponse,
 } from "./kube.ts";
-export type { TalosCallFailure, TalosCallOptions, TalosChannel, TalosCredentials, TalosDialer, TalosMethod, TalosTarget } from "./talos.ts";
+export type {
+  HeldUntil,
+  TalosCallFailure,
+  TalosCallOptions,
+  TalosChannel,
+  TalosCredentials,
+  TalosDialer,
+  TalosMethod,
+  TalosTarget,
+} from "./talos.ts";
 export type { WorkloadDialer, WorkloadTarget } from "./workload.ts";
 export type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "./keys.ts";
 export type { NameResolver } from "./names.ts";

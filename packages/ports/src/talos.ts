@@ -15,7 +15,22 @@ export interface TalosDialer {
    * who took it, or whether Talos is well, is for a channel to find out. Never throws.
    */
   reaches(target: TalosTarget, timeoutMs: number): Promise<boolean>;
+  /**
+   * Opens a connection without TLS, sends nothing on it, and waits until it ends. While it stands the systems of both sides ask each other whether they are
+   * there, which costs neither process anything; a machine takes such a connection for two minutes. Never throws.
+   */
+  hold(target: TalosTarget, options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<HeldUntil>;
 }
+
+/**
+ * How a held connection ended.
+ *
+ * - `unreached`: nobody took it within `timeoutMs`
+ * - `closed`: the other side ended it, or does not know it any more: its time was over, its API stopped, or it booted
+ * - `silent`: nobody answered for eleven seconds
+ * - `released`: the signal aborted
+ */
+export type HeldUntil = "unreached" | "closed" | "silent" | "released";
 
 export interface TalosTarget {
   /** IPv4, IPv6 (no brackets) or DNS name. */

@@ -272,7 +272,7 @@ const spec = object(
 export interface ClusterRecordSpec extends Infer<typeof spec> {}
 const specField: Field<ClusterRecordSpec, true> = required(spec);
 
-const status = object({ conditions: conditionsField }, { description: "What was observed about the record." });
+const status = object({ conditions: conditionsField }, { description: "Not written by this release." });
 
 /** What was observed about the record. */
 export interface ClusterRecordStatus extends Infer<typeof status> {}

@@ -45,7 +45,9 @@ export const objectReferenceField: Field<ObjectReference, false> = objectReferen
 
 const configMapKey = object(
   {
-    key: required(string({ description: "Key in the ConfigMap whose value is the machine config." })),
+    key: required(
+      string({ description: "Key in the ConfigMap whose value is a whole machine config, taken in place of the generated one." }),
+    ),
     name: string({ description: "Name of the ConfigMap. Default: empty, which refers to nothing.", default: "" }),
     optional: boolean({ description: "True lets ConfigMap and key be absent; a config is then generated." }),
   },
@@ -58,7 +60,8 @@ export const configMapKeyField: Field<ConfigMapKeySelector, false> = configMapKe
 
 /** Where the machines come from; fixed for the life of the object. */
 export const modeField = oneOf(["container", "metal", "cloud"], {
-  description: "Where machines come from: metal (given by address or reference), container (pods), cloud. May not change later.",
+  description:
+    "Where machines come from: metal (given by address or reference), container (pods), cloud. Only metal is supported yet. May not change later.",
 });
 
 /** `container`, `metal` or `cloud`. */
@@ -74,7 +77,7 @@ export const deletionPolicyField = oneOf(["reset", "preserve"], {
 /** `reset` or `preserve`. */
 export type DeletionPolicy = Infer<typeof deletionPolicyField>;
 
-/** A list of IPv4 networks; `what` names their use. */
+/** A list of IPv4 and IPv6 networks; the description names their use. */
 export function cidrList(description: string): Field<readonly string[], false> {
   return list(
     string({

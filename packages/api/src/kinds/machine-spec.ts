@@ -92,7 +92,7 @@ const pxeClientSpec = object(
     cpuArchitecture: required(oneOf(["amd64", "arm64"], { description: "Architecture of the boot image." })),
     kernelCmdlineArgs: string({ description: "Further kernel arguments, for the network boot only." }),
   },
-  { description: "How the machine boots over the network." },
+  { description: "How the machine boots over the network. Not supported yet: it has no effect." },
 );
 
 /** How a machine boots over the network. */

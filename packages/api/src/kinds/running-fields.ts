@@ -3,7 +3,9 @@ import { integer, string } from "../schema/field.ts";
 
 /** What runs, as it was last seen: for people and for the columns of `kubectl get`. */
 export const runningFields = {
-  observedVersion: string({ description: "Talos that runs; every version where machines differ, oldest first." }),
+  observedVersion: string({
+    description: "Talos version that runs; where machines differ every version, oldest first, with commas between.",
+  }),
   wantedMachines: integer({ description: "Machines that the spec lists." }),
   readyMachines: integer({ description: "Of these, the ones that are ready Kubernetes nodes." }),
   machines: string({ description: "readyMachines/wantedMachines, for people." }),

@@ -17,7 +17,7 @@ const pxeServerSpec = object(
     address: required(string({ description: "IPv4 address of the host that serves network boot.", pattern: IPV4_PATTERN })),
     interface: required(string({ description: "Network interface of that host on the boot network." })),
   },
-  { description: "Where machines boot from over the network." },
+  { description: "Where machines boot from over the network. Not supported yet: named by the condition FieldNotSupported." },
 );
 
 /** Where machines boot from over the network. */

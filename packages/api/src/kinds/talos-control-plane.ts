@@ -47,7 +47,7 @@ const spec = object(
     rolloutStrategy: rolloutStrategyField,
     driftPolicy: oneOf(["Report", "Revert"], {
       description:
-        "What happens to changes that somebody else makes in the configuration of machines: they are reported in the condition ConfigDrift, or brought back. May change at any time. Default: Report.",
+        "What happens to changes that somebody else makes in the configuration of machines, workers included: they are reported in the condition ConfigDrift, or brought back. May change at any time. Default: Report.",
     }),
   },
   {
@@ -68,7 +68,8 @@ export const controlPlaneSpecField: Field<TalosControlPlaneSpec, false> = spec;
 const status = object(
   {
     state: string({
-      description: "One word for people: Pending, Available, Bootstrapped, Ready, UpgradingKubernetes or KubernetesUpgradeFailed.",
+      description:
+        "One word for people: Pending, Available, Bootstrapped or Ready. UpgradingKubernetes and KubernetesUpgradeFailed are not written by this release.",
     }),
     conditions: conditionsField,
     observedGeneration: observedGenerationField,

@@ -42,7 +42,10 @@ const spec = object(
       pattern: installDiskPattern,
     }),
     configRef: configMapKeyField,
-    deletionPolicy: deletionPolicyField,
+    deletionPolicy: described(
+      deletionPolicyField,
+      "As copied from the pool that made it. Whether the machine is wiped says the object that it belongs to; once that is gone, preserve lets this object go. Default: reset.",
+    ),
     pxeClientSpec: pxeClientSpecField,
   },
   { description: "The machine as it should be." },
@@ -56,7 +59,7 @@ const status = object(
   {
     state: string({
       description:
-        "One word for people: Booting, Pending, Installing, Upgrading, Available, Rebooting, Resetting, Unreachable, IdentityMismatch or Orphaned.",
+        "One word for people: Pending, Installing, Upgrading, Available, Rebooting, Resetting, Unreachable, IdentityMismatch or Orphaned. Booting is not written by this release.",
     }),
     conditions: conditionsField,
     observedGeneration: observedGenerationField,
@@ -66,7 +69,7 @@ const status = object(
     pool: string({ description: "Name of the TalosWorker that lists it; absent for control planes." }),
     nodeName: string({ description: "Name of its Kubernetes Node, as the machine said it." }),
     stage: string({ description: "Where the machine is in its boot, as it said: maintenance, installing, booting, running and so on." }),
-    imported: boolean({ description: "True once an existing machine was taken over." }),
+    imported: boolean({ description: "Written by other operators only; the TalosControlPlane says what was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },
   { description: "The machine as it was last seen.", default: notObservedYet },

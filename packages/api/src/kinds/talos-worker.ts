@@ -50,7 +50,7 @@ const status = object(
     ...runningFields,
     conditions: conditionsField,
     observedGeneration: observedGenerationField,
-    imported: boolean({ description: "True once existing workers were taken over." }),
+    imported: boolean({ description: "Written by other operators only; the TalosControlPlane says what was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },
   { description: "The worker pool as it was last seen.", default: notObservedYet },

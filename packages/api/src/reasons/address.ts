@@ -60,10 +60,11 @@ export const addressReasons = {
 
 /** Whether the address at which a machine is to be found is known. */
 export const addressResolved = {
-  meaning: "The address of every machine is known: given, or found in the object that machineRef names.",
+  meaning:
+    "The address of every machine is known. Absent on a pool without a machineRef, and on a TalosMachine whose fixed address nothing is wrong with.",
   kinds: ["TalosControlPlane", "TalosWorker", "TalosMachine"],
   reasons: {
-    Resolved: { status: "True", release: "none", when: "References and names give an address.", next: "-" },
+    Resolved: { status: "True", release: "none", when: "Every machineRef gives an address.", next: "-" },
     ...addressReasons,
   },
 } as const satisfies ConditionEntry;
@@ -77,7 +78,7 @@ export const identityUnique = {
     UuidShared: {
       status: "False",
       release: "none",
-      when: "Two machines show one UUID, as cloned virtual machines do; hardware addresses tell them apart.",
+      when: "Several machines show one UUID, as cloned virtual machines do; hardware addresses tell them apart where they are known.",
       next: "Give each machine a UUID of its own; words of a person name such a machine by its name.",
     },
     UuidOfVendor: {

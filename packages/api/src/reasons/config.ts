@@ -58,7 +58,7 @@ export const configUpToDate = {
     NotRead: {
       status: "Unknown",
       release: "itself",
-      when: "The configuration of a machine was not read back yet, or cannot be.",
+      when: "The settings changed, and the configuration of a machine was not read back.",
       next: "See the message.",
     },
   },

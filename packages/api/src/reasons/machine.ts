@@ -34,7 +34,7 @@ export const maintenanceIdentityPinned = {
       status: "Unknown",
       release: "none",
       when: "The machine was not seen in maintenance mode yet.",
-      next: "Boot it into maintenance mode.",
+      next: "Nothing for a machine that was met running, as by an import. Boot a new one into maintenance mode.",
     },
   },
 } as const satisfies ConditionEntry;
@@ -44,7 +44,7 @@ export const configApplied = {
   meaning: "The machine runs with the configuration made for it.",
   kinds: ["TalosMachine"],
   reasons: {
-    Applied: { status: "True", release: "none", when: "The machine answers as a member of the cluster with its configuration.", next: "-" },
+    Applied: { status: "True", release: "none", when: "The machine answers with a certificate of this cluster.", next: "-" },
     WaitingForMachine: {
       status: "False",
       release: "itself",
@@ -60,7 +60,7 @@ export const configApplied = {
     OutcomeUnknown: {
       status: "Unknown",
       release: "itself",
-      when: "The configuration may or may not have arrived; what the machine shows decides.",
+      when: "The configuration may or may not have arrived, or the machine ran with it and does not answer now; what the machine shows decides.",
       next: "-",
     },
     Rejected: {

@@ -72,8 +72,8 @@ export const bootstrapped = {
     EtcdDataFound: {
       status: "False",
       release: "person",
-      when: "A control plane has etcd data that the record knows nothing of.",
-      next: "Find out which cluster it belonged to; reset the machine if it may go.",
+      when: "etcd runs on a control plane that the record says nothing of, or has stopped with data on the one that was asked to bootstrap it.",
+      next: "Do what the message says: its member list decides; one on which etcd has stopped is to be rebooted.",
     },
     ImportPending: {
       status: "Unknown",
@@ -85,7 +85,7 @@ export const bootstrapped = {
       status: "False",
       release: "itself",
       when: "The intent is written; what the machine shows decides whether the call took effect.",
-      next: "Nothing; the message names the machine and the deadline.",
+      next: "Nothing; the message names the machine.",
     },
   },
 } as const satisfies ConditionEntry;
@@ -106,13 +106,13 @@ export const etcdHealthy = {
     MemberMissing: {
       status: "False",
       release: "itself",
-      when: "A control plane is not yet, or no longer, a member.",
+      when: "A control plane is no serving member of etcd, or is a learner still.",
       next: "Look at the machine the message names.",
     },
     MemberUnhealthy: {
       status: "False",
       release: "itself",
-      when: "A member does not serve.",
+      when: "A member is unhealthy, has not started, raises an alarm, knows no leader, or lists other members than the others.",
       next: "Look at the machine the message names.",
     },
     MemberUnexpected: {

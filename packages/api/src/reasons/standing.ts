@@ -171,7 +171,7 @@ export const accessNotRenewed = {
     NotGiven: {
       status: "True",
       release: "itself",
-      when: "Half of the time in which it is renewed is over, and no control plane gave a kubeconfig.",
+      when: "Less than 15 days of the certificate are left, or a sixth of a shorter life, and nothing replaced it.",
       next: "Look at the control planes.",
     },
   },

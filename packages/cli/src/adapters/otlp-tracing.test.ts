@@ -90,7 +90,7 @@ describe("traces over OTLP", () => {
     const method = { path: "/machine.MachineService/Version" } as TalosMethod<unknown, unknown>;
     const channel = { target: { address: "10.0.0.1" }, unary: () => Promise.resolve({}) } as unknown as TalosChannel;
     const calls = tracing
-      .traceCalls({ dial: () => channel, reaches: async () => true })
+      .traceCalls({ dial: () => channel, reaches: async () => true, hold: async () => "unreached" })
       .dial({ address: "10.0.0.1" }, { kind: "maintenance" });
     let later: Promise<unknown> | undefined;
     const gate = Promise.withResolvers<void>();

@@ -103,6 +103,7 @@ export function openOtlpTracing(options: OtlpTracingOptions): OtlpTracing {
     traceCalls: (talos) => ({
       dial: (target, credentials) => tracedChannel(talos.dial(target, credentials), parentNow),
       reaches: (target, timeoutMs) => talos.reaches(target, timeoutMs),
+      hold: (target, options) => talos.hold(target, options),
     }),
     async close() {
       let timer: NodeJS.Timeout | undefined;

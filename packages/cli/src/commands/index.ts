@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../command.ts";
 import { apiserverCommand } from "./apiserver.ts";
+import { backupInspectCommand } from "./backup-inspect.ts";
 import { configDiffCommand } from "./config-diff.ts";
 import { configEffectsCommand } from "./config-effects.ts";
 import { configGenerateCommand } from "./config-generate.ts";
@@ -26,6 +27,7 @@ export const commands: readonly CommandSpec[] = [
   statusCommand,
   whyCommand,
   planCommand,
+  backupInspectCommand,
   secretsGenerateCommand,
   secretsFromConfigCommand,
   configGenerateCommand,
@@ -38,6 +40,7 @@ export const commands: readonly CommandSpec[] = [
 
 /** What the first word of two-word commands stands for. */
 export const commandGroups: Readonly<Record<string, string>> = {
+  backup: "Backups of etcd.",
   secrets: "The keys of a Talos cluster.",
   config: "Machine configs, without a machine.",
   schematic: "Schematics of the Image Factory.",

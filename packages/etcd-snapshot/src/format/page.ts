@@ -29,7 +29,7 @@ export function readPageHeader(bytes: Uint8Array, at = 0): PageHeader {
 
 export interface LeafElement {
   readonly isBucket: boolean;
-  /** Never in a file: the value goes on, but only its beginning is held here. */
+  /** Of a page that we shortened: the value goes on, but only its beginning is held here. Means nothing in a file. */
   readonly isCut: boolean;
   /** Offset of the key in the page; the value follows it. */
   readonly keyAt: number;

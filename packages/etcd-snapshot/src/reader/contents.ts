@@ -84,7 +84,7 @@ export function readSnapshot(source: SnapshotSource, options: ReadSnapshotOption
   for (const { key, value } of liveKeysOf(database, note)) {
     counts.liveKeys += 1;
     const path = readRegistryPath(key);
-    if (path === undefined) {
+    if (path === undefined || isInternalPath(path)) {
       counts.otherKeys += 1;
       continue;
     }
@@ -97,7 +97,7 @@ export function readSnapshot(source: SnapshotSource, options: ReadSnapshotOption
       kinds.add(kind, path.namespace);
       const before = sampled.get(kind) ?? 0;
       // Kinds that there is no room for are no part of the sample either.
-      if (before >= samplePerKind || isInternalPath(path) || (before === 0 && sampled.size >= maxKinds)) continue;
+      if (before >= samplePerKind || (before === 0 && sampled.size >= maxKinds)) continue;
       sampled.set(kind, before + 1);
       sample.decoded += 1;
       const names = object.metadata();

@@ -38,7 +38,7 @@ export function readRegistryPath(key: Uint8Array): RegistryPath | undefined {
   return { group, resource, namespace, name };
 }
 
-/** Whether the path is one of kube-apiserver's own records, whose metadata need not repeat it. */
+/** Whether the path is one of kube-apiserver's own records. */
 export function isInternalPath({ group, resource }: RegistryPath): boolean {
   return group === "" && internal.has(resource);
 }

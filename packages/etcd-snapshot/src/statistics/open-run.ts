@@ -1,6 +1,9 @@
 import { putU32, u32 } from "../format/bytes.ts";
-import { cutElementFlag, elementSize, pageFlags, pageHeaderSize, readPageHeader } from "../format/page.ts";
+import { bucketElementFlag, cutElementFlag, elementSize, pageFlags, pageHeaderSize, readPageHeader } from "../format/page.ts";
 import { maxKeptValue } from "./page-records.ts";
+
+/** bbolt splits a leaf as soon as it holds two entries and is fuller than a page. */
+const maxShort = 4 * 1024 * 1024;
 
 /**
  * A branch or leaf that goes on through the pages behind it: what is needed of it is picked up as they pass.
@@ -14,6 +17,8 @@ export class OpenRun {
   isComplete = false;
   /** It cannot be a page of the database. */
   isDamaged = false;
+  /** More would have to be held of it than bbolt ever puts on one page. */
+  isTooLarge = false;
   /** The page without the ends of its values; whole once {@link isComplete}. */
   short: Uint8Array;
   readonly #isLeaf: boolean;
@@ -49,7 +54,7 @@ export class OpenRun {
       this.#plan();
     }
     const end = offset + bytes.length;
-    for (; this.#nextPiece < this.#pieces.length && !this.isDamaged; this.#nextPiece += 1) {
+    for (; this.#nextPiece < this.#pieces.length && !this.isDamaged && !this.isTooLarge; this.#nextPiece += 1) {
       const piece = this.#pieces[this.#nextPiece];
       if (piece === undefined || piece.from >= end) return;
       const from = Math.max(piece.from, offset);
@@ -75,11 +80,15 @@ export class OpenRun {
       }
       before = from + keySize + valueSize;
       const kept = Math.min(valueSize, maxKeptValue);
-      if (kept < valueSize) putU32(this.short, at, (u32(this.short, at) | cutElementFlag) >>> 0);
+      putU32(this.short, at, (u32(this.short, at) & bucketElementFlag) | (kept < valueSize ? cutElementFlag : 0));
       putU32(this.short, at + 4, into - at);
       putU32(this.short, at + 12, kept);
       this.#pieces.push({ from, to: from + keySize + kept, into });
       into += keySize + kept;
+      if (into > maxShort) {
+        this.isTooLarge = true;
+        return;
+      }
     }
     const short = new Uint8Array(into);
     short.set(this.short);

@@ -58,10 +58,10 @@ export class RecordBuffer {
 }
 
 /** The record of a branch or a leaf that is whole, or shortened by an {@link OpenRun}. */
-export function recordOfPage(buffer: RecordBuffer, page: Uint8Array): Uint8Array {
+export function recordOfPage(buffer: RecordBuffer, page: Uint8Array, isShort = false): Uint8Array {
   const { flags, count, overflow } = readPageHeader(page);
   buffer.start();
-  const isGood = flags === pageFlags.branch ? putBranch(buffer, page, count) : putLeaf(buffer, page, count);
+  const isGood = flags === pageFlags.branch ? putBranch(buffer, page, count) : putLeaf(buffer, page, count, isShort);
   if (!isGood) return recordWithout(buffer, recordKinds.damaged, overflow);
   return buffer.finish(flags === pageFlags.branch ? recordKinds.branch : recordKinds.leaf, overflow, count);
 }
@@ -83,10 +83,11 @@ function putBranch(buffer: RecordBuffer, page: Uint8Array, count: number): boole
 }
 
 /** Also of the page of an inline bucket. */
-function putLeaf(buffer: RecordBuffer, page: Uint8Array, count: number): boolean {
+function putLeaf(buffer: RecordBuffer, page: Uint8Array, count: number, isShort: boolean): boolean {
   if (pageHeaderSize + count * elementSize > page.length) return false;
   for (let index = 0; index < count; index += 1) {
-    const { isBucket, isCut, keyAt, keySize, valueSize } = readLeafElement(page, index);
+    const { isBucket, keyAt, keySize, valueSize, ...element } = readLeafElement(page, index);
+    const isCut = isShort && element.isCut;
     if (keySize === 0 || keySize > 0xffff || keyAt + keySize + valueSize > page.length) return false;
     if (isBucket) putKept(buffer, entryKinds.bucket, page, keyAt, keySize, valueSize);
     else if (isRevision(page, keyAt, keySize)) putRevision(buffer, page, keyAt, keySize, valueSize, isCut);

@@ -155,7 +155,8 @@ class Pass implements StatisticsPass {
 
   #closeRuns(page: number): void {
     this.#runs = this.#runs.filter((run) => {
-      if (run.isComplete && !run.isDamaged) this.#put(run.page, recordOfPage(this.#record, run.short));
+      if (run.isTooLarge) this.#put(run.page, recordWithout(this.#record, recordKinds.undecided, run.overflow));
+      else if (run.isComplete && !run.isDamaged) this.#put(run.page, recordOfPage(this.#record, run.short, true));
       else if (run.isDamaged || page >= run.page + run.overflow)
         this.#put(run.page, recordWithout(this.#record, recordKinds.damaged, run.overflow));
       else return true;
@@ -313,7 +314,7 @@ class Summary {
       if (offset === undefined || offset === 0) throw new SnapshotError("CORRUPT", `page ${page} is not the one that is referred to`);
       const { kind, overflow, count, payloadBytes } = readRecordHeader(this.#spool.read(offset * 8, recordHeaderSize));
       if (kind === recordKinds.undecided)
-        throw new SnapshotError("LIMIT_EXCEEDED", `page ${page} lies behind more than ${maxOpenRuns} others that seem to cover it`);
+        throw new SnapshotError("LIMIT_EXCEEDED", `page ${page} goes on through others in a way that one pass cannot follow`);
       if (kind === recordKinds.damaged) throw new SnapshotError("CORRUPT", `page ${page} is damaged`);
       if (page + overflow >= this.#pages) throw new SnapshotError("CORRUPT", `page ${page} goes on beyond the end`);
       if (isFirst) for (let id = page; id <= page + overflow; id += 1) this.#mark(id);

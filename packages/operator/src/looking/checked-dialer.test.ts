@@ -34,7 +34,11 @@ function noting(): {
     touched.push(target);
     return true;
   };
-  return { dialer: { dial, reaches }, dialled, touched, closed };
+  const hold = async (target: TalosTarget): Promise<"released"> => {
+    touched.push(target);
+    return "released";
+  };
+  return { dialer: { dial, reaches, hold }, dialled, touched, closed };
 }
 
 const answering = (...addresses: readonly string[]) => ({ resolve: async () => addresses });
@@ -74,6 +78,10 @@ describe("a dialer that checks where it connects to", () => {
     assert.deepEqual(touched, []);
     assert.equal(await createCheckedDialer(dialer, answering("10.0.0.1"), {}).reaches({ address: "m.example" }, 1_000), true);
     assert.deepEqual(touched, [{ address: "10.0.0.1", serverName: "m.example" }]);
+    const holding = { timeoutMs: 1_000, signal: new AbortController().signal };
+    assert.equal(await createCheckedDialer(dialer, undefined, {}).hold({ address: "127.0.0.1" }, holding), "unreached");
+    assert.equal(await createCheckedDialer(dialer, answering("10.0.0.1"), {}).hold({ address: "m.example" }, holding), "released");
+    assert.equal(touched.length, 2);
   });
 
   test("IN44: takes loopback where that was opened", async () => {

@@ -43,6 +43,14 @@ export class AddressRefusal extends Error implements TalosCallFailure {
  * @param clock for channels that are kept; without it DNS is asked once
  */
 export function createCheckedDialer(dialer: TalosDialer, names: NameResolver | undefined, hosts: HostOptions, clock?: Clock): TalosDialer {
+  const placeOf = async (target: TalosTarget): Promise<TalosTarget | undefined> => {
+    try {
+      return { ...target, ...(await checkedPlace(parseHost(target.address), target, names, hosts)) };
+    } catch (thrown) {
+      if (thrown instanceof AddressRefusal) return undefined;
+      throw thrown;
+    }
+  };
   return {
     dial(target, credentials) {
       const host = parseHost(target.address);
@@ -56,14 +64,12 @@ export function createCheckedDialer(dialer: TalosDialer, names: NameResolver | u
       );
     },
     async reaches(target, timeoutMs) {
-      let place: Awaited<ReturnType<typeof checkedPlace>>;
-      try {
-        place = await checkedPlace(parseHost(target.address), target, names, hosts);
-      } catch (thrown) {
-        if (thrown instanceof AddressRefusal) return false;
-        throw thrown;
-      }
-      return dialer.reaches({ ...target, ...place }, timeoutMs);
+      const place = await placeOf(target);
+      return place !== undefined && dialer.reaches(place, timeoutMs);
+    },
+    async hold(target, options) {
+      const place = await placeOf(target);
+      return place === undefined ? "unreached" : dialer.hold(place, options);
     },
   };
 }

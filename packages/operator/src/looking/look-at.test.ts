@@ -26,7 +26,10 @@ async function look(mayBeConfigured: boolean): Promise<{ readonly kind: string; 
     peerSpki: () => "KEY",
     close: () => undefined,
   });
-  const connections = new MachineConnections({ dial, reaches: async () => true }, "10.0.0.1");
+  const connections = new MachineConnections(
+    { dial, reaches: async () => true, hold: async () => assert.fail("not asked for") },
+    "10.0.0.1",
+  );
   const { kind } = await lookAt({ connections, role: "controlplane", credentials, mayBeConfigured, now: () => 1 });
   return { kind, limits };
 }
@@ -67,7 +70,11 @@ function settled(): {
     etcdMemberList: () => answer("members", [{ id: "a", hostname: "one", isLearner: false, peerUrls: [] }]),
     etcdStatus: () => answer("status", { memberId: "a", leaderId: "b", isLearner: false, errors: [], ...says }),
   } as unknown as TalosLooks;
-  const dialer = { dial: () => assert.fail("not asked for"), reaches: async () => assert.fail("not asked for") };
+  const dialer = {
+    dial: () => assert.fail("not asked for"),
+    reaches: async () => assert.fail("not asked for"),
+    hold: async () => assert.fail("not asked for"),
+  };
   const connections = new MachineConnections(dialer, "10.0.0.1");
   return {
     asked,
@@ -101,6 +108,51 @@ for (const [what, status] of [
     await look(0);
     assert.deepEqual(await look(60_000, status as Partial<EtcdStatusFacts>), ["status", ...everything]);
   });
+
+/** Looks at one machine now on a connection of its own, now through a control plane, and counts how often it is asked for the name of its Node. */
+function namedMachine(): { readonly look: (through: "own" | "control plane", bootedAt: number | undefined) => Promise<number> } {
+  let bootedAt: number | undefined;
+  let asked = 0;
+  const looks = {
+    resources: {
+      get: ({ type }: { readonly type: string }) => {
+        if (type.startsWith("Nodenames")) asked += 1;
+        if (type.startsWith("MachineStatuses"))
+          return Promise.resolve({ createdAt: bootedAt, spec: { stage: "running", isReady: true, unmetConditions: [] } });
+        return Promise.resolve({ spec: { uuid: "uuid", nodeName: "worker-1" } });
+      },
+      list: () => Promise.resolve([]),
+    },
+    version: () => Promise.resolve({ tag: "v1.13.9" }),
+    peerSpki: () => "KEY",
+  };
+  const connections = new MachineConnections(
+    {
+      dial: () => assert.fail("not asked for"),
+      reaches: async () => assert.fail("not asked for"),
+      hold: async () => assert.fail("not asked for"),
+    },
+    "10.0.0.1",
+  );
+  const question = { connections, role: "worker", credentials, mayBeConfigured: true, now: () => 1 } as const;
+  connections.mutual = () => looks as unknown as ReturnType<MachineConnections["mutual"]>;
+  return {
+    async look(through, boot) {
+      bootedAt = boot;
+      asked = 0;
+      const seen = through === "own" ? await lookAt(question) : await lookThrough(looks as unknown as TalosLooks, question);
+      assert.equal(seen?.kind === "running" ? seen.nodeName : undefined, "worker-1");
+      return asked;
+    },
+  };
+}
+
+test("the name of a Node is asked for once a boot, whichever way the machine is looked at", async () => {
+  const { look } = namedMachine();
+  assert.deepEqual([await look("own", 1), await look("control plane", 1), await look("own", 1)], [1, 0, 0]);
+  assert.deepEqual([await look("control plane", 2), await look("own", 2)], [1, 0]);
+  assert.deepEqual([await look("own", undefined), await look("own", undefined)], [1, 1]);
+});
 
 /** What is kept of a member list that a control plane tells. */
 async function keptOf(members: readonly object[]): Promise<Awaited<ReturnType<typeof seenEtcd>>["members"]> {
@@ -155,7 +207,11 @@ test("a machine that leaves the question for its hardware unanswered is not take
     resources: { get: async () => ({ spec: { stage: "running", isReady: true, unmetConditions: [] } }), list: unanswered },
     version: async () => ({ tag: "v1.13.9" }),
   } as unknown as TalosLooks;
-  const dialer = { dial: () => assert.fail("not asked for"), reaches: async () => assert.fail("not asked for") };
+  const dialer = {
+    dial: () => assert.fail("not asked for"),
+    reaches: async () => assert.fail("not asked for"),
+    hold: async () => assert.fail("not asked for"),
+  };
   const connections = new MachineConnections(dialer, "10.0.0.1");
   const question = { connections, role: "worker", credentials, mayBeConfigured: true, needsHardware: true, now: () => 1 } as const;
   assert.equal(await lookThrough(looks, question), undefined);

@@ -216,7 +216,7 @@ async function readRunning(
   if (own !== undefined) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
-  const nodeName = await nodeNameOf(client, question, status?.spec.stage, steadyFor, options);
+  const nodeName = await nodeNameOf(client, question, status, options);
   // By now: a machine that booted meanwhile answers on another connection, with another key. Where a UUID tells the machine, nobody needs its key.
   const spki = hardware !== undefined && hardware.uuid === undefined ? own?.peerSpki() : undefined;
   return {
@@ -234,22 +234,32 @@ async function readRunning(
   };
 }
 
-/** Only people read it: a machine that does not tell it, or comes up, has none for now. */
+/**
+ * Only people read it: a machine that does not tell it, or comes up, has none for now. A boot may change it, nothing else does: an answer counts for the boot it
+ * came from, on a connection of the machine's own and through a control plane alike.
+ */
 async function nodeNameOf(
   client: TalosLooks,
   { connections, now }: LookQuestion,
-  stage: string | undefined,
-  steadyFor: string | undefined,
+  status: SeenStatus | undefined,
   options: CallOptions,
 ): Promise<string | undefined> {
-  if (stage !== "running") return undefined;
+  if (status?.spec.stage !== "running") return undefined;
   const ask = async (): Promise<string | undefined> => {
     const told = await optional(client.resources.get(resourceKinds.nodeName, undefined, options));
     return toldWord(told?.spec.nodeName, LONGEST.nodeName);
   };
-  const name = await connections.nodeName.take(steadyFor, now, ask);
+  const boot = status.createdAt === undefined ? undefined : `booted at ${status.createdAt}`;
+  const name = await connections.nodeName.take(boot, now, ask);
   if (name === undefined) connections.nodeName.forget();
   return name;
+}
+
+/** The status of a machine is as old as its boot. */
+interface SeenStatus {
+  /** Milliseconds since the epoch, by the machine's clock. */
+  readonly createdAt: number | undefined;
+  readonly spec: { readonly stage: string };
 }
 
 /** With discovery a machine lists at least itself; without it nobody. What the configuration says is shown to administrators alone. */

@@ -72,6 +72,7 @@ export class Watcher {
   #isLookWanted = false;
   #isForgiven = false;
   #isDoubted = false;
+  #doubt = new AbortController();
   #isClosed = false;
   /** When the next look is due, by the clock. */
   #dueAt = Number.POSITIVE_INFINITY;
@@ -117,7 +118,14 @@ export class Watcher {
   /** It took no connection, more than once: look now, and believe silence at once. */
   doubt(): void {
     this.#isDoubted = true;
+    this.#doubt.abort();
+    this.#doubt = new AbortController();
     this.#lookNow();
+  }
+
+  /** Aborts at the next {@link doubt}: whoever asks through another machine need not wait for the end of that. */
+  untilDoubted(): AbortSignal {
+    return this.#doubt.signal;
   }
 
   /** The next look is one of {@link doubt}. */

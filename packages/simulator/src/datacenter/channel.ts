@@ -4,6 +4,7 @@ import { RpcError } from "./call.ts";
 import type { Reply } from "./call.ts";
 import { CallFailure, connectionFailure } from "./call-failure.ts";
 import type { Cell } from "./cell.ts";
+import { hold } from "./held-connection.ts";
 import { shakeHands } from "./handshake.ts";
 import type { Session } from "./handshake.ts";
 import type { World } from "./world.ts";
@@ -21,6 +22,7 @@ export function createDialer(world: World, callerClock: Clock): TalosDialer {
   return {
     dial: (target, credentials) => new InProcessChannel(world, target, credentials, callerClock),
     reaches: (target, timeoutMs) => reaches(world, target, timeoutMs),
+    hold: (target, options) => hold(world, target, options),
   };
 }
 
@@ -36,7 +38,7 @@ async function reaches(world: World, { address, port = 50_000 }: TalosTarget, ti
 const RESENT_AFTER_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
 
 /** The machine that takes or refuses a connection; `undefined` when no packet reaches one within `timeoutMs`. */
-async function connect(world: World, address: string, timeoutMs: number, signal?: AbortSignal): Promise<Cell | undefined> {
+export async function connect(world: World, address: string, timeoutMs: number, signal?: AbortSignal): Promise<Cell | undefined> {
   let leftMs = timeoutMs;
   for (const pauseMs of [...RESENT_AFTER_MS, Number.POSITIVE_INFINITY]) {
     const cell = world.cell(address);

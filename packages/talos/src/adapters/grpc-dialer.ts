@@ -1,6 +1,7 @@
 import type { TalosDialer } from "@talos-operator/ports";
 
 import { createGrpcChannel } from "./grpc-channel.ts";
+import { hold } from "./hold.ts";
 import { reaches } from "./reaches.ts";
 
 /**
@@ -11,5 +12,5 @@ import { reaches } from "./reaches.ts";
  * @throws Error (from `dial`) when a certificate or key cannot be read
  */
 export function createGrpcDialer(): TalosDialer {
-  return { dial: createGrpcChannel, reaches };
+  return { dial: createGrpcChannel, reaches, hold };
 }

@@ -4,8 +4,8 @@ import type { TalosTarget } from "@talos-operator/ports";
 import { DEFAULT_PORT } from "./grpc-channel.ts";
 
 /**
- * Opens a TCP connection and closes it, as load balancers do that ask whether an endpoint lives. It costs some 0.06 ms of processor time, a call over gRPC
- * twenty times as much, and the machine's apid not even a handshake.
+ * Opens a TCP connection and closes it, as load balancers do that ask whether an endpoint lives. It costs up to 0.7 ms of processor time in a
+ * process that sleeps in between, and the machine's apid not even a handshake.
  */
 export function reaches({ address, port = DEFAULT_PORT }: TalosTarget, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -223,6 +223,12 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
       if (options.interference.talos?.(REACHING) !== undefined) return settled(life, Promise.resolve(false));
       return settled(life, inner.reaches(target, timeoutMs));
     },
+    async hold(target, holdOptions) {
+      await life.awake();
+      if (!life.maySend()) return never();
+      if (options.interference.talos?.(REACHING) !== undefined) return settled(life, Promise.resolve("unreached" as const));
+      return settled(life, inner.hold(target, holdOptions));
+    },
   };
 }
 

@@ -92,6 +92,7 @@ describe("the key that was written down", () => {
         return real.dial(target, credentials);
       },
       reaches: (target, timeoutMs) => real.reaches(target, timeoutMs),
+      hold: (target, options) => real.hold(target, options),
     });
   }
 

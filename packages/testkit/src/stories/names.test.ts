@@ -31,6 +31,7 @@ describe("a machine that is given by its DNS name", () => {
         return real.dial(target, credentials);
       },
       reaches: (target, timeoutMs) => real.reaches(target, timeoutMs),
+      hold: (target, options) => real.hold(target, options),
     });
     return tell({ names: new Map([[name, ["10.5.0.1"]]]), dialer }, async (world) => {
       await begin(world);

@@ -303,7 +303,8 @@ function mortalTalos(real: TalosDialer, life: Life): TalosDialer {
   }));
   const reaches: TalosDialer["reaches"] = async (target, timeoutMs) =>
     life.maySend() ? life.deliver(await real.reaches(target, timeoutMs)) : never();
-  return { ...dialer, reaches };
+  const hold: TalosDialer["hold"] = async (target, options) => (life.maySend() ? life.deliver(await real.hold(target, options)) : never());
+  return { ...dialer, reaches, hold };
 }
 
 function counted(kube: KubeTransport, writes: string[]): KubeTransport {

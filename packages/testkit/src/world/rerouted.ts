@@ -30,6 +30,7 @@ export function rerouted(real: TalosDialer, routes: ReadonlyMap<string, string>)
       };
     },
     reaches: (target, timeoutMs) => real.reaches({ ...target, address: routes.get(target.address) ?? target.address }, timeoutMs),
+    hold: (target, options) => real.hold({ ...target, address: routes.get(target.address) ?? target.address }, options),
   };
 }
 

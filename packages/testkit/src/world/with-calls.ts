@@ -25,6 +25,7 @@ export function withCalls(real: TalosDialer, calls: (dialled: Dialled) => Partia
       };
     },
     reaches: (target, timeoutMs) => real.reaches(target, timeoutMs),
+    hold: (target, options) => real.hold(target, options),
   };
 }
 

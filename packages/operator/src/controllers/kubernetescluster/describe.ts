@@ -8,7 +8,7 @@ import type {
   TalosWorker,
   VitistackMachine,
 } from "@talos-operator/api";
-import { etcdConditions, progressOfReady, progressOfUnready, unreadyPool, upgradesOf } from "../shared/pools.ts";
+import { etcdConditions, progressOfReady, progressOfUnready, readyUntilAnswered, unreadyPool, upgradesOf } from "../shared/pools.ts";
 import type { StoredPool, UnreadyPool } from "../shared/pools.ts";
 import { machineAnnotations } from "./keys.ts";
 import type { Seen, Stage } from "./model.ts";
@@ -28,11 +28,12 @@ const PROVIDER_TIMEOUT_MS = 15 * 60_000;
 export function describe(seen: Seen, model: ClusterModel, composition: Composition): Description {
   const generation = seen.cluster.metadata.generation;
   const found = standing(seen, model, composition);
+  const told = found.unready === undefined ? undefined : readyUntilAnswered(found.unready, seen.cluster.status?.conditions);
   return {
-    stage: found.stage,
-    message: found.message,
+    stage: told === undefined ? found.stage : "ready",
+    message: told?.message ?? found.message,
     conditions: [
-      conditionFor("Ready", found.reason, found.message, generation),
+      told ?? conditionFor("Ready", found.reason, found.message, generation),
       progressOf(seen, found, generation),
       ...etcdConditions(seen.controlPlane, generation),
       ...upgradesOf(poolsOf(seen), generation),

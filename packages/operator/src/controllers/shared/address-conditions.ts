@@ -1,5 +1,5 @@
 import { conditionFor } from "@talos-operator/api";
-import type { ConditionInput, ReasonOf } from "@talos-operator/api";
+import type { ConditionInput, ReadyReason, ReasonOf } from "@talos-operator/api";
 import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
 
 /** Machines named in one message. */
@@ -8,20 +8,34 @@ const MAX_NAMED = 10;
 /** `AddressResolved` of a pool: only where an address is looked up, for a list of plain addresses there is nothing to say. */
 export function addressConditions(declared: readonly DeclaredMachine[], generation: number | undefined): readonly ConditionInput[] {
   const lookedUp = declared.filter((machine) => machine.reference !== undefined);
-  const [first] = lookedUp.filter((machine) => machine.problem !== undefined);
+  const problems = lookedUp.flatMap((machine) => {
+    const problem = addressProblemOf(machine);
+    return problem === undefined ? [] : [{ name: machine.name, ...problem }];
+  });
+  const [first] = problems;
   if (lookedUp.length === 0) return [];
-  if (first?.problem === undefined)
+  if (first === undefined)
     return [conditionFor("AddressResolved", "Resolved", `${lookedUp.length} machine(s) are found by reference.`, generation)];
-  const stuck = lookedUp.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem.message}`]));
+  const stuck = problems.map(({ name, message }) => `${name}: ${message}`);
   const more = stuck.length - MAX_NAMED;
   const message = [...stuck.slice(0, MAX_NAMED), ...(more > 0 ? [`And ${more} more.`] : [])].join(" ");
-  return [conditionFor("AddressResolved", addressReasonOf(first.problem.reason), message, generation)];
+  return [conditionFor("AddressResolved", first.reason, message, generation)];
 }
 
-/** The reason under `AddressResolved` for one of an address that was found and is not to be used. */
-export function addressReasonOf(reason: string): ReasonOf<"AddressResolved"> {
-  return isAddressReason(reason) ? reason : "AddressRefused";
+/**
+ * What is wrong with the address of a machine, under a reason of `AddressResolved`; `undefined` where nothing is, and where what is wrong is something else: its
+ * name, its config, what it says of itself.
+ */
+export function addressProblemOf(
+  machine: DeclaredMachine,
+): { readonly reason: ReasonOf<"AddressResolved">; readonly message: string } | undefined {
+  const { problem, reference, isConfigUnknown } = machine;
+  if (problem === undefined || notOfAddresses.has(problem.reason) || (reference === undefined && isConfigUnknown === true))
+    return undefined;
+  return { reason: isAddressReason(problem.reason) ? problem.reason : "AddressRefused", message: problem.message };
 }
+
+const notOfAddresses: ReadonlySet<string> = new Set<ReadyReason>(["InvalidConfig", "NameConflict", "ClusterMismatch"]);
 
 const addressReasons: ReadonlySet<string> = new Set<ReasonOf<"AddressResolved">>([
   "ReferenceInvalid",

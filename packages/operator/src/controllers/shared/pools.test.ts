@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { controlPlane, NOW, worker } from "../../testing/builders.ts";
-import { progressOfReady, progressOfUnready, unreadyPool, upgradesOf } from "./pools.ts";
+import { progressOfReady, progressOfUnready, readyUntilAnswered, unreadyPool, upgradesOf } from "./pools.ts";
 import type { StoredPool } from "./pools.ts";
 import { settledOr } from "./settled.ts";
 
@@ -80,6 +80,32 @@ test("pools: what was said of an older spec proves nothing", () => {
   const newer = pool(controlPlane(3, {}, { name: "demo", generation: 2 }), [ready, ...well]);
   assert.equal(unreadyPool(newer, [workers([nodesNotReady])])?.reason, "ControlPlaneNotReady");
   assert.equal(unreadyPool(newer, [workers([ready])])?.message, "TalosControlPlane demo: it does not know the newest spec yet.");
+});
+
+test("pools: a cluster that was ready is so until its pool has answered, of the generation that it was said of", () => {
+  const newer = pool(controlPlane(3, {}, { name: "demo", generation: 2 }), [ready, ...well]);
+  const unanswered = unreadyPool(newer, [workers([ready])]);
+  const told = { ...conditionFor("Ready", "AllReady", "All are ready.", 4), lastTransitionTime: "2026-01-01T00:00:00Z" } as const;
+  assert.ok(unanswered);
+  assert.deepEqual(readyUntilAnswered(unanswered, [told]), conditionFor("Ready", "AllReady", "All are ready.", 4));
+  assert.equal(readyUntilAnswered(unanswered, []), undefined);
+  assert.equal(readyUntilAnswered(unanswered, [{ ...told, status: "False" }]), undefined);
+  const broken = unreadyPool(cp([nodesNotReady]), []);
+  assert.ok(broken);
+  assert.equal(readyUntilAnswered(broken, [told]), undefined);
+});
+
+test("pools: fields that a pool names are named where the person wrote them", () => {
+  const says = (message: string, place: string | undefined): string | undefined => {
+    const wrong = { ...cp([conditionFor("Ready", "InvalidAddress", message, 1)]), ...(place === undefined ? {} : { place }) };
+    return unreadyPool(wrong, [])?.message;
+  };
+  const field = "spec.metalSpec.machines[1].address: it is no address. The spec.x of a Machine, status.spec.y and a.spec.z stay.";
+  assert.equal(says(field, undefined), `TalosControlPlane demo: ${field}`);
+  assert.equal(
+    says(field, "controlPlane"),
+    "TalosControlPlane demo: spec.controlPlane.metalSpec.machines[1].address: it is no address. The spec.controlPlane.x of a Machine, status.spec.y and a.spec.z stay.",
+  );
 });
 
 test("pools: a ready cluster is settled only when no pool changes anything and no version is pending", () => {

@@ -10,6 +10,8 @@ export interface StoredPool {
   readonly kind: Pool["kind"];
   readonly name: string;
   readonly stored: Pool | undefined;
+  /** Field of the cluster that describes the pool, for example `controlPlane`. Absent: the pool is an object that a person wrote, or is made of other fields. */
+  readonly place?: string;
 }
 
 /** Which pool keeps a cluster from being ready, and why. */
@@ -17,6 +19,8 @@ export interface UnreadyPool {
   readonly reason: Extract<ReadyReason, "ControlPlaneNotReady" | "WorkersNotReady">;
   readonly message: string;
   readonly pool: StoredPool;
+  /** It was ready, and has not answered its newest spec yet: nothing shows that anything is wrong. */
+  readonly isUnanswered: boolean;
 }
 
 /** What a control plane says when single machines keep the cluster from being ready; all else it knows better than the pool. */
@@ -66,10 +70,10 @@ export function progressOfUnready({ pool, message }: UnreadyPool, generation: nu
 
 /** `Progressing` of a cluster whose pools are all ready: what is still being done about one of them, or what is left. */
 export function progressOfReady(pools: readonly StoredPool[], generation: number | undefined): ConditionInput {
-  for (const { kind, name, stored } of pools) {
-    const progress = progressOf(stored);
+  for (const pool of pools) {
+    const progress = progressOf(pool.stored);
     if (progress?.reason !== "ChangingConfiguration" && progress?.reason !== "Removing" && progress?.reason !== "Blocked") continue;
-    return { ...withoutTime(progress, generation), message: progressWords({ kind, name, stored }, progress) };
+    return { ...withoutTime(progress, generation), message: progressWords(pool, progress) };
   }
   return settledOr(upgradesOf(pools, generation), generation);
 }
@@ -82,11 +86,12 @@ const LEADS_TO: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a pool is at, in words that lead to no condition which the cluster itself does not have. */
-function progressWords({ kind, name, stored }: StoredPool, { reason, message }: ConditionInput): string {
+function progressWords(pool: StoredPool, { reason, message }: ConditionInput): string {
+  const { kind, name, stored } = pool;
   const conditions = stored?.status?.conditions;
   if (reason === "Blocked" && findCondition(conditions, "Ready")?.status !== "True") return "See the condition Ready.";
   const words = (LEADS_TO[reason] ?? []).map((type) => findCondition(conditions, type)?.message).find((one) => one !== undefined);
-  return `${kind} ${name}: ${words ?? message}`;
+  return `${kind} ${name}: ${written(pool, words ?? message)}`;
 }
 
 /** `Bootstrapped`, `EtcdHealthy` and `EndpointChosen` as the control plane says them. */
@@ -123,8 +128,27 @@ function isSeen(pool: Pool | undefined, type: string): boolean {
 }
 
 function unreadyAs(reason: UnreadyPool["reason"], pool: StoredPool): UnreadyPool {
-  return { reason, pool, message: `${pool.kind} ${pool.name}: ${wordsOf(pool.stored)}` };
+  const isUnanswered = isConditionTrue(pool.stored?.status?.conditions, "Ready") && !isSeen(pool.stored, "Ready");
+  return { reason, pool, message: `${pool.kind} ${pool.name}: ${written(pool, wordsOf(pool.stored))}`, isUnanswered };
 }
+
+/** What a pool says, with the fields where the person wrote them. */
+export function written({ place }: Pick<StoredPool, "place">, message: string): string {
+  return place === undefined ? message : message.replaceAll(/(?<![\w.])spec\./g, `spec.${place}.`);
+}
+
+/**
+ * `Ready` of a cluster whose pool has not answered its newest spec yet. A cluster that was ready is so still, as far as anybody knows; the condition keeps the
+ * generation that it was said of, so that nobody who waits for the newest one takes it for an answer. `undefined` = it is to be said anew.
+ */
+export function readyUntilAnswered(unready: UnreadyPool, conditions: readonly StoredCondition[] | undefined): ConditionInput | undefined {
+  const told = conditions?.find(({ type }) => type === "Ready");
+  if (!unready.isUnanswered || told?.status !== "True") return undefined;
+  return withoutTime({ ...told, status: told.status }, told.observedGeneration);
+}
+
+/** The schema of one of the kinds lets any word stand for a status. */
+type StoredCondition = Omit<ConditionInput, "status"> & { readonly status: string };
 
 function wordsOf(stored: Pool | undefined): string {
   const conditions = stored?.status?.conditions;

@@ -11,7 +11,15 @@ import {
 } from "@talos-operator/api";
 import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { unknownModeField } from "../shared/mode.ts";
-import { etcdConditions, progressOfReady, progressOfUnready, unreadyPool, upgradesOf } from "../shared/pools.ts";
+import {
+  etcdConditions,
+  progressOfReady,
+  progressOfUnready,
+  readyUntilAnswered,
+  unreadyPool,
+  upgradesOf,
+  written,
+} from "../shared/pools.ts";
 import type { StoredPool } from "../shared/pools.ts";
 import type { ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
@@ -199,7 +207,12 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
   }
   const standing = [...etcdConditions(controlPlane, generation), ...upgradesOf(pools, generation)];
   const unready = unreadyPool(ofControlPlane, [...ofWorkers, ...goingPool({ cluster, worker })]);
-  if (unready !== undefined) return [ready(unready.reason, unready.message), progressOfUnready(unready, generation), ...standing];
+  if (unready !== undefined)
+    return [
+      readyUntilAnswered(unready, cluster.status?.conditions) ?? ready(unready.reason, unready.message),
+      progressOfUnready(unready, generation),
+      ...standing,
+    ];
   return [ready("AllReady", "The control plane and the workers are ready."), progressOfReady(pools, generation), ...standing];
 }
 
@@ -209,8 +222,15 @@ export function poolsOf({ cluster, controlPlane, worker }: Omit<ClusterSeen, "pr
   const workerName = spec?.worker === undefined ? (spec?.workerRef?.name ?? "") : metadata.name;
   const controlPlaneName = spec?.controlPlane === undefined ? (spec?.controlPlaneRef?.name ?? "") : metadata.name;
   return [
-    { kind: "TalosControlPlane", name: controlPlaneName, stored: controlPlane },
-    ...(workerName === "" ? [] : [{ kind: "TalosWorker" as const, name: workerName, stored: worker }]),
+    {
+      kind: "TalosControlPlane",
+      name: controlPlaneName,
+      stored: controlPlane,
+      ...(spec?.controlPlane === undefined ? {} : { place: "controlPlane" }),
+    },
+    ...(workerName === ""
+      ? []
+      : [{ kind: "TalosWorker" as const, name: workerName, stored: worker, ...(spec?.worker === undefined ? {} : { place: "worker" }) }]),
   ];
 }
 
@@ -250,7 +270,7 @@ function notesOfChildren({ cluster, controlPlane, worker }: Omit<ClusterSeen, "p
     { place: "worker", pool: worker },
   ].flatMap(({ place, pool }) => {
     const note = pool !== undefined && isOwnedBy(pool, cluster) ? findCondition(pool.status?.conditions, "FieldNotSupported") : undefined;
-    return note === undefined ? [] : [note.message.replaceAll(/\bspec\./g, `spec.${place}.`)];
+    return note === undefined ? [] : [written({ place }, note.message)];
   });
 }
 

@@ -61,7 +61,13 @@ async function uncordoned(stored: ClusterFacts, given: { readonly leads?: boolea
   const dial = (): never => {
     throw new Error("no machine is asked");
   };
-  const ports = { dialer: { dial, reaches: async () => true }, clock, timers, random: createSeededRandom(1), gate: new LookGate(timers) };
+  const ports = {
+    dialer: { dial, reaches: async () => true, hold: async () => "released" as const },
+    clock,
+    timers,
+    random: createSeededRandom(1),
+    gate: new LookGate(timers),
+  };
   const workload = {
     use: (_user: unknown, _place: unknown, work: (client: KubeClient, timeoutMs: number) => Promise<unknown>) => work(client, 1_000),
     staleNodes: () => undefined,

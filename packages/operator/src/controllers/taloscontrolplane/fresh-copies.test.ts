@@ -18,7 +18,13 @@ async function world() {
     throw new Error("nobody is asked");
   };
   const random = createSeededRandom(1);
-  const ports = { dialer: { dial, reaches: async () => true }, clock, timers, random, gate: new LookGate(timers) };
+  const ports = {
+    dialer: { dial, reaches: async () => true, hold: async () => "released" as const },
+    clock,
+    timers,
+    random,
+    gate: new LookGate(timers),
+  };
   const session = new ClusterSession({ ...ports, turnstile: new Turnstile(4), makingKeys: new Set() }, () => undefined);
   const serviceAccountKey = await keys.createPrivateKey("p256");
   const bundle = (): Promise<SecretsBundle> =>

@@ -23,7 +23,7 @@ function place(): { readonly open: () => ClusterSession; readonly dialled: strin
     return { target: to, unary: silence, upload: silence, serverStream, peerSpki: () => undefined, close: () => undefined };
   };
   const { clock, timers } = time;
-  const dialer = { dial, reaches: async () => true };
+  const dialer = { dial, reaches: async () => true, hold: async () => "released" as const };
   const ports = { dialer, clock, timers, random: createSeededRandom(1), gate: new LookGate(timers), turnstile: new Turnstile(4) };
   const makingKeys = new Set<object>();
   return {

@@ -376,7 +376,7 @@ export class ClusterSession {
     this.#shared ??= createTalosSession({ ...this.#ports, endpoints, credentials });
     this.#shared.setEndpoints(endpoints);
     this.#shared.setCredentials(credentials);
-    return lookThrough(this.#shared.look(target.address), question);
+    return lookThrough(this.#shared.look(target.address), { ...question, signal: watcher.untilDoubted() });
   }
 
   /** By name, so that every look takes the same one. */
@@ -434,7 +434,9 @@ export class ClusterSession {
     const pulse = new Pulse({
       timers: this.#ports.timers,
       random: this.#ports.random,
-      touch: (timeoutMs) => this.#ports.dialer.reaches({ address: target.address }, timeoutMs),
+      clock: this.#ports.clock,
+      hold: (options) => this.#ports.dialer.hold({ address: target.address }, options),
+      reaches: (timeoutMs) => this.#ports.dialer.reaches({ address: target.address }, timeoutMs),
       onLost: () => watcher.doubt(),
       onBack: () => watcher.nudge(),
     });

@@ -1,7 +1,7 @@
 import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
 import { lockoutWords } from "../taloscontrolplane/membership/plan-machines.ts";
-import { addressReasonOf } from "../shared/address-conditions.ts";
+import { addressProblemOf } from "../shared/address-conditions.ts";
 import { UNTIL_KEYS_ARE_BACK } from "../taloscontrolplane/conditions/keys-in-doubt.ts";
 import { comingUpReason, isInstalling, unmetWords } from "../taloscontrolplane/conditions/machine-state.ts";
 import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
@@ -77,8 +77,8 @@ export function decideMachine(seen: MachineSeen): MachineReport {
 
 /** Only where an address is looked up there is something to say. */
 function addressOf({ declared }: MachineSeen, generation: number | undefined): readonly ConditionInput[] {
-  if (declared?.problem !== undefined)
-    return [conditionFor("AddressResolved", addressReasonOf(declared.problem.reason), declared.problem.message, generation)];
+  const problem = declared === undefined ? undefined : addressProblemOf(declared);
+  if (problem !== undefined) return [conditionFor("AddressResolved", problem.reason, problem.message, generation)];
   if (declared?.reference === undefined) return [];
   return [conditionFor("AddressResolved", "Resolved", `${declared.reference} gives ${declared.address}.`, generation)];
 }

@@ -176,9 +176,9 @@ function progressOf(seen: WorkerSeen): ConditionInput {
   const isLeaving = conditions.some(({ type }) => type === "Removing");
   if (seen.state?.isChangingConfig === true && !isLeaving)
     return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
-  // What is said of its machines was said of an earlier spec.
+  // What is said of its machines was said of an earlier spec. Whether the newest one changes anything nobody has decided yet.
   if (seen.declared.length > 0 && !isLeaving && !isDecided(seen))
-    return conditionFor("Progressing", "Starting", "A change is about to be carried out.", generation);
+    return conditionFor("Progressing", "Starting", "The newest spec is read, and is about to be carried out.", generation);
   return settledOr(conditions, generation);
 }
 

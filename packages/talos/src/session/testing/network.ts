@@ -113,6 +113,7 @@ export function createTestNetwork(machines: readonly string[]): TestNetwork {
         };
       },
       reaches: async ({ address }) => health.get(address) === "up" || health.get(address) === "untrusted",
+      hold: () => Promise.reject(new Error("not asked for")),
     },
   };
 }
