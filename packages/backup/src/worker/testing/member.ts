@@ -45,7 +45,7 @@ export function createTestMember(snapshot: Uint8Array = sampleSnapshot()): TestM
     snapshot,
     failure: undefined,
     calls: [],
-    dialer: { dial: () => channel(), reaches: () => Promise.resolve(true) },
+    dialer: { dial: () => channel(), reaches: () => Promise.resolve(true), hold: () => new Promise(() => undefined) },
   };
   const channel = (): TalosChannel => ({
     target: { address: "192.0.2.10" },

@@ -77,7 +77,8 @@ export function createBackups(input: Omit<WorkersInput, "store" | "rules" | "sto
       // The run of the next day takes away what the runs of this one left.
       const { endedAt } = workers;
       aheadMs = LATER_MS;
-      standIn.take("a-day-later");
+      const { slot } = standIn.take("a-day-later");
+      standIn.takeAsSuccessor(slot);
       for (let minutes = 0; minutes < 60 && !standIn.isIdle(); minutes += 1) await pass(60_000);
       rules.judgeRest(endedAt);
     },
