@@ -48,7 +48,11 @@ export const backupWorkerFaults: readonly Mutant[] = [
     workload,
     edits: [
       edit("remove.ts", "`${job.keys.folder}/${part}.`", '"backups/"'),
-      edit("remove.ts", "object === undefined ||", "object !== undefined &&"),
+      edit(
+        "remove.ts",
+        'if (object === undefined || (object.kind !== "data" && object.kind !== "keys") || object.slot !== part) continue;',
+        'if (object?.kind === "manifest") continue;',
+      ),
     ],
   },
   {

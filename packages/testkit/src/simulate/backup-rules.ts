@@ -47,7 +47,7 @@ export interface BackupRules {
 const DAY_MS = 24 * 3_600_000;
 
 export function createBackupRules({ store, report, now, inspectText }: BackupRulesInput): BackupRules {
-  /** Who wrote each key first. */
+  /** Who wrote into each folder first. */
   const writers = new Map<string, string>();
 
   /** Slots of a cluster that a good manifest names, in their order. */
@@ -88,9 +88,9 @@ export function createBackupRules({ store, report, now, inspectText }: BackupRul
         if (call.method === "remove") judgeRemoval(cluster, call, mayRemove);
         return;
       }
-      const writer = writers.get(call.key) ?? owner.clusterId;
-      writers.set(call.key, writer);
-      if (writer !== owner.clusterId) report("S28", `two clusters write ${call.key}`);
+      const writer = writers.get(folder) ?? owner.clusterId;
+      writers.set(folder, writer);
+      if (writer !== owner.clusterId) report("S28", `two clusters write below ${folder}`);
       if (bytes !== undefined) inspectText(`what is stored under ${call.key}`, Buffer.from(bytes).toString("latin1"));
     },
     async judgeReady(cluster, facts) {
