@@ -40,6 +40,11 @@ export interface TakeTask extends TaskBase {
   readonly maxBytes: number;
   /** `restore`: in genuine etcd where a binary is there and new enough, else `read`. */
   readonly drill: "restore" | "read";
+  /**
+   * All runs of this cluster that were going on when the task was made, this one included. An open upload of any other run, begun before this one, has no owner and
+   * is aborted. Absent: only uploads of this slot and those older than 24 hours are.
+   */
+  readonly running?: readonly { readonly slot: string; readonly attempt: string }[];
 }
 
 /** The member that is asked, as it was last seen. */
@@ -59,7 +64,7 @@ export interface ProveTask extends TaskBase {
   readonly drill: "restore" | "read";
 }
 
-/** Removes backups: objects of ours alone, the manifest last, so that a backup is never listed without its data. */
+/** Removes backups: objects of ours alone, the manifest first, so that no manifest ever names data that are gone. Given again it removes what is left. */
 export interface RemoveTask extends TaskBase {
   readonly kind: "remove";
   readonly slots: readonly string[];

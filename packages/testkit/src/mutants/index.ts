@@ -1,3 +1,4 @@
+import { backupWorkerFaults } from "./backup-workers.ts";
 import { compositionFaults } from "./composition-faults.ts";
 import { containers } from "./containers.ts";
 import { doors } from "./doors.ts";
@@ -24,4 +25,5 @@ export const mutants: readonly Mutant[] = [
   ...proofs,
   ...doors,
   ...containers,
+  ...backupWorkerFaults,
 ];

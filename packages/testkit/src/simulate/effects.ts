@@ -29,8 +29,16 @@ export type EffectId =
   | "T9"
   | "T10"
   | "T11"
+  | "T12"
   | "T13"
-  | "WL1";
+  | "WL1"
+  | StoreEffectId;
+
+/**
+ * Effects of a worker of backups in the store: S3-1 an upload begun, S3-2 a part or a small object put, S3-3 an upload completed, S3-4 a manifest put, S3-5 an
+ * object removed or an upload aborted. T12 is the stream of a snapshot.
+ */
+export type StoreEffectId = "S3-1" | "S3-2" | "S3-3" | "S3-4" | "S3-5";
 
 /** The effect that a request to the Kubernetes API has, `undefined` for reads. */
 export function kubeEffect(request: KubeRequest): EffectId | undefined {
@@ -88,6 +96,11 @@ export function talosEffect(path: string, isMaintenance: boolean): EffectId | un
     default:
       return undefined;
   }
+}
+
+/** The effect of a Talos call that answers a stream, `undefined` for others. */
+export function streamEffect(path: string): EffectId | undefined {
+  return path.endsWith("/EtcdSnapshot") ? "T12" : undefined;
 }
 
 interface ResourcePath {

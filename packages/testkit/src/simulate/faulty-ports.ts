@@ -13,7 +13,7 @@ import type {
   Timers,
   WorkloadDialer,
 } from "@talos-operator/ports";
-import { kubeEffect, talosEffect, workloadEffect, type EffectId } from "./effects.ts";
+import { kubeEffect, streamEffect, talosEffect, workloadEffect, type EffectId } from "./effects.ts";
 import type { FaultPlan } from "./fault.ts";
 import type { Interference, KubeLie } from "./interference.ts";
 import { never, type Life } from "./life.ts";
@@ -198,7 +198,18 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
           send(method.path, undefined, callOptions, (given) => channel.upload(method, requests, given)),
         serverStream<I, O>(method: TalosMethod<I, O>, request: I, callOptions: TalosCallOptions): AsyncIterable<O> {
           const lie = options.interference.talos?.(method.path);
-          return whileAlive(lie === undefined ? channel.serverStream(method, request, callOptions) : broken(lie.answer), life);
+          if (lie !== undefined) return whileAlive(broken(lie.answer), life);
+          const effect = streamEffect(method.path);
+          const open = (): AsyncIterable<O> => channel.serverStream(method, request, callOptions);
+          if (effect === undefined) return whileAlive(open(), life);
+          return whileAlive(
+            streamWithFault(effect, options, {
+              open,
+              begin: () => options.onSent(effect, `${method.path} ${target.address}`, target.address, credentials),
+              end: () => options.onEffect(effect, `${method.path} ${target.address}`, target.address, credentials),
+            }),
+            life,
+          );
         },
         peerSpki: () => channel.peerSpki(),
         close: () => channel.close(),
@@ -244,7 +255,11 @@ interface Attempt<T> {
   readonly latestMs: number;
 }
 
-async function withFault<T>(effect: EffectId, options: FaultyPortOptions, attempt: Attempt<T>): Promise<T> {
+export async function withFault<T>(
+  effect: EffectId,
+  options: Pick<FaultyPortOptions, "life" | "plan" | "random" | "timers">,
+  attempt: Attempt<T>,
+): Promise<T> {
   const { life, plan, random, timers } = options;
   const fault = plan.next(effect);
   switch (fault) {
@@ -301,8 +316,55 @@ async function withFault<T>(effect: EffectId, options: FaultyPortOptions, attemp
   }
 }
 
+interface StreamAttempt<O> {
+  readonly open: () => AsyncIterable<O>;
+  readonly begin: () => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
+/** Messages that come before a stream breaks in the middle. */
+const MOST_BEFORE_BREAK = 40;
+
+/** A stream that is read, and what befalls it. It takes place when its last message has come, or when its reader leaves it. */
+async function* streamWithFault<O>(effect: EffectId, options: FaultyPortOptions, attempt: StreamAttempt<O>): AsyncIterable<O> {
+  const { life, plan, random, timers } = options;
+  await attempt.begin();
+  const fault = plan.next(effect);
+  if (fault === "C0" || fault === "C2") {
+    life.crash();
+    return await never();
+  }
+  if (fault === "E" || fault === "L" || fault === "X") {
+    await timers.sleep(1_000);
+    await attempt.end();
+    throw talosFailure(14, "connection reset by peer");
+  }
+  if (fault === "R") await timers.sleep(1 + Math.floor(random.fraction() * 3_000));
+  // One that is asked for twice is read twice; the first answer is lost.
+  if (fault === "D") for await (const _message of attempt.open());
+  let left = fault === "M" || fault === "B" ? Math.floor(random.fraction() * MOST_BEFORE_BREAK) : Number.POSITIVE_INFINITY;
+  try {
+    for await (const message of attempt.open()) {
+      left -= 1;
+      if (left < 0 && fault === "B") throw talosFailure(14, "connection reset by peer");
+      if (left < 0) {
+        life.crash();
+        return await never();
+      }
+      yield message;
+    }
+  } finally {
+    await attempt.end();
+  }
+  if (fault === "C1") {
+    life.crash();
+    return await never();
+  }
+  if (fault === "C3") life.crashAtNextSend();
+}
+
 /** A dead instance hears neither answers nor failures. */
-async function settled<T>(life: Life, answer: Promise<T>): Promise<T> {
+export async function settled<T>(life: Life, answer: Promise<T>): Promise<T> {
   try {
     const value = await answer;
     return await life.deliver(value);
@@ -321,7 +383,7 @@ async function settledQuietly(answer: Promise<unknown>): Promise<void> {
   );
 }
 
-async function* whileAlive<T>(items: AsyncIterable<T>, life: Life): AsyncIterable<T> {
+export async function* whileAlive<T>(items: AsyncIterable<T>, life: Life): AsyncIterable<T> {
   if (!life.maySend()) await never();
   for await (const item of items) {
     await life.awake();

@@ -1,4 +1,4 @@
-import type { KubeRequest, KubeResponse, KubeWatchEvent, TalosCallFailure } from "@talos-operator/ports";
+import type { KubeRequest, KubeResponse, KubeWatchEvent, ObjectStoreFailure, TalosCallFailure } from "@talos-operator/ports";
 
 /** What one call is answered instead of the truth. */
 export interface Lie<A> {
@@ -16,10 +16,20 @@ export interface Interference {
   kube: ((request: KubeRequest) => KubeLie | undefined) | undefined;
   /** Asked for each call to a machine. */
   talos: ((path: string) => Lie<TalosCallFailure> | undefined) | undefined;
+  /** Asked for each call to a store, and for each part of a body that is read. */
+  store: ((call: StoreCall) => Lie<ObjectStoreFailure> | undefined) | undefined;
   /** Passes on the events of a watch that was opened. */
   watch: ((request: KubeRequest, events: AsyncIterable<KubeWatchEvent>) => AsyncIterable<KubeWatchEvent>) | undefined;
 }
 
 export function noInterference(): Interference {
-  return { kube: undefined, talos: undefined, watch: undefined };
+  return { kube: undefined, talos: undefined, store: undefined, watch: undefined };
+}
+
+/** One call to a store. */
+export interface StoreCall {
+  readonly method:
+    "list" | "head" | "get" | "put" | "createUpload" | "part" | "complete" | "listUploads" | "abortUpload" | "abort" | "remove";
+  /** Or the prefix. */
+  readonly key: string;
 }

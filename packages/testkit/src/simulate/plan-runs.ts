@@ -37,8 +37,8 @@ export function planRuns(input: PlanInput & { readonly runs: number }): readonly
  */
 export function planRun(input: PlanInput, index: number): RunOptions {
   const isCreation = input.workload.name === "create";
-  const effects = isCreation ? CREATE_EFFECTS : EDIT_EFFECTS;
-  const troubles = isCreation ? TROUBLES : EDIT_TROUBLES;
+  const effects = isCreation ? CREATE_EFFECTS : (input.workload.effects ?? EDIT_EFFECTS);
+  const troubles = isCreation ? TROUBLES : [...(input.workload.troubles ?? []), ...EDIT_TROUBLES];
   const pairs = effects.flatMap((effect) => crashesOf(effect).map((fault) => ({ effect, fault })));
   const seed = input.seed * 100_000 + index;
   const random = createSeededRandom(seed);
@@ -77,7 +77,7 @@ const OCCURRENCES: readonly number[] = [0, 1, 2, 5];
 export function planCrashes(input: PlanInput, clean?: { readonly options: RunOptions; readonly result: RunResult }): readonly RunOptions[] {
   const times = (effect: EffectId): number =>
     clean === undefined ? (FEWEST[effect] ?? Number.POSITIVE_INFINITY) : (clean.result.effects.get(effect)?.sent ?? 0);
-  const effects = clean === undefined ? CREATE_EFFECTS : EDIT_EFFECTS;
+  const effects = clean === undefined ? CREATE_EFFECTS : (input.workload.effects ?? EDIT_EFFECTS);
   const plans = effects.flatMap((effect) =>
     occurrencesOf(effect, times(effect)).flatMap((occurrence) =>
       crashesOf(effect).flatMap((fault): PlannedCrash[] =>

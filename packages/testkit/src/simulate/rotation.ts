@@ -24,7 +24,9 @@ export function planRotation({ seed, runs, workloads, troubles, mutant }: Rotati
     const round = Math.floor(index / workloads.length);
     const place = index % workloads.length;
     const workload = at(workloads, place);
-    const trouble = at(troubles, (seed + round) * step + place);
+    // A workload with troubles of its own meets them in every second of its lives.
+    const own = round % 2 === 0 ? undefined : workload.troubles;
+    const trouble = own === undefined ? at(troubles, (seed + round) * step + place) : at(own, seed + Math.floor(round / 2));
     // Of `planRuns` the odd ones have troubles, and every eighth is idle in the end.
     const number = index % QUIET_EVERY === 0 ? 8 * index : 2 * index + 1;
     return planRun({ seed, workload, mutant, troubles: [trouble] }, number);

@@ -55,6 +55,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const reachedGoal = await play(world, whole, interruptAfter);
   if (world.isBroken() || !reachedGoal) return world.end(false);
   if (workload.endsReady) await world.checkIdle(options.idleMinutes);
+  await world.judgeBackups();
   await world.invariants.checkEnd(world.effectCounts(), options.clean);
   return world.end(!world.isBroken());
 }

@@ -22,6 +22,8 @@ export interface Scenario {
   readonly uuids: "own" | "cloned" | "vendor";
   /** Where the machines run. Default `metal`. */
   readonly platform?: "container";
+  /** There is a store, and workers that take backups. Default: there is none. */
+  readonly hasBackups?: true;
 }
 
 /** What a person wants at one moment of a run. */

@@ -7,6 +7,7 @@ import { loseLease } from "./troubles/leases.ts";
 import { alarm, replaceDisk, swapAddresses } from "./troubles/replaced.ts";
 import { emptyLists, garbleWatches, shortenWatches } from "./troubles/watches.ts";
 import { loseAll, loseBeforeFounding, loseBundle, loseRecord, takeName, writeNewer } from "./troubles/keys.ts";
+import { breakSnapshots, damageSnapshots, failStore, garble, loseStore, tamper } from "./troubles/stores.ts";
 import type { TroubleKind } from "./troubles/kinds.ts";
 import {
   cutOff,
@@ -23,7 +24,7 @@ import { pauseCluster } from "./troubles/people.ts";
 import { freezeWatches, lieToReads } from "./troubles/views.ts";
 
 export type { TroubleInput } from "./troubles/input.ts";
-export { EDIT_TROUBLES, LATER_TROUBLES, TROUBLES, type TroubleKind } from "./troubles/kinds.ts";
+export { BACKUP_TROUBLES, EDIT_TROUBLES, LATER_TROUBLES, TROUBLES, type TroubleKind } from "./troubles/kinds.ts";
 
 /** What each of them does. Resolves when everything is as it was before. */
 const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: number) => Promise<void>>> = {
@@ -66,6 +67,12 @@ const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: numb
   "etcd-alarm": alarm,
   "time-passes": passTime,
   "children-deleted": deleteChildren,
+  "store-errors": failStore,
+  "store-away": loseStore,
+  "store-garbles": garble,
+  "store-tampered": tamper,
+  "snapshots-damaged": damageSnapshots,
+  "snapshots-broken": breakSnapshots,
 };
 
 /** Lets the trouble happen. Resolves when everything is as it was before. */

@@ -1,9 +1,11 @@
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
+import type { StandIn } from "./backups/stand-in.ts";
 import type { Composed } from "./composed.ts";
 import type { EffectId } from "./effects.ts";
 import type { ObjectView } from "./object-view.ts";
+import type { TroubleKind } from "./troubles/kinds.ts";
 import type { Desired, Scenario } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
 
@@ -19,6 +21,10 @@ export interface Workload {
   choose(random: RandomSource): Scenario;
   /** In order; each begins when the one before is reached. None: the life ends with Ready. */
   steps(scenario: Scenario, random: RandomSource): readonly Step[];
+  /** Those that crashes are planned for. Default: what operators do to a cluster that is there. */
+  readonly effects?: readonly EffectId[];
+  /** Those that befall it and no other workload, beside those of all. */
+  readonly troubles?: readonly TroubleKind[];
   /** The first step may also come while the cluster is still being made. */
   readonly mayInterrupt: boolean;
   /** It never begins with a cluster that is Ready: its edits always come while the cluster is being made. */
@@ -44,6 +50,8 @@ export interface EditableWorld {
   readonly objects: ObjectView;
   /** Where the cluster is a KubernetesCluster: who provides its machines, and its files. */
   readonly composed: Composed | undefined;
+  /** Where backups are taken: who gives workers their tasks. */
+  readonly backups: StandIn | undefined;
   readonly stage: Stage;
   readonly timers: Timers;
   readonly random: RandomSource;

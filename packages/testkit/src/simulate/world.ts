@@ -8,6 +8,7 @@ import { copiedStore } from "../world/copied-store.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 import { isEtcdFull } from "../world/full-etcd.ts";
+import { createBackups } from "./backups/index.ts";
 import { createComposed, type Composed, type ComposedContent } from "./composed.ts";
 import { isComposed } from "./composed-scenario.ts";
 import { judgeConditions } from "./condition-rules.ts";
@@ -83,6 +84,8 @@ export interface World extends EditableWorld {
   trace(line: string): void;
   /** Virtual idleness: nothing is written and no machine is sent anything. */
   checkIdle(minutes: number): Promise<void>;
+  /** What is stored, once nobody works on it any more. */
+  judgeBackups(): Promise<void>;
   effectCounts(): ReadonlyMap<EffectId, EffectCounts>;
   snapshot(): PreparedWorld;
   end(reachedGoal: boolean): RunResult;
@@ -237,6 +240,22 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       trace.add(`fault ${fault} ${effect}`);
     },
   });
+  const backups =
+    scenario.hasBackups !== true
+      ? undefined
+      : createBackups({
+          ...ports,
+          client,
+          stream,
+          keys: invariants.secrets.keys(keys),
+          datacenter,
+          plan,
+          secrets: invariants.secrets,
+          stage,
+          trace,
+          count,
+          report,
+        });
   const operators = createOperators({
     time,
     worldClock: clock,
@@ -286,6 +305,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     client,
     objects,
     composed,
+    backups: backups?.standIn,
     stage,
     timers: time.timers,
     random: stream(14),
@@ -336,6 +356,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           keys,
           now: () => clock.now(),
           stage,
+          garbleStore: (isGarbling) => backups?.garble(isGarbling),
+          tamperBackup: () => backups?.tamper(stream(13)),
           trace: (line) => {
             if (line.startsWith("trouble") && going.has(kind)) going.set(kind, "goes-on");
             trace.add(line);
@@ -443,8 +465,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         ...(composed === undefined ? {} : { composed: composed.content() }),
       };
     },
+    judgeBackups: async () => backups?.judge((ms) => time.advance(ms)),
     end(reachedGoal) {
       operators.stop();
+      backups?.stop();
       composed?.close();
       void datacenter.close();
       api.close();

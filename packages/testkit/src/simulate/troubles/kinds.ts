@@ -77,7 +77,18 @@ export type TroubleKind =
   /** Hours or months pass at once for everybody: certificates have ended. */
   | "time-passes"
   /** Somebody deletes TalosMachines and Secrets that the operator made, but not the keys. */
-  | "children-deleted";
+  | "children-deleted"
+  /** The store fails, or its answers are lost, with everything that it may say; or it is away for a while. */
+  | "store-errors"
+  | "store-away"
+  /** What the store makes of an upload has a wrong byte, for a while. */
+  | "store-garbles"
+  /** Somebody changes or takes away a part of a backup. */
+  | "store-tampered"
+  /** Snapshots end early as if they were whole, or have changed bytes, or the hash of another. */
+  | "snapshots-damaged"
+  /** Snapshots are slow, and machines lose their power in the middle of one. */
+  | "snapshots-broken";
 
 export const TROUBLES: readonly TroubleKind[] = [
   "bundle-lost",
@@ -136,4 +147,14 @@ export const EDIT_TROUBLES: readonly TroubleKind[] = [
   "clock-jump",
   "paused-before-send",
   "lease-taken",
+];
+
+/** Those that need backups, played with workloads that have them. */
+export const BACKUP_TROUBLES: readonly TroubleKind[] = [
+  "store-errors",
+  "snapshots-damaged",
+  "store-tampered",
+  "store-garbles",
+  "store-away",
+  "snapshots-broken",
 ];

@@ -1,5 +1,6 @@
 import type { Workload } from "../workload.ts";
 import { readopt, recreate, takeOver } from "./again.ts";
+import { backupWorkers } from "./backups.ts";
 import { compose, composeAbort, composeDelete, composeDisturbed, composeScale } from "./composition.ts";
 import { configLive, configReboot } from "./configuration.ts";
 import { containersDelete, containersLeave } from "./containers.ts";
@@ -40,4 +41,5 @@ export const workloads: readonly Workload[] = [
   composeDisturbed,
   composeDelete,
   composeAbort,
+  backupWorkers,
 ];

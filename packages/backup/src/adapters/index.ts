@@ -1,0 +1,4 @@
+export { backupCodec } from "./codec/codec.ts";
+export { createEtcdDrill } from "./drill/etcd-drill.ts";
+export type { EtcdDrillOptions } from "./drill/etcd-drill.ts";
+export { createScratch } from "./scratch.ts";

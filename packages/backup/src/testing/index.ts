@@ -1,0 +1,2 @@
+export { simulatedCodec } from "./simulated-codec.ts";
+export { memoryScratch } from "./memory-scratch.ts";

@@ -1,0 +1,66 @@
+import { createStatisticsPass, createTrailerCheck, type SnapshotStatistics } from "@talos-operator/etcd-snapshot";
+
+import { TaskFault } from "./fault.ts";
+import type { Job } from "./job.ts";
+import type { ScratchFile } from "./deps.ts";
+
+export interface PlainSnapshot {
+  /** Trailer included. */
+  readonly size: number;
+  readonly sha256: string;
+  readonly statistics: SnapshotStatistics;
+}
+
+export interface PlainCheck {
+  write(chunk: Uint8Array): void;
+  size(): number;
+  /** @throws TaskFault `snapshot-damaged`, SnapshotError */
+  finish(): PlainSnapshot;
+  /** Frees its room on disk. */
+  close(): void;
+}
+
+const FAULTS = {
+  "too-short": "it ends before its first page",
+  "no-trailer": "it is cut off: its size is not that of whole pages and a checksum",
+  "wrong-digest": "its SHA-256 is not that at its end",
+} as const;
+
+/** Looks at a plain snapshot while it streams by: checksum, statistics, size; and puts it into `copy` when there is one. */
+export function createPlainCheck(
+  { deps }: Job,
+  options: { readonly maxBytes?: number; readonly copy?: ScratchFile | undefined } = {},
+): PlainCheck {
+  const spool = deps.scratch.spool();
+  const trailer = createTrailerCheck();
+  const statistics = createStatisticsPass({ spool });
+  const { maxBytes = Number.MAX_SAFE_INTEGER, copy } = options;
+  let size = 0;
+  return {
+    write(chunk) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(`more than ${maxBytes} bytes`);
+      trailer.write(chunk);
+      statistics.write(chunk);
+      copy?.write(chunk);
+    },
+    size: () => size,
+    finish() {
+      const verdict = trailer.finish();
+      if (verdict.fault !== undefined)
+        throw new TaskFault(
+          "snapshot-damaged",
+          `The snapshot of ${size} bytes is no whole one: ${FAULTS[verdict.fault]}. It is thrown away; take another.`,
+          {
+            mayRepeat: true,
+          },
+        );
+      return { size, sha256: verdict.sha256, statistics: statistics.finish() };
+    },
+    close: () => spool.close(),
+  };
+}
+
+export function tooLarge(what: string): TaskFault {
+  return new TaskFault("too-large", `The snapshot has ${what}. Raise the limit, or give etcd less to keep and defragment it.`);
+}
