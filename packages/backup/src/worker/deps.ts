@@ -6,8 +6,8 @@ import type { StoreKeys, StorePlace } from "../task/place.ts";
 /** All that a worker has of the outside. */
 export interface WorkerDeps {
   readonly dialer: TalosDialer;
-  /** May throw an ObjectStoreFailure. */
-  readonly openStore: (place: StorePlace, keys: StoreKeys | undefined) => ObjectStore | Promise<ObjectStore>;
+  /** May throw an ObjectStoreFailure. `keys` gives the newest ones: it is asked again when those before have expired. */
+  readonly openStore: (place: StorePlace, keys: () => Promise<StoreKeys | undefined>) => ObjectStore | Promise<ObjectStore>;
   readonly codec: BackupCodec;
   /** Genuine etcd; absent where there is none. */
   readonly drill?: RestoreDrill;

@@ -1,9 +1,10 @@
-import type { ObjectStoreFailure, ObjectStoreFailureKind } from "@talos-operator/ports";
+import type { ObjectStoreFailureKind } from "@talos-operator/ports";
 import { isSnapshotError } from "@talos-operator/etcd-snapshot";
 import { isTalosError, type TalosErrorCode } from "@talos-operator/talos/client";
 
 import { BackupKeyError } from "../layout/keys.ts";
 import type { TaskFailed, TaskFailureReason } from "../task/result.ts";
+import { isStoreFailure } from "../store/failure.ts";
 import { CodecFailure } from "./deps.ts";
 
 /** A reason of ours to give up, thrown through the pipes and turned into the task's result at its end. */
@@ -54,14 +55,6 @@ const STORE_REMEDIES: Readonly<Record<ObjectStoreFailureKind, string>> = {
   locked: "Wait until the lock of the object is over.",
   invalid: "Correct the bucket, the prefix or the endpoint.",
 };
-
-export function isStoreFailure(thrown: unknown, ...kinds: readonly ObjectStoreFailureKind[]): thrown is ObjectStoreFailure {
-  return (
-    thrown instanceof Error &&
-    thrown.name === "ObjectStoreFailure" &&
-    (kinds.length === 0 || kinds.includes((thrown as ObjectStoreFailure).kind))
-  );
-}
 
 const SOURCE_REASONS: Readonly<Partial<Record<TalosErrorCode, TaskFailureReason>>> = {
   UNAVAILABLE: "source-unreachable",

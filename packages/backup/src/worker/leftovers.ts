@@ -1,5 +1,5 @@
 import type { BackupTask } from "../task/task.ts";
-import { isStoreFailure } from "./fault.ts";
+import { isStoreFailure } from "../store/failure.ts";
 import type { Job } from "./job.ts";
 
 /** No run lasts longer: an older upload has no owner (S29). */

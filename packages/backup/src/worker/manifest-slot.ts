@@ -2,7 +2,8 @@ import type { ObjectStore } from "@talos-operator/ports";
 
 import type { BackupFacts } from "../manifest/facts.ts";
 import { MAX_MANIFEST_BYTES, openManifest, sealManifest } from "../manifest/manifest.ts";
-import { isStoreFailure, TaskFault } from "./fault.ts";
+import { isStoreFailure } from "../store/failure.ts";
+import { TaskFault } from "./fault.ts";
 import type { Job } from "./job.ts";
 
 const TRIES = 4;

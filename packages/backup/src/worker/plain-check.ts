@@ -12,10 +12,10 @@ export interface PlainSnapshot {
 }
 
 export interface PlainCheck {
-  write(chunk: Uint8Array): void;
+  readonly write: (chunk: Uint8Array) => void;
   size(): number;
   /** @throws TaskFault `snapshot-damaged`, SnapshotError */
-  finish(): PlainSnapshot;
+  readonly finish: () => PlainSnapshot;
   /** Frees its room on disk. */
   close(): void;
 }

@@ -1,6 +1,6 @@
 import type { RemoveResult } from "../task/result.ts";
 import type { RemoveTask } from "../task/task.ts";
-import { isStoreFailure } from "./fault.ts";
+import { isStoreFailure } from "../store/failure.ts";
 import type { Job } from "./job.ts";
 import { abortEndedUploads } from "./leftovers.ts";
 import { readManifest } from "./manifest-slot.ts";

@@ -1,5 +1,6 @@
 import { backupKeys, type BackupKeys } from "../layout/keys.ts";
 import type { TaskFailed, TaskResult } from "../task/result.ts";
+import type { StoreKeys } from "../task/place.ts";
 import type { BackupTask, TaskSecrets } from "../task/task.ts";
 import type { TaskProgress, WorkerDeps } from "./deps.ts";
 import { failedBy, TaskFault } from "./fault.ts";
@@ -17,6 +18,8 @@ export interface RunOptions {
   /** Gives up: what was begun is undone for at most ten seconds, and the result is `timed-out`. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: TaskProgress) => void;
+  /** The newest keys of the store, for those that expire in the middle. Default: always those of the secrets. */
+  readonly storeKeys?: () => Promise<StoreKeys | undefined>;
 }
 
 /**
@@ -31,7 +34,7 @@ export async function runTask(task: BackupTask, secrets: TaskSecrets, deps: Work
   try {
     const keys = checkedKeys(task, secrets);
     signal.throwIfAborted();
-    const store = await deps.openStore(task.place, secrets.store);
+    const store = await deps.openStore(task.place, options.storeKeys ?? (() => Promise.resolve(secrets.store)));
     try {
       return await run({ deps, secrets, store, keys, signal, report: progress.report }, task);
     } finally {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 
 import type { BackupFacts } from "../manifest/facts.ts";
-import { isStoreFailure, TaskFault } from "./fault.ts";
+import { isStoreFailure } from "../store/failure.ts";
+import { TaskFault } from "./fault.ts";
 import type { Job } from "./job.ts";
 
 /** How often a transfer that breaks off goes on where it was. */

@@ -113,7 +113,7 @@ async function writeData(
         throw cause === undefined ? error : cause.error;
       });
       if (plain === undefined) throw new Error("stored without an end");
-      const { statistics, size, sha256 } = plain as PlainSnapshot;
+      const { statistics, size, sha256 } = plain;
       const facts: BackupFacts = {
         slot: task.slot,
         attempt: task.attempt,

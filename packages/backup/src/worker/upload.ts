@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import type { StoredObject } from "@talos-operator/ports";
 
-import { isStoreFailure } from "./fault.ts";
+import { isStoreFailure } from "../store/failure.ts";
 import type { Job } from "./job.ts";
 
 /** Every part but the last; S3's least, and what fits into little memory. */
@@ -107,7 +107,7 @@ export async function givenUp(job: Job, tidy: (signal: AbortSignal) => Promise<u
     await tidy(over.signal);
   } catch (error) {
     job.deps.log.warn(
-      { place: job.store.place, cause: isStoreFailure(error) ? error.kind : String((error as Error).name) },
+      { place: job.store.place, cause: isStoreFailure(error) ? error.kind : (error as Error).name },
       "what a failed run began was not removed",
     );
   } finally {

@@ -13,7 +13,7 @@ export async function* encryptAge(
   const encrypter = await createEncrypter(recipients);
   const { chunks, failure } = watched(plain);
   try {
-    yield* streamed((await encrypter.encrypt(webStream(chunks))) as ReadableStream<Uint8Array>);
+    yield* streamed(await encrypter.encrypt(webStream(chunks)));
   } catch (error) {
     throw failure()?.error ?? error;
   }
@@ -23,7 +23,7 @@ export async function* decryptAge(encrypted: AsyncIterable<Uint8Array>, identity
   const decrypter = await createDecrypter(identity);
   const { chunks, failure } = watched(encrypted);
   try {
-    yield* streamed((await decrypter.decrypt(webStream(chunks))) as ReadableStream<Uint8Array>);
+    yield* streamed(await decrypter.decrypt(webStream(chunks)));
   } catch (error) {
     const first = failure();
     if (first !== undefined) throw first.error;
@@ -73,7 +73,7 @@ async function createDecrypter(identity: string): Promise<Decrypter> {
 
 /** One chunk is asked for when it is wanted. */
 function webStream(chunks: AsyncIterable<Uint8Array>): globalThis.ReadableStream<Uint8Array> {
-  return ReadableStream.from(chunks) as unknown as globalThis.ReadableStream<Uint8Array>;
+  return ReadableStream.from(chunks);
 }
 
 async function* streamed(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {

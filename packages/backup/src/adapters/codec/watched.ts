@@ -1,7 +1,7 @@
 /** A source whose failure is known behind pipes that wrap it. */
 export interface Watched {
   readonly chunks: AsyncIterable<Uint8Array>;
-  failure(): { readonly error: unknown } | undefined;
+  readonly failure: () => { readonly error: unknown } | undefined;
 }
 
 export function watched(source: AsyncIterable<Uint8Array>): Watched {

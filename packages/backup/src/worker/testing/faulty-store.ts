@@ -35,7 +35,7 @@ export function createTestBucket(): TestBucket {
   return bucket;
 }
 
-export function storeFailure(kind: ObjectStoreFailureKind): ObjectStoreFailure {
+function storeFailure(kind: ObjectStoreFailureKind): ObjectStoreFailure {
   return Object.assign(new Error(`the store says ${kind}`), { name: "ObjectStoreFailure" as const, kind });
 }
 

@@ -2,7 +2,7 @@
 import type { TalosCallFailure, TalosChannel, TalosDialer, TalosMethod } from "@talos-operator/ports";
 import { writeEtcdSnapshot } from "@talos-operator/etcd-snapshot";
 
-export const memberId = 0x8e9e05c52164694dn;
+const memberId = 0x8e9e05c52164694dn;
 
 export interface TestMember {
   id: bigint;
