@@ -1,4 +1,4 @@
-import type { BackupTask, TakeTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
+import type { BackupTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
 import { memoryScratch, simulatedCodec } from "@talos-operator/backup/testing";
 import { runTask } from "@talos-operator/backup/worker";
 import type { Clock, Keys, RandomSource, Timers } from "@talos-operator/ports";
