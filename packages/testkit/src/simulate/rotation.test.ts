@@ -6,20 +6,22 @@ import { promisify } from "node:util";
 import { planRun } from "./plan-runs.ts";
 import type { Report } from "./report.ts";
 import { planRotation } from "./rotation.ts";
-import { LATER_TROUBLES, TROUBLES } from "./troubles.ts";
+import { BACKUP_TROUBLES, LATER_TROUBLES, TROUBLES } from "./troubles.ts";
 import { workloads } from "./workloads/index.ts";
 
 const troubles = [...TROUBLES, ...LATER_TROUBLES];
+/** Those without troubles of their own, which take every second turn. */
+const alike = workloads.filter((workload) => workload.troubles === undefined);
 
 test("a rotation plays every workload and every trouble, and every pair of them once in as many lives as there are pairs", () => {
-  const few = planRotation({ seed: 1, runs: 200, workloads, troubles, mutant: undefined });
-  assert.equal(new Set(few.map(({ workload }) => workload)).size, workloads.length);
+  const few = planRotation({ seed: 1, runs: 200, workloads: alike, troubles, mutant: undefined });
+  assert.equal(new Set(few.map(({ workload }) => workload)).size, alike.length);
   assert.deepEqual(new Set(few.flatMap((life) => life.troubles)), new Set(troubles));
   const quiet = few.filter((life) => life.troubles.length === 0);
   assert.ok(quiet.length > 10 && quiet.length < 30, `${quiet.length} lives without a trouble`);
   assert.ok(quiet.every(({ idleMinutes }) => idleMinutes > 0));
-  const pairs = workloads.length * troubles.length;
-  const many = planRotation({ seed: 1, runs: pairs, workloads, troubles, mutant: undefined });
+  const pairs = alike.length * troubles.length;
+  const many = planRotation({ seed: 1, runs: pairs, workloads: alike, troubles, mutant: undefined });
   // Of those without a trouble it is the command that names the one whose turn it was.
   const met = new Set(many.map(({ workload, replay }) => `${workload.name} ${/--trouble (\S+)/.exec(replay)?.[1] ?? ""}`));
   assert.equal(met.size, pairs);
@@ -33,7 +35,7 @@ test("each life of a rotation can be played again alone, by the command that it 
       seed: Number(seed),
       workload: workloads.find(({ name }) => name === workload) ?? assert.fail(),
       mutant: undefined,
-      troubles: [troubles.find((kind) => kind === trouble) ?? assert.fail()],
+      troubles: [[...troubles, ...BACKUP_TROUBLES].find((kind) => kind === trouble) ?? assert.fail()],
     };
     assert.equal(Number(runs), Number(only) + 1);
     const again = planRun(input, Number(only));

@@ -101,7 +101,7 @@ export function createMemoryObjectStore(clock: Clock, options: { readonly ignore
     },
     async *listUploads(prefix) {
       await Promise.resolve();
-      for (const { upload } of uploads.values()) if (upload.key.startsWith(prefix)) yield upload;
+      for (const upload of store.uploads()) if (upload.key.startsWith(prefix)) yield upload;
     },
     async abortUpload({ id }) {
       await Promise.resolve();

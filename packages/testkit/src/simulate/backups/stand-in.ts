@@ -13,10 +13,6 @@ import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import type { Trace } from "../trace.ts";
 import type { Worker, Workers } from "./workers.ts";
 
-interface BundleSecret extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-
 export interface StandInInput {
   readonly client: KubeClient;
   readonly datacenter: Datacenter;
@@ -104,7 +100,9 @@ export function createStandIn(input: StandInInput): StandIn {
 
   /** The keys of the cluster that has the name now; `undefined` while they are away or unusable. */
   const known = async (): Promise<Known | undefined> => {
-    const secret = await client.resource<BundleSecret>(bundleType).tryGet({ namespace: NAMESPACE, name: `${CLUSTER_NAME}-bundle-1` });
+    const secret: (KubeObject & { readonly data?: Readonly<Record<string, string>> }) | undefined = await client
+      .resource(bundleType)
+      .tryGet({ namespace: NAMESPACE, name: `${CLUSTER_NAME}-bundle-1` });
     const text = Buffer.from(secret?.data?.["bundle"] ?? "", "base64").toString("utf8");
     if (text === "") return undefined;
     let bundle: ReturnType<typeof parseSecretsBundle>;
