@@ -34,7 +34,7 @@ const CROWDED_PAUSE_PER_LOOK = 4;
  * of itself is known within a minute. That it went away is found out sooner, by its `Pulse`.
  */
 const SETTLED_MS = 56_000;
-const SETTLED_SHORTER_BY = 1 / 5;
+const SETTLED_SHORTER_BY = 1 / 10;
 
 /** A look that begins so much later than planned, or takes so long, does so because the clock was set forward. */
 const NEVER_SO_LATE_MS = 30_000;
