@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { eventCatalogue } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeTransport } from "@talos-operator/ports";
 import { genuineTimings } from "@talos-operator/simulator";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
@@ -177,6 +178,53 @@ describe("events", () => {
         failed.join("\n"),
       );
     }));
+
+  for (const { what, spec } of [
+    {
+      what: "settings of workers",
+      spec: { worker: { metalSpec: { machineSpec: { configPatches: [{ machine: { nodeLabels: { a: "b" } } }] } } } },
+    },
+    {
+      what: "settings of control planes",
+      spec: { controlPlane: { metalSpec: { machineSpec: { configPatches: [{ machine: { nodeLabels: { a: "b" } } }] } } } },
+    },
+    { what: "a version that nobody acts on", spec: { controlPlane: { version: "v1.13.8" } } },
+    {
+      what: "a field that changes nothing",
+      spec: { controlPlane: { deletionPolicy: "preserve" }, worker: { deletionPolicy: "preserve" } },
+    },
+  ])
+    test(`of an edit of ${what} never say that something is not ready any more, and what is Ready stays so`, () => {
+      let isSlow = false;
+      /** Pools answer late: their statuses are not taken. */
+      const slow = (real: KubeTransport): KubeTransport => ({
+        ...real,
+        send: (request, options) =>
+          isSlow && /\/talos(controlplanes|workers)\/[^/]+\/status$/.test(request.path)
+            ? Promise.resolve({ status: 503, headers: {}, body: { kind: "Status", apiVersion: "v1", status: "Failure", code: 503 } })
+            : real.send(request, options),
+      });
+      return tell({ kube: slow }, async (world) => {
+        await made(world);
+        isSlow = true;
+        const before = await world.get(kinds.cluster, "demo");
+        await world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
+        const all = [kinds.cluster, kinds.controlPlane, kinds.worker];
+        for (let ms = 0; ms < 20_000; ms += 50) {
+          if (ms >= 6_000) isSlow = false;
+          await world.time.advance(50);
+          for (const kind of all) {
+            const ready = await world.condition(kind, "Ready");
+            assert.equal(ready?.status, "True", `${kind.kind} ${ms} ms after the edit: ${ready?.message}`);
+          }
+        }
+        await world.time.advance(600_000);
+        const after = await world.get(kinds.cluster, "demo");
+        assert.notEqual(after?.metadata?.generation, before?.metadata?.generation);
+        assert.equal((await world.condition(kinds.cluster, "Ready"))?.observedGeneration, after?.metadata?.generation);
+        assert.deepEqual(await saying(world, "NotReady"), []);
+      });
+    });
 
   test("of a machine that is lost and comes back, and of its cluster", () =>
     tell({}, async (world) => {

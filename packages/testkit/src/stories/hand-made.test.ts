@@ -88,7 +88,7 @@ describe("a TalosMachine that a person made", () => {
       over: { workerRef: { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosWorker", name: "demo", namespace: "other" } },
       says: /spec\.workerRef\.namespace is "other", and a machine joins a cluster of its own namespace\. Make the object there/,
     },
-    { name: "B030: ips without the endpoint", over: { ips: ["10.5.0.9"] }, says: /spec\.endpoint "10\.5\.0\.4" is not among spec\.ips/ },
+    { name: "B030: ips without the endpoint", over: { ips: ["10.5.0.9"] }, says: /the endpoint "10\.5\.0\.4" is not among spec\.ips/ },
     { name: "B030: something that is no IP address", over: { ips: [address, "node-1"] }, says: /spec\.ips holds "node-1"/ },
     {
       name: "B031: two install disks",

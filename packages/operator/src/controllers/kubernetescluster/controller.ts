@@ -17,6 +17,7 @@ import type { Brain } from "../taloscontrolplane/brain.ts";
 import { askByName } from "./ask-by-name.ts";
 import { createPoolApplier } from "./apply-pools.ts";
 import { decideComposition } from "./decide.ts";
+import { writtenFields } from "./describe.ts";
 import { CompositionError, compositionBackoff } from "./errors.ts";
 import { compositionFinalizers } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
@@ -218,8 +219,10 @@ export function createCompositionController(options: CompositionControllerOption
 }
 
 /** With what tools read beside `Ready`. */
-function withKstatus({ cluster, controlPlane, workers }: Seen, conditions: readonly ConditionInput[]): readonly ConditionInput[] {
-  const parts = controlPlane === undefined ? workers : [controlPlane, ...workers];
+function withKstatus(seen: Seen, conditions: readonly ConditionInput[]): readonly ConditionInput[] {
+  const { cluster, controlPlane, workers } = seen;
+  const fields = writtenFields(seen);
+  const parts = [controlPlane, ...workers].flatMap((pool) => (pool === undefined ? [] : [{ ...pool, fields }]));
   return [...conditions, ...kstatusOf({ conditions, hasOpenEffect: false, parts }, cluster.metadata.generation)];
 }
 

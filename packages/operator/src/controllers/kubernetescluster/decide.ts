@@ -2,7 +2,7 @@ import { conditionFor, findCondition, findingsMessage } from "@talos-operator/ap
 import type { ClusterModel, ConditionInput, ReadyReason, TalosControlPlane, TalosWorker, VitistackMachine } from "@talos-operator/api";
 import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { etcdConditions } from "../shared/pools.ts";
-import { describe } from "./describe.ts";
+import { describe, writtenFields } from "./describe.ts";
 import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
 import { stageOfPhase } from "./status.ts";
@@ -207,7 +207,9 @@ function invalid(seen: Seen, reason: ReadyReason, message: string): Decision {
     conditionFor("Ready", reason, message, generation),
     conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
     // Whatever is wrong with the spec, the cluster that runs is how it is.
-    ...(seen.controlPlane !== undefined && isOwn(seen, seen.controlPlane) ? etcdConditions(seen.controlPlane, generation) : []),
+    ...(seen.controlPlane !== undefined && isOwn(seen, seen.controlPlane)
+      ? etcdConditions({ stored: seen.controlPlane, fields: writtenFields(seen) }, generation)
+      : []),
   ];
   return { ...nothing, stage: "invalid", message, conditions };
 }

@@ -10,6 +10,7 @@ import type {
 } from "@talos-operator/api";
 import { etcdConditions, progressOfReady, progressOfUnready, readyUntilAnswered, unreadyPool, upgradesOf } from "../shared/pools.ts";
 import type { StoredPool, UnreadyPool } from "../shared/pools.ts";
+import type { WrittenFields } from "../shared/written-fields.ts";
 import { machineAnnotations } from "./keys.ts";
 import type { Seen, Stage } from "./model.ts";
 import type { Composition } from "./plan.ts";
@@ -35,7 +36,7 @@ export function describe(seen: Seen, model: ClusterModel, composition: Compositi
     conditions: [
       told ?? conditionFor("Ready", found.reason, found.message, generation),
       progressOf(seen, found, generation),
-      ...etcdConditions(seen.controlPlane, generation),
+      ...etcdConditions({ stored: seen.controlPlane, fields: writtenFields(seen) }, generation),
       ...upgradesOf(poolsOf(seen), generation),
       ...inert(seen, generation),
     ],
@@ -71,7 +72,7 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
     return { stage: stageOf(seen, "machines"), reason: "WaitingForEndpoint", message: seen.waitsForEndpoint };
   const waiting = composition.machines.filter(({ metadata }) => !hasAddress(seen, metadata.name)).map(({ metadata }) => metadata.name);
   const [controlPlane, ...workers] = composition.pools
-    .map(({ kind, metadata: { name } }) => ({ kind, name, stored: storedOf(seen, kind, name) }))
+    .map(({ kind, metadata: { name } }) => ({ kind, name, stored: storedOf(seen, kind, name), fields: writtenFields(seen) }))
     .toSorted((a, b) => Number(a.kind === "TalosWorker") - Number(b.kind === "TalosWorker"));
   const isListed = (name: string): boolean => workers.some((one) => one.name === name);
   const going = poolsOf(seen).filter(({ kind, name }) => kind === "TalosWorker" && !isListed(name));
@@ -147,10 +148,29 @@ function progressOf(seen: Seen, found: Standing, generation: number | undefined)
   }
 }
 
+/**
+ * Where a person wrote what the pools are made of. Of machines, addresses and patches many fields together make one, and a pool's path leads to what was made.
+ *
+ * @see pools.ts
+ */
+export function writtenFields({ shape }: Pick<Seen, "shape">): WrittenFields {
+  return {
+    "spec.version": "spec.talosVersion",
+    "spec.kubeVersion": shape === "flat" ? "spec.kubernetesVersion" : "spec.topology.version",
+    "spec.endpoint": "spec.clusterEndpoint",
+    "spec.clusterDomain": "spec.talosConfig.cluster.network.dnsDomain",
+    "spec.podCIDR": "spec.podSubnets",
+    "spec.serviceCIDR": "spec.serviceSubnets",
+    "spec.metalSpec.machineSpec.installDisk": "spec.talosConfig.install.disk",
+    "spec.metalSpec.machineSpec.image": "spec.talosConfig.install.image",
+    "spec.metalSpec.machineSpec.wipe": "spec.talosConfig.install.wipe",
+  };
+}
+
 /** The pools that are there, the control plane first. */
-function poolsOf({ controlPlane, workers }: Seen): readonly StoredPool[] {
-  return [controlPlane, ...workers].flatMap((stored) =>
-    stored === undefined ? [] : [{ kind: stored.kind, name: stored.metadata.name, stored }],
+function poolsOf(seen: Seen): readonly StoredPool[] {
+  return [seen.controlPlane, ...seen.workers].flatMap((stored) =>
+    stored === undefined ? [] : [{ kind: stored.kind, name: stored.metadata.name, stored, fields: writtenFields(seen) }],
   );
 }
 

@@ -108,6 +108,21 @@ const cases: readonly { readonly name: string; readonly judged: Judged; readonly
     words: /^TalosWorker demo: InstallDiskUnclear/,
   },
   {
+    name: "names fields of a pool where the person wrote them",
+    judged: {
+      conditions: [said("Ready", "ControlPlaneNotReady"), said("Progressing", "Blocked")],
+      hasOpenEffect: false,
+      parts: [
+        {
+          ...stored("TalosControlPlane", [conditionFor("Stalled", "PersonNeeded", "spec.version: it is none.", GENERATION)]),
+          fields: { spec: "spec.controlPlane" },
+        },
+      ],
+    },
+    want: "Failed",
+    words: /^TalosControlPlane demo: spec\.controlPlane\.version: it is none\.$/,
+  },
+  {
     name: "says Reconciling of what is not ready when nobody says why",
     judged: { conditions: [said("Ready", "ControlPlaneNotReady")], hasOpenEffect: false, parts: [stored("TalosControlPlane", [])] },
     want: "InProgress",

@@ -1,6 +1,8 @@
 import { conditionFor, findCondition, isConditionTrue, releaseOf } from "@talos-operator/api";
 import type { Condition, ConditionInput, ObjectMeta, Release } from "@talos-operator/api";
 import type { WantedStatus } from "./status-writer.ts";
+import { written } from "./written-fields.ts";
+import type { WrittenFields } from "./written-fields.ts";
 
 /** What of a status tools read. */
 export interface ToldStatus {
@@ -15,13 +17,19 @@ export interface Told {
   readonly status?: ToldStatus | undefined;
 }
 
+/** An object that another one is made of. */
+export interface Part extends Told {
+  /** Where the person wrote what its spec says. Absent: in the object itself. */
+  readonly fields?: WrittenFields | undefined;
+}
+
 /** What a pass knows of an object. */
 export interface Judged {
   readonly conditions: readonly ConditionInput[];
   /** A change of a machine of the object was begun and its end was not seen, or is about to begin. */
   readonly hasOpenEffect: boolean;
   /** Objects that this one is made of: it is under way while one of them is. */
-  readonly parts?: readonly Told[];
+  readonly parts?: readonly Part[];
 }
 
 /** Longest message; the condition that it is taken from says the rest. */
@@ -124,10 +132,10 @@ function isReleasedBy(condition: ConditionInput, release: Release): boolean {
 }
 
 /** What an object that is made of others waits for in one of them. */
-function partState({ kind, metadata, status }: Told): { readonly release: Release; readonly message: string } {
+function partState({ kind, metadata, status, fields }: Part): { readonly release: Release; readonly message: string } {
   const say = (release: Release, words: string): { readonly release: Release; readonly message: string } => ({
     release,
-    message: `${kind} ${metadata.name}: ${words}`,
+    message: `${kind} ${metadata.name}: ${written(words, fields)}`,
   });
   const stalled = findCondition(status?.conditions, "Stalled");
   // Nobody reads its newest spec before it goes on.

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { controlPlane, NOW, worker } from "../../testing/builders.ts";
-import { progressOfReady, progressOfUnready, readyUntilAnswered, unreadyPool, upgradesOf } from "./pools.ts";
+import { etcdConditions, progressOfReady, progressOfUnready, readyUntilAnswered, unreadyPool, upgradesOf } from "./pools.ts";
 import type { StoredPool } from "./pools.ts";
 import { settledOr } from "./settled.ts";
 
@@ -96,29 +96,27 @@ test("pools: a cluster that was ready is so until its pool has answered, of the 
 });
 
 test("pools: fields that a pool names are named where the person wrote them", () => {
-  const says = (message: string, place: string | undefined): string | undefined => {
-    const wrong = { ...cp([conditionFor("Ready", "InvalidAddress", message, 1)]), ...(place === undefined ? {} : { place }) };
-    return unreadyPool(wrong, [])?.message;
-  };
-  const field = "spec.metalSpec.machines[1].address: it is no address. The spec.x of a Machine, status.spec.y and a.spec.z stay.";
-  assert.equal(says(field, undefined), `TalosControlPlane demo: ${field}`);
+  const fields = { spec: "spec.controlPlane" };
+  const here = (conditions: readonly ConditionInput[]): StoredPool => ({ ...cp(conditions), fields });
+  const wrong = here([conditionFor("Ready", "InvalidAddress", "spec.metalSpec.machines[1].address: it is no address.", 1)]);
   assert.equal(
-    says(field, "controlPlane"),
-    "TalosControlPlane demo: spec.controlPlane.metalSpec.machines[1].address: it is no address. The spec.controlPlane.x of a Machine, status.spec.y and a.spec.z stay.",
+    unreadyPool(wrong, [])?.message,
+    "TalosControlPlane demo: spec.controlPlane.metalSpec.machines[1].address: it is no address.",
+  );
+  const pending = here([conditionFor("UpgradePending", "VersionDiffers", "spec.version asks for v1.13.8.", 1)]);
+  assert.equal(upgradesOf([pending], 1)[0]?.message, "TalosControlPlane demo: spec.controlPlane.version asks for v1.13.8.");
+  const chosen = here([conditionFor("EndpointChosen", "FirstMachine", "spec.endpoint is not set.", 1)]);
+  assert.deepEqual(
+    etcdConditions(chosen, 1).map(({ message }) => message),
+    ["spec.controlPlane.endpoint is not set."],
   );
 });
 
-test("pools: a ready cluster is settled only when no pool changes anything and no version is pending", () => {
-  const pending = conditionFor("UpgradePending", "VersionDiffers", "a runs Talos v1, the spec asks for v2.", 1);
-  const changing = conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", 1);
-  const told = conditionFor("ConfigUpToDate", "RollingOut", "w-1 (applying).", 1);
-  const reasonOf = (pools: readonly StoredPool[]): string => progressOfReady(pools, 1).reason;
-  assert.equal(reasonOf([cp([ready, settled]), workers([ready, settled])]), "Settled");
-  assert.equal(reasonOf([cp([ready, settled]), workers([ready, changing, told])]), "ChangingConfiguration");
-  assert.equal(
-    progressOfReady([cp([ready, settled]), workers([ready, changing, told])], 1).message,
-    "TalosWorker demo-workers: w-1 (applying).",
-  );
-  assert.equal(reasonOf([cp([ready, settled]), workers([ready, settled, pending])]), "UpgradePending");
-  assert.equal(upgradesOf([cp([ready]), workers([pending])], 1)[0]?.message, `TalosWorker demo-workers: ${pending.message}`);
+test("pools: what a pool was at before its newest spec is nothing that its cluster is at", () => {
+  const pending = conditionFor("Progressing", "UpgradePending", "It runs v1.13.9.", 1);
+  const newer = pool(controlPlane(3, {}, { name: "demo", generation: 2 }), [ready, ...well, pending]);
+  const unanswered = unreadyPool(newer, []);
+  assert.ok(unanswered);
+  const progress = progressOfUnready(unanswered, 3);
+  assert.deepEqual([progress.reason, progress.status, progress.observedGeneration], ["Composing", "True", 3]);
 });

@@ -1,6 +1,8 @@
 import { conditionCatalogue, conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
 import type { ConditionInput, ReadyReason, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { settledOr } from "./settled.ts";
+import { written } from "./written-fields.ts";
+import type { WrittenFields } from "./written-fields.ts";
 
 /** A pool of machines that a TalosCluster or KubernetesCluster is made of. */
 type Pool = TalosControlPlane | TalosWorker;
@@ -10,8 +12,8 @@ export interface StoredPool {
   readonly kind: Pool["kind"];
   readonly name: string;
   readonly stored: Pool | undefined;
-  /** Field of the cluster that describes the pool, for example `controlPlane`. Absent: the pool is an object that a person wrote, or is made of other fields. */
-  readonly place?: string;
+  /** Where the person wrote what the pool's spec says. Absent: in the pool itself. */
+  readonly fields?: WrittenFields;
 }
 
 /** Which pool keeps a cluster from being ready, and why. */
@@ -61,8 +63,9 @@ export function unreadyPool(controlPlane: StoredPool, workers: readonly StoredPo
 }
 
 /** `Progressing` of a cluster that waits for a pool, as that pool says it. */
-export function progressOfUnready({ pool, message }: UnreadyPool, generation: number | undefined): ConditionInput {
-  const progress = progressOf(pool.stored);
+export function progressOfUnready({ pool, message, isUnanswered }: UnreadyPool, generation: number | undefined): ConditionInput {
+  // What is said of an earlier spec is no answer to the newest one, nor a wait for a person.
+  const progress = isUnanswered ? undefined : progressOf(pool.stored);
   if (pool.stored?.metadata.deletionTimestamp !== undefined) return conditionFor("Progressing", "Removing", message, generation);
   if (progress === undefined || progress.reason === "Settled") return conditionFor("Progressing", "Composing", message, generation);
   return { ...withoutTime(progress, generation), message: progressWords(pool, progress) };
@@ -91,22 +94,27 @@ function progressWords(pool: StoredPool, { reason, message }: ConditionInput): s
   const conditions = stored?.status?.conditions;
   if (reason === "Blocked" && findCondition(conditions, "Ready")?.status !== "True") return "See the condition Ready.";
   const words = (LEADS_TO[reason] ?? []).map((type) => findCondition(conditions, type)?.message).find((one) => one !== undefined);
-  return `${kind} ${name}: ${written(pool, words ?? message)}`;
+  return `${kind} ${name}: ${written(words ?? message, pool.fields)}`;
 }
 
 /** `Bootstrapped`, `EtcdHealthy` and `EndpointChosen` as the control plane says them. */
-export function etcdConditions(controlPlane: TalosControlPlane | undefined, generation: number | undefined): readonly ConditionInput[] {
+export function etcdConditions(
+  { stored, fields }: Pick<StoredPool, "stored" | "fields">,
+  generation: number | undefined,
+): readonly ConditionInput[] {
   return ["Bootstrapped", "EtcdHealthy", "EndpointChosen"].flatMap((type) => {
-    const condition = findCondition(controlPlane?.status?.conditions, type);
-    return condition === undefined ? [] : [withoutTime(condition, generation)];
+    const condition = findCondition(stored?.status?.conditions, type);
+    return condition === undefined ? [] : [{ ...withoutTime(condition, generation), message: written(condition.message, fields) }];
   });
 }
 
 /** `UpgradePending` of a cluster: what its control plane says of all machines, or what only a pool says. */
 export function upgradesOf(pools: readonly StoredPool[], generation: number | undefined): readonly ConditionInput[] {
-  for (const { kind, name, stored } of pools) {
+  for (const pool of pools) {
+    const { kind, name, stored } = pool;
     const condition = findCondition(stored?.status?.conditions, "UpgradePending");
-    if (condition !== undefined) return [{ ...withoutTime(condition, generation), message: `${kind} ${name}: ${condition.message}` }];
+    if (condition !== undefined)
+      return [{ ...withoutTime(condition, generation), message: `${kind} ${name}: ${written(condition.message, pool.fields)}` }];
   }
   return [];
 }
@@ -129,12 +137,7 @@ function isSeen(pool: Pool | undefined, type: string): boolean {
 
 function unreadyAs(reason: UnreadyPool["reason"], pool: StoredPool): UnreadyPool {
   const isUnanswered = isConditionTrue(pool.stored?.status?.conditions, "Ready") && !isSeen(pool.stored, "Ready");
-  return { reason, pool, message: `${pool.kind} ${pool.name}: ${written(pool, wordsOf(pool.stored))}`, isUnanswered };
-}
-
-/** What a pool says, with the fields where the person wrote them. */
-export function written({ place }: Pick<StoredPool, "place">, message: string): string {
-  return place === undefined ? message : message.replaceAll(/(?<![\w.])spec\./g, `spec.${place}.`);
+  return { reason, pool, message: `${pool.kind} ${pool.name}: ${written(wordsOf(pool.stored), pool.fields)}`, isUnanswered };
 }
 
 /**

@@ -204,7 +204,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
 }
 
 function statusOf(seen: ClusterSeen, conditions: readonly ConditionInput[]): WantedStatus {
-  const parts = poolsOf(seen).flatMap(({ stored }) => (stored === undefined ? [] : [stored]));
+  const parts = poolsOf(seen).flatMap(({ stored, fields }) => (stored === undefined ? [] : [{ ...stored, fields }]));
   return judgedStatus(seen.cluster, runningOf(seen), { conditions, hasOpenEffect: false, parts });
 }
 

@@ -11,16 +11,10 @@ import {
 } from "@talos-operator/api";
 import { isBeingOrphaned } from "../shared/delete-owned.ts";
 import { unknownModeField } from "../shared/mode.ts";
-import {
-  etcdConditions,
-  progressOfReady,
-  progressOfUnready,
-  readyUntilAnswered,
-  unreadyPool,
-  upgradesOf,
-  written,
-} from "../shared/pools.ts";
+import { etcdConditions, progressOfReady, progressOfUnready, readyUntilAnswered, unreadyPool, upgradesOf } from "../shared/pools.ts";
 import type { StoredPool } from "../shared/pools.ts";
+import { written } from "../shared/written-fields.ts";
+import type { WrittenFields } from "../shared/written-fields.ts";
 import type { ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
 /** Everything that one pass over a TalosCluster looks at. */
@@ -101,7 +95,7 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
     conditions: [
       conditionFor("Ready", reason, message, generation),
       conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
-      ...(ofCluster === undefined ? [] : etcdConditions(ofCluster, generation)),
+      ...(ofCluster === undefined ? [] : etcdConditions(controlPlaneOf({ cluster, controlPlane: ofCluster }), generation)),
       ...inert,
     ],
   });
@@ -202,10 +196,10 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
     return [
       ready("WorkerNotFound", message),
       conditionFor("Progressing", "Blocked", message, generation),
-      ...etcdConditions(controlPlane, generation),
+      ...etcdConditions(ofControlPlane, generation),
     ];
   }
-  const standing = [...etcdConditions(controlPlane, generation), ...upgradesOf(pools, generation)];
+  const standing = [...etcdConditions(ofControlPlane, generation), ...upgradesOf(pools, generation)];
   const unready = unreadyPool(ofControlPlane, [...ofWorkers, ...goingPool({ cluster, worker })]);
   if (unready !== undefined)
     return [
@@ -216,22 +210,31 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
   return [ready("AllReady", "The control plane and the workers are ready."), progressOfReady(pools, generation), ...standing];
 }
 
+/** Fields of a TalosMachine that a person made, which pools speak of and do not have, and a reference that the cluster has itself. */
+const OF_OTHERS: WrittenFields = Object.fromEntries(
+  ["controlPlaneRef", "workerRef", "type", "ips", "installDisk", "machineSpec"].map((name) => [`spec.${name}`, `spec.${name}`]),
+);
+
+/** Where the fields of pools are that a cluster describes itself. */
+const OF_CONTROL_PLANE_HERE: WrittenFields = { ...OF_OTHERS, spec: "spec.controlPlane" };
+const OF_WORKER_HERE: WrittenFields = { ...OF_OTHERS, spec: "spec.worker" };
+
+function controlPlaneOf({ cluster: { spec, metadata }, controlPlane }: Pick<ClusterSeen, "cluster" | "controlPlane">): StoredPool {
+  const pool = { kind: "TalosControlPlane", stored: controlPlane } as const;
+  if (spec?.controlPlane === undefined) return { ...pool, name: spec?.controlPlaneRef?.name ?? "" };
+  return { ...pool, name: metadata.name, fields: OF_CONTROL_PLANE_HERE };
+}
+
 /** The control plane, then the worker pool where the cluster has one. */
 export function poolsOf({ cluster, controlPlane, worker }: Omit<ClusterSeen, "problems">): readonly [StoredPool, ...StoredPool[]] {
   const { spec, metadata } = cluster;
-  const workerName = spec?.worker === undefined ? (spec?.workerRef?.name ?? "") : metadata.name;
-  const controlPlaneName = spec?.controlPlane === undefined ? (spec?.controlPlaneRef?.name ?? "") : metadata.name;
-  return [
-    {
-      kind: "TalosControlPlane",
-      name: controlPlaneName,
-      stored: controlPlane,
-      ...(spec?.controlPlane === undefined ? {} : { place: "controlPlane" }),
-    },
-    ...(workerName === ""
-      ? []
-      : [{ kind: "TalosWorker" as const, name: workerName, stored: worker, ...(spec?.worker === undefined ? {} : { place: "worker" }) }]),
-  ];
+  const pool = { kind: "TalosWorker", stored: worker } as const;
+  const referenced = spec?.workerRef?.name ?? "";
+  const workers: readonly StoredPool[] =
+    spec?.worker === undefined
+      ? [{ ...pool, name: referenced }].filter(({ name }) => name !== "")
+      : [{ ...pool, name: metadata.name, fields: OF_WORKER_HERE }];
+  return [controlPlaneOf({ cluster, controlPlane }), ...workers];
 }
 
 /** The worker pool that the spec describes no more, while its machines leave. */
@@ -266,11 +269,11 @@ function inertOf(seen: Omit<ClusterSeen, "problems">): readonly ConditionInput[]
 /** What pools say of fields that the cluster describes: with the places where the person wrote them. */
 function notesOfChildren({ cluster, controlPlane, worker }: Omit<ClusterSeen, "problems">): readonly string[] {
   return [
-    { place: "controlPlane", pool: controlPlane },
-    { place: "worker", pool: worker },
-  ].flatMap(({ place, pool }) => {
+    { fields: OF_CONTROL_PLANE_HERE, pool: controlPlane },
+    { fields: OF_WORKER_HERE, pool: worker },
+  ].flatMap(({ fields, pool }) => {
     const note = pool !== undefined && isOwnedBy(pool, cluster) ? findCondition(pool.status?.conditions, "FieldNotSupported") : undefined;
-    return note === undefined ? [] : [written({ place }, note.message)];
+    return note === undefined ? [] : [written(note.message, fields)];
   });
 }
 

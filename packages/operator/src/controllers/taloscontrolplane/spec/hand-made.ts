@@ -83,7 +83,8 @@ function contradictionIn(spec: TalosMachineSpec, namespace: string | undefined):
   const strange = ips.find((ip) => !isIp(ip));
   if (strange !== undefined) return wrong(`spec.ips holds ${quote(strange)}, which is no IP address`, "Correct it");
   if (ips.length > 0 && isIp(endpoint) && !ips.some((ip) => canonicalAddress(ip) === canonicalAddress(endpoint)))
-    return wrong(`spec.endpoint ${quote(endpoint)} is not among spec.ips`, "Add it, or correct spec.endpoint");
+    // Pools repeat the words, and have a spec.endpoint of their own.
+    return wrong(`the endpoint ${quote(endpoint)} is not among spec.ips`, "Add it, or correct the endpoint");
   return undefined;
 }
 

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { written } from "./written-fields.ts";
+import type { WrittenFields } from "./written-fields.ts";
+
+const ofCluster: WrittenFields = { spec: "spec.controlPlane", "spec.ips": "spec.ips" };
+const ofComposition: WrittenFields = {
+  "spec.version": "spec.talosVersion",
+  "spec.metalSpec.machineSpec.image": "spec.talosConfig.install.image",
+};
+
+const cases: readonly { readonly name: string; readonly fields?: WrittenFields; readonly says: string; readonly want: string }[] = [
+  { name: "stays where the pool is what the person wrote", says: "spec.version: it is none.", want: "spec.version: it is none." },
+  {
+    name: "is named below the field that describes the pool",
+    fields: ofCluster,
+    says: "spec.version: no.",
+    want: "spec.controlPlane.version: no.",
+  },
+  {
+    name: "is named at each place, with its index",
+    fields: ofCluster,
+    says: "spec.metalSpec.machines[1].address and spec.endpoint. Correct spec.endpoint.",
+    want: "spec.controlPlane.metalSpec.machines[1].address and spec.controlPlane.endpoint. Correct spec.controlPlane.endpoint.",
+  },
+  { name: "is named by the longest field that fits", fields: ofCluster, says: "spec.ips holds x", want: "spec.ips holds x" },
+  {
+    name: "is another one where only its beginning is the same",
+    fields: ofCluster,
+    says: "spec.ipsec is on",
+    want: "spec.controlPlane.ipsec is on",
+  },
+  {
+    name: "of another object stays",
+    fields: ofCluster,
+    says: "status.spec.y, a.spec.z and TalosMachine/m-1 spec.endpoint",
+    want: "status.spec.y, a.spec.z and TalosMachine/m-1 spec.endpoint",
+  },
+  { name: "has another name", fields: ofComposition, says: "spec.version: no.", want: "spec.talosVersion: no." },
+  {
+    name: "without another name stays",
+    fields: ofComposition,
+    says: "spec.metalSpec.machineSpec.image, spec.metalSpec.machines[0]",
+    want: "spec.talosConfig.install.image, spec.metalSpec.machines[0]",
+  },
+];
+
+for (const { name, fields, says, want } of cases)
+  test(`written fields: a field of a pool ${name}`, () => {
+    assert.equal(written(says, fields), want);
+  });

@@ -1,0 +1,17 @@
+/**
+ * Fields of a pool, each with the field of the object that the person wrote: `{ "spec.endpoint": "spec.clusterEndpoint" }`. One counts for the fields below it, too,
+ * and the longest that fits counts.
+ */
+export type WrittenFields = Readonly<Record<string, string>>;
+
+/** A field of the object that speaks. `a.spec.b`, and `TalosMachine/x spec.b` of a TalosMachine that a person made, are another's. */
+const OWN_FIELD = /(?<![\w.]|\bTalosMachine\/\S+ )spec(?:\.\w+)+/g;
+
+/** What a pool says, with the fields where the person wrote them. */
+export function written(message: string, fields: WrittenFields = {}): string {
+  const byLength = Object.entries(fields).toSorted(([a], [b]) => b.length - a.length);
+  return message.replaceAll(OWN_FIELD, (path) => {
+    const [from, to] = byLength.find(([field]) => path === field || path.startsWith(`${field}.`)) ?? ["", ""];
+    return to + path.slice(from.length);
+  });
+}
