@@ -111,6 +111,11 @@ export type { EventEntry, EventReason, MachineEventReason } from "./reasons/even
 
 export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";
+export { isAgeRecipient } from "./validation/age-recipient.ts";
+export { validateBackupScheduleSpec, validateBackupSpec, validateBackupStorage, validateEtcdBackupSpec } from "./validation/backups.ts";
+export type { BackupOptions } from "./validation/backups.ts";
+export { byteSize } from "./validation/byte-size.ts";
+export { durationMs } from "./validation/duration.ts";
 export { parseEndpoint } from "./validation/endpoint.ts";
 export type { Endpoint } from "./validation/endpoint.ts";
 export { findingsMessage } from "./validation/finding.ts";

@@ -42,6 +42,12 @@ export const backupReasons = {
     when: "The spec holds something that the schema takes and that cannot be carried out; the message names each field.",
     next: "Correct what the message names.",
   },
+  FieldNotSupported: {
+    status: "False",
+    release: "person",
+    when: "The spec asks for a kind of store that this release does not serve.",
+    next: "Use s3: most stores have an endpoint that speaks it. Or a directory.",
+  },
   InsecureObjectStorage: {
     status: "False",
     release: "person",
