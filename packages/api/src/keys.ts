@@ -68,7 +68,7 @@ export const labels = {
   pool: `${OPERATOR_GROUP}/pool`,
   /** What a Secret holds: `bundle`, `kubeconfig`, `talosconfig` or `applied-template`. */
   secretKind: `${OPERATOR_GROUP}/secret`,
-  /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had. */
+  /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had; `backup` on the Jobs of backups and their pods. */
   component: `${OPERATOR_GROUP}/component`,
   /** Name of the TalosEtcdBackupSchedule that made a TalosEtcdBackup, as published; a name of more than 63 characters is cut by `labelValueFor`. */
   backupSchedule: `${TALOS_GROUP}/etcd-backup-schedule`,
