@@ -12,11 +12,11 @@ const SYMBOLS = 52 + 6;
  */
 export function isAgeRecipient(text: string): boolean {
   if (!/^age1[0-9a-z]{58}$/.test(text)) return false;
-  const symbols = [...text.slice(4)].map((symbol) => ALPHABET.indexOf(symbol));
+  const symbols = Array.from(text.slice(4), (symbol) => ALPHABET.indexOf(symbol));
   if (symbols.length !== SYMBOLS || symbols.includes(-1)) return false;
   // Four bits of the last symbol of the key are padding.
   if (((symbols[51] ?? 0) & 0b1111) !== 0) return false;
-  const prefix = [..."age"].map((letter) => letter.charCodeAt(0));
+  const prefix = Array.from("age", (letter) => letter.charCodeAt(0));
   return checksum([...prefix.map((code) => code >> 5), 0, ...prefix.map((code) => code & 31), ...symbols]) === 1;
 }
 

@@ -72,6 +72,7 @@ describe("validateBackupSpec", () => {
     ["a prefix with a line break", withS3({ prefix: "a\nb" }), `${s3At}.prefix ${REFUSED}`],
     ["a prefix with a slash before it", withS3({ prefix: "/a" }), `${s3At}.prefix ${REFUSED}`],
     ["a prefix that leads up", withS3({ prefix: "a/../b" }), `${s3At}.prefix ${REFUSED}`],
+    ["a prefix with a blank", withS3({ prefix: "my backups" }), `${s3At}.prefix ${REFUSED}`],
     ["a prefix without end", withS3({ prefix: "a".repeat(301) }), `${s3At}.prefix ${REFUSED}`],
     ["a private key as authority", withS3({ caBundle: "-----BEGIN EC PRIVATE KEY-----\nAA==" }), `${s3At}.caBundle ${REFUSED}`],
     ["an authority that is none", withS3({ caBundle: "AA==" }), `${s3At}.caBundle ${REFUSED}`],

@@ -179,6 +179,8 @@ function prefixFindings(prefix: string | undefined, field: string): readonly Fin
   if (prefix.startsWith("/") || prefix.endsWith("/")) return [refused(field, `${quote(prefix)} begins or ends with a slash`, remedy)];
   if (prefix.split("/").some((part) => part === "" || part === "." || part === ".."))
     return [refused(field, `${quote(prefix)} has a part that is empty, . or ..`, remedy)];
+  if (!/^[A-Za-z0-9!_.*'()/-]+$/.test(prefix))
+    return [refused(field, `${quote(prefix)} has characters that not every store takes`, `${remedy}: letters, digits and - _ .`)];
   return prefix.length > LONGEST_PREFIX ? [refused(field, `it has more than ${LONGEST_PREFIX} characters`, remedy)] : [];
 }
 

@@ -3,7 +3,7 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, VITISTACK_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { integer, list, object, oneOf, required, string } from "../schema/field.ts";
+import { integer, list, object, oneOf, required } from "../schema/field.ts";
 import type { Infer } from "../schema/field.ts";
 import { text, time, whole } from "./companion-fields.ts";
 
