@@ -78,6 +78,8 @@ export { controlPlaneVirtualSharedIPResource } from "./vitistack/shared-address.
 export type { ControlPlaneVirtualSharedIP } from "./vitistack/shared-address.ts";
 export { etcdBackupPhases, etcdBackupResource } from "./vitistack/etcd-backup.ts";
 export type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from "./vitistack/etcd-backup.ts";
+export { storageOfEtcdBackup } from "./vitistack/etcd-backup-storage.ts";
+export type { EtcdBackupStorage } from "./vitistack/etcd-backup-storage.ts";
 export { DEFAULT_MACHINE_PROVIDER, normaliseCluster } from "./vitistack/normalise-cluster.ts";
 export { DEFAULT_DNS_DOMAIN, DEFAULT_INSTALL_DISK } from "./vitistack/shared-options.ts";
 export { CONTROL_PLANE_GROUP, clusterMachineIndex, clusterMachineName, isDnsLabel } from "./vitistack/cluster-names.ts";

@@ -70,7 +70,7 @@ export interface SecretKeySelector extends Infer<typeof secretKey> {}
 export const secretKeyField: Field<SecretKeySelector, false> = secretKey;
 
 /** Whole seconds, minutes, hours and days, up to four parts: `90s`, `1h30m`, `30d`. `durationMs` reads it. */
-export const DURATION_PATTERN = "^([0-9]{1,6}[smhd]){1,4}$";
+const DURATION_PATTERN = "^([0-9]{1,6}[smhd]){1,4}$";
 
 /** A span of time. */
 export const durationField = (description: string, fallback?: string) =>

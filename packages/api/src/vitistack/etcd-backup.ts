@@ -23,7 +23,7 @@ const spec = object(
           bucket: text("Name of the bucket. Demanded with s3."),
           path: text("Prefix of the keys in the bucket; with local the folder below the operator's --backup-directory."),
           secretRef: text(
-            "Name of a Secret in the same namespace with what leads into the bucket: accessKeyID and secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and optionally endpoint, region, sessionToken, caBundle. Default: workload identity.",
+            "Name of a Secret in the same namespace with what leads into the bucket: accessKeyID and secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and optionally endpoint, region, sessionToken, caBundle and recipients of age, one a line. Default: workload identity.",
           ),
           type: required(
             oneOf(["s3", "gcs", "azure", "local"], {
