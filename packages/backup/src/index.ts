@@ -2,3 +2,5 @@ export type { DirectoryPlace, S3Place, StoreKeys, StorePlace } from "./task/plac
 export type { BackupOwner, BackupTask, ProveTask, RemoveTask, SnapshotSource, TakeTask, TaskSecrets } from "./task/task.ts";
 export type { Proof, ProveResult, RemoveResult, TakeResult, TaskFailed, TaskFailureReason, TaskResult } from "./task/result.ts";
 export type { BackupFacts } from "./manifest/facts.ts";
+export { manifestKeyOf } from "./manifest/manifest-key.ts";
+export type { ManifestKeySource } from "./manifest/manifest-key.ts";
