@@ -3,11 +3,20 @@ import {
   kubernetesClusterResource,
   talosClusterResource,
   talosControlPlaneResource,
+  talosEtcdBackupResource,
   talosMachineResource,
   talosWorkerResource,
   vitistackMachineResource,
 } from "@talos-operator/api";
-import type { KubernetesCluster, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker, VitistackMachine } from "@talos-operator/api";
+import type {
+  KubernetesCluster,
+  TalosCluster,
+  TalosControlPlane,
+  TalosEtcdBackup,
+  TalosMachine,
+  TalosWorker,
+  VitistackMachine,
+} from "@talos-operator/api";
 import { createEventRecorder, createInformerRegistry, createKubeClient, createManager } from "@talos-operator/kube-runtime";
 import type { Informer, KubeObject, Leadership, ManagerHealth, ObjectKey, Term } from "@talos-operator/kube-runtime";
 import { createCompositionController } from "./controllers/kubernetescluster/controller.ts";
@@ -19,6 +28,7 @@ import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
+import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createLatest } from "./controllers/shared/latest.ts";
@@ -51,7 +61,7 @@ export type OperatorHealth = ManagerHealth;
  */
 const WATCH_TIMEOUT_S = 600;
 
-/** The operator: caches, leader election, six controllers. */
+/** The operator: caches, leader election, six controllers, and those of backups where there is a runner. */
 export interface Operator {
   /** Works until `signal` aborts; resolves when the last pass has ended and the lease is released. Call it once. */
   run(signal: AbortSignal): Promise<void>;
@@ -112,6 +122,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     ...scope,
     indexers: childIndexers,
   });
+  const backups: Informer<TalosEtcdBackup> | undefined =
+    dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackup>(talosEtcdBackupResource, scope);
   const defaults = clusterDefaults({ ...options.clusterDefaults, allowLoopback: options.allowLoopbackMachines === true });
   const resync = options.resyncMs ?? 30_000;
   const results =
@@ -199,6 +211,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       intervalMs: resync,
       ...(results === undefined ? {} : { results }),
     });
+    const { runner, backupDirectory, ...allowed } = dependencies.backups ?? {};
+    const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined };
+    const ofBackups =
+      runner === undefined || backups === undefined
+        ? []
+        : [createBackupController({ ...shared, backups, runner, brain, keys, leading, events, limits })];
     current = brain;
     const endFigures = figures?.showObjects(() => ({
       KubernetesCluster: clusters.store.list(),
@@ -209,7 +227,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       Machine: vitistackMachines.store.list(),
     }));
     return {
-      controllers: [brain.controller, composer, pools, reporter, compositions, createMachineIdentityController(composed)],
+      controllers: [brain.controller, composer, pools, reporter, compositions, createMachineIdentityController(composed), ...ofBackups],
       close: () => {
         endFigures?.();
         brain.close();
