@@ -4,6 +4,7 @@ import {
   talosClusterResource,
   talosControlPlaneResource,
   talosEtcdBackupResource,
+  talosEtcdBackupScheduleResource,
   talosMachineResource,
   talosWorkerResource,
   vitistackMachineResource,
@@ -13,6 +14,7 @@ import type {
   TalosCluster,
   TalosControlPlane,
   TalosEtcdBackup,
+  TalosEtcdBackupSchedule,
   TalosMachine,
   TalosWorker,
   VitistackMachine,
@@ -29,6 +31,7 @@ import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
+import { createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createLatest } from "./controllers/shared/latest.ts";
@@ -124,6 +127,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   });
   const backups: Informer<TalosEtcdBackup> | undefined =
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackup>(talosEtcdBackupResource, scope);
+  const schedules: Informer<TalosEtcdBackupSchedule> | undefined =
+    dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource, scope);
   const defaults = clusterDefaults({ ...options.clusterDefaults, allowLoopback: options.allowLoopbackMachines === true });
   const resync = options.resyncMs ?? 30_000;
   const results =
@@ -214,9 +219,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     const { runner, backupDirectory, ...allowed } = dependencies.backups ?? {};
     const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined };
     const ofBackups =
-      runner === undefined || backups === undefined
+      runner === undefined || backups === undefined || schedules === undefined
         ? []
-        : [createBackupController({ ...shared, backups, runner, brain, keys, leading, events, limits })];
+        : [
+            createBackupController({ ...shared, backups, runner, brain, keys, leading, events, limits }),
+            createScheduleController({ ...shared, schedules, backups, events, limits }),
+          ];
     current = brain;
     const endFigures = figures?.showObjects(() => ({
       KubernetesCluster: clusters.store.list(),
