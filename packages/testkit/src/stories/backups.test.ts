@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { clusterRecordResource, crds, findCondition, finalizers, talosClusterResource, talosEtcdBackupResource } from "@talos-operator/api";
-import type { ClusterRecord, TalosCluster, TalosEtcdBackup } from "@talos-operator/api";
+import {
+  clusterRecordResource,
+  crds,
+  findCondition,
+  finalizers,
+  talosClusterResource,
+  talosEtcdBackupResource,
+  talosEtcdBackupScheduleResource,
+} from "@talos-operator/api";
+import type { ClusterRecord, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
@@ -218,6 +226,60 @@ describe("backups of a cluster with three control planes", async () => {
     await backups.delete({ namespace, name: "second" });
     await until("the other goes at once", async () => (await read("second")) === undefined, 10);
     assert.equal(runsOf("second").length, 1);
+  });
+
+  test("a schedule takes them at its times, keeps as many as asked for, and removes the others with their bytes", async () => {
+    const schedules = client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
+    const made = async (): Promise<readonly string[]> =>
+      (await backups.list({ namespace })).items
+        .filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === "often")
+        .map(({ metadata }) => metadata.name)
+        .toSorted();
+    const finish = async (): Promise<void> => {
+      for (const { name, task } of runner.begun) {
+        if ((await runner.look(name)).kind !== "running") continue;
+        const run = runner.begun.find((one) => one.name === name);
+        if (run === undefined) continue;
+        if (task.kind === "take") runner.end(name, takenBy(run, time.clock.now()));
+        if (task.kind === "remove") runner.end(name, { kind: "removed", slots: task.slots, kept: [] });
+      }
+    };
+    await schedules.create({
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind: "TalosEtcdBackupSchedule",
+      metadata: { namespace, name: "often" },
+      spec: {
+        schedule: "*/10 * * * *",
+        timeZone: "UTC",
+        retention: 2,
+        backupTemplate: { spec: { clusterRef: { name: "demo" }, backupStorage: { directory: {} } } },
+      },
+    });
+    await until("the first", async () => (await made()).length === 1, 700);
+    const [first = ""] = await made();
+    await end();
+    begin();
+    await until(
+      "the first is gone",
+      async () => {
+        await finish();
+        const names = await made();
+        return names.length === 2 && !names.includes(first);
+      },
+      2_400,
+    );
+    assert.deepEqual(
+      runsOf(first).map(({ task }) => task.kind),
+      ["take", "remove"],
+    );
+    assert.match(first, /^often-\d{11}000$/);
+    const schedule = await schedules.get({ namespace, name: "often" });
+    assert.deepEqual([schedule.status?.backups, schedule.status?.skipped], [2, 0]);
+    assert.equal(findCondition(schedule.status?.conditions, "Ready")?.reason, "ScheduleActive");
+    await schedules.patch({ namespace, name: "often" }, { type: "merge", value: { spec: { paused: true } } });
+    const before = runner.begun.length;
+    await time.advance(1_800_000);
+    assert.equal(runner.begun.length, before);
   });
 
   test("no key of the cluster stands in a status, a log or a task", async () => {

@@ -90,15 +90,16 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
       const refusal = await create(schedule, decision.create, context);
       if (refusal !== undefined) return refused(schedule, decision, refusal);
     }
-    const again = await tell(schedule, decision);
-    if (again !== undefined) return { requeueAfterMs: again };
-    for (const backup of decision.remove) await remove(backup, context);
+    // Before the status says that it was asked for: who dies in between asks once more, in the same word.
     if (decision.prove !== undefined) {
       const { backup, word } = decision.prove;
       const metadata = { uid: backup.metadata.uid, annotations: { [annotations.proveNow]: word } };
       const stored = await made.patch(backup.metadata, { type: "merge", value: { metadata } });
       context.wrote(backups, stored);
     }
+    const again = await tell(schedule, decision);
+    if (again !== undefined) return { requeueAfterMs: again };
+    for (const backup of decision.remove) await remove(backup, context);
     return { requeueAfterMs: decision.requeueAfterMs };
   };
 

@@ -35,7 +35,7 @@ const MEASURED = 3;
 const DAY_MS = 86_400_000;
 
 /** Longest sleep: a clock that is set is noticed by then. Milliseconds. */
-const LONGEST_SLEEP_MS = 60_000;
+const LONGEST_SLEEP_MS = 300_000;
 
 /** Everything that one pass over a schedule looks at. */
 export interface ScheduleSeen {
@@ -90,7 +90,6 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
   const status = schedule.status ?? {};
   const obstacle = obstacleOf(seen, own);
   const firing = times.kind === "times" ? firingOf(schedule, times.times, now) : { due: undefined, earlier: 0, next: undefined };
-  const isPaused = schedule.spec.paused === true;
   const turn = obstacle === undefined && firing.due !== undefined ? turnAt(seen, own, firing.due, firing.earlier) : nothingDue;
   const again = obstacle === undefined && turn.create === undefined && firing.due === undefined ? madeUp(own) : undefined;
   const create = turn.create ?? again;
@@ -98,7 +97,7 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
   const [newest] = own.stored;
   const ready = obstacle ?? readyOf(own, firing.next);
   // While it is held up nothing is promised: what falls due meanwhile is not made up for.
-  const next = obstacle === undefined || obstacle.reason === "BackupFailed" ? firing.next : undefined;
+  const next = obstacle === undefined ? firing.next : undefined;
   const asked = schedule.metadata.annotations?.[annotations.proveNow]?.slice(0, 256);
   const removed = seen.isTerminating ? [] : removable(seen, own);
   const word = asked !== undefined && prove?.word === asked ? { provedNow: asked } : {};
@@ -125,7 +124,7 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
       ...(again === undefined ? [] : [missedNews(1)]),
       ...removed.map((one) => ({ reason: "BackupRemoved" as const, note: `Retention lets ${one.metadata.name} go.` })),
     ],
-    requeueAfterMs: Math.max(0, Math.min(isPaused || next === undefined ? LONGEST_SLEEP_MS : next - now, LONGEST_SLEEP_MS)),
+    requeueAfterMs: Math.max(0, Math.min(next === undefined ? LONGEST_SLEEP_MS : next - now, LONGEST_SLEEP_MS)),
   };
 }
 
