@@ -19,7 +19,7 @@ export async function readStoreKeys(
 ): Promise<ReadKeys<StoreKeys | undefined>> {
   if (s3?.accessKeyID === undefined || s3.secretAccessKey === undefined) return { kind: "read", value: undefined };
   const [id, secret, token] = await Promise.all(
-    [s3.accessKeyID, s3.secretAccessKey, s3.sessionToken].map((selector) =>
+    [s3.accessKeyID, s3.secretAccessKey, s3.sessionToken].map(async (selector) =>
       selector === undefined ? undefined : readKey(selector, namespace, client),
     ),
   );
