@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { it } from "node:test";
-import { crds, validateControlPlaneSpec } from "@talos-operator/api";
-import type { TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { crds, validateBackupScheduleSpec, validateBackupSpec, validateControlPlaneSpec } from "@talos-operator/api";
+import type { TalosCluster, TalosControlPlane, TalosEtcdBackup, TalosEtcdBackupSchedule, TalosWorker } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
@@ -34,15 +34,19 @@ it("the samples show every kind that people write, and the API takes each, and e
     await post(`/apis/${object.apiVersion}/namespaces/default/${kind.spec.names.plural}`, object);
     shown.add(object.kind);
   }
+  // What the demo takes: its own endpoint on loopback, and a folder.
+  const demo = { allowLoopback: true, insecureHosts: ["127.0.0.1:9333"], hasDirectory: true };
   const examples = new URL("../../examples/", import.meta.url);
   const files = readdirSync(examples).filter((file) => file.startsWith("talos-"));
-  assert.ok(files.length >= 4);
+  assert.ok(files.length >= 7);
   for (const file of files) {
     const [object] = parseKubernetesYaml(readFileSync(new URL(file, examples), "utf8")) as readonly (
-      TalosControlPlane | TalosWorker | TalosCluster
+      TalosControlPlane | TalosWorker | TalosCluster | TalosEtcdBackup | TalosEtcdBackupSchedule
     )[];
     assert.ok(object !== undefined);
     await post(`/apis/${object.apiVersion}/namespaces/default/${object.kind.toLowerCase()}s`, object);
+    if (object.kind === "TalosEtcdBackup") assert.deepEqual(validateBackupSpec(object.spec, demo), [], file);
+    if (object.kind === "TalosEtcdBackupSchedule") assert.deepEqual(validateBackupScheduleSpec(object.spec, demo), [], file);
     const { controlPlane } =
       object.kind === "TalosCluster"
         ? (object.spec ?? {})

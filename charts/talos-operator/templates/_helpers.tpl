@@ -47,3 +47,33 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .endpoint }}{{ .endpoint }}{{ else if and .enabled .otlpEndpoint }}{{ if contains "://" .otlpEndpoint }}{{ .otlpEndpoint }}{{ else }}http://{{ .otlpEndpoint }}{{ end }}{{ end }}
 {{- end -}}
 {{- end }}
+
+{{- define "talos-operator.backupServiceAccountName" -}}
+{{- if .Values.backup.serviceAccount.create }}
+{{- default (printf "%s-backup" (include "talos-operator.fullname" .)) .Values.backup.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.backup.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- /* Where Jobs mount the volume of backup.directory. */ -}}
+{{- define "talos-operator.backupFolder" -}}/backups{{- end }}
+
+{{- define "talos-operator.backupClaim" -}}
+{{- default (printf "%s-backups" (include "talos-operator.fullname" .)) .Values.backup.directory.existingClaim }}
+{{- end }}
+
+{{- /* What the Jobs of backups are made of: docs/reference/environment.md, BACKUP_JOB. */ -}}
+{{- define "talos-operator.backupJob" -}}
+{{- $b := .Values.backup }}
+{{- $job := dict "image" (include "talos-operator.image" .) "imagePullPolicy" .Values.image.pullPolicy "serviceAccountName" (include "talos-operator.backupServiceAccountName" .) "resources" $b.resources "scratchSize" $b.scratch.size }}
+{{- with .Values.imagePullSecrets }}{{ $_ := set $job "imagePullSecrets" . }}{{ end }}
+{{- with $b.scratch.storageClassName }}{{ $_ := set $job "scratchStorageClass" . }}{{ end }}
+{{- if $b.directory.enabled }}{{ $_ := set $job "directoryClaim" (include "talos-operator.backupClaim" .) }}{{ end }}
+{{- with $b.podLabels }}{{ $_ := set $job "labels" . }}{{ end }}
+{{- with $b.podAnnotations }}{{ $_ := set $job "annotations" . }}{{ end }}
+{{- with $b.nodeSelector }}{{ $_ := set $job "nodeSelector" . }}{{ end }}
+{{- with $b.tolerations }}{{ $_ := set $job "tolerations" . }}{{ end }}
+{{- with $b.priorityClassName }}{{ $_ := set $job "priorityClassName" . }}{{ end }}
+{{- toJson $job }}
+{{- end }}

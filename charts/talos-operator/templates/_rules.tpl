@@ -48,6 +48,34 @@
 - apiGroups: [vitistack.io]
   resources: [kubernetesclusters/finalizers]
   verbs: [update]
+# backups are people's and those that a schedule makes; what retention does not keep is deleted
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosetcdbackups]
+  verbs: [create, delete, get, list, patch, watch]
+# schedules are people's and those made from an EtcdBackup, which go with it
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosetcdbackupschedules]
+  verbs: [create, delete, get, list, patch, watch]
+# what is stored and proved is told in the status
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosetcdbackups/status, talosetcdbackupschedules/status]
+  verbs: [patch]
+# what a schedule makes holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosetcdbackupschedules/finalizers]
+  verbs: [update]
+# EtcdBackups are people's, and only finalizers are written
+- apiGroups: [vitistack.io]
+  resources: [etcdbackups]
+  verbs: [get, list, patch, watch]
+# what is stored is told in the status
+- apiGroups: [vitistack.io]
+  resources: [etcdbackups/status]
+  verbs: [patch]
+# what is composed holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for
+- apiGroups: [vitistack.io]
+  resources: [etcdbackups/finalizers]
+  verbs: [update]
 # the secrets bundle, kubeconfig and talosconfig of clusters, by name; never listed or watched
 - apiGroups: ['']
   resources: [secrets]
@@ -80,12 +108,20 @@
 {{- if .Values.rbac.detectOtherOperators }}
 # objects of published kinds that are not served are counted once, when a process starts, and named in its log
 - apiGroups: [talos.alperen.cloud]
-  resources: [talosclusteraddonreleases, talosclusteraddons, talosetcdbackups, talosetcdbackupschedules]
+  resources: [talosclusteraddonreleases, talosclusteraddons]
   verbs: [list]
 {{- end }}
 {{- end }}
 
 {{- define "talos-operator.ownNamespaceRules" -}}
+# a backup is taken and proved by a Job beside the operator, whose ServiceAccount has no right at all
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [create, delete, get, list, watch]
+# a Job tells its result as the termination message of its pod
+- apiGroups: ['']
+  resources: [pods]
+  verbs: [get, list, watch]
 # one process acts at a time
 - apiGroups: [coordination.k8s.io]
   resources: [leases]

@@ -3,8 +3,11 @@ import type { CustomResourceDefinition, KindDefinition } from "./schema/crd.ts";
 import { clusterRecordKind } from "./kinds/cluster-record.ts";
 import { talosClusterKind } from "./kinds/talos-cluster.ts";
 import { talosControlPlaneKind } from "./kinds/talos-control-plane.ts";
+import { talosEtcdBackupKind } from "./kinds/talos-etcd-backup.ts";
+import { talosEtcdBackupScheduleKind } from "./kinds/talos-etcd-backup-schedule.ts";
 import { talosMachineKind } from "./kinds/talos-machine.ts";
 import { talosWorkerKind } from "./kinds/talos-worker.ts";
+import { etcdBackupKind } from "./vitistack/etcd-backup.ts";
 import { kubernetesClusterKind } from "./vitistack/kubernetes-cluster.ts";
 import { vitistackMachineKind } from "./vitistack/machine.ts";
 import { machineClassKind } from "./vitistack/machine-class.ts";
@@ -18,8 +21,11 @@ export const kinds: readonly KindDefinition[] = [
   talosControlPlaneKind,
   talosWorkerKind,
   talosMachineKind,
+  talosEtcdBackupKind,
+  talosEtcdBackupScheduleKind,
   kubernetesClusterKind,
   vitistackMachineKind,
+  etcdBackupKind,
   clusterRecordKind,
 ];
 

@@ -23,6 +23,17 @@ export { talosWorkerResource, workerStates } from "./kinds/talos-worker.ts";
 export type { TalosWorker, TalosWorkerSpec, TalosWorkerStatus, WorkerState } from "./kinds/talos-worker.ts";
 export { machineStates, talosMachineResource } from "./kinds/talos-machine.ts";
 export type { MachineState, TalosMachine, TalosMachineSpec, TalosMachineStatus } from "./kinds/talos-machine.ts";
+export { talosEtcdBackupResource } from "./kinds/talos-etcd-backup.ts";
+export type { TalosEtcdBackup, TalosEtcdBackupSpec, TalosEtcdBackupStatus } from "./kinds/talos-etcd-backup.ts";
+export { talosEtcdBackupScheduleResource } from "./kinds/talos-etcd-backup-schedule.ts";
+export type {
+  TalosEtcdBackupSchedule,
+  TalosEtcdBackupScheduleSpec,
+  TalosEtcdBackupScheduleStatus,
+} from "./kinds/talos-etcd-backup-schedule.ts";
+export type { BackupProof, BackupRun, BackupSource } from "./kinds/backup-facts.ts";
+export { DEFAULT_BACKUP_PREFIX } from "./kinds/backup-storage.ts";
+export type { BackupStorage, DirectoryStorage, S3Storage } from "./kinds/backup-storage.ts";
 export { MAX_DECISIONS, MAX_KNOWN_MACHINES, beyondThisRelease, clusterRecordResource } from "./kinds/cluster-record.ts";
 export type {
   AppliedTemplate,
@@ -34,9 +45,17 @@ export type {
   KnownMachine,
   MachineIdentity,
   OpenIntent,
+  OpenSnapshot,
   RecordedDecision,
 } from "./kinds/cluster-record.ts";
-export type { ConfigMapKeySelector, DeletionPolicy, LocalObjectReference, Mode, ObjectReference } from "./kinds/fields.ts";
+export type {
+  ConfigMapKeySelector,
+  DeletionPolicy,
+  LocalObjectReference,
+  Mode,
+  ObjectReference,
+  SecretKeySelector,
+} from "./kinds/fields.ts";
 export type { Machine, MetalSpec } from "./kinds/metal-spec.ts";
 export type { DiskSelector, MachineMeta, MachineSpec, PxeClientSpec } from "./kinds/machine-spec.ts";
 export type { RolloutStrategy } from "./kinds/rollout-strategy.ts";
@@ -57,6 +76,10 @@ export { networkNamespaceResource } from "./vitistack/network-namespace.ts";
 export type { NetworkNamespace } from "./vitistack/network-namespace.ts";
 export { controlPlaneVirtualSharedIPResource } from "./vitistack/shared-address.ts";
 export type { ControlPlaneVirtualSharedIP } from "./vitistack/shared-address.ts";
+export { etcdBackupPhases, etcdBackupResource } from "./vitistack/etcd-backup.ts";
+export type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from "./vitistack/etcd-backup.ts";
+export { storageOfEtcdBackup } from "./vitistack/etcd-backup-storage.ts";
+export type { EtcdBackupStorage } from "./vitistack/etcd-backup-storage.ts";
 export { DEFAULT_MACHINE_PROVIDER, normaliseCluster } from "./vitistack/normalise-cluster.ts";
 export { DEFAULT_DNS_DOMAIN, DEFAULT_INSTALL_DISK } from "./vitistack/shared-options.ts";
 export { CONTROL_PLANE_GROUP, clusterMachineIndex, clusterMachineName, isDnsLabel } from "./vitistack/cluster-names.ts";
@@ -90,6 +113,11 @@ export type { EventEntry, EventReason, MachineEventReason } from "./reasons/even
 
 export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";
+export { isAgeRecipient } from "./validation/age-recipient.ts";
+export { validateBackupScheduleSpec, validateBackupSpec, validateBackupStorage, validateEtcdBackupSpec } from "./validation/backups.ts";
+export type { BackupOptions } from "./validation/backups.ts";
+export { byteSize } from "./validation/byte-size.ts";
+export { durationMs } from "./validation/duration.ts";
 export { parseEndpoint } from "./validation/endpoint.ts";
 export type { Endpoint } from "./validation/endpoint.ts";
 export { findingsMessage } from "./validation/finding.ts";

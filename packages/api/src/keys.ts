@@ -1,7 +1,7 @@
 import { OPERATOR_GROUP, TALOS_GROUP } from "./groups.ts";
 
 /**
- * Finalizers. The first four are the published ones; existing objects carry them already.
+ * Finalizers. Those with the published group are the published ones; existing objects carry them already.
  * Each guards something outside the object: machines to reset, keys to keep.
  */
 export const finalizers = {
@@ -9,13 +9,16 @@ export const finalizers = {
   talosControlPlane: `taloscontrolplane.${TALOS_GROUP}/finalizer`,
   talosWorker: `talosworker.${TALOS_GROUP}/finalizer`,
   talosMachine: `talosmachine.${TALOS_GROUP}/finalizer`,
+  /** On a backup whose deletion removes what is stored, and while a run of it is open. */
+  talosEtcdBackup: `talosetcdbackup.${TALOS_GROUP}/finalizer`,
+  talosEtcdBackupSchedule: `talosetcdbackupschedule.${TALOS_GROUP}/finalizer`,
   /** On the bundle Secret: keys must not go before the machines that trust them. */
   bundle: `${OPERATOR_GROUP}/bundle`,
   /** On the ClusterRecord: the memory must not go before the machines. */
   clusterRecord: `${OPERATOR_GROUP}/cluster-record`,
 } as const;
 
-/** Annotations a person sets. Those of ours act once, are bound to the value they name, and are answered by an event. */
+/** Annotations, set by a person unless said otherwise. Those of ours act once, are bound to the value they name, and are answered by an event. */
 export const annotations = {
   /** `reconcile` (default), `disable`, `dryrun` or `import`, in any letter case. Parse with {@link reconcileModeOf}. */
   reconcileMode: `${TALOS_GROUP}/reconcile-mode`,
@@ -47,6 +50,10 @@ export const annotations = {
   givenSecrets: `${OPERATOR_GROUP}/given-secrets`,
   /** Value: the hash in the condition Imported. Takes over the running cluster with exactly the differences that it stands for. */
   importApprove: `${OPERATOR_GROUP}/import-approve`,
+  /** Any value. On a TalosEtcdBackup or a TalosEtcdBackupSchedule: it, or its newest backup, is proved once for each value; `status.provedNow` answers. */
+  proveNow: `${OPERATOR_GROUP}/prove-now`,
+  /** Value: the time in UTC that a schedule made the backup for (`20261123T020000Z`). Set by the operator on backups of a schedule. */
+  backupSlot: `${OPERATOR_GROUP}/backup-slot`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;
@@ -61,8 +68,14 @@ export const labels = {
   pool: `${OPERATOR_GROUP}/pool`,
   /** What a Secret holds: `bundle`, `kubeconfig`, `talosconfig` or `applied-template`. */
   secretKind: `${OPERATOR_GROUP}/secret`,
-  /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had. */
+  /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had; `backup` on the Jobs of backups and their pods. */
   component: `${OPERATOR_GROUP}/component`,
+  /** Name of the TalosEtcdBackupSchedule that made a TalosEtcdBackup, as published; a name of more than 63 characters is cut by `labelValueFor`. */
+  backupSchedule: `${TALOS_GROUP}/etcd-backup-schedule`,
+  /** What a Job, its pod and its Secret are for: the UID of the TalosEtcdBackup. */
+  backupUid: `${OPERATOR_GROUP}/backup-uid`,
+  /** What a backup Job does: `take`, `prove` or `remove`. */
+  backupTask: `${OPERATOR_GROUP}/backup-task`,
   /** `state` on the state Secrets of the operator that published these kinds. */
   publishedType: `${TALOS_GROUP}/type`,
 } as const;

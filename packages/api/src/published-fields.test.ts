@@ -82,14 +82,18 @@ const differences = load(readFileSync(join(import.meta.dirname, "../../../docs/r
   readonly categories: readonly string[];
 };
 
-/** Lines about kinds that `published-vitistack.test.ts` compares. */
-const isElsewhere = (field: string) => /^(KubernetesCluster|Machine) /.test(field);
+/** Parts about kinds that `published-vitistack.test.ts` compares. */
+const isElsewhere = (field: string) => /^(KubernetesCluster|Machine|EtcdBackup) /.test(field);
 
 /** These stand for themselves: fields below them have the same names. */
 const ROOTS: ReadonlySet<string> = new Set(["spec", "status"]);
 
-/** `Kind path` or the end of a path, with alternatives in braces. A list covers its items. */
+/** The path and all paths above it: what is below a new field is new with it. */
+const withAbove = (path: string): readonly string[] => [...path.matchAll(/\.|\[\]|$/g)].map(({ index }) => path.slice(0, index));
+
+/** `Kind path` or the end of a path, with alternatives in braces, several of them after semicolons. A new field covers what is below it. */
 const widenings: readonly Widening[] = differences.widenings
+  .flatMap(({ field, rule }) => field.split("; ").map((part) => ({ field: part, rule })))
   .filter(({ field }) => !isElsewhere(field))
   .map(({ field, rule }) => {
     const [only, pattern] = field.includes(" ") ? (field.split(" ") as [string, string]) : [undefined, field];
@@ -102,8 +106,8 @@ const widenings: readonly Widening[] = differences.widenings
       covers: (kind, path) =>
         (only === undefined || only === kind) &&
         paths.some((one) =>
-          [one, ...(rule === NEW_FIELD ? [one.replace(/\[\]$/, "")] : [])].some(
-            (end) => path === end || (!ROOTS.has(end) && path.endsWith(`.${end}`)),
+          [one, ...(rule === NEW_FIELD ? [one.replace(/\[\]$/, "")] : [])].some((end) =>
+            (rule === NEW_FIELD ? withAbove(path) : [path]).some((at) => at === end || (!ROOTS.has(end) && at.endsWith(`.${end}`))),
           ),
         ),
     };
@@ -123,6 +127,20 @@ function publishedColumns(kind: string, ours: readonly PrinterColumn[], publishe
     const known = published[index];
     return known?.name === column.name ? [{ ...column, jsonPath: known.jsonPath }] : [];
   });
+}
+
+const parentOf = (path: string) => path.slice(0, path.lastIndexOf("."));
+const nameOf = (path: string) => path.slice(path.lastIndexOf(".") + 1);
+
+/** A published field whose children are not all demanded any more: rules of ours demand what takes their place. */
+function withoutDemand(
+  { requiredChildren = [], ...rest }: { readonly requiredChildren?: readonly string[]; readonly [keyword: string]: unknown },
+  children: readonly string[],
+  xValidation: unknown,
+): Record<string, unknown> {
+  const left = requiredChildren.filter((name) => !children.includes(name));
+  assert.ok(Array.isArray(xValidation) && xValidation.length > 0, `nothing demands ${children.join(" or ")} or what takes its place`);
+  return { ...rest, ...(left.length > 0 && { requiredChildren: left }), xValidation };
 }
 
 const newFieldsOf = (kind: string): readonly string[] =>
@@ -162,7 +180,12 @@ describe("the published kinds", () => {
     it(`gives ${want.kind} every published field with its type, default and rules, and no other`, () => {
       const ours = fieldsOf(want.kind);
       const theirs = fields.filter(({ kind }) => kind === want.kind);
-      for (const { kind: _, version: __, path, ...keywords } of theirs) {
+      const loosened = theirs.filter(({ path }) =>
+        widenings.some((widening) => widening.rule === "required" && widening.covers(want.kind, path)),
+      );
+      for (const { kind: _, version: __, path, ...published } of theirs) {
+        const children = loosened.filter((child) => parentOf(child.path) === path).map((child) => nameOf(child.path));
+        const keywords = children.length === 0 ? published : withoutDemand(published, children, ours.get(path)?.["xValidation"]);
         const known = widenings.find((widening) => widening.rule !== NEW_FIELD && widening.covers(want.kind, path));
         if (known === undefined) {
           assert.deepEqual(ours.get(path), keywords, `${want.kind} ${path}`);
@@ -182,8 +205,12 @@ describe("the published kinds", () => {
       for (const path of added) {
         const known = widenings.find((widening) => widening.rule === NEW_FIELD && widening.covers(want.kind, path));
         assert.ok(known, `${want.kind} ${path} is not published and not in docs/reference/schema-differences.yaml`);
-        // The items of a list are never required.
-        assert.ok(ours.get(path)?.["required"] === false || path.endsWith("[]"), `${path} is of ours, so nobody has to give it`);
+        // The items of a list are never required, and what is below a new field is demanded only with it.
+        const isBelowNew = added.includes(parentOf(path)) || added.includes(parentOf(path).replace(/\[\]$/, ""));
+        assert.ok(
+          ours.get(path)?.["required"] === false || path.endsWith("[]") || isBelowNew,
+          `${path} is of ours, so nobody has to give it`,
+        );
         known.used += 1;
       }
       const missing = theirs.filter(({ path }) => !ours.has(path)).map(({ path }) => path);

@@ -35,11 +35,13 @@ const { widenings } = load(read("../../docs/reference/schema-differences.yaml"))
 
 /** Paths that the list of differences names for a kind under one rule. */
 const listed = (kind: string, rule: string): readonly string[] =>
-  widenings.flatMap((line) => {
-    const [, only, head = "", inside, tail = ""] = /^(\w+) ([^{]*)(?:\{([^}]*)\}(.*))?$/.exec(line.field) ?? [];
-    if (only !== kind || line.rule !== rule) return [];
-    return inside === undefined ? [head] : inside.split(",").map((one) => `${head}${one}${tail}`);
-  });
+  widenings.flatMap((line) =>
+    line.field.split("; ").flatMap((part) => {
+      const [, only, head = "", inside, tail = ""] = /^(\w+) ([^{]*)(?:\{([^}]*)\}(.*))?$/.exec(part) ?? [];
+      if (only !== kind || line.rule !== rule) return [];
+      return inside === undefined ? [head] : inside.split(",").map((one) => `${head}${one}${tail}`);
+    }),
+  );
 const isBelow = (path: string, roots: readonly string[]) =>
   roots.some((root) => path === root || path.startsWith(`${root}.`) || path.startsWith(`${root}[`));
 

@@ -13,8 +13,11 @@ const switches: Partial<Record<Permission["feature"], string>> = { neighbours: "
 
 /** Kinds that people write; what they may do to them, the roles `edit` and `admin` of a namespace may. */
 const written: readonly (readonly [string, readonly string[]])[] = [
-  ["talos.alperen.cloud", ["talosclusters", "taloscontrolplanes", "talosworkers", "talosmachines"]],
-  ["vitistack.io", ["kubernetesclusters"]],
+  [
+    "talos.alperen.cloud",
+    ["talosclusters", "taloscontrolplanes", "talosworkers", "talosmachines", "talosetcdbackups", "talosetcdbackupschedules"],
+  ],
+  ["vitistack.io", ["kubernetesclusters", "etcdbackups"]],
 ];
 
 /** Kinds that only show, or are others'. */

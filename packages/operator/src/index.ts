@@ -1,6 +1,11 @@
 export { createOperator } from "./operator.ts";
 export type { Operator, OperatorHealth } from "./operator.ts";
-export type { LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
+export type { BackupDependencies, LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
+export { createJobRunner } from "./backups/job-runner.ts";
+export type { JobRunnerOptions } from "./backups/job-runner.ts";
+export type { JobSettings } from "./backups/job.ts";
+export { BEGINS_WITHIN_MS, runId, runName } from "./backups/runner.ts";
+export type { BackupRunner, ListedRun, RunOwner, RunRequest, RunState, RunTask } from "./backups/runner.ts";
 
 export { permissions, policyRuleOf } from "./permissions.ts";
 export type { Permission, PermissionFeature, PolicyRule } from "./permissions.ts";

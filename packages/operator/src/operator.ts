@@ -3,11 +3,22 @@ import {
   kubernetesClusterResource,
   talosClusterResource,
   talosControlPlaneResource,
+  talosEtcdBackupResource,
+  talosEtcdBackupScheduleResource,
   talosMachineResource,
   talosWorkerResource,
   vitistackMachineResource,
 } from "@talos-operator/api";
-import type { KubernetesCluster, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker, VitistackMachine } from "@talos-operator/api";
+import type {
+  KubernetesCluster,
+  TalosCluster,
+  TalosControlPlane,
+  TalosEtcdBackup,
+  TalosEtcdBackupSchedule,
+  TalosMachine,
+  TalosWorker,
+  VitistackMachine,
+} from "@talos-operator/api";
 import { createEventRecorder, createInformerRegistry, createKubeClient, createManager } from "@talos-operator/kube-runtime";
 import type { Informer, KubeObject, Leadership, ManagerHealth, ObjectKey, Term } from "@talos-operator/kube-runtime";
 import { createCompositionController } from "./controllers/kubernetescluster/controller.ts";
@@ -19,6 +30,8 @@ import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
+import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
+import { createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createLatest } from "./controllers/shared/latest.ts";
@@ -51,7 +64,7 @@ export type OperatorHealth = ManagerHealth;
  */
 const WATCH_TIMEOUT_S = 600;
 
-/** The operator: caches, leader election, six controllers. */
+/** The operator: caches, leader election, six controllers, and those of backups where there is a runner. */
 export interface Operator {
   /** Works until `signal` aborts; resolves when the last pass has ended and the lease is released. Call it once. */
   run(signal: AbortSignal): Promise<void>;
@@ -112,6 +125,10 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     ...scope,
     indexers: childIndexers,
   });
+  const backups: Informer<TalosEtcdBackup> | undefined =
+    dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackup>(talosEtcdBackupResource, scope);
+  const schedules: Informer<TalosEtcdBackupSchedule> | undefined =
+    dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource, scope);
   const defaults = clusterDefaults({ ...options.clusterDefaults, allowLoopback: options.allowLoopbackMachines === true });
   const resync = options.resyncMs ?? 30_000;
   const results =
@@ -199,6 +216,15 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       intervalMs: resync,
       ...(results === undefined ? {} : { results }),
     });
+    const { runner, backupDirectory, ...allowed } = dependencies.backups ?? {};
+    const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined };
+    const ofBackups =
+      runner === undefined || backups === undefined || schedules === undefined
+        ? []
+        : [
+            createBackupController({ ...shared, backups, runner, brain, keys, leading, events, limits }),
+            createScheduleController({ ...shared, schedules, backups, events, limits }),
+          ];
     current = brain;
     const endFigures = figures?.showObjects(() => ({
       KubernetesCluster: clusters.store.list(),
@@ -209,7 +235,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       Machine: vitistackMachines.store.list(),
     }));
     return {
-      controllers: [brain.controller, composer, pools, reporter, compositions, createMachineIdentityController(composed)],
+      controllers: [brain.controller, composer, pools, reporter, compositions, createMachineIdentityController(composed), ...ofBackups],
       close: () => {
         endFigures?.();
         brain.close();

@@ -12,6 +12,7 @@ import type {
   Tracer,
   WorkloadDialer,
 } from "@talos-operator/ports";
+import type { BackupRunner } from "./backups/runner.ts";
 import type { ClusterDefaultOptions } from "./controllers/kubernetescluster/defaults.ts";
 import type { Rule } from "./controllers/taloscontrolplane/model.ts";
 
@@ -30,11 +31,24 @@ export interface OperatorDependencies {
   readonly random: RandomSource;
   readonly keys: Keys;
   readonly log: Logger;
+  /** How backups are taken; without it their controllers are not started. */
+  readonly backups?: BackupDependencies;
   /** Where figures go; without it none are kept. */
   readonly metrics?: MetricsRegistry;
   /** Where spans of passes and effects go; without it nowhere. */
   readonly tracer?: Tracer;
   readonly options?: OperatorOptions;
+}
+
+/** What backups need beside the rest. */
+export interface BackupDependencies {
+  readonly runner: BackupRunner;
+  /** `--allow-insecure-object-storage`: http, and certificates that nobody checks. Default: false. */
+  readonly allowInsecureObjectStorage?: boolean;
+  /** Hosts with port for which that holds all the same: the demo's own endpoint. Default: none. */
+  readonly insecureHosts?: readonly string[];
+  /** `--backup-directory`, where workers find it: `backupStorage.directory` is below it. Default: none, and such a store is refused. */
+  readonly backupDirectory?: string;
 }
 
 /** Settings; all have defaults that fit a Kubernetes cluster. */

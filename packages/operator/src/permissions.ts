@@ -1,5 +1,6 @@
 /** What rights are grouped by: a feature that is switched off takes its rights along. */
-export type PermissionFeature = "clusters" | "compositions" | "secrets" | "events" | "wipe-guard" | "neighbours" | "leader-election";
+export type PermissionFeature =
+  "clusters" | "compositions" | "backups" | "secrets" | "events" | "wipe-guard" | "neighbours" | "leader-election";
 
 /** One rule of RBAC, and why the operator needs it. */
 export interface Permission {
@@ -112,6 +113,55 @@ export const permissions: readonly Permission[] = [
     verbs: ["update"],
   },
   {
+    feature: "backups",
+    why: "backups are people's and those that a schedule makes; what retention does not keep is deleted",
+    group: talos,
+    resources: ["talosetcdbackups"],
+    verbs: ["create", "delete", "get", "list", "patch", "watch"],
+  },
+  {
+    feature: "backups",
+    why: "schedules are people's and those made from an EtcdBackup, which go with it",
+    group: talos,
+    resources: ["talosetcdbackupschedules"],
+    verbs: ["create", "delete", "get", "list", "patch", "watch"],
+  },
+  {
+    feature: "backups",
+    why: "what is stored and proved is told in the status",
+    group: talos,
+    resources: ["talosetcdbackups/status", "talosetcdbackupschedules/status"],
+    verbs: ["patch"],
+  },
+  {
+    feature: "backups",
+    why: "what a schedule makes holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for",
+    group: talos,
+    resources: ["talosetcdbackupschedules/finalizers"],
+    verbs: ["update"],
+  },
+  {
+    feature: "backups",
+    why: "EtcdBackups are people's, and only finalizers are written",
+    group: vitistack,
+    resources: ["etcdbackups"],
+    verbs: ["get", "list", "patch", "watch"],
+  },
+  {
+    feature: "backups",
+    why: "what is stored is told in the status",
+    group: vitistack,
+    resources: ["etcdbackups/status"],
+    verbs: ["patch"],
+  },
+  {
+    feature: "backups",
+    why: "what is composed holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for",
+    group: vitistack,
+    resources: ["etcdbackups/finalizers"],
+    verbs: ["update"],
+  },
+  {
     feature: "secrets",
     why: "the secrets bundle, kubeconfig and talosconfig of clusters, by name; never listed or watched",
     group: "",
@@ -152,8 +202,24 @@ export const permissions: readonly Permission[] = [
     feature: "neighbours",
     why: "objects of published kinds that are not served are counted once, when a process starts, and named in its log",
     group: talos,
-    resources: ["talosclusteraddonreleases", "talosclusteraddons", "talosetcdbackups", "talosetcdbackupschedules"],
+    resources: ["talosclusteraddonreleases", "talosclusteraddons"],
     verbs: ["list"],
+  },
+  {
+    feature: "backups",
+    why: "a backup is taken and proved by a Job beside the operator, whose ServiceAccount has no right at all",
+    group: "batch",
+    resources: ["jobs"],
+    verbs: ["create", "delete", "get", "list", "watch"],
+    inOwnNamespace: true,
+  },
+  {
+    feature: "backups",
+    why: "a Job tells its result as the termination message of its pod",
+    group: "",
+    resources: ["pods"],
+    verbs: ["get", "list", "watch"],
+    inOwnNamespace: true,
   },
   {
     feature: "leader-election",

@@ -141,6 +141,33 @@ const openIntent = object(
 export interface OpenIntent extends Infer<typeof openIntent> {}
 const openIntentField: Field<OpenIntent, false> = openIntent;
 
+const snapshot = object(
+  {
+    machine: required(string({ description: "Name of the TalosMachine that the snapshot is taken from.", maxLength: 253 })),
+    run: required(string({ description: "The run that takes it.", maxLength: 253 })),
+    backup: required(
+      object(
+        {
+          namespace: required(string({ description: "Its namespace.", maxLength: 253 })),
+          name: required(string({ description: "Its name.", maxLength: 253 })),
+        },
+        { description: "The TalosEtcdBackup that it is taken for." },
+      ),
+    ),
+    at: required(time("When this was written, before the run was begun.")),
+    by: required(string({ description: "Identity of the operator process that wrote it.", maxLength: 253 })),
+    deadline: required(time("Until when the run may read from the machine. After that this stands for nothing.")),
+  },
+  {
+    description:
+      "A snapshot that is being taken: no control plane of the cluster is disturbed until it is gone or its deadline has passed.",
+  },
+);
+
+/** A snapshot that is being taken. Written by the controller of backups, only while no control-plane intent is open. */
+export interface OpenSnapshot extends Infer<typeof snapshot> {}
+const snapshotField: Field<OpenSnapshot, false> = snapshot;
+
 const appliedTemplate = object(
   {
     secretName: required(string({ description: "Secret that holds the template, without any value of the bundle.", maxLength: 253 })),
@@ -233,6 +260,7 @@ const spec = object(
       listType: "atomic",
       maxItems: MAX_KNOWN_MACHINES,
     }),
+    snapshot: snapshotField,
     appliedTemplates: list<AppliedTemplate>(appliedTemplate, {
       description: "Templates of machine configs that were applied, oldest first.",
       listType: "atomic",

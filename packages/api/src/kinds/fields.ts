@@ -58,6 +58,26 @@ const configMapKey = object(
 export interface ConfigMapKeySelector extends Infer<typeof configMapKey> {}
 export const configMapKeyField: Field<ConfigMapKeySelector, false> = configMapKey;
 
+const secretKey = object(
+  {
+    key: required(string({ description: "Key in the Secret." })),
+    name: string({ description: "Name of the Secret. Default: empty, which refers to nothing.", default: "" }),
+    optional: boolean({ description: "True lets Secret and key be absent; it then counts as not given." }),
+  },
+  { description: "One key of a Secret in the same namespace.", mapType: "atomic" },
+);
+
+/** A key of a Secret, as `core/v1` SecretKeySelector. The Secret is always one of the object's own namespace. */
+export interface SecretKeySelector extends Infer<typeof secretKey> {}
+export const secretKeyField: Field<SecretKeySelector, false> = secretKey;
+
+/** Whole seconds, minutes, hours and days, up to four parts: `90s`, `1h30m`, `30d`. `durationMs` reads it. */
+const DURATION_PATTERN = "^([0-9]{1,6}[smhd]){1,4}$";
+
+/** A span of time. */
+export const durationField = (description: string, fallback?: string) =>
+  string({ description, pattern: DURATION_PATTERN, ...(fallback !== undefined && { default: fallback }) });
+
 /** Where the machines come from; fixed for the life of the object. */
 export const modeField = oneOf(["container", "metal", "cloud"], {
   description:

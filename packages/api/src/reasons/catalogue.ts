@@ -1,5 +1,6 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import { addressResolved, identityUnique } from "./address.ts";
+import { failed, insecureObjectStorage, keysNotBackedUp, proved } from "./backup.ts";
 import { filesGenerated, machinesCreated, topologyValid } from "./composition.ts";
 import type { ConditionEntry, Release } from "./entry.ts";
 import { configDrift, configUpToDate } from "./config.ts";
@@ -61,6 +62,10 @@ export const conditionCatalogue = {
   DryRun: dryRun,
   Imported: imported,
   AnotherOperatorActive: anotherOperatorActive,
+  Failed: failed,
+  Proved: proved,
+  KeysNotBackedUp: keysNotBackedUp,
+  InsecureObjectStorage: insecureObjectStorage,
 } as const satisfies Record<string, ConditionEntry>;
 
 /** A condition type of the catalogue. */

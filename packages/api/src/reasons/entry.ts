@@ -7,7 +7,16 @@ export interface ConditionEntry {
 }
 
 /** A kind that carries conditions. */
-export type ConditionKind = "KubernetesCluster" | "TalosCluster" | "TalosControlPlane" | "TalosWorker" | "TalosMachine" | "ClusterRecord";
+export type ConditionKind =
+  | "KubernetesCluster"
+  | "TalosCluster"
+  | "TalosControlPlane"
+  | "TalosWorker"
+  | "TalosMachine"
+  | "ClusterRecord"
+  | "TalosEtcdBackup"
+  | "TalosEtcdBackupSchedule"
+  | "EtcdBackup";
 
 /**
  * What ends a state: `none` = nothing that the spec asks for waits for it, or another condition says what does; `itself` = the operator goes on without a

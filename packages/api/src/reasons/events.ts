@@ -111,6 +111,53 @@ export const eventCatalogue = {
   },
   OwnerReferenceError: { type: "Warning", on: ["KubernetesCluster"], when: "A Machine came back without its owner; it is tried again." },
   ApiError: { type: "Warning", on: ["KubernetesCluster"], when: "The API server refused a write, or did not answer; it is tried again." },
+  BackupStarted: { type: "Normal", on: ["TalosEtcdBackup"], when: "A try to take the backup was begun; the note names machine and run." },
+  BackupSucceeded: {
+    type: "Normal",
+    on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule", "EtcdBackup"],
+    when: "The backup is stored, was read back and has its manifest.",
+  },
+  BackupFailed: {
+    type: "Warning",
+    on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule", "EtcdBackup"],
+    when: "A backup ended without success; the note is the message of its condition.",
+  },
+  BackupProved: { type: "Normal", on: ["TalosEtcdBackup"], when: "A proof held that was due or asked for; the note says how." },
+  ProofFailed: {
+    type: "Warning",
+    on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule", "EtcdBackup"],
+    when: "What is stored differs from what was recorded, is gone, or cannot be restored.",
+  },
+  BackupRemoved: {
+    type: "Normal",
+    on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule"],
+    when: "Retention deleted a backup, or what is stored was removed with its object.",
+  },
+  BackupRetained: {
+    type: "Warning",
+    on: ["TalosEtcdBackup"],
+    when: "The object went and what is stored was to go with it, but stays: the store does not answer or keeps it, or its keys are gone.",
+  },
+  MissedRun: {
+    type: "Warning",
+    on: ["TalosEtcdBackupSchedule"],
+    when: "A backup was due and could not begin in time; one is made up for all that were missed.",
+  },
+  RunSkipped: {
+    type: "Normal",
+    on: ["TalosEtcdBackupSchedule"],
+    when: "A backup was due while the one before it was still running.",
+  },
+  BackupCreationFailed: {
+    type: "Warning",
+    on: ["TalosEtcdBackupSchedule", "EtcdBackup"],
+    when: "A backup that was due could not be made.",
+  },
+  InvalidSchedule: {
+    type: "Warning",
+    on: ["TalosEtcdBackupSchedule", "EtcdBackup"],
+    when: "The schedule cannot be understood or never fires.",
+  },
 } as const satisfies Readonly<Record<string, EventEntry>>;
 
 /** A reason of {@link eventCatalogue}. */

@@ -1,10 +1,11 @@
+import { backupKinds } from "./backup.ts";
 import type { ConditionEntry } from "./entry.ts";
 
 /** For tools that follow the rules of kstatus: the object is on its way to what its spec asks for. Absent otherwise. */
 export const reconciling = {
   meaning:
-    "Something that changes machines is open, or the spec is not carried out and gets there without a person. Absent otherwise, and never beside Stalled.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+    "Something that changes machines, or a run of a backup, is open, or the spec is not carried out and gets there without a person. Absent otherwise, and never beside Stalled.",
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds],
   reasons: {
     Progressing: {
       status: "True",
@@ -19,7 +20,7 @@ export const reconciling = {
 export const stalled = {
   meaning:
     "The spec is not carried out, nothing that changes machines is open, and only a person releases it. Absent otherwise, and never beside Reconciling.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds],
   reasons: {
     PersonNeeded: {
       status: "True",

@@ -1,9 +1,10 @@
+import { backupKinds, backupProgress } from "./backup.ts";
 import type { ConditionEntry } from "./entry.ts";
 
 /** Whether the operator is at work on the object. */
 export const progressing = {
   meaning: "The operator is changing something, or waits for a change it began.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", ...backupKinds],
   reasons: {
     Starting: {
       status: "True",
@@ -48,6 +49,7 @@ export const progressing = {
       when: "Something must change before the operator goes on.",
       next: "See the reason of the condition Ready.",
     },
+    ...backupProgress,
   },
 } as const satisfies ConditionEntry;
 

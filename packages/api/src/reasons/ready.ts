@@ -1,4 +1,5 @@
 import { addressReasons } from "./address.ts";
+import { backupKinds, backupReadyReasons, backupReasons } from "./backup.ts";
 import type { ConditionEntry } from "./entry.ts";
 
 /** Reasons why an object is not ready that lie in what its author wrote. Nothing is sent to a machine while one of them holds. */
@@ -287,12 +288,15 @@ const worldReasons = {
 
 /** The summary that `kubectl wait --for=condition=Ready` waits for. */
 export const ready = {
-  meaning: "The object does what its spec asks for: machines configured, etcd healthy, nodes ready.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  meaning:
+    "The object does what its spec asks for: machines configured, etcd healthy, nodes ready. A backup: it is stored, was read back and has its manifest.",
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds],
   reasons: {
     AllReady: { status: "True", release: "none", when: "Everything asked for was observed.", next: "-" },
+    ...backupReadyReasons,
     ...authorReasons,
     ...worldReasons,
+    ...backupReasons,
     Unobserved: {
       status: "Unknown",
       release: "itself",

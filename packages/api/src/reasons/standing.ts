@@ -1,15 +1,22 @@
+import { backupKinds } from "./backup.ts";
 import type { ConditionEntry } from "./entry.ts";
 
 /** Fields that are set and do nothing. */
 export const fieldNotSupported = {
   meaning: "A field is set that this release does not act on; the message names it.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", ...backupKinds],
   reasons: {
     FieldNotSupported: {
       status: "True",
       release: "none",
-      when: "Such a field is set.",
+      when: "Such a field is set. A backup to a store of such a kind is not taken.",
       next: "Remove it, or accept that it has no effect.",
+    },
+    ChangedAfterBackup: {
+      status: "True",
+      release: "none",
+      when: "The spec of a TalosEtcdBackup was changed after the backup was taken, in a field that cannot act on it any more.",
+      next: "Make another TalosEtcdBackup, or set the field back.",
     },
   },
 } as const satisfies ConditionEntry;
@@ -180,8 +187,15 @@ export const accessNotRenewed = {
 /** Deletion on its way. */
 export const deleting = {
   meaning: "The object is being deleted, or a pool of the control plane is; the message says what is waited for.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds],
   reasons: {
+    RemovingBackup: {
+      status: "True",
+      release: "itself",
+      when: "deletionPolicy is delete, and what is stored is being removed. A store that does not answer, or keys that are gone, do not hold the object up.",
+      next: "-",
+    },
+    WaitingForRun: { status: "True", release: "itself", when: "A run of the backup is still open; it is stopped.", next: "-" },
     WaitingForChildren: {
       status: "True",
       release: "itself",
@@ -272,7 +286,7 @@ export const removing = {
 /** An object that is left alone. */
 export const paused = {
   meaning: "The annotation reconcile-mode keeps the operator from acting on the object.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", ...backupKinds],
   reasons: {
     ReconcileModeDisable: { status: "True", release: "person", when: "The annotation says disable.", next: "Remove the annotation." },
     ReconcileModeDryRun: { status: "True", release: "person", when: "The annotation says dryrun.", next: "Remove the annotation." },

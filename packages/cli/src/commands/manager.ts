@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../command.ts";
 import { keepMemorySmall } from "../process/small-memory.ts";
+import { backupFlags } from "../settings/backup-flags.ts";
 import { peerFlags, zapFlags } from "../settings/peer-flags.ts";
 import { operatorLogLevelFlag } from "./shared-flags.ts";
 
@@ -65,6 +66,7 @@ export const managerCommand: CommandSpec = {
       summary: "collector that gets traces; default is OTEL_EXPORTER_OTLP_ENDPOINT, else there are none",
     },
     { name: "enable-tracing", kind: "boolean", summary: "of published operators: refuse to start without an endpoint for traces" },
+    ...backupFlags,
     operatorLogLevelFlag,
     ...zapFlags,
     ...peerFlags,

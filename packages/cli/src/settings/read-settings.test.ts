@@ -28,6 +28,7 @@ describe("settings", () => {
         customEndpoint: "",
         machineRefNamespaces: undefined,
         metricsObjects: 1_000,
+        backupJob: undefined,
         otlpEndpoint: "",
         tracesEndpoint: "",
       },

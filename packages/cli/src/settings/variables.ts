@@ -1,3 +1,4 @@
+import { readBackupJob } from "./backup-job.ts";
 import {
   readAddress,
   readBoolean,
@@ -80,6 +81,12 @@ export const variables = {
     "1000",
     readCount(0, 100_000),
     "clusters and pools whose conditions are told by name in talos_operator_object_condition; 0: none",
+  ),
+  backupJob: variable(
+    "BACKUP_JOB",
+    "",
+    readBackupJob,
+    "JSON of what the Jobs of backups are made of: image, serviceAccountName, scratchSize, and optionally imagePullPolicy, imagePullSecrets, resources, scratchStorageClass, directoryClaim, labels, annotations, nodeSelector, tolerations, priorityClassName; empty: no Jobs",
   ),
   otlpEndpoint: variable(
     "OTEL_EXPORTER_OTLP_ENDPOINT",

@@ -9,8 +9,6 @@ const MOST = 500;
 const UNSERVED: Readonly<Record<string, string>> = {
   talosclusteraddons: "TalosClusterAddon",
   talosclusteraddonreleases: "TalosClusterAddonRelease",
-  talosetcdbackups: "TalosEtcdBackup",
-  talosetcdbackupschedules: "TalosEtcdBackupSchedule",
 };
 
 /**

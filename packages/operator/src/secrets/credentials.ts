@@ -2,8 +2,8 @@ import type { Clock, Keys } from "@talos-operator/ports";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { ReaderCredentials } from "../looking/connections.ts";
 
-/** Life of the certificates from now on: `os:admin` for one effect, `os:reader` for a cluster's looks. */
-const LIFETIME_MS = { "os:admin": 10 * 60_000, "os:reader": 12 * 3_600_000 } as const;
+/** Life of the certificates from now on: `os:admin` for one effect, `os:reader` for a cluster's looks, `os:etcd:backup` for a run that has a day at most. */
+const LIFETIME_MS = { "os:etcd:backup": 25 * 3_600_000, "os:admin": 10 * 60_000, "os:reader": 12 * 3_600_000 } as const;
 
 /**
  * How much earlier than now certificates begin: a machine whose clock is less than a day behind ours accepts them. It is their end that limits what a
@@ -14,7 +14,7 @@ export const BACKDATE_MS = 25 * 3_600_000;
 /** Mutual-TLS credentials with one role, signed by the cluster's Talos authority. Kept in memory only. */
 export async function mintCredentials(
   bundle: SecretsBundle,
-  role: "os:reader" | "os:admin",
+  role: "os:reader" | "os:admin" | "os:etcd:backup",
   keys: Keys,
   clock: Clock,
 ): Promise<ReaderCredentials> {

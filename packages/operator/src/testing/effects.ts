@@ -115,7 +115,7 @@ export async function decidedPass(
     access: createAccessStore(client, keys, "talos-operator"),
     seen: { ...seen, sent: session.sent() },
     session,
-    guard: createGuard(key, client, leading, reconciled, demandAlone, place.timers),
+    guard: createGuard(key, client, leading, reconciled, demandAlone, place.timers, place.clock),
     demandAlone,
     demandReconciled: reconciled,
     demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { conditionCatalogue, isConditionTrue, setCondition } from "@talos-operator/api";
 import type { Condition, ConditionInput } from "@talos-operator/api";
 import { apiVersionOf, compareResourceVersions, isConflict, isInvalid, keyOf } from "@talos-operator/kube-runtime";
@@ -17,7 +18,7 @@ export interface StatusShape {
 /** What a pass wants the status to say. */
 export interface WantedStatus {
   /** Fields beside the conditions; an `undefined` one goes where this writer said it, and is left as it is where somebody else did. */
-  readonly fields: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly fields: Readonly<Record<string, string | number | boolean | object | undefined>>;
   readonly conditions: readonly ConditionInput[];
   /** True leaves the conditions that are not wanted in place: a paused object hears one word more. Default false: they go. */
   readonly keepsOthers?: boolean;
@@ -206,7 +207,7 @@ function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, said
   const gone = new Set(
     Object.keys(wanted.fields).filter((key) => wanted.fields[key] === undefined && said[key] !== undefined && key in old),
   );
-  const isSame = gone.size === 0 && Object.entries(wanted.fields).every(([key, value]) => value === undefined || old[key] === value);
+  const isSame = gone.size === 0 && Object.entries(wanted.fields).every(([key, value]) => value === undefined || isDeepStrictEqual(old[key], value));
   if (before !== undefined && isSame && before.conditions === conditions) return before;
   const kept = Object.fromEntries(Object.entries(old).filter(([key]) => !gone.has(key)));
   return { ...kept, ...Object.fromEntries(Object.entries(wanted.fields).filter(([, value]) => value !== undefined)), conditions };

@@ -17,6 +17,7 @@ import type { StoppedMachine } from "./membership/plan-machines.ts";
 import type { UnderWay } from "./membership/under-way.ts";
 import type { DeclaredMachine, Decision, Rule, SentEffect } from "./model.ts";
 import type { Plan } from "./planning/plan.ts";
+import type { BackupSources } from "./membership/backup-sources.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
 
 /** Field manager of the brain. */
@@ -85,6 +86,10 @@ export interface Brain {
   poolPlan(cluster: ObjectKey, worker: string): Plan | undefined;
   /** What the last pass knew of a worker pool; `undefined` before the first pass. */
   poolState(cluster: ObjectKey, worker: string): PoolState | undefined;
+  /** What a backup of the cluster is taken from; `"not-looked"` before its first pass in this process, `undefined` = it has no etcd yet. */
+  backupSourcesOf(cluster: ObjectKey): BackupSources | "not-looked" | undefined;
+  /** A snapshot of this cluster has ended: what waited for it goes on. */
+  snapshotEnded(cluster: ObjectKey): void;
   /** Decides anew about every cluster: something changed that no watch tells. */
   lookAgain(): void;
   close(): void;

@@ -66,7 +66,7 @@ export async function carryOut(
     random: options.random,
     seen,
     session,
-    guard: createGuard(key, client, options.leading, reconciled, demandAlone, options.timers),
+    guard: createGuard(key, client, options.leading, reconciled, demandAlone, options.timers, clock),
     demandAlone,
     demandReconciled: reconciled,
     demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),

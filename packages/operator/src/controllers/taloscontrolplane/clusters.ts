@@ -6,6 +6,8 @@ import { areKeysInDoubt } from "./conditions/keys-in-doubt.ts";
 import { foundedBy } from "./membership/etcd-view.ts";
 import { factsOf, intentOn, machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
+import { backupSources } from "./membership/backup-sources.ts";
+import type { BackupSources } from "./membership/backup-sources.ts";
 import { identityOf } from "./membership/identity.ts";
 import { underWayOn } from "./membership/under-way.ts";
 import type { StoppedMachine } from "./membership/plan-machines.ts";
@@ -118,6 +120,14 @@ export class Clusters {
       areKeysInDoubt: cluster.areKeysInDoubt,
       hasOpenEffect: intentOn(facts, key.name) !== undefined,
     };
+  }
+
+  /** What a backup is taken from; only machines that are proved to be those of the record. */
+  backupSources(key: ObjectKey, now: number): BackupSources | "not-looked" | undefined {
+    const cluster = this.#clusters.get(keyText(key));
+    if (cluster?.decision === undefined) return "not-looked";
+    const seen = [...cluster.machines.values()].map((declared) => ({ declared, look: believedLook(cluster, declared.name, now) }));
+    return backupSources(cluster.facts, seen);
   }
 
   /** Ends what goes on for a cluster whose object is gone. */

@@ -221,6 +221,8 @@ export function createBrain(options: BrainOptions): Brain {
     lastDecision: (key) => clusters.get(key)?.decision,
     poolPlan: (key, worker) => clusters.get(key)?.poolPlans.get(worker),
     poolState: (key, worker) => clusters.get(key)?.poolStates.get(worker),
+    backupSourcesOf: (key) => clusters.backupSources(key, clock.now()),
+    snapshotEnded: (key) => controller.enqueue(key),
     lookAgain: () => {
       for (const { key } of clusters.all()) controller.enqueue(key);
     },

@@ -9,6 +9,7 @@ import { configConditions } from "./conditions/describe-config.ts";
 import { removalConditions } from "./conditions/describe-removal.ts";
 import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
 import { withoutHeld } from "./held.ts";
+import { besideSnapshot } from "./beside-snapshot.ts";
 import { signed } from "./record/journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import type { Plan } from "./planning/plan.ts";
@@ -75,7 +76,7 @@ export const FIRST_LOOKS_MS = 8_000;
 export function decide(seen: Observed, rules: readonly Rule[] = defaultRules): Decision {
   if (seen.mode === "dryrun") return described(seen, rules);
   for (const rule of rules) {
-    const verdict = withoutHeld(rule.decide(seen), seen);
+    const verdict = besideSnapshot(withoutHeld(rule.decide(seen), seen), seen);
     if (verdict !== undefined) return decisionOf(seen, rule.name, signed(verdict, rule.name, seen));
   }
   return decisionOf(seen, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });

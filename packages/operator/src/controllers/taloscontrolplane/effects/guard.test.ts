@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { rfc3339 } from "@talos-operator/api";
+import type { ClusterRecord } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { FakeApi } from "@talos-operator/kube-runtime/testing";
 import type { Leading } from "../../../leading.ts";
-import { facts, intent } from "../../../testing/builders.ts";
+import { NOW, facts, intent } from "../../../testing/builders.ts";
 import { EffectError, isEffectError } from "../../../errors.ts";
 import { printRecord } from "../record/facts-codec.ts";
 import type { ClusterFacts } from "../record/facts.ts";
@@ -30,7 +32,7 @@ const holdsIntent = (given: ClusterFacts): boolean => given.bootstrapIntent?.mac
 const withIntent = facts({ bootstrapIntent: intent });
 
 test("guard: an effect under a standing intent gets a deadline below what is left of the lease", async () => {
-  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), alone, alone, time.timers);
+  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), alone, alone, time.timers, time.clock);
   assert.equal(await guard.check(holdsIntent), 9_500);
 });
 
@@ -58,20 +60,20 @@ const refused: readonly {
 
 for (const { name, stored, leading: over, code } of refused) {
   test(`guard: ${name}`, async () => {
-    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over), alone, alone, time.timers);
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(over), alone, alone, time.timers, time.clock);
     await assert.rejects(guard.check(holdsIntent), (thrown) => isEffectError(thrown, code));
   });
 }
 
 test("guard: holds an effect back when the cluster is paused by now", async () => {
   const paused = (): Promise<void> => Promise.reject(new EffectError("MODE_CHANGED", "TalosCluster demo says disable"));
-  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), paused, alone, time.timers);
+  const guard = createGuard(key, createKubeClient(apiWith(withIntent).transport()), leading(), paused, alone, time.timers, time.clock);
   await assert.rejects(guard.check(holdsIntent), (thrown) => isEffectError(thrown, "MODE_CHANGED"));
 });
 
 test("guard: effects that ask together share one reading, later ones read again", async () => {
   const api = apiWith(withIntent);
-  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers, time.clock);
   await Promise.all([guard.check(holdsIntent), guard.check(holdsIntent), guard.check(holdsIntent)]);
   assert.equal(api.requests.length, 1);
   await guard.check(holdsIntent);
@@ -80,7 +82,7 @@ test("guard: effects that ask together share one reading, later ones read again"
 
 test("guard: effects that run together are read for when the last of them asks, and not before", async () => {
   const api = apiWith(withIntent);
-  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers, time.clock);
   const ended = guard.gather(3);
   const asked = [guard.check(holdsIntent)];
   await time.advance(10);
@@ -96,7 +98,7 @@ test("guard: effects that run together are read for when the last of them asks, 
 
 test("guard: an effect waits 50 ms for the others of its pass, and one that comes later is read for anew", async () => {
   const api = apiWith(withIntent);
-  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers, time.clock);
   guard.gather(2);
   const first = guard.check(holdsIntent);
   await time.advance(49);
@@ -110,7 +112,7 @@ test("guard: an effect waits 50 ms for the others of its pass, and one that come
 
 test("guard: an effect that is alone waits for nobody", async () => {
   const api = apiWith(withIntent);
-  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers);
+  const guard = createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers, time.clock);
   guard.gather(1);
   await guard.check(holdsIntent);
   assert.equal(api.requests.length, 1);
@@ -137,10 +139,24 @@ for (const [what, stored, isAdopted] of [
       asked.push(isTaken);
       throw new EffectError("ANOTHER_OPERATOR", "it writes the status");
     };
-    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(), alone, demandAlone, time.timers);
+    const guard = createGuard(key, createKubeClient(apiWith(stored).transport()), leading(), alone, demandAlone, time.timers, time.clock);
     await assert.rejects(
       guard.check(() => true),
       (thrown) => isEffectError(thrown, "ANOTHER_OPERATOR"),
     );
     assert.deepEqual(asked, [isAdopted]);
   });
+
+test("guard: a control plane is not disturbed beside a snapshot that stands, and is after its deadline", async () => {
+  const reset = { what: "Reset", machine: "m1", address: "", uuid: "u", role: "controlplane", at: NOW, deadline: NOW, why: "" } as const;
+  const check = (deadline: number): Promise<number> => {
+    const api = createFakeApi();
+    const record = printRecord(key, facts({ intents: [reset] }), undefined, { identity: "one", fencingToken: "1" });
+    const backup = { namespace: "default", name: "nightly" };
+    const snapshot = { machine: "m2", run: "backup-1", backup, at: rfc3339(NOW), by: "one", deadline: rfc3339(deadline) };
+    api.put("/apis/talos-operator.dev/v1alpha1/clusterrecords", { ...record, spec: { ...record.spec, snapshot } } as ClusterRecord);
+    return createGuard(key, createKubeClient(api.transport()), leading(), alone, alone, time.timers, time.clock).check(() => true);
+  };
+  await assert.rejects(check(time.clock.now() + 60_000), (thrown) => isEffectError(thrown, "RECORD_CHANGED"));
+  assert.equal(await check(time.clock.now() - 60_000), 9_500);
+});

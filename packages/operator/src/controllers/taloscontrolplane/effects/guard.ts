@@ -1,9 +1,10 @@
 import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import type { ScheduledTimer, Timers } from "@talos-operator/ports";
+import type { Clock, ScheduledTimer, Timers } from "@talos-operator/ports";
 import { EffectError } from "../../../errors.ts";
 import type { Leading } from "../../../leading.ts";
+import { controlPlaneIntent, snapshotStands } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 import { readRecord } from "../record/facts-codec.ts";
 
@@ -55,6 +56,7 @@ export function createGuard(
   demandReconciled: () => Promise<void>,
   demandAlone: (isAdopted: boolean) => Promise<void>,
   timers: Timers,
+  clock: Clock,
 ): Guard {
   let reading: Promise<ClusterFacts | undefined> | undefined;
   let gathering: Gathering | undefined;
@@ -112,6 +114,9 @@ export function createGuard(
       const facts = await reading;
       if (facts === undefined || !holds(facts))
         throw new EffectError("RECORD_CHANGED", "the ClusterRecord does not hold the intent of this effect any more");
+      // Both at once were written by clocks that differ: the snapshot is let end.
+      if (controlPlaneIntent(facts) !== undefined && snapshotStands(facts, clock.now()))
+        throw new EffectError("RECORD_CHANGED", `a snapshot is being taken from ${facts.snapshot.machine}`);
       const isAdopted = facts.importedAt !== undefined;
       if (isAdopted || facts.intents.length > 0) await demandAlone(isAdopted);
       const left = leading.remainingMs() - LEASE_MARGIN_MS;

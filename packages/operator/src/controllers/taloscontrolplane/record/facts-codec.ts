@@ -68,6 +68,15 @@ function readAnew(record: ClusterRecord): SeenRecord | undefined {
       bootstrapIntent: readBootstrapIntent(spec),
       bootstrapDone: readBootstrapDone(spec),
       intents,
+      ...(spec.snapshot === undefined
+        ? {}
+        : {
+            snapshot: {
+              machine: spec.snapshot.machine,
+              backup: `${spec.snapshot.backup.namespace}/${spec.snapshot.backup.name}`,
+              deadline: ms(spec.snapshot.deadline),
+            },
+          }),
       decisions: (spec.decisions ?? []).map(readDecision),
       ...(spec.importedAt === undefined ? {} : { importedAt: ms(spec.importedAt) }),
     },

@@ -26,10 +26,25 @@ export interface ClusterFacts {
   readonly bootstrapDone: BootstrapDoneFact | undefined;
   /** Effects that may have been sent and whose end was not seen: at most one on control planes, at most one for each worker. */
   readonly intents: readonly IntentFact[];
+  /** A snapshot that is being taken, or was: {@link snapshotStands}. Written by the controller of backups alone. */
+  readonly snapshot?: SnapshotFact;
   /** Newest last, at most 50. */
   readonly decisions: readonly DecisionFact[];
   /** When the running cluster was taken over from others; absent for one that this operator made. */
   readonly importedAt?: number;
+}
+
+/** A claim on the cluster by a snapshot. */
+export interface SnapshotFact {
+  readonly machine: MachineName;
+  /** Namespace and name of the TalosEtcdBackup, for people. */
+  readonly backup: string;
+  readonly deadline: number;
+}
+
+/** Whether a snapshot is being taken: no control plane is begun to be disturbed until it is over. */
+export function snapshotStands(facts: ClusterFacts | undefined, now: number): facts is ClusterFacts & { readonly snapshot: SnapshotFact } {
+  return facts?.snapshot !== undefined && now < facts.snapshot.deadline;
 }
 
 /** The secrets bundle in force. */

@@ -1,0 +1,58 @@
+import type { ClusterFacts } from "../record/facts.ts";
+import type { DeclaredMachine, MachineName } from "../model.ts";
+import type { Look } from "../../../looking/look.ts";
+
+/** What a backup of a cluster is taken from. */
+export interface BackupSources {
+  readonly clusterId: string;
+  readonly bundle: ClusterFacts["bundle"];
+  /** Tags with `v`; empty where none is known. */
+  readonly talosVersion: string;
+  readonly kubernetesVersion: string;
+  /** Healthy voters of etcd, those that do not lead first, in the order of their names. */
+  readonly voters: readonly BackupVoter[];
+  /** Control planes that are no such voter, for people. */
+  readonly others: readonly MachineName[];
+}
+
+/** A voter of etcd that answers and is well. */
+export interface BackupVoter {
+  readonly machine: MachineName;
+  readonly address: string;
+  /** 16 hex digits. */
+  readonly memberId: string;
+  readonly isLeader: boolean;
+}
+
+/**
+ * Whom a snapshot may be asked for. Pure.
+ *
+ * A voter that is healthy, knows a leader and has no alarm: a member that is behind, or alone, would give an older state than etcd has.
+ *
+ * @returns `undefined` while etcd was not bootstrapped
+ */
+export function backupSources(
+  facts: ClusterFacts | undefined,
+  machines: readonly { readonly declared: DeclaredMachine; readonly look: Look }[],
+): BackupSources | undefined {
+  if (facts?.bootstrapDone === undefined) return undefined;
+  const controlPlanes = machines.filter(({ declared }) => declared.role === "controlplane");
+  const voters = controlPlanes.flatMap(({ declared, look }) => voterOf(declared, look));
+  const names = new Set(voters.map(({ machine }) => machine));
+  return {
+    clusterId: facts.clusterId,
+    bundle: facts.bundle,
+    talosVersion: facts.talosVersion,
+    kubernetesVersion: facts.kubernetesVersion,
+    voters: voters.toSorted((a, b) => Number(a.isLeader) - Number(b.isLeader) || (a.machine < b.machine ? -1 : 1)),
+    others: controlPlanes.map(({ declared }) => declared.name).filter((name) => !names.has(name)),
+  };
+}
+
+function voterOf({ name, address }: DeclaredMachine, look: Look): readonly BackupVoter[] {
+  if (look.kind !== "running" || address === "") return [];
+  const { etcd } = look;
+  if (etcd?.isHealthy !== true || etcd.alarms !== undefined || etcd.leader === undefined || /^0+$/.test(etcd.leader)) return [];
+  const own = etcd.members?.find(({ id }) => id === etcd.localMember);
+  return own === undefined || own.isLearner ? [] : [{ machine: name, address, memberId: own.id, isLeader: etcd.leader === own.id }];
+}

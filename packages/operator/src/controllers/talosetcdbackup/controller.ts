@@ -1,0 +1,317 @@
+import {
+  annotations,
+  clusterRecordResource,
+  findingsMessage,
+  finalizers,
+  reconcileModeOf,
+  talosEtcdBackupResource,
+  validateBackupSpec,
+} from "@talos-operator/api";
+import type { BackupOptions, BackupRun, ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
+import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
+import type { Controller, Informer, ObjectKey, ReconcileResult } from "@talos-operator/kube-runtime";
+import type { Keys } from "@talos-operator/ports";
+import type { BackupRunner, ListedRun } from "../../backups/runner.ts";
+import { BEGINS_WITHIN_MS } from "../../backups/runner.ts";
+import { EffectError, isEffectError } from "../../errors.ts";
+import type { Leading } from "../../leading.ts";
+import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
+import { mintCredentials } from "../../secrets/credentials.ts";
+import type { Telling } from "../../telling/telling.ts";
+import { commonOptions } from "../shared/controller-ports.ts";
+import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
+import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
+import { pausedCondition } from "../shared/mode.ts";
+import { namespaceTerminates } from "../shared/namespace-terminates.ts";
+import { createStatusWriter } from "../shared/status-writer.ts";
+import type { Brain } from "../taloscontrolplane/brain.ts";
+import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
+import { claimOf, claimSnapshot, readClaims, releaseSnapshot } from "./claim.ts";
+import { decideBackup, taskTimeoutMs } from "./decide.ts";
+import type { BackupDecision, BackupSeen, Needs, SeenCluster } from "./decide.ts";
+import { readKey, readStoreKeys } from "./store-keys.ts";
+import { secretsOf, taskOf } from "./tasks.ts";
+import type { RunInput } from "./tasks.ts";
+
+const FIELD_MANAGER = "talos-operator/talosetcdbackup";
+
+/** A status that could not be stored, or a race that was lost: the next pass comes so soon. Milliseconds. */
+const AGAIN_MS = 500;
+
+/** How often a finished run that nobody could take away is tried again. Milliseconds. */
+const TIDY_MS = 10_000;
+
+/** What the controller of backups needs. */
+export interface BackupControllerOptions extends ControllerPorts, TalosCaches {
+  readonly backups: Informer<TalosEtcdBackup>;
+  readonly runner: BackupRunner;
+  readonly brain: Pick<Brain, "backupSourcesOf" | "snapshotEnded">;
+  readonly keys: Keys;
+  readonly leading: Leading;
+  readonly events: Telling;
+  /** What validation of specs knows of this operator. */
+  readonly limits: BackupOptions;
+}
+
+/** Takes, proves and removes backups by workers. One pass at a time in a process: what may run at once is counted before each begin. */
+export function createBackupController(options: BackupControllerOptions): Controller {
+  const { client, clock, backups, runner, brain, leading, events, limits } = options;
+  const objects = client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
+  const records = client.resource<ClusterRecord>(clusterRecordResource);
+  const bundles = createBundleStore(client);
+  const statuses = createStatusWriter<TalosEtcdBackup>(client, talosEtcdBackupResource, clock, FIELD_MANAGER, events);
+  /** Since when a backup waits for a disruption, by UID. A new process counts anew. */
+  const waitingSince = new Map<string, number>();
+  /** UIDs of backups that left no run and no claim behind, as this process saw. */
+  const tidied = new Set<string>();
+
+  const reconcile = async (key: ObjectKey): Promise<ReconcileResult | undefined> => {
+    // Live: what an earlier pass wrote decides what this one may do, and a cache may not show it yet.
+    const backup = await objects.tryGet(key);
+    const runs = await runner.list();
+    // An object that was deleted while nobody watched is told by nothing but what it left.
+    for (const { owner } of runs)
+      if (owner.name !== key.name && backups.store.get(owner) === undefined)
+        controller.enqueue({ namespace: owner.namespace, name: owner.name });
+    if (backup === undefined) {
+      statuses.forget(keyText(key));
+      await tidyUp(key, runs, undefined);
+      return undefined;
+    }
+    const uid = backup.metadata.uid ?? "";
+    const mode = reconcileModeOf(backup.metadata);
+    if (mode !== "reconcile" && backup.metadata.deletionTimestamp === undefined) {
+      const { conditions: _kept, ...fields } = backup.status ?? {};
+      const paused = pausedStatus(backup, [pausedCondition(mode)]);
+      return { requeueAfterMs: await statuses.write(backup, { ...paused, fields: { ...fields, ...paused.fields } }) };
+    }
+    const first = await observe(backup, runs, { kind: "not-asked" });
+    const draft = decideBackup(first);
+    if (draft === undefined) return undefined;
+    const { needs, input } =
+      draft.act.kind === "begin" || draft.act.kind === "start"
+        ? await read(withFields(backup, draft), draft.act.run, first.cluster)
+        : { needs: first.needs, input: undefined };
+    const decision = (needs.kind === "missing" ? decideBackup({ ...first, needs }) : draft) ?? draft;
+    if (decision.waitsForDisruption) waitingSince.set(uid, Math.min(waitingSince.get(uid) ?? clock.now(), clock.now()));
+    else waitingSince.delete(uid);
+
+    switch (decision.act.kind) {
+      case "add-finalizer":
+        await addFinalizer(objects, backup, finalizers.talosEtcdBackup);
+        return { requeueAfterMs: 0 };
+      case "remove-finalizer":
+        await tidyUp(key, runs, undefined);
+        tellNews(backup, decision);
+        await removeFinalizer(objects, backup, finalizers.talosEtcdBackup);
+        return undefined;
+      case "delete":
+        await deleteExactly(objects, backup);
+        return undefined;
+      case "begin":
+        return begin(backup, decision, decision.act.run, first.cluster, input);
+      case "start":
+        if (input === undefined) return { requeueAfterMs: (await tell(backup, decision)) ?? decision.requeueAfterMs };
+        await start(withFields(backup, decision), decision.act.run, input);
+        return { requeueAfterMs: (await tell(backup, decision)) ?? decision.requeueAfterMs };
+      case "none": {
+        const again = await tell(backup, decision);
+        if (again !== undefined) return { requeueAfterMs: again };
+        // Only once the status is stored: what the run told is known by nothing else.
+        const isTidy =
+          tidied.has(uid) && backup.status?.run === undefined
+            ? true
+            : await tidyUp(key, runs, decision.fields.run?.name, backup.status?.controlPlane);
+        if (isTidy && decision.fields.run === undefined) tidied.add(uid);
+        else tidied.delete(uid);
+        return { requeueAfterMs: isTidy ? decision.requeueAfterMs : Math.min(decision.requeueAfterMs ?? TIDY_MS, TIDY_MS) };
+      }
+    }
+  };
+
+  const observe = async (backup: TalosEtcdBackup, runs: readonly ListedRun[], needs: Needs): Promise<BackupSeen> => {
+    const { namespace, uid } = backup.metadata;
+    const isOpen = backup.status?.run !== undefined;
+    const isDone = backup.status?.filename !== undefined && backup.metadata.deletionTimestamp === undefined;
+    return {
+      now: clock.now(),
+      backup,
+      problems: validateBackupSpec(backup.spec, limits),
+      isTerminating: isDone && !isOpen ? false : await namespaceTerminates(namespace, client),
+      cluster:
+        isDone && !isOpen && !isProofAsked(backup) ? { kind: "absent", message: "Nobody asks for it any more." } : await clusterOf(backup),
+      needs,
+      run: backup.status?.run === undefined ? undefined : await runner.look(backup.status.run.name),
+      othersRunning: runs.filter((run) => !run.hasEnded && run.owner.uid !== uid).length,
+      waitingSince: waitingSince.get(uid ?? ""),
+    };
+  };
+
+  const clusterOf = async (backup: TalosEtcdBackup): Promise<SeenCluster> => {
+    const { namespace } = backup.metadata;
+    const name = nameOf(backup);
+    if ("message" in name) return { kind: "absent", message: name.message };
+    const key = { namespace, name: name.controlPlane };
+    if (options.controlPlanes.store.get(key) === undefined)
+      return { kind: "absent", message: `TalosControlPlane ${key.name} is not there.` };
+    const sources = brain.backupSourcesOf(key);
+    if (sources === "not-looked") return { kind: "not-looked", name: key.name };
+    if (sources === undefined)
+      return { kind: "absent", message: `TalosControlPlane ${key.name} has no etcd that this operator bootstrapped or took over.` };
+    return { kind: "present", name: key.name, sources, claims: await readClaims(key, client, clock.now()) };
+  };
+
+  const nameOf = ({ metadata, spec, status }: TalosEtcdBackup): { readonly controlPlane: string } | { readonly message: string } => {
+    // What it was taken of stays, whatever becomes of the reference.
+    if (status?.controlPlane !== undefined && status.filename !== undefined) return { controlPlane: status.controlPlane };
+    const { clusterRef, talosControlPlaneRef } = spec;
+    if (clusterRef === undefined) return { controlPlane: talosControlPlaneRef?.name ?? "" };
+    const name = clusterRef.name ?? "";
+    const cluster = options.talosClusters.store.get({ namespace: metadata.namespace, name });
+    if (cluster === undefined) return { message: `TalosCluster ${name} is not there.` };
+    return { controlPlane: cluster.spec?.controlPlane === undefined ? (cluster.spec?.controlPlaneRef?.name ?? name) : name };
+  };
+
+  /** Reads what a run needs: keys of the cluster, of the store, and the identity of a drill. */
+  const read = async (
+    backup: TalosEtcdBackup,
+    run: BackupRun,
+    cluster: SeenCluster,
+  ): Promise<{ readonly needs: Needs; readonly input: RunInput | undefined }> => {
+    const namespace = backup.metadata.namespace ?? "";
+    const missing = (reason: Extract<Needs, { readonly kind: "missing" }>["reason"], message: string) =>
+      ({ needs: { kind: "missing", reason, message }, input: undefined }) as const;
+    const problems = run.task === "take" ? [] : validateBackupSpec(backup.spec, limits);
+    if (problems[0] !== undefined) return missing(problems[0].reason, findingsMessage(problems));
+    const record = await records.tryGet({ namespace, name: backup.status?.controlPlane ?? "" });
+    const facts = record === undefined ? undefined : readRecord(record)?.facts;
+    if (record === undefined || facts === undefined || facts.clusterId !== backup.status?.clusterId)
+      return missing("ControlPlaneNotFound", "The ClusterRecord of the cluster is not there, or another cluster's by now.");
+    const store = await readStoreKeys(backup.spec.backupStorage, namespace, client);
+    if (store.kind === "missing") return missing("KeysNotReadable", store.message);
+    const selector = run.task === "prove" ? backup.spec.drill?.identitySecretRef : undefined;
+    const identity = selector === undefined ? undefined : await readKey(selector, namespace, client);
+    if (identity?.kind === "missing") return missing("KeysNotReadable", identity.message);
+    try {
+      const bundle = usableBundle(await bundles.read({ namespace, name: facts.bundle.secretName }), facts.bundle);
+      return {
+        needs: { kind: "there" },
+        input: {
+          bundle,
+          store: store.value,
+          record,
+          ...(identity?.value === undefined ? {} : { identity: identity.value }),
+          ...(run.task === "take" ? { credentials: await mintCredentials(bundle, "os:etcd:backup", options.keys, clock) } : {}),
+          ...(cluster.kind === "present" ? { sources: cluster.sources } : {}),
+        },
+      };
+    } catch (thrown) {
+      if (isEffectError(thrown, "KEYS_UNUSABLE")) return missing("KeysNotReadable", `Keys of the cluster: ${thrown.detail}.`);
+      throw thrown;
+    }
+  };
+
+  /** Claim, status, start: whoever dies in between leaves what the next process goes on from. */
+  const begin = async (
+    backup: TalosEtcdBackup,
+    decision: BackupDecision,
+    run: BackupRun,
+    cluster: SeenCluster,
+    input: RunInput | undefined,
+  ): Promise<ReconcileResult> => {
+    if (input === undefined) return { requeueAfterMs: AGAIN_MS };
+    if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
+    const { namespace = "", name } = backup.metadata;
+    if (run.task === "take" && cluster.kind === "present" && run.source !== undefined) {
+      const forMs = taskTimeoutMs(backup, run.task) + BEGINS_WITHIN_MS;
+      const claim = claimOf(run.name, run.source.machine, { namespace, name }, leading.identity, clock.now(), forMs);
+      if (!(await claimSnapshot({ namespace, name: cluster.name }, claim, client, clock.now()))) return { requeueAfterMs: AGAIN_MS };
+    }
+    const again = await tell(backup, decision);
+    if (again !== undefined) return { requeueAfterMs: again };
+    await start(withFields(backup, decision), run, input);
+    return { requeueAfterMs: decision.requeueAfterMs };
+  };
+
+  const start = async (backup: TalosEtcdBackup, run: BackupRun, input: RunInput): Promise<void> => {
+    const { namespace = "", name, uid = "" } = backup.metadata;
+    const task = taskOf(backup, run, input, limits.allowInsecureObjectStorage === true || isInsecureHost(backup, limits));
+    // Its source is gone since: the run is late one day, and another try is made. Nothing is sent to whoever took its place.
+    if (task === undefined) return;
+    await runner.start({ name: run.name, task, secrets: secretsOf(backup, run, input), owner: { namespace, name, uid } });
+    options.log.info({ backup: name, namespace, run: run.name, task: run.task }, "Started a run of a backup");
+  };
+
+  /** @returns when to come again because the status is not stored; `undefined` = it is */
+  const tell = async (backup: TalosEtcdBackup, decision: BackupDecision): Promise<number | undefined> => {
+    const status = judgedStatus(backup, decision.fields, { conditions: decision.conditions, hasOpenEffect: decision.isBusy });
+    const again = await statuses.write(backup, status);
+    if (again === undefined) tellNews(backup, decision);
+    return again;
+  };
+
+  const tellNews = (backup: TalosEtcdBackup, { news }: BackupDecision): void => {
+    for (const { reason, note } of news) events.tell(backup, reason, reason, note);
+  };
+
+  /**
+   * Ends runs of objects of this name that the status does not name, and releases their claims.
+   *
+   * @param controlPlane whose record is asked; default: all of the namespace, where a run was ended
+   * @returns whether nothing is left
+   */
+  const tidyUp = async (key: ObjectKey, runs: readonly ListedRun[], named: string | undefined, controlPlane?: string): Promise<boolean> => {
+    const own = runs.filter(({ owner, name }) => name !== named && owner.name === key.name && owner.namespace === (key.namespace ?? ""));
+    for (const { name } of own) await runner.remove(name);
+    const all = own.length === 0 ? [] : options.controlPlanes.store.list(key.namespace).map(({ metadata }) => metadata.name);
+    let isTidy = true;
+    for (const name of controlPlane === undefined ? all : [controlPlane]) {
+      const cluster = { namespace: key.namespace, name };
+      const snapshot = (await records.tryGet(cluster))?.spec.snapshot;
+      if (snapshot === undefined || snapshot.run === named) continue;
+      if (snapshot.backup.name !== key.name || snapshot.backup.namespace !== key.namespace) continue;
+      if (await releaseSnapshot(cluster, snapshot.run, client)) brain.snapshotEnded(cluster);
+      else isTidy = false;
+    }
+    return isTidy;
+  };
+
+  const controller: Controller = createController({
+    name: "talosetcdbackup",
+    ...commonOptions(options),
+    workers: 1,
+    backoff: { baseMs: 200, maxMs: 30_000 },
+    reconcile,
+    watches: [
+      watchOf({ informer: backups, why: "the backup is the work item", predicate: (delta) => !statuses.isOwn(delta) }),
+      watchOf({
+        informer: options.controlPlanes,
+        why: "a backup waits for the cluster that it names",
+        predicate: (delta) => delta.type !== "updated",
+        map: ({ metadata }) =>
+          backups.store
+            .list(metadata.namespace)
+            .filter(({ status }) => status?.filename === undefined)
+            .map((backup) => backup.metadata),
+        priority: "low",
+      }),
+    ],
+  });
+  return controller;
+}
+
+function isProofAsked({ metadata, status }: TalosEtcdBackup): boolean {
+  const asked = metadata.annotations?.[annotations.proveNow];
+  return asked !== undefined && asked.slice(0, 256) !== status?.provedNow;
+}
+
+/** The object as its status is about to be. */
+function withFields(backup: TalosEtcdBackup, { fields }: BackupDecision): TalosEtcdBackup {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  return { ...backup, status: { ...given, ...(backup.status?.conditions === undefined ? {} : { conditions: backup.status.conditions }) } };
+}
+
+function isInsecureHost({ spec }: TalosEtcdBackup, { insecureHosts = [] }: BackupOptions): boolean {
+  const host = URL.parse(spec.backupStorage.s3?.endpoint ?? "")?.host;
+  return host !== undefined && insecureHosts.includes(host);
+}

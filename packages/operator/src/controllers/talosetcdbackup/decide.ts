@@ -1,0 +1,591 @@
+import {
+  annotations,
+  conditionFor,
+  durationMs,
+  finalizers,
+  findingsMessage,
+  findCondition,
+  isConditionTrue,
+  rfc3339,
+} from "@talos-operator/api";
+import type {
+  BackupRun,
+  ConditionInput,
+  EventReason,
+  Finding,
+  ReadyReason,
+  TalosEtcdBackup,
+  TalosEtcdBackupStatus,
+} from "@talos-operator/api";
+import type { ProveResult, TakeResult, TaskResult } from "@talos-operator/backup";
+import { BEGINS_WITHIN_MS, runId, runName } from "../../backups/runner.ts";
+import type { RunState, RunTask } from "../../backups/runner.ts";
+import type { BackupSources, BackupVoter } from "../taloscontrolplane/membership/backup-sources.ts";
+import type { RecordClaims } from "./claim.ts";
+import { backupConditions, proofField, provedCondition } from "./conditions.ts";
+import { failureOf, inconsistency } from "./failures.ts";
+import type { Failure } from "./failures.ts";
+import { placeWords } from "./place.ts";
+import { slotOf } from "./slot.ts";
+
+/** Tries of one backup. */
+const TRIES = 3;
+
+/** Between one try and the next. Milliseconds. */
+const RETRY_MS = [30_000, 120_000] as const;
+
+/** Workers of all backups at once. */
+export const RUNS_AT_ONCE = 2;
+
+/** How long a snapshot waits for a control plane that is being disturbed. Milliseconds. */
+export const DISRUPTION_WAIT_MS = 10 * 60_000;
+
+/** How long a deletion tries to remove what is stored, from its first moment on. Milliseconds. */
+const REMOVAL_MS = 10 * 60_000;
+
+/** A proof that could not be tried is tried again after this. Milliseconds. */
+const PROOF_RETRY_MS = 10 * 60_000;
+
+/** How long a run that removes objects may take. Milliseconds. */
+const REMOVE_TIMEOUT_MS = 5 * 60_000;
+
+/** How often a run is looked at, and what is waited for. Milliseconds. */
+const LOOK_MS = 2_000;
+const WAIT_MS = 10_000;
+
+/** The cluster that a backup is of. */
+export type SeenCluster =
+  | { readonly kind: "absent"; readonly message: string }
+  /** This process has not looked at it yet. */
+  | { readonly kind: "not-looked"; readonly name: string }
+  | { readonly kind: "present"; readonly name: string; readonly sources: BackupSources; readonly claims: RecordClaims };
+
+/** What a run needs beside what the cluster shows: asked for only when one is about to begin. */
+export type Needs =
+  | { readonly kind: "not-asked" }
+  | { readonly kind: "there" }
+  | { readonly kind: "missing"; readonly reason: ReadyReason; readonly message: string };
+
+/** Everything that one pass over a backup looks at. */
+export interface BackupSeen {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly backup: TalosEtcdBackup;
+  readonly problems: readonly Finding[];
+  /** Its namespace is going away. */
+  readonly isTerminating: boolean;
+  readonly cluster: SeenCluster;
+  readonly needs: Needs;
+  /** The run that status names; `undefined` where it names none. */
+  readonly run: RunState | undefined;
+  /** Runs of other backups that are not ended. */
+  readonly othersRunning: number;
+  /** Since when it waits for a disruption, as this process knows it. */
+  readonly waitingSince: number | undefined;
+}
+
+/** What is done, at most one thing in a pass. */
+export type BackupAct =
+  | { readonly kind: "none" }
+  | { readonly kind: "add-finalizer" }
+  | { readonly kind: "remove-finalizer" }
+  /** Claim the cluster where the task is `take`, say it in the status, start. */
+  | { readonly kind: "begin"; readonly run: BackupRun }
+  /** Status names it, and nobody has started it, or nobody knows it any more. */
+  | { readonly kind: "start"; readonly run: BackupRun }
+  /** The object, whose time is over. */
+  | { readonly kind: "delete" };
+
+/** Something for people, once the status is stored. */
+export interface BackupNews {
+  readonly reason: EventReason;
+  readonly note: string;
+}
+
+/** `status` without its conditions; `undefined` takes a field away. */
+export type BackupFields = { readonly [K in keyof Omit<TalosEtcdBackupStatus, "conditions">]?: TalosEtcdBackupStatus[K] | undefined };
+
+/** What a pass does and says. A run that the status does not name any more is ended, and its claim released, by every pass. */
+export interface BackupDecision {
+  readonly act: BackupAct;
+  readonly fields: BackupFields;
+  readonly conditions: readonly ConditionInput[];
+  /** A run goes on, or is about to. */
+  readonly isBusy: boolean;
+  readonly news: readonly BackupNews[];
+  readonly waitsForDisruption: boolean;
+  readonly requeueAfterMs?: number;
+}
+
+/** How long a take or a prove may work. Milliseconds. */
+export function taskTimeoutMs({ spec }: TalosEtcdBackup, task: RunTask): number {
+  return task === "remove" ? REMOVE_TIMEOUT_MS : (durationMs(spec.timeout ?? "1h") ?? 3_600_000);
+}
+
+/** Decides about one backup. Pure. `undefined` = it is left as it is: another operator finished it. */
+export function decideBackup(seen: BackupSeen): BackupDecision | undefined {
+  const { backup } = seen;
+  const { status } = backup;
+  if (backup.metadata.deletionTimestamp !== undefined) return decideDeletion(seen);
+  if (isOfOthers(status)) return hasOurFinalizer(backup) ? acting(seen, { kind: "remove-finalizer" }) : undefined;
+  const wantsFinalizer = backup.spec.deletionPolicy === "delete";
+  if (wantsFinalizer !== hasOurFinalizer(backup) && !seen.isTerminating)
+    return acting(seen, { kind: wantsFinalizer ? "add-finalizer" : "remove-finalizer" });
+  if (status?.run !== undefined) return afterRun(seen, status.run);
+  if (isStored(status)) return afterSuccess(seen);
+  if (hasFailed(status)) return afterFailure(seen);
+  return beforeTake(seen);
+}
+
+/** Another operator of these kinds finished it: no status of ours names a slot. It is neither repeated nor removed. */
+function isOfOthers(status: TalosEtcdBackupStatus | undefined): boolean {
+  const isFinished =
+    (status?.filename ?? "") !== "" || isConditionTrue(status?.conditions, "Ready") || isConditionTrue(status?.conditions, "Failed");
+  return status?.slot === undefined && isFinished;
+}
+
+/** Its manifest was read back. */
+export function isStored(status: TalosEtcdBackupStatus | undefined): boolean {
+  return status?.slot !== undefined && status.filename !== undefined;
+}
+
+/** It ended without success. */
+export function hasFailed(status: TalosEtcdBackupStatus | undefined): boolean {
+  return status?.slot !== undefined && !isStored(status) && status.run === undefined && isConditionTrue(status.conditions, "Failed");
+}
+
+function hasOurFinalizer({ metadata }: TalosEtcdBackup): boolean {
+  return metadata.finalizers?.includes(finalizers.talosEtcdBackup) === true;
+}
+
+// --- before it is taken
+
+function beforeTake(seen: BackupSeen): BackupDecision {
+  const { backup, now, cluster, needs, problems } = seen;
+  const { status } = backup;
+  const attempts = status?.attempts ?? 0;
+  const [problem] = problems;
+  if (seen.isTerminating) return waiting(seen, "NamespaceTerminating", "The namespace is going away: no backup is begun.");
+  if (problem !== undefined) return waiting(seen, problem.reason, findingsMessage(problems));
+  const nextAt = Date.parse(status?.nextAttemptTime ?? "");
+  // A clock that was set back must not make it wait for longer than it would have.
+  if (now < nextAt && nextAt - now <= RETRY_MS[1]) {
+    const ready = findCondition(status?.conditions, "Ready");
+    const { reason, message } = ready ?? { reason: "BackupInProgress", message: "The next try is waited for." };
+    return waiting(seen, reason as ReadyReason, message, nextAt - now);
+  }
+  if (cluster.kind === "absent") return waiting(seen, "ControlPlaneNotFound", cluster.message);
+  if (cluster.kind === "not-looked")
+    return waiting(seen, "BackupInProgress", `The control planes of ${cluster.name} are being looked at.`, LOOK_MS);
+  const { sources, claims } = cluster;
+  if (claims.disrupted !== undefined) return waitForDisruption(seen, claims.disrupted);
+  const id = runId(backup.metadata.uid ?? "", "take", `${attempts + 1}`);
+  const other = claims.snapshot;
+  if (other !== undefined && other.run !== runName(id))
+    return waiting(
+      seen,
+      "WaitingForTurn",
+      `TalosEtcdBackup ${other.backup.namespace}/${other.backup.name} of this cluster is being taken.`,
+    );
+  if (seen.othersRunning >= RUNS_AT_ONCE)
+    return waiting(seen, "WaitingForTurn", `${seen.othersRunning} backups are being worked on, as many as may at once.`);
+  const source = sourceFor(sources, attempts);
+  if (source === undefined)
+    return waiting(
+      seen,
+      "SourceUnreachable",
+      `No healthy voter of etcd answers${sources.others.length === 0 ? "" : `; without one: ${sources.others.join(", ")}`}.`,
+    );
+  if (needs.kind === "missing") return waiting(seen, needs.reason, needs.message);
+  const run: BackupRun = {
+    name: runName(id),
+    attempt: id,
+    task: "take",
+    startedAt: rfc3339(now),
+    source: { machine: source.machine, memberId: source.memberId },
+  };
+  const message = `Try ${attempts + 1} of ${TRIES}: a snapshot is taken from ${source.machine}.`;
+  return {
+    act: { kind: "begin", run },
+    fields: {
+      ...fieldsOf(seen),
+      run,
+      attempts: attempts + 1,
+      nextAttemptTime: undefined,
+      controlPlane: cluster.name,
+      clusterId: sources.clusterId,
+      takenGeneration: backup.metadata.generation,
+      place: placeWords(backup.spec.backupStorage),
+    },
+    conditions: backupConditions(backup, "BackupInProgress", { reason: "BackupInProgress", message }),
+    isBusy: true,
+    news: [{ reason: "BackupStarted", note: `${message} Run ${run.name}.` }],
+    waitsForDisruption: false,
+    requeueAfterMs: LOOK_MS,
+  };
+}
+
+/** Another voter after each failed try; the leader last. */
+function sourceFor({ voters }: BackupSources, attempts: number): BackupVoter | undefined {
+  return voters[attempts % Math.max(1, voters.length)];
+}
+
+function waitForDisruption(seen: BackupSeen, machine: string): BackupDecision {
+  const { waitingSince = seen.now, now, backup } = seen;
+  if (now - waitingSince < DISRUPTION_WAIT_MS)
+    return {
+      ...waiting(seen, "WaitingForDisruption", `${machine} is being changed or removed: the snapshot waits for that, ten minutes at most.`),
+      waitsForDisruption: true,
+    };
+  return failed(
+    seen,
+    `${machine} was being changed or removed for ten minutes, and the snapshot waits no longer.`,
+    backup.status?.attempts ?? 0,
+  );
+}
+
+function waiting(seen: BackupSeen, reason: ReadyReason, message: string, requeueAfterMs = WAIT_MS): BackupDecision {
+  return {
+    act: { kind: "none" },
+    fields: fieldsOf(seen),
+    conditions: backupConditions(seen.backup, "BackupInProgress", { reason, message }),
+    isBusy: false,
+    news: [],
+    waitsForDisruption: false,
+    requeueAfterMs,
+  };
+}
+
+function failed(seen: BackupSeen, message: string, attempts: number): BackupDecision {
+  return {
+    act: { kind: "none" },
+    fields: { ...fieldsOf(seen), run: undefined, nextAttemptTime: undefined, attempts },
+    conditions: backupConditions(seen.backup, "BackupFailed", { reason: "BackupFailed", message }),
+    isBusy: false,
+    news: [{ reason: "BackupFailed", note: message }],
+    waitsForDisruption: false,
+  };
+}
+
+// --- while something runs
+
+function afterRun(seen: BackupSeen, run: BackupRun): BackupDecision {
+  const state = seen.run ?? { kind: "absent" };
+  const isLate = seen.now >= Date.parse(run.startedAt) + taskTimeoutMs(seen.backup, run.task) + BEGINS_WITHIN_MS;
+  if (state.kind !== "ended") {
+    if (isLate) return ending(seen, run, lateWords(run, state));
+    return running(seen, run, state);
+  }
+  return ending(seen, run, state.result ?? lost(run));
+}
+
+const lost = (run: BackupRun): Failure => ({
+  reason: "WorkerFailed",
+  message: `The run ${run.name} ended without a result.`,
+  mayRepeat: true,
+});
+
+function lateWords(run: BackupRun, state: RunState): Failure {
+  const why = state.kind === "waiting" ? `did not begin: ${state.why}` : "did not end in its time";
+  return { reason: "WorkerFailed", message: `The run ${run.name} ${why}.`, mayRepeat: true };
+}
+
+function running(seen: BackupSeen, run: BackupRun, state: RunState): BackupDecision {
+  const { backup, cluster, needs } = seen;
+  const isTake = run.task === "take";
+  const isUnknown = state.kind === "absent" && isTake && cluster.kind === "not-looked";
+  if (state.kind === "absent" && isTake && !isUnknown && !hasSource(cluster, run))
+    return endOfTry(seen, {
+      reason: "SourceUnreachable",
+      message: `${run.source?.machine ?? "The control plane"} is no healthy voter any more.`,
+      mayRepeat: true,
+    });
+  const waits =
+    state.kind === "waiting" ? ` It waits: ${state.why}.` : needs.kind === "missing" ? ` It cannot begin: ${needs.message}` : "";
+  const what = isTake ? `A snapshot is taken from ${run.source?.machine ?? "a control plane"}` : "What is stored is proved";
+  const message = `${what}, by the run ${run.name}.${waits}`;
+  return {
+    act: state.kind === "absent" && !isUnknown ? { kind: "start", run } : { kind: "none" },
+    fields: fieldsOf(seen),
+    conditions: isTake ? backupConditions(backup, "BackupInProgress", { reason: "BackupInProgress", message }) : succeeded(seen),
+    isBusy: isTake,
+    news: [],
+    waitsForDisruption: false,
+    requeueAfterMs: LOOK_MS,
+  };
+}
+
+function hasSource(cluster: SeenCluster, { source }: BackupRun): boolean {
+  return (
+    cluster.kind === "present" &&
+    cluster.sources.voters.some(({ machine, memberId }) => machine === source?.machine && memberId === source.memberId)
+  );
+}
+
+function ending(seen: BackupSeen, run: BackupRun, end: TaskResult | Failure): BackupDecision {
+  if (run.task === "prove") return endOfProof(seen, end);
+  if ("kind" in end) {
+    if (end.kind === "taken") {
+      const wrong = inconsistency(end.facts, slotOf(seen.backup), run.attempt, end.found);
+      if (wrong === undefined) return taken(seen, end);
+      return endOfTry(seen, {
+        reason: "WorkerFailed",
+        message: `The result of the run ${run.name} is not to be believed: ${wrong}.`,
+        mayRepeat: true,
+      });
+    }
+    if (end.kind === "failed") return endOfTry(seen, failureOf(end));
+    return endOfTry(seen, { ...lost(run), message: `The run ${run.name} told a result of another task.` });
+  }
+  return endOfTry(seen, end);
+}
+
+function endOfTry(seen: BackupSeen, { reason, message, mayRepeat }: Failure): BackupDecision {
+  const attempts = seen.backup.status?.attempts ?? 1;
+  const pauseMs = RETRY_MS[attempts - 1];
+  if (!mayRepeat || attempts >= TRIES || pauseMs === undefined)
+    return failed(seen, attempts > 1 ? `Failed after ${attempts} tries. ${message}` : message, attempts);
+  const next = { reason, message: `Try ${attempts} of ${TRIES} failed: ${message}` };
+  return {
+    act: { kind: "none" },
+    fields: { ...fieldsOf(seen), run: undefined, nextAttemptTime: rfc3339(seen.now + pauseMs) },
+    conditions: backupConditions(seen.backup, "BackupInProgress", next),
+    isBusy: false,
+    news: [],
+    waitsForDisruption: false,
+    requeueAfterMs: pauseMs,
+  };
+}
+
+function taken(seen: BackupSeen, { facts, proof }: TakeResult): BackupDecision {
+  const { backup, now } = seen;
+  const at = rfc3339(now);
+  const { keysObject, storageVersion, talosVersion, kubernetesVersion } = facts;
+  const message = successWords(facts.object, facts.revision, facts.totalKey);
+  return {
+    act: { kind: "none" },
+    fields: {
+      ...fieldsOf(seen),
+      run: undefined,
+      nextAttemptTime: undefined,
+      filename: facts.object,
+      ...(keysObject === undefined ? {} : { stateFilename: keysObject }),
+      size: facts.size,
+      storedSize: facts.storedSize,
+      sha256: facts.sha256,
+      storedSha256: facts.storedSha256,
+      revision: facts.revision,
+      totalKey: facts.totalKey,
+      liveKeys: facts.liveKeys,
+      ...(storageVersion === undefined ? {} : { storageVersion }),
+      ...(talosVersion === undefined ? {} : { talosVersion }),
+      ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
+      source: facts.source,
+      startTime: rfc3339(Date.parse(facts.startedAt)),
+      completionTime: rfc3339(Date.parse(facts.endedAt)),
+      encryption: facts.encryption,
+      proof: proofField(proof, at),
+      lastProofTime: at,
+    },
+    conditions: backupConditions(
+      backup,
+      "BackupSucceeded",
+      { reason: "BackupSucceeded", message },
+      provedCondition(proof, at, backup.metadata.generation),
+    ),
+    isBusy: false,
+    news: [{ reason: "BackupSucceeded", note: message }],
+    waitsForDisruption: false,
+    requeueAfterMs: 0,
+  };
+}
+
+function successWords(filename: string, revision: number, keys: number): string {
+  return `Stored as ${filename} at revision ${revision} with ${keys} keys.`;
+}
+
+/** What a stored backup says of itself, from its own status. */
+function succeeded({ backup }: BackupSeen, proved?: ConditionInput): readonly ConditionInput[] {
+  const { filename = "", revision = 0, totalKey = 0 } = backup.status ?? {};
+  return backupConditions(
+    backup,
+    "BackupSucceeded",
+    { reason: "BackupSucceeded", message: successWords(filename, revision, totalKey) },
+    proved,
+  );
+}
+
+// --- after it ended
+
+function afterFailure(seen: BackupSeen): BackupDecision {
+  const message = findCondition(seen.backup.status?.conditions, "Ready")?.message ?? "The backup ended without success.";
+  return { ...failed(seen, message, seen.backup.status?.attempts ?? 0), news: [], ...expiry(seen) };
+}
+
+function afterSuccess(seen: BackupSeen): BackupDecision {
+  const { backup, now } = seen;
+  const { status } = backup;
+  const settled: BackupDecision = {
+    act: { kind: "none" },
+    fields: fieldsOf(seen),
+    conditions: succeeded(seen),
+    isBusy: false,
+    news: [],
+    waitsForDisruption: false,
+    ...expiry(seen),
+  };
+  const asked = backup.metadata.annotations?.[annotations.proveNow]?.slice(0, 256);
+  if (asked === undefined || asked === status?.provedNow || settled.act.kind === "delete" || seen.isTerminating) return settled;
+  const nextAt = Date.parse(status?.nextAttemptTime ?? "");
+  if (now < nextAt && nextAt - now <= PROOF_RETRY_MS) return { ...settled, requeueAfterMs: nextAt - now };
+  if (seen.othersRunning >= RUNS_AT_ONCE) return { ...settled, requeueAfterMs: WAIT_MS };
+  if (seen.cluster.kind === "not-looked") return { ...settled, requeueAfterMs: LOOK_MS };
+  if (seen.needs.kind === "missing") return notProved(seen, seen.needs.message);
+  const id = runId(backup.metadata.uid ?? "", "prove", `${asked}@${status?.nextAttemptTime ?? ""}`);
+  const run: BackupRun = { name: runName(id), attempt: id, task: "prove", startedAt: rfc3339(now) };
+  return { ...settled, act: { kind: "begin", run }, fields: { ...settled.fields, run }, requeueAfterMs: LOOK_MS };
+}
+
+function endOfProof(seen: BackupSeen, end: TaskResult | Failure): BackupDecision {
+  const { backup, now } = seen;
+  const at = rfc3339(now);
+  const asked = backup.metadata.annotations?.[annotations.proveNow]?.slice(0, 256);
+  const over = { run: undefined, nextAttemptTime: undefined, lastProofTime: at, ...(asked === undefined ? {} : { provedNow: asked }) };
+  if ("kind" in end && end.kind === "proved") {
+    const wrong = otherFacts(backup, end);
+    if (wrong !== undefined) return proofFailed(seen, over, `What is stored is not what was recorded: ${wrong}.`);
+    const condition = provedCondition(end.proof, at, backup.metadata.generation);
+    return {
+      ...proofDecision(seen, { ...over, proof: proofField(end.proof, at) }, condition),
+      news: [{ reason: "BackupProved", note: condition.message }],
+    };
+  }
+  if ("kind" in end && end.kind === "failed" && isAboutBytes(end)) return proofFailed(seen, over, end.message);
+  const why = "kind" in end ? (end.kind === "failed" ? end.message : "The run told a result of another task.") : end.message;
+  return notProved(seen, why);
+}
+
+function isAboutBytes({ reason }: Extract<TaskResult, { readonly kind: "failed" }>): boolean {
+  return reason === "proof-failed" || reason === "backup-missing" || reason === "manifest-refused" || reason === "snapshot-damaged";
+}
+
+/** A manifest that was replaced by another good one of the cluster would prove something else. */
+function otherFacts({ status }: TalosEtcdBackup, { facts }: ProveResult): string | undefined {
+  if (facts.slot !== status?.slot || facts.object !== status.filename) return "its manifest names another object";
+  if (facts.sha256 !== status.sha256 || facts.revision !== status.revision || facts.totalKey !== status.totalKey)
+    return "its manifest has another checksum, revision or key count";
+  return undefined;
+}
+
+function proofFailed(seen: BackupSeen, over: BackupFields, message: string): BackupDecision {
+  const condition = conditionFor("Proved", "ProofFailed", message, seen.backup.metadata.generation);
+  return { ...proofDecision(seen, { ...over, proof: undefined }, condition), news: [{ reason: "ProofFailed", note: message }] };
+}
+
+function notProved(seen: BackupSeen, message: string): BackupDecision {
+  const condition = conditionFor("Proved", "ProofNotRun", message, seen.backup.metadata.generation);
+  const nextAttemptTime = rfc3339(seen.now + PROOF_RETRY_MS);
+  return { ...proofDecision(seen, { run: undefined, nextAttemptTime }, condition), requeueAfterMs: PROOF_RETRY_MS };
+}
+
+function proofDecision(seen: BackupSeen, over: BackupFields, proved: ConditionInput): BackupDecision {
+  return {
+    act: { kind: "none" },
+    fields: { ...fieldsOf(seen), ...over },
+    conditions: succeeded(seen, proved),
+    isBusy: false,
+    news: [],
+    waitsForDisruption: false,
+    requeueAfterMs: WAIT_MS,
+  };
+}
+
+/** `retention.keepFor` of the backup itself. */
+function expiry({ backup, now }: BackupSeen): { readonly act?: BackupAct; readonly requeueAfterMs?: number } {
+  const { keep, keepFor } = backup.spec.retention ?? {};
+  const forMs = keepFor === undefined ? undefined : durationMs(keepFor);
+  if (keep === true || forMs === undefined) return {};
+  const endedAt = Date.parse(backup.status?.completionTime ?? findCondition(backup.status?.conditions, "Failed")?.lastTransitionTime ?? "");
+  if (Number.isNaN(endedAt)) return {};
+  const leftMs = endedAt + forMs - now;
+  return leftMs <= 0 ? { act: { kind: "delete" } } : { requeueAfterMs: Math.min(leftMs, 3_600_000) };
+}
+
+// --- deletion
+
+function decideDeletion(seen: BackupSeen): BackupDecision | undefined {
+  const { backup, now, needs } = seen;
+  const { status, metadata } = backup;
+  if (!hasOurFinalizer(backup)) return undefined;
+  const letGo = (news: readonly BackupNews[]): BackupDecision => ({
+    ...deleting(seen, "RemovingBackup", "Nothing is left to do.", { run: undefined }),
+    act: { kind: "remove-finalizer" },
+    news,
+  });
+  const retained = (why: string): BackupDecision =>
+    letGo([{ reason: "BackupRetained", note: `${status?.filename ?? ""} stays in the store: ${why}` }]);
+  if (backup.spec.deletionPolicy !== "delete" || !isStored(status)) return letGo([]);
+  if (seen.isTerminating) return retained("the namespace is going away.");
+  if (now - Date.parse(metadata.deletionTimestamp ?? "") >= REMOVAL_MS) return retained("it could not be removed within ten minutes.");
+  if (status?.run !== undefined && status.run.task !== "remove")
+    return deleting(seen, "WaitingForRun", `The run ${status.run.name} is stopped.`, { run: undefined });
+  if (status?.run !== undefined) {
+    const state = seen.run ?? { kind: "absent" };
+    if (state.kind !== "ended")
+      return {
+        ...deleting(seen, "RemovingBackup", `What is stored is being removed, by the run ${status.run.name}.`, {}),
+        act: state.kind === "absent" ? { kind: "start", run: status.run } : { kind: "none" },
+      };
+    const { result } = state;
+    if (result?.kind === "removed") {
+      if (result.kept.length === 0)
+        return letGo([{ reason: "BackupRemoved", note: `${status.filename ?? ""} was removed from the store.` }]);
+      return retained("the bucket keeps its bytes, by versions or object lock.");
+    }
+    if (result?.kind === "failed" && !result.mayRepeat) return retained(result.message);
+    return deleting(seen, "RemovingBackup", result?.kind === "failed" ? result.message : lost(status.run).message, {
+      run: undefined,
+      nextAttemptTime: rfc3339(now + RETRY_MS[0]),
+    });
+  }
+  const nextAt = Date.parse(status?.nextAttemptTime ?? "");
+  if (now < nextAt && nextAt - now <= RETRY_MS[0])
+    return { ...deleting(seen, "RemovingBackup", "The next try is waited for.", {}), requeueAfterMs: nextAt - now };
+  if (needs.kind === "missing") return retained(needs.message);
+  if (seen.othersRunning >= RUNS_AT_ONCE) return deleting(seen, "RemovingBackup", "It waits for its turn.", {});
+  const id = runId(metadata.uid ?? "", "remove", `${metadata.deletionTimestamp}@${status?.nextAttemptTime ?? ""}`);
+  const run: BackupRun = { name: runName(id), attempt: id, task: "remove", startedAt: rfc3339(now) };
+  return {
+    ...deleting(seen, "RemovingBackup", `What is stored is being removed, by the run ${run.name}.`, { run }),
+    act: { kind: "begin", run },
+  };
+}
+
+function deleting(seen: BackupSeen, reason: "RemovingBackup" | "WaitingForRun", message: string, over: BackupFields): BackupDecision {
+  const { generation } = seen.backup.metadata;
+  return {
+    act: { kind: "none" },
+    fields: { ...fieldsOf(seen), ...over },
+    conditions: [
+      conditionFor("Ready", "Deleting", message, generation),
+      conditionFor("Progressing", "Deleting", message, generation),
+      conditionFor("Deleting", reason, message, generation),
+    ],
+    isBusy: true,
+    news: [],
+    waitsForDisruption: false,
+    requeueAfterMs: LOOK_MS,
+  };
+}
+
+// --- shared
+
+/** Everything that status has beside its conditions: one manager writes it as a whole. */
+function fieldsOf({ backup }: BackupSeen): BackupFields {
+  const { conditions: _conditions, ...fields } = backup.status ?? {};
+  return { ...fields, slot: slotOf(backup) };
+}
+
+function acting(seen: BackupSeen, act: BackupAct): BackupDecision {
+  return { act, fields: fieldsOf(seen), conditions: [], isBusy: false, news: [], waitsForDisruption: false, requeueAfterMs: 0 };
+}

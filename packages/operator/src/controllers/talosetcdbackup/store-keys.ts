@@ -1,0 +1,48 @@
+import type { BackupStorage, SecretKeySelector } from "@talos-operator/api";
+import type { StoreKeys } from "@talos-operator/backup";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import { secretText, secretType } from "../../secrets/secret.ts";
+import type { Secret } from "../../secrets/secret.ts";
+
+/** What was read, or the names of what is missing. Names alone: no part of a value is in it. */
+export type ReadKeys<T> = { readonly kind: "read"; readonly value: T } | { readonly kind: "missing"; readonly message: string };
+
+/**
+ * Reads the keys of a store, live and only when they are needed, from Secrets of the backup's own namespace.
+ *
+ * @throws KubeApiError when nobody can say what is in them
+ */
+export async function readStoreKeys(
+  { s3 }: BackupStorage,
+  namespace: string,
+  client: KubeClient,
+): Promise<ReadKeys<StoreKeys | undefined>> {
+  if (s3?.accessKeyID === undefined || s3.secretAccessKey === undefined) return { kind: "read", value: undefined };
+  const [id, secret, token] = await Promise.all(
+    [s3.accessKeyID, s3.secretAccessKey, s3.sessionToken].map(async (selector) =>
+      selector === undefined ? undefined : readKey(selector, namespace, client),
+    ),
+  );
+  const missing = [id, secret, token].flatMap((one) => (one?.kind === "missing" ? [one.message] : []));
+  if (missing.length > 0) return { kind: "missing", message: missing.join(" ") };
+  const [accessKeyID, secretAccessKey, sessionToken] = [id, secret, token].map((one) => (one?.kind === "read" ? one.value : undefined));
+  // Optional ones that are absent count as not given.
+  if (accessKeyID === undefined || secretAccessKey === undefined) return { kind: "read", value: undefined };
+  return { kind: "read", value: { accessKeyID, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
+}
+
+/** Reads one key of a Secret; `undefined` where it is optional and absent. @throws KubeApiError */
+export async function readKey(
+  { name = "", key, optional }: SecretKeySelector,
+  namespace: string,
+  client: KubeClient,
+): Promise<ReadKeys<string | undefined>> {
+  const secret = await client.resource<Secret>(secretType).tryGet({ namespace, name });
+  const text = secret === undefined ? "" : (secretText(secret, key) ?? "").trim();
+  if (text !== "") return { kind: "read", value: text };
+  if (optional === true) return { kind: "read", value: undefined };
+  return {
+    kind: "missing",
+    message: secret === undefined ? `Secret ${name} is not there.` : `Secret ${name} has no text under ${key}.`,
+  };
+}

@@ -1,0 +1,75 @@
+import { byteSize } from "@talos-operator/api";
+import type { BackupRun, ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
+import { manifestKeyOf } from "@talos-operator/backup";
+import type { BackupTask, StoreKeys, TaskSecrets } from "@talos-operator/backup";
+import { printSecretsBundle } from "@talos-operator/talos";
+import type { SecretsBundle } from "@talos-operator/talos";
+import type { ReaderCredentials } from "../../looking/connections.ts";
+import type { BackupSources } from "../taloscontrolplane/membership/backup-sources.ts";
+import { taskTimeoutMs } from "./decide.ts";
+import { placeOf } from "./place.ts";
+import { slotOf } from "./slot.ts";
+
+/** The most that etcd itself allows. Bytes. */
+const LARGEST = 8 * 2 ** 30;
+
+/** What was read for a run, live. In memory only, and handed to the worker alone. */
+export interface RunInput {
+  readonly bundle: SecretsBundle;
+  readonly store: StoreKeys | undefined;
+  /** `os:etcd:backup`; for `take`. */
+  readonly credentials?: ReaderCredentials;
+  readonly identity?: string;
+  /** For `take` with recipients. */
+  readonly record?: ClusterRecord;
+  readonly sources?: BackupSources;
+}
+
+/** The task of a run, or why there is none: its source is not what it was when the run was decided on. */
+export function taskOf(backup: TalosEtcdBackup, run: BackupRun, input: RunInput, mayBePlain: boolean): BackupTask | undefined {
+  const { spec, status, metadata } = backup;
+  const common = {
+    owner: { namespace: metadata.namespace ?? "", controlPlane: status?.controlPlane ?? "", clusterId: status?.clusterId ?? "" },
+    place: placeOf(spec.backupStorage, mayBePlain),
+    timeoutMs: taskTimeoutMs(backup, run.task),
+  };
+  const slot = slotOf(backup);
+  if (run.task === "remove") return { ...common, kind: "remove", slots: [slot] };
+  if (run.task === "prove") return { ...common, kind: "prove", slot, drill: "restore" };
+  const voter = input.sources?.voters.find(({ machine, memberId }) => machine === run.source?.machine && memberId === run.source.memberId);
+  if (voter === undefined || input.sources === undefined) return undefined;
+  const { talosVersion, kubernetesVersion } = input.sources;
+  return {
+    ...common,
+    kind: "take",
+    slot,
+    attempt: run.attempt,
+    source: { address: voter.address, memberId: voter.memberId, machine: voter.machine },
+    recipients: spec.encryption?.recipients ?? [],
+    ...(talosVersion === "" ? {} : { talosVersion }),
+    ...(kubernetesVersion === "" ? {} : { kubernetesVersion }),
+    maxBytes: spec.maxSize === undefined ? LARGEST : (byteSize(spec.maxSize) ?? LARGEST),
+    drill: "restore",
+  };
+}
+
+/** The secrets that belong to a task. */
+export function secretsOf({ spec }: TalosEtcdBackup, run: BackupRun, input: RunInput): TaskSecrets {
+  const { bundle, store, credentials, identity, record } = input;
+  const hasRecipients = (spec.encryption?.recipients ?? []).length > 0;
+  return {
+    manifestKey: manifestKeyOf(bundle),
+    ...(store === undefined ? {} : { store }),
+    ...(credentials === undefined ? {} : { talos: { ca: credentials.ca, certificate: credentials.certificate, key: credentials.key } }),
+    ...(identity === undefined || run.task !== "prove" ? {} : { identity }),
+    ...(run.task !== "take" || !hasRecipients || record === undefined
+      ? {}
+      : { clusterKeys: { bundle: printSecretsBundle(bundle), record: JSON.stringify(withoutManagedFields(record)) } }),
+  };
+}
+
+/** What a person needs of a record to make it anew. */
+function withoutManagedFields({ apiVersion, kind, metadata, spec }: ClusterRecord): object {
+  const { namespace, name, labels, annotations } = metadata;
+  return { apiVersion, kind, metadata: { namespace, name, labels, annotations }, spec };
+}

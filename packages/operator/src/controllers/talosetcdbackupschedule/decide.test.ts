@@ -1,0 +1,272 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { annotations, labels, rfc3339, setCondition } from "@talos-operator/api";
+import type { Condition, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import { readSchedule } from "./cron.ts";
+import { decideSchedule } from "./decide.ts";
+import type { ScheduleDecision, ScheduleSeen } from "./decide.ts";
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 0, 10, 2, 0, 30);
+const DUE = Date.UTC(2026, 0, 10, 2);
+const UID = "s-1";
+const active = { type: "Ready", status: "True", reason: "ScheduleActive", message: "", lastTransitionTime: rfc3339(0) } as const;
+
+function schedule(
+  status: TalosEtcdBackupSchedule["status"] = { conditions: [active], observedGeneration: 1, nextScheduleTime: rfc3339(DUE) },
+  spec: Partial<TalosEtcdBackupSchedule["spec"]> = {},
+  metadata: Partial<TalosEtcdBackupSchedule["metadata"]> = {},
+): TalosEtcdBackupSchedule {
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosEtcdBackupSchedule",
+    metadata: {
+      namespace: "default",
+      name: "nightly",
+      uid: UID,
+      generation: 1,
+      creationTimestamp: rfc3339(NOW - 30 * 24 * HOUR),
+      ...metadata,
+    },
+    spec: {
+      schedule: "0 2 * * *",
+      timeZone: "UTC",
+      backupTemplate: { spec: { talosControlPlaneRef: { name: "demo" }, backupStorage: { directory: {} } } },
+      ...spec,
+    },
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+const condition = (type: string, status: "True" | "False", reason: string, message = ""): Condition => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: rfc3339(0),
+});
+function backup(
+  at: number,
+  state: "active" | "stored" | "failed" | "never-began" | "of-others",
+  over: Partial<TalosEtcdBackup["status"]> = {},
+): TalosEtcdBackup {
+  const stamp = new Date(at).toISOString().slice(0, 19).replaceAll(/\D/g, "");
+  const slot = `${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+  const status: Record<typeof state, TalosEtcdBackup["status"]> = {
+    active: { slot },
+    stored: {
+      slot: `${slot}-x`,
+      filename: "f",
+      startTime: rfc3339(at),
+      completionTime: rfc3339(at + 60_000),
+      lastProofTime: rfc3339(at + 60_000),
+      proof: { how: "Restored", on: "AtWriting", at: rfc3339(at + 60_000) },
+      conditions: [condition("Ready", "True", "BackupSucceeded"), condition("Proved", "True", "Restored")],
+    },
+    failed: {
+      slot,
+      attempts: 3,
+      conditions: [condition("Ready", "False", "BackupFailed", "The store is full."), condition("Failed", "True", "BackupFailed")],
+    },
+    "never-began": {
+      slot,
+      attempts: 0,
+      conditions: [condition("Ready", "False", "BackupFailed"), condition("Failed", "True", "BackupFailed")],
+    },
+    "of-others": { filename: "f", conditions: [condition("Ready", "True", "BackupSucceeded")] },
+  };
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosEtcdBackup",
+    metadata: {
+      namespace: "default",
+      name: `nightly-${stamp}`,
+      uid: `b-${stamp}`,
+      labels: { [labels.backupSchedule]: "nightly" },
+      annotations: { [annotations.backupSlot]: slot },
+      ownerReferences: [
+        { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosEtcdBackupSchedule", name: "nightly", uid: UID, controller: true },
+      ],
+    },
+    spec: { talosControlPlaneRef: { name: "demo" }, backupStorage: { directory: {} } },
+    status: { ...status[state], ...over },
+  };
+}
+const daysAgo = (
+  days: number,
+  state: Parameters<typeof backup>[1] = "stored",
+  over: Partial<TalosEtcdBackup["status"]> = {},
+): TalosEtcdBackup => backup(DUE - days * 24 * HOUR, state, over);
+const decided = (over: Partial<ScheduleSeen> = {}): ScheduleDecision => {
+  const given = over.schedule ?? schedule();
+  return decideSchedule({
+    now: NOW,
+    times: readSchedule(given.spec.schedule, given.spec.timeZone),
+    problems: [],
+    isTerminating: false,
+    backups: [],
+    ...over,
+    schedule: given,
+  });
+};
+const reasonOf = ({ conditions }: ScheduleDecision, type: string): string | undefined =>
+  conditions.find((one) => one.type === type)?.reason;
+const after = ({ fields, conditions }: ScheduleDecision): TalosEtcdBackupSchedule["status"] => ({
+  ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+  conditions: conditions.reduce<readonly Condition[]>((list, one) => setCondition(list, one, NOW), []),
+});
+
+const NAME = "nightly-20260110020000";
+const promised = (at: number): TalosEtcdBackupSchedule["status"] => ({
+  conditions: [active],
+  observedGeneration: 1,
+  nextScheduleTime: rfc3339(at),
+});
+const cases: readonly {
+  readonly name: string;
+  readonly over: Partial<ScheduleSeen>;
+  readonly make?: string;
+  readonly missed?: number;
+  readonly skipped?: number;
+  readonly ready?: string;
+  readonly failed?: string;
+}[] = [
+  { name: "its time has come", over: {}, make: NAME },
+  { name: "its time has not come", over: { now: DUE - 1 } },
+  { name: "a new one waits for its first time", over: { schedule: schedule({}, {}, { creationTimestamp: rfc3339(NOW - 10_000) }) } },
+  {
+    name: "a new one whose first time passed while nobody was there",
+    over: { schedule: schedule({}, {}, { creationTimestamp: rfc3339(DUE - HOUR) }) },
+    make: NAME,
+  },
+  { name: "three were missed: one is made", over: { schedule: schedule(promised(DUE - 2 * 24 * HOUR)) }, make: NAME, missed: 2 },
+  { name: "it was made, and nobody wrote that down", over: { backups: [daysAgo(0, "active")] } },
+  { name: "the one before is still being taken", over: { backups: [daysAgo(1, "active")] }, skipped: 1 },
+  { name: "too late", over: { now: DUE + 2 * HOUR, schedule: schedule(undefined, { startingDeadline: "1h" }) }, missed: 1 },
+  { name: "late, and not too late", over: { now: DUE + 2 * HOUR, schedule: schedule(undefined, { startingDeadline: "3h" }) }, make: NAME },
+  { name: "it was edited: the old time does not count", over: { schedule: schedule(undefined, { schedule: "30 5 * * *" }) } },
+  {
+    name: "it was edited, and the time is the same",
+    over: { schedule: schedule(undefined, { retention: 2 }, { generation: 2 }) },
+    make: NAME,
+  },
+  { name: "paused", over: { schedule: schedule(undefined, { paused: true }) }, ready: "SchedulePaused" },
+  { name: "no cron", over: { schedule: schedule(undefined, { schedule: "0 2 *" }) }, ready: "InvalidSchedule", failed: "InvalidSchedule" },
+  { name: "never", over: { schedule: schedule(undefined, { schedule: "0 0 30 2 *" }) }, ready: "NeverFires", failed: "NeverFires" },
+  { name: "its namespace goes", over: { isTerminating: true }, ready: "NamespaceTerminating" },
+  {
+    name: "what it would make cannot be",
+    over: { problems: [{ field: "f", message: "m", remedy: "r", reason: "SpecRefused" }] },
+    ready: "SpecRefused",
+  },
+  {
+    name: "due faster than one is taken",
+    over: {
+      schedule: schedule(promised(DUE), { schedule: "* * * * *" }),
+      backups: [1, 2].map((days) => daysAgo(days, "stored", { completionTime: rfc3339(DUE - days * 24 * HOUR + 90_000) })),
+    },
+    ready: "TooFrequent",
+    failed: "TooFrequent",
+  },
+  {
+    name: "the last one failed: it goes on",
+    over: { backups: [daysAgo(1, "failed"), daysAgo(2)] },
+    make: NAME,
+    ready: "BackupFailed",
+    failed: "BackupFailed",
+  },
+  { name: "the last one is good again", over: { backups: [daysAgo(1), daysAgo(2, "failed")] }, make: NAME },
+  {
+    name: "one that never began is made up for",
+    over: { now: DUE - HOUR, backups: [daysAgo(1, "never-began")] },
+    make: "nightly-20260109020000-again",
+    missed: 1,
+    ready: "BackupFailed",
+    failed: "BackupFailed",
+  },
+];
+describe("a schedule", () => {
+  for (const { name, over, make, missed = 0, skipped = 0, ready = "ScheduleActive", failed = "ScheduleActive" } of cases)
+    test(name, () => {
+      const decision = decided(over);
+      const { create, fields } = decision;
+      assert.deepEqual(
+        [create?.name, fields.missed, fields.skipped, reasonOf(decision, "Ready"), reasonOf(decision, "Failed")],
+        [make, missed, skipped, ready, failed],
+      );
+    });
+
+  test("does not make up for what it missed while it was paused", () => {
+    const paused = decided({ now: DUE - HOUR, schedule: schedule(undefined, { paused: true }) });
+    assert.equal(paused.fields.nextScheduleTime, undefined);
+    const again = decided({ now: DUE + HOUR, schedule: schedule(after(paused)) });
+    assert.deepEqual([again.create, again.fields.nextScheduleTime], [undefined, rfc3339(DUE + 24 * HOUR)]);
+  });
+
+  test("makes up once for one that never began, not again for that one", () => {
+    const first = daysAgo(1, "never-began");
+    const second = { ...first, metadata: { ...first.metadata, name: `${first.metadata.name}-again` } };
+    assert.equal(decided({ now: DUE - HOUR, backups: [first, second] }).create, undefined);
+  });
+
+  test("says what is next and what was last", () => {
+    const { fields } = decided({ backups: [daysAgo(1), daysAgo(2)] });
+    assert.deepEqual(
+      [
+        fields.lastScheduleTime,
+        fields.nextScheduleTime,
+        fields.lastSuccessfulBackupTime,
+        fields.activeBackups,
+        fields.backups,
+        fields.lastProof?.result,
+      ],
+      [rfc3339(DUE), rfc3339(DUE + 24 * HOUR), rfc3339(DUE - 24 * HOUR + 60_000), [NAME], 2, "Proved"],
+    );
+  });
+});
+
+describe("retention of a schedule", () => {
+  const removed = (backups: readonly TalosEtcdBackup[], spec: Partial<TalosEtcdBackupSchedule["spec"]> = {}): readonly string[] =>
+    decided({ now: DUE - HOUR, backups, schedule: schedule(undefined, spec) }).remove.map(({ metadata }) => metadata.name.slice(8, 16));
+
+  test("keeps five by default", () => assert.deepEqual(removed([1, 2, 3, 4, 5, 6].map((days) => daysAgo(days))), ["20260104"]));
+  test("keeps the newest that was proved", () => {
+    const unproved = { conditions: [condition("Ready", "True", "BackupSucceeded"), condition("Proved", "False", "ProofFailed")] };
+    assert.deepEqual(removed([daysAgo(1, "stored", unproved), daysAgo(2), daysAgo(3)], { retention: 1 }), ["20260107"]);
+  });
+  test("leaves alone what is in use", () => {
+    const run = { name: "backup-1", attempt: "1", task: "prove", startedAt: rfc3339(NOW) } as const;
+    assert.deepEqual(removed([daysAgo(1), daysAgo(2, "stored", { run })], { retention: 1 }), []);
+  });
+  test("neither counts nor deletes what another operator took", () => {
+    assert.deepEqual(removed([daysAgo(1), daysAgo(2, "of-others"), daysAgo(3)], { retention: 2 }), []);
+  });
+  test("neither sees what another schedule made", () => {
+    const other = daysAgo(3);
+    const [owner] = other.metadata.ownerReferences ?? [];
+    assert.ok(owner !== undefined);
+    const ofOther = { ...other, metadata: { ...other.metadata, ownerReferences: [{ ...owner, uid: "s-2" }] } };
+    assert.deepEqual(removed([daysAgo(1), ofOther], { retention: 1 }), []);
+  });
+  test("lets failed ones go beyond as many as it keeps", () => {
+    assert.deepEqual(removed([daysAgo(1), daysAgo(2, "failed"), daysAgo(3, "failed")], { retention: 1 }), ["20260107"]);
+  });
+});
+
+describe("proofs of a schedule", () => {
+  const word = (over: Partial<ScheduleSeen>): string | undefined => decided({ now: DUE - HOUR, ...over }).prove?.word;
+  test("are due a day after the last one", () => {
+    assert.equal(word({ backups: [daysAgo(1)] }), undefined);
+    assert.match(word({ backups: [daysAgo(2)] }) ?? "", /^schedule-20260110T010000Z$/);
+  });
+  test("are never due with an interval of 0s", () => {
+    assert.equal(word({ backups: [daysAgo(9)], schedule: schedule(undefined, { drill: { interval: "0s" } }) }), undefined);
+  });
+  test("are asked for by a person, once", () => {
+    const asked = schedule(undefined, {}, { annotations: { [annotations.proveNow]: "now" } });
+    const decision = decided({ now: DUE - HOUR, backups: [daysAgo(1)], schedule: asked });
+    assert.deepEqual([decision.prove?.word, decision.fields.provedNow], ["now", "now"]);
+    const told = schedule(after(decision), {}, { annotations: { [annotations.proveNow]: "now" } });
+    assert.equal(word({ backups: [daysAgo(1)], schedule: told }), undefined);
+  });
+});

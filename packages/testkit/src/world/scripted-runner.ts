@@ -1,0 +1,62 @@
+import type { BackupRunner, RunRequest, RunState } from "@talos-operator/operator";
+import type { Clock } from "@talos-operator/ports";
+
+type Result = NonNullable<Extract<RunState, { readonly kind: "ended" }>["result"]>;
+
+/** A runner whose workers end when a test says so. It outlives operators, as a Job does. */
+export interface ScriptedRunner extends BackupRunner {
+  /** Every run that was begun, in order. */
+  readonly begun: RunRequest[];
+  /** Ends a run; without a result its worker died. */
+  end(name: string, result?: Result): void;
+}
+
+export function createScriptedRunner(clock: Clock): ScriptedRunner {
+  const runs = new Map<string, { readonly request: RunRequest; state: RunState }>();
+  const begun: RunRequest[] = [];
+  return {
+    begun,
+    start: async (request) => {
+      if (runs.has(request.name)) return;
+      begun.push(request);
+      runs.set(request.name, { request, state: { kind: "running", since: clock.now() } });
+    },
+    look: async (name) => runs.get(name)?.state ?? { kind: "absent" },
+    remove: async (name) => void runs.delete(name),
+    list: async () => [...runs].map(([name, { request, state }]) => ({ name, owner: request.owner, hasEnded: state.kind === "ended" })),
+    end(name, result) {
+      const run = runs.get(name);
+      if (run === undefined) throw new RangeError(`no run ${name}`);
+      run.state = { kind: "ended", result, at: clock.now() };
+    },
+  };
+}
+
+/** What a worker tells of a take that went well. */
+export function takenBy({ task }: RunRequest, now: number): Result {
+  if (task.kind !== "take") throw new TypeError(`${task.kind} is no take`);
+  const at = new Date(now).toISOString();
+  const { slot, attempt, source } = task;
+  return {
+    kind: "taken",
+    found: false,
+    proof: { how: "read", on: "writing", weakerBecause: "no-etcd" },
+    facts: {
+      slot,
+      attempt,
+      object: `${task.place.prefix}/${task.owner.namespace}/${task.owner.controlPlane}/${slot}.${attempt}.db.zst`,
+      startedAt: at,
+      endedAt: at,
+      size: 20_512,
+      sha256: "a".repeat(64),
+      storedSize: 4_000,
+      storedSha256: "b".repeat(64),
+      compression: "zstd",
+      encryption: task.recipients.length > 0 ? "age" : "none",
+      revision: 77,
+      totalKey: 40,
+      liveKeys: 30,
+      source: { machine: source.machine, memberId: source.memberId },
+    },
+  };
+}
