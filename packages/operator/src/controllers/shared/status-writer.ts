@@ -207,7 +207,8 @@ function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, said
   const gone = new Set(
     Object.keys(wanted.fields).filter((key) => wanted.fields[key] === undefined && said[key] !== undefined && key in old),
   );
-  const isSame = gone.size === 0 && Object.entries(wanted.fields).every(([key, value]) => value === undefined || isDeepStrictEqual(old[key], value));
+  const isSame =
+    gone.size === 0 && Object.entries(wanted.fields).every(([key, value]) => value === undefined || isDeepStrictEqual(old[key], value));
   if (before !== undefined && isSame && before.conditions === conditions) return before;
   const kept = Object.fromEntries(Object.entries(old).filter(([key]) => !gone.has(key)));
   return { ...kept, ...Object.fromEntries(Object.entries(wanted.fields).filter(([, value]) => value !== undefined)), conditions };
