@@ -12,7 +12,7 @@ import {
   talosEtcdBackupScheduleResource,
   validateBackupScheduleSpec,
 } from "@talos-operator/api";
-import type { BackupOptions, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type { BackupOptions, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import {
   createController,
   deleteExactly,
@@ -25,6 +25,7 @@ import {
 } from "@talos-operator/kube-runtime";
 import type { Controller, Informer, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Telling } from "../../telling/telling.ts";
+import type { BackedUp, BackupFigures } from "../../metrics/backup-figures.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
 import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
@@ -32,6 +33,7 @@ import { pausedCondition } from "../shared/mode.ts";
 import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { isRefusedWrite } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import { controlPlaneNamed } from "../talosetcdbackup/cluster-name.ts";
 import { isStored } from "../talosetcdbackup/decide.ts";
 import { slotTime } from "../talosetcdbackup/slot.ts";
 import { readSchedule } from "./cron.ts";
@@ -50,6 +52,9 @@ export interface ScheduleControllerOptions extends ControllerPorts {
   readonly events: Telling;
   /** What validation of specs knows of this operator. */
   readonly limits: BackupOptions;
+  readonly talosClusters: Informer<TalosCluster>;
+  /** Where figures of backups go; without it nowhere. */
+  readonly backupFigures?: BackupFigures;
 }
 
 /** Makes TalosEtcdBackups at set times, lets go what retention does not keep, and has the newest proved. */
@@ -155,8 +160,11 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
   const tell = async (schedule: TalosEtcdBackupSchedule, decision: ScheduleDecision): Promise<number | undefined> => {
     const status = judgedStatus(schedule, decision.fields, { conditions: decision.conditions, hasOpenEffect: decision.isBusy });
     const again = await statuses.write(schedule, status);
-    if (again === undefined) for (const { reason, note } of decision.news) events.tell(schedule, reason, reason, note);
-    return again;
+    if (again !== undefined) return again;
+    for (const { reason, note } of decision.news) events.tell(schedule, reason, reason, note);
+    const cluster = clusterOfSchedule(schedule, options.talosClusters);
+    if (decision.missed > 0 && cluster !== undefined) options.backupFigures?.missed(cluster, decision.missed);
+    return undefined;
   };
 
   /** Object, manifest and bytes go together: the backup takes its bytes along, which its finalizer waits for. */
@@ -195,4 +203,13 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
       }),
     ],
   });
+}
+
+/** The cluster whose backups a schedule makes; `undefined` while nobody knows its control plane. */
+export function clusterOfSchedule(
+  { metadata, spec }: TalosEtcdBackupSchedule,
+  talosClusters: Informer<TalosCluster>,
+): BackedUp | undefined {
+  const controlPlane = controlPlaneNamed({ metadata, spec: spec.backupTemplate.spec }, talosClusters);
+  return controlPlane === undefined ? undefined : { namespace: metadata.namespace ?? "", controlPlane };
 }

@@ -73,6 +73,8 @@ export interface ScheduleDecision {
   readonly isBusy: boolean;
   readonly news: readonly { readonly reason: EventReason; readonly note: string }[];
   readonly requeueAfterMs: number;
+  /** Times that fell due, began nothing and never will, as this pass found; for the figures. */
+  readonly missed: number;
 }
 
 interface Own {
@@ -124,6 +126,8 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
       ...(again === undefined ? [] : [missedNews(1)]),
       ...removed.map((one) => ({ reason: "BackupRemoved" as const, note: `Retention lets ${one.metadata.name} go.` })),
     ],
+    // One that waited for a disruption until its time was over was counted by whoever waited.
+    missed: turn.missed,
     requeueAfterMs: Math.max(0, Math.min(next === undefined ? LONGEST_SLEEP_MS : next - now, LONGEST_SLEEP_MS)),
   };
 }
