@@ -454,7 +454,7 @@ function afterSuccess(seen: BackupSeen): BackupDecision {
   if (seen.othersRunning >= RUNS_AT_ONCE) return { ...settled, requeueAfterMs: WAIT_MS };
   if (seen.cluster.kind === "not-looked") return { ...settled, requeueAfterMs: LOOK_MS };
   if (seen.needs.kind === "missing") return notProved(seen, seen.needs.message);
-  const id = runId(backup.metadata.uid ?? "", "prove", `${asked}@${status?.nextAttemptTime ?? ""}`);
+  const id = proofId(backup, asked);
   const run: BackupRun = { name: runName(id), attempt: id, task: "prove", startedAt: rfc3339(now) };
   return { ...settled, act: { kind: "begin", run }, fields: { ...settled.fields, run }, requeueAfterMs: LOOK_MS };
 }
@@ -463,7 +463,9 @@ function endOfProof(seen: BackupSeen, run: BackupRun, end: TaskResult | Failure)
   const { backup, now } = seen;
   const at = rfc3339(now);
   const asked = backup.metadata.annotations?.[annotations.proveNow]?.slice(0, 256);
-  const over = { run: undefined, nextAttemptTime: undefined, lastProofTime: at, ...(asked === undefined ? {} : { provedNow: asked }) };
+  // Another word that came while it ran asks for another proof.
+  const isAnswered = asked !== undefined && proofId(backup, asked) === run.attempt;
+  const over = { run: undefined, nextAttemptTime: undefined, lastProofTime: at, ...(isAnswered ? { provedNow: asked } : {}) };
   if ("kind" in end && end.kind === "proved") {
     const wrong = otherFacts(backup, end);
     if (wrong !== undefined) return proofFailed(seen, run, over, `What is stored is not what was recorded: ${wrong}.`);
@@ -478,6 +480,11 @@ function endOfProof(seen: BackupSeen, run: BackupRun, end: TaskResult | Failure)
   const failure =
     "kind" in end ? (end.kind === "failed" ? failureOf(end) : { ...lost(run), message: "The run told a result of another task." }) : end;
   return { ...notProved(seen, failure.message), ended: endedRun(seen, run, "failed", failure.reason) };
+}
+
+/** One try of the proof that a word asked for. */
+function proofId({ metadata, status }: TalosEtcdBackup, word: string): string {
+  return runId(metadata.uid ?? "", "prove", `${word}@${status?.nextAttemptTime ?? ""}`);
 }
 
 function isAboutBytes({ reason }: Extract<TaskResult, { readonly kind: "failed" }>): boolean {
