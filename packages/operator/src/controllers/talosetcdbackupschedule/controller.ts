@@ -37,10 +37,13 @@ import { controlPlaneNamed } from "../talosetcdbackup/cluster-name.ts";
 import { isStored } from "../talosetcdbackup/decide.ts";
 import { slotTime } from "../talosetcdbackup/slot.ts";
 import { readSchedule } from "./cron.ts";
-import { decideSchedule } from "./decide.ts";
+import { backupSpecOf, decideSchedule } from "./decide.ts";
 import type { ScheduleDecision, WantedBackup } from "./decide.ts";
 
 const FIELD_MANAGER = "talos-operator/talosetcdbackupschedule";
+
+/** A race that was lost: the next pass comes so soon. Milliseconds. */
+const AGAIN_MS = 500;
 
 /** A creation that was refused is tried again after this. Milliseconds. */
 const REFUSED_AGAIN_MS = 30_000;
@@ -95,11 +98,17 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
       const refusal = await create(schedule, decision.create, context);
       if (refusal !== undefined) return refused(schedule, decision, refusal);
     }
+    for (const backup of decision.fit)
+      // Whoever changed it meanwhile may have begun it: it is decided about anew.
+      if (!(await fit(schedule, backup, context))) return { requeueAfterMs: AGAIN_MS };
     // Before the status says that it was asked for: who dies in between asks once more, in the same word.
     if (decision.prove !== undefined) {
       const { backup, word } = decision.prove;
       const metadata = { uid: backup.metadata.uid, annotations: { [annotations.proveNow]: word } };
-      const stored = await made.patch(backup.metadata, { type: "merge", value: { metadata } });
+      // An identity that the schedule was given since.
+      const { drill } = backupSpecOf(schedule);
+      const spec = drill === undefined ? {} : { spec: { drill } };
+      const stored = await made.patch(backup.metadata, { type: "merge", value: { metadata, ...spec } });
       context.wrote(backups, stored);
     }
     const again = await tell(schedule, decision);
@@ -114,8 +123,7 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
     { name, at }: WantedBackup,
     context: ReconcileContext,
   ): Promise<string | undefined> => {
-    const { metadata: marks, spec: template } = spec.backupTemplate;
-    const identity = spec.drill?.identitySecretRef;
+    const marks = spec.backupTemplate.metadata;
     const wanted: TalosEtcdBackup = {
       apiVersion: "talos.alperen.cloud/v1alpha1",
       kind: "TalosEtcdBackup",
@@ -126,7 +134,7 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
         annotations: { ...marks?.annotations, [annotations.backupSlot]: slotTime(at) },
         ownerReferences: [controllerReference({ apiVersion, kind, metadata })],
       },
-      spec: { ...template, ...(template.drill === undefined && identity !== undefined ? { drill: { identitySecretRef: identity } } : {}) },
+      spec: backupSpecOf({ apiVersion, kind, metadata, spec }),
     };
     try {
       context.wrote(backups, await made.create(wanted));
@@ -138,6 +146,21 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
         return `TalosEtcdBackup ${name} is there and another's.`;
       }
       if (isRefusedWrite(thrown)) return thrown.message;
+      throw thrown;
+    }
+  };
+
+  /** @returns false where somebody was faster */
+  const fit = async (schedule: TalosEtcdBackupSchedule, backup: TalosEtcdBackup, context: ReconcileContext): Promise<boolean> => {
+    const operations = [
+      { op: "replace", path: "/metadata/resourceVersion", value: backup.metadata.resourceVersion },
+      { op: "replace", path: "/spec", value: backupSpecOf(schedule) },
+    ] as const;
+    try {
+      context.wrote(backups, await made.patch(backup.metadata, { type: "json", operations }));
+      return true;
+    } catch (thrown) {
+      if (isConflict(thrown) || isNotFound(thrown)) return false;
       throw thrown;
     }
   };
