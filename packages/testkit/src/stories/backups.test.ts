@@ -2,15 +2,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import {
+  annotations,
   clusterRecordResource,
   crds,
   findCondition,
   finalizers,
   talosClusterResource,
+  talosControlPlaneResource,
   talosEtcdBackupResource,
   talosEtcdBackupScheduleResource,
 } from "@talos-operator/api";
-import type { ClusterRecord, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type { ClusterRecord, TalosCluster, TalosControlPlane, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createKubeClient, createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
@@ -189,6 +191,55 @@ describe("backups of a cluster with three control planes", async () => {
     const five = await begun("fifth");
     runner.end(five.name, takenBy(five, time.clock.now()));
     await until("Ready", async () => (await reason("fifth")) === "BackupSucceeded", 30);
+  });
+
+  test("keys of a store that are renewed while a run uses them reach its worker, and are read no more once it ended", async () => {
+    const secrets = client.resource<KubeObject & { readonly data?: Record<string, string> }>(secretType);
+    const keys = (id: string) => ({
+      id: Buffer.from(id).toString("base64"),
+      secret: Buffer.from("not-to-be-told-in-any-place").toString("base64"),
+    });
+    const metadata = { namespace, name: "store" };
+    await secrets.create({ apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: keys("one") } as KubeObject);
+    const key = (name: string) => ({ name: "store", key: name });
+    const s3 = { bucket: "etcd-backups", region: "eu-central-1", accessKeyID: key("id"), secretAccessKey: key("secret") };
+    await ask("renewed", { backupStorage: { s3 } });
+    const run = await begun("renewed");
+    assert.equal(run.secrets.store?.accessKeyID, "one");
+    await secrets.patch(metadata, { type: "merge", value: { data: keys("two") } });
+    await until("they are there", async () => runner.renewed.at(-1)?.store.accessKeyID === "two", 60);
+    runner.end(run.name, takenBy(run, time.clock.now()));
+    await until("Ready", async () => (await reason("renewed")) === "BackupSucceeded", 30);
+    const { length } = runner.renewed;
+    await time.advance(120_000);
+    assert.deepEqual([runner.renewed.length, runner.renewed.every(({ name }) => name === run.name)], [length, true]);
+  });
+
+  test("a cluster that is paused is backed up all the same: it is only read", async () => {
+    const controlPlanes = client.resource<TalosControlPlane>(talosControlPlaneResource);
+    const mode = (value: string | null) =>
+      controlPlanes.patch(
+        { namespace, name: "demo" },
+        { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: value } } } },
+      );
+    await mode("disable");
+    await until(
+      "it is paused",
+      async () => findCondition((await controlPlanes.get({ namespace, name: "demo" })).status?.conditions, "Paused")?.status === "True",
+      60,
+    );
+    await ask("paused");
+    const run = await begun("paused");
+    runner.end(run.name, takenBy(run, time.clock.now()));
+    await until("Ready", async () => (await reason("paused")) === "BackupSucceeded", 30);
+    // A process that begins while it is paused has to look first.
+    await end();
+    begin();
+    await ask("paused-and-begun-anew");
+    const second = await begun("paused-and-begun-anew");
+    runner.end(second.name, takenBy(second, time.clock.now()));
+    await until("Ready", async () => (await reason("paused-and-begun-anew")) === "BackupSucceeded", 60);
+    await mode(null);
   });
 
   test("no control plane is begun to be disturbed while one is taken, and is afterwards", async () => {
