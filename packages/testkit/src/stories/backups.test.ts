@@ -33,6 +33,7 @@ const crdType = {
   namespaced: false,
 };
 const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
+const eventType = { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true };
 const namespace = "default";
 const logged: string[] = [];
 const write = (...words: readonly unknown[]): void => void logged.push(JSON.stringify(words));
@@ -339,6 +340,52 @@ describe("backups of a cluster with three control planes", async () => {
     const before = runner.begun.length;
     await time.advance(1_800_000);
     assert.equal(runner.begun.length, before);
+  });
+
+  test("a proof that does not hold is told by the backup, its schedule, an event and a figure, until one holds again", async () => {
+    const schedules = client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
+    const { items } = await backups.list({ namespace });
+    const [newest] = items
+      .filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === "often")
+      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? 1 : -1));
+    assert.ok(newest !== undefined);
+    const { name } = newest.metadata;
+    const proved = async () => (await schedules.get({ namespace, name: "often" })).status;
+    const figure = (): string | undefined => seriesOf("talos_operator_backup_proof_failed")[0]?.split(" ").at(-1);
+    const prove = async (word: string, result: Parameters<typeof runner.end>[1]): Promise<void> => {
+      const before = runsOf(name).length;
+      await schedules.patch(
+        { namespace, name: "often" },
+        { type: "merge", value: { metadata: { annotations: { [annotations.proveNow]: word } } } },
+      );
+      const run = await begun(name, before + 1);
+      assert.equal(run.task.kind, "prove");
+      runner.end(run.name, result);
+      await until(
+        "the schedule has heard",
+        async () =>
+          (await proved())?.lastProof?.at === (await read(name))?.status?.lastProofTime && (await read(name))?.status?.run === undefined,
+        60,
+      );
+    };
+    await prove("1", { kind: "failed", reason: "proof-failed", message: "Byte 4711 differs.", mayRepeat: false });
+    assert.deepEqual([await reason(name, "Proved"), await reason(name)], ["ProofFailed", "BackupSucceeded"]);
+    const status = await proved();
+    assert.deepEqual([status?.lastProof?.result, findCondition(status?.conditions, "Proved")?.reason], ["Failed", "ProofFailed"]);
+    assert.match(findCondition(status?.conditions, "Proved")?.message ?? "", new RegExp(`^${name}: Byte 4711 differs`));
+    const events = (
+      await client
+        .resource<KubeObject & { readonly reason?: string; readonly regarding?: { readonly name?: string } }>(eventType)
+        .list({ namespace })
+    ).items;
+    assert.ok(events.some(({ reason: why, regarding }) => why === "ProofFailed" && regarding?.name === name));
+    assert.equal(figure(), "1");
+    const take = runsOf(name).find(({ task }) => task.kind === "take");
+    assert.ok(take !== undefined);
+    const taken = takenBy(take, time.clock.now());
+    assert.ok(taken.kind === "taken");
+    await prove("2", { kind: "proved", facts: taken.facts, proof: { how: "restored", on: "store" } });
+    assert.deepEqual([await reason(name, "Proved"), (await proved())?.lastProof?.result, figure()], ["Restored", "Proved", "0"]);
   });
 
   test("every metric of backups that an alert or the dashboard asks for is shown, with the reasons that it asks for", () => {
