@@ -71,8 +71,8 @@ export interface StoryOptions {
   readonly log?: Logger;
   /** Where the operator keeps its figures. Default: nowhere. */
   readonly metrics?: MetricsRegistry;
-  /** How backups are taken, by an operator that has this way to the API. Default: their controllers are not started. */
-  readonly backups?: (kube: KubeTransport) => BackupDependencies;
+  /** How backups are taken, with the operator's own client. Default: not at all. */
+  readonly backups?: (client: KubeClient) => BackupDependencies;
   /** Kinds that are installed. Default: ours. */
   readonly crds?: readonly CustomResourceDefinition[];
 }
@@ -244,11 +244,11 @@ export async function createStory(options: StoryOptions): Promise<Story> {
       );
       const operator = createOperator({
         kube: own,
-        ...(options.backups === undefined ? {} : { backups: options.backups(own) }),
         talos: mortalTalos(dialer, life),
         workloads: mortalWorkloads(workloads.dialer, life, workloadWrites),
         ...(options.files === undefined ? {} : { files: options.files }),
         ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+        ...(options.backups === undefined ? {} : { backups: options.backups(createKubeClient(own)) }),
         names: { resolve: async (name) => options.names?.get(name) ?? [] },
         clock,
         timers: mortalTimers(time.timers, life),
