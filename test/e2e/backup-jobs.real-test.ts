@@ -72,7 +72,9 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
       await world.kubectl("wait", "--for=condition=Ready", ...names.map((name) => `teb/${name}`), READY_WITHIN);
     } catch (error) {
       const workers = world.kubelet.runs.map(({ backup: of, output }) => `=== worker of ${of}\n${output()}`);
-      process.stderr.write(`${await world.kubectl("get", "teb", "-o", "yaml")}\n${workers.join("\n")}\n=== manager\n${world.logs().slice(-10_000)}\n`);
+      process.stderr.write(
+        `${await world.kubectl("get", "teb", "-o", "yaml")}\n${workers.join("\n")}\n=== manager\n${world.logs().slice(-10_000)}\n`,
+      );
       throw error;
     }
   };
@@ -89,7 +91,16 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     until(
       "no Job, no pod and no Secret of a run is left",
       async () => {
-        const left = await world.kubectl("get", "jobs,pods,secrets", "-n", NAMESPACE, "-l", "talos-operator.dev/component=backup", "-o", "name");
+        const left = await world.kubectl(
+          "get",
+          "jobs,pods,secrets",
+          "-n",
+          NAMESPACE,
+          "-l",
+          "talos-operator.dev/component=backup",
+          "-o",
+          "name",
+        );
         return left.trim() === "";
       },
       60_000,
@@ -129,8 +140,24 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     const { metadata: _own, status: _told, ...pod } = (ran?.object ?? {}) as { metadata?: object; status?: object; spec: object };
     const dry = async (spec: object): Promise<string> => {
       const file = join(world.folder, "pod.json");
-      writeFileSync(file, JSON.stringify({ ...pod, apiVersion: "v1", kind: "Pod", metadata: { name: "x", namespace: NAMESPACE }, spec: { ...pod.spec, ...spec } }));
-      const { stdout, stderr } = await run(tool("kubectl"), ["--kubeconfig", join(world.folder, "api/kubeconfig"), "create", "--dry-run=server", "-f", file]);
+      writeFileSync(
+        file,
+        JSON.stringify({
+          ...pod,
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name: "x", namespace: NAMESPACE },
+          spec: { ...pod.spec, ...spec },
+        }),
+      );
+      const { stdout, stderr } = await run(tool("kubectl"), [
+        "--kubeconfig",
+        join(world.folder, "api/kubeconfig"),
+        "create",
+        "--dry-run=server",
+        "-f",
+        file,
+      ]);
       return stdout + stderr;
     };
     assert.match(await dry({ nodeName: undefined }), /pod\/x created/);
@@ -176,16 +203,22 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
 
   it("an operator that is killed in the middle finds its worker again, at work or done", async () => {
     for (const [name, goesOn] of [
-      ["operator-killed-at-work", async (release: () => void) => {
-        world.startManager();
-        await until("the next operator leads", () => (world.logs().match(/Became leader/g)?.length ?? 0) >= 2, 60_000);
-        release();
-      }],
-      ["operator-killed-done", async (release: () => void) => {
-        release();
-        await until("the worker told its result to nobody", () => runsOf(name)[0]?.hasEnded === true, 60_000);
-        world.startManager();
-      }],
+      [
+        "operator-killed-at-work",
+        async (release: () => void) => {
+          world.startManager();
+          await until("the next operator leads", () => (world.logs().match(/Became leader/g)?.length ?? 0) >= 2, 60_000);
+          release();
+        },
+      ],
+      [
+        "operator-killed-done",
+        async (release: () => void) => {
+          release();
+          await until("the worker told its result to nobody", () => runsOf(name)[0]?.hasEnded === true, 60_000);
+          world.startManager();
+        },
+      ],
     ] as const) {
       let isAtWork = false;
       const held = Promise.withResolvers<void>();
@@ -251,7 +284,10 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     assert.match(proved?.message ?? "", /is not what was stored: the SHA-256/);
     await until(
       "the event is there",
-      async () => (await world.kubectl("get", "events", "-o", "custom-columns=O:.regarding.name,N:.involvedObject.name,R:.reason")).includes("ProofFailed"),
+      async () =>
+        (await world.kubectl("get", "events", "-o", "custom-columns=O:.regarding.name,N:.involvedObject.name,R:.reason")).includes(
+          "ProofFailed",
+        ),
       30_000,
     );
   });
@@ -272,7 +308,14 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
       for (const text of secretTexts(JSON.parse(files["secrets.json"] ?? "{}"))) secrets.add(text);
     assert.ok(secrets.size > 30);
     const shown: Readonly<Record<string, string>> = {
-      "objects for everybody": await world.kubectl("get", "teb,events,clusterrecords,jobs,pods", "-A", "-o", "json", "--show-managed-fields"),
+      "objects for everybody": await world.kubectl(
+        "get",
+        "teb,events,clusterrecords,jobs,pods",
+        "-A",
+        "-o",
+        "json",
+        "--show-managed-fields",
+      ),
       manager: world.logs(),
       "manifests in the store": world.store
         .objects()

@@ -95,14 +95,16 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
   const mount = async (pod: Pod): Promise<ReadonlyMap<string, string> | undefined> => {
     const folders = new Map<string, string>();
     for (const { name, secret, persistentVolumeClaim } of pod.spec.volumes) {
-      const path = persistentVolumeClaim === undefined ? join(folder, pod.metadata?.uid ?? "", name) : claims[persistentVolumeClaim.claimName];
+      const path =
+        persistentVolumeClaim === undefined ? join(folder, pod.metadata?.uid ?? "", name) : claims[persistentVolumeClaim.claimName];
       if (path === undefined) throw new Error(`no volume is behind the claim ${persistentVolumeClaim?.claimName}`);
       mkdirSync(path, { recursive: true });
       folders.set(name, path);
       if (secret === undefined) continue;
       const found = await secrets.tryGet({ namespace, name: secret.secretName });
       if (found === undefined) return undefined;
-      for (const [file, value] of Object.entries(found.data ?? {})) writeFileSync(join(path, file), Buffer.from(value, "base64"), { mode: 0o440 });
+      for (const [file, value] of Object.entries(found.data ?? {}))
+        writeFileSync(join(path, file), Buffer.from(value, "base64"), { mode: 0o440 });
     }
     return folders;
   };
@@ -149,7 +151,13 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
     const exitCode = code ?? 128 + (signal === "SIGKILL" ? 9 : 15);
     const told = readFileSync(message).subarray(0, MESSAGE_BYTES).toString();
     const finishedAt = new Date().toISOString();
-    const terminated = { exitCode, reason: exitCode === 0 ? "Completed" : "Error", startedAt, finishedAt, ...(told === "" ? {} : { message: told }) };
+    const terminated = {
+      exitCode,
+      reason: exitCode === 0 ? "Completed" : "Error",
+      startedAt,
+      finishedAt,
+      ...(told === "" ? {} : { message: told }),
+    };
     await tell(pod, { phase: exitCode === 0 ? "Succeeded" : "Failed", ...containerStatus({ terminated }) });
     run.told = told;
     run.hasEnded = true;
@@ -175,7 +183,12 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
           known.add(uid);
           // As a scheduler does: from now on the pod goes only when its kubelet says so.
           const target = { apiVersion: "v1", kind: "Node", name: "kubelet-of-the-test" };
-          await pods.createSubresource({ namespace, name }, "binding", { apiVersion: "v1", kind: "Binding", metadata: { namespace, name }, target } as KubeObject);
+          await pods.createSubresource({ namespace, name }, "binding", {
+            apiVersion: "v1",
+            kind: "Binding",
+            metadata: { namespace, name },
+            target,
+          } as KubeObject);
           ends.push(play(pod));
         }
       }
@@ -198,7 +211,12 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
 }
 
 /** Paths of a container as those of this machine. */
-function inside(arg: string, { volumeMounts, terminationMessagePath }: Container, folders: ReadonlyMap<string, string>, message: string): string {
+function inside(
+  arg: string,
+  { volumeMounts, terminationMessagePath }: Container,
+  folders: ReadonlyMap<string, string>,
+  message: string,
+): string {
   const at = arg.indexOf("=") + 1;
   const path = arg.slice(at);
   if (path === terminationMessagePath) return arg.slice(0, at) + message;

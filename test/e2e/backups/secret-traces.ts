@@ -36,7 +36,9 @@ export function findTraces(bytes: Uint8Array, secrets: readonly string[]): reado
 /** How a text looks inside of a longer one: three ways, by what stands before it, without the digits that its neighbours share. */
 function inBase64(secret: string): readonly string[] {
   return [0, 1, 2].flatMap((before) => {
-    const digits = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]).toString("base64").replaceAll("=", "");
+    const digits = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
+      .toString("base64")
+      .replaceAll("=", "");
     const whole = digits.slice(before === 0 ? 0 : before + 1, -1);
     return whole.length >= SHORTEST ? [whole, whole.replaceAll("+", "-").replaceAll("/", "_")] : [];
   });

@@ -48,7 +48,9 @@ interface Deployment {
   readonly kind: string;
   readonly spec: {
     readonly template: {
-      readonly spec: { readonly containers: readonly { readonly args: readonly string[]; readonly env: readonly { name: string; value?: string }[] }[] };
+      readonly spec: {
+        readonly containers: readonly { readonly args: readonly string[]; readonly env: readonly { name: string; value?: string }[] }[];
+      };
     };
   };
 }
@@ -59,13 +61,17 @@ export async function startBackupWorld(): Promise<BackupWorld> {
   const api = join(folder, "api");
   mkdirSync(api);
   const kubeconfig = join(api, "kubeconfig");
-  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 90_000 });
+  const kubectl = (...args: string[]): Promise<string> =>
+    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 90_000 });
   const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
   const controllers = "job-controller,garbage-collector-controller,serviceaccount-controller,ttl-after-finished-controller";
   started.defer(async () => void (await run("bash", ["hack/tools/stop-apiserver.sh", api], { env: scripts })));
   const [store] = await Promise.all([
     startVersitygw(folder),
-    must("bash", ["hack/tools/start-apiserver.sh", api], { env: { ...scripts, KCM: "1", KCM_CONTROLLERS: controllers }, timeoutMs: 120_000 }),
+    must("bash", ["hack/tools/start-apiserver.sh", api], {
+      env: { ...scripts, KCM: "1", KCM_CONTROLLERS: controllers },
+      timeoutMs: 120_000,
+    }),
   ]);
   started.defer(() => store.kill());
   const gate = await startStoreGate(store.port);
@@ -81,7 +87,10 @@ export async function startBackupWorld(): Promise<BackupWorld> {
   await kubectl("apply", "-f", manifests);
   await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
   const managerConfig = join(folder, "manager.kubeconfig");
-  writeFileSync(managerConfig, await kubeconfigOf(kubeconfig, await kubectl("create", "token", "talos-operator-controller-manager", "-n", NAMESPACE)));
+  writeFileSync(
+    managerConfig,
+    await kubeconfigOf(kubeconfig, await kubectl("create", "token", "talos-operator-controller-manager", "-n", NAMESPACE)),
+  );
 
   const { config } = await loadKubeconfig({ path: kubeconfig });
   const transport = createHttpsTransport({ ...config, userAgent: "kubelet" });
@@ -128,7 +137,9 @@ export async function startBackupWorld(): Promise<BackupWorld> {
 }
 
 /** What genuine helm makes of the chart, and what a pod of it would be started with. */
-async function installed(port: number): Promise<{ readonly text: string; readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv }> {
+async function installed(
+  port: number,
+): Promise<{ readonly text: string; readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv }> {
   const values = [
     "crds.install=false",
     "metrics.enabled=false",
@@ -141,7 +152,15 @@ async function installed(port: number): Promise<{ readonly text: string; readonl
     "extraArgs={--allow-loopback-machines}",
   ];
   await must(tool("helm"), ["lint", "--strict", "charts/talos-operator", "--set", values.join(",")]);
-  const text = await must(tool("helm"), ["template", "talos-operator", "charts/talos-operator", "-n", NAMESPACE, "--set", values.join(",")]);
+  const text = await must(tool("helm"), [
+    "template",
+    "talos-operator",
+    "charts/talos-operator",
+    "-n",
+    NAMESPACE,
+    "--set",
+    values.join(","),
+  ]);
   const objects = parseKubernetesYaml(text) as readonly (Deployment | null)[];
   const container = objects.find((one) => one?.kind === "Deployment")?.spec.template.spec.containers[0];
   assert.ok(container !== undefined);
