@@ -59,7 +59,7 @@ export async function runBackupWorker(flags: FlagValues, { signal, stderr }: Com
 /** Whoever forked this process is gone: nobody asks for the answer any more. Aborts never in a process that nobody forked. */
 function untilOrphaned(): AbortSignal {
   const orphaned = new AbortController();
-  if (process.connected === true) process.once("disconnect", () => orphaned.abort());
+  if (process.connected) process.once("disconnect", () => orphaned.abort());
   return orphaned.signal;
 }
 
