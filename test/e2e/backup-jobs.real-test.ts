@@ -202,23 +202,19 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
   });
 
   it("an operator that is killed in the middle finds its worker again, at work or done", async () => {
+    const first = async (release: () => void): Promise<void> => {
+      world.startManager();
+      await until("the next operator leads", () => (world.logs().match(/Became leader/g)?.length ?? 0) >= 2, 60_000);
+      release();
+    };
+    const second = async (release: () => void): Promise<void> => {
+      release();
+      await until("the worker told its result to nobody", () => runsOf("operator-killed-done")[0]?.hasEnded === true, 60_000);
+      world.startManager();
+    };
     for (const [name, goesOn] of [
-      [
-        "operator-killed-at-work",
-        async (release: () => void) => {
-          world.startManager();
-          await until("the next operator leads", () => (world.logs().match(/Became leader/g)?.length ?? 0) >= 2, 60_000);
-          release();
-        },
-      ],
-      [
-        "operator-killed-done",
-        async (release: () => void) => {
-          release();
-          await until("the worker told its result to nobody", () => runsOf(name)[0]?.hasEnded === true, 60_000);
-          world.startManager();
-        },
-      ],
+      ["operator-killed-at-work", first],
+      ["operator-killed-done", second],
     ] as const) {
       let isAtWork = false;
       const held = Promise.withResolvers<void>();

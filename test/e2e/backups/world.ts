@@ -62,7 +62,7 @@ export async function startBackupWorld(): Promise<BackupWorld> {
   mkdirSync(api);
   const kubeconfig = join(api, "kubeconfig");
   const kubectl = (...args: string[]): Promise<string> =>
-    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 90_000 });
+    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 200_000 });
   const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
   const controllers = "job-controller,garbage-collector-controller,serviceaccount-controller,ttl-after-finished-controller";
   started.defer(async () => void (await run("bash", ["hack/tools/stop-apiserver.sh", api], { env: scripts })));
