@@ -120,12 +120,12 @@ const otherColumns = new Set(
   ),
 );
 
-/** Our columns as they were published, where the differences allow it: other paths are taken back, and columns of ours are left out. */
+/** Our columns as they were published, where the differences allow it: other paths and types are taken back, and columns of ours are left out. */
 function publishedColumns(kind: string, ours: readonly PrinterColumn[], published: readonly PrinterColumn[]): readonly PrinterColumn[] {
   return ours.flatMap((column, index) => {
     if (!otherColumns.has(`${kind} ${column.name}`)) return [column];
     const known = published[index];
-    return known?.name === column.name ? [{ ...column, jsonPath: known.jsonPath }] : [];
+    return known?.name === column.name ? [{ ...column, jsonPath: known.jsonPath, type: known.type }] : [];
   });
 }
 

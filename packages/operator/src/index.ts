@@ -3,6 +3,7 @@ export type { Operator, OperatorHealth } from "./operator.ts";
 export type { BackupDependencies, LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
 export { createJobRunner } from "./backups/job-runner.ts";
 export type { JobRunnerOptions } from "./backups/job-runner.ts";
+export { readResult } from "./backups/job.ts";
 export type { JobSettings } from "./backups/job.ts";
 export { BEGINS_WITHIN_MS, runId, runName } from "./backups/runner.ts";
 export type { BackupRunner, ListedRun, RunOwner, RunRequest, RunState, RunTask } from "./backups/runner.ts";

@@ -30,6 +30,7 @@ import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
+import { noRunner } from "./backups/no-runner.ts";
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
 import { createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
@@ -64,7 +65,7 @@ export type OperatorHealth = ManagerHealth;
  */
 const WATCH_TIMEOUT_S = 600;
 
-/** The operator: caches, leader election, six controllers, and those of backups where there is a runner. */
+/** The operator: caches, leader election, six controllers, and those of backups where they are asked for. */
 export interface Operator {
   /** Works until `signal` aborts; resolves when the last pass has ended and the lease is released. Call it once. */
   run(signal: AbortSignal): Promise<void>;
@@ -217,12 +218,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       ...(results === undefined ? {} : { results }),
     });
     const { runner, backupDirectory, ...allowed } = dependencies.backups ?? {};
-    const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined };
+    const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined, hasWorkers: runner !== undefined };
     const ofBackups =
-      runner === undefined || backups === undefined || schedules === undefined
+      backups === undefined || schedules === undefined
         ? []
         : [
-            createBackupController({ ...shared, backups, runner, brain, keys, leading, events, limits }),
+            createBackupController({ ...shared, backups, runner: runner ?? noRunner, brain, keys, leading, events, limits }),
             createScheduleController({ ...shared, schedules, backups, events, limits }),
           ];
     current = brain;

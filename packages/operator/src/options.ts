@@ -31,7 +31,7 @@ export interface OperatorDependencies {
   readonly random: RandomSource;
   readonly keys: Keys;
   readonly log: Logger;
-  /** How backups are taken; without it their controllers are not started. */
+  /** Backups of etcd; without it their controllers are not started. */
   readonly backups?: BackupDependencies;
   /** Where figures go; without it none are kept. */
   readonly metrics?: MetricsRegistry;
@@ -42,7 +42,8 @@ export interface OperatorDependencies {
 
 /** What backups need beside the rest. */
 export interface BackupDependencies {
-  readonly runner: BackupRunner;
+  /** Starts workers. Default: none, and every backup says so. */
+  readonly runner?: BackupRunner;
   /** `--allow-insecure-object-storage`: http, and certificates that nobody checks. Default: false. */
   readonly allowInsecureObjectStorage?: boolean;
   /** Hosts with port for which that holds all the same: the demo's own endpoint. Default: none. */

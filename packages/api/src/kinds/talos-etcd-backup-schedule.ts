@@ -143,7 +143,8 @@ export const talosEtcdBackupScheduleKind: KindDefinition = {
   printerColumns: [
     { name: "Schedule", type: "string", jsonPath: ".spec.schedule" },
     { name: "Last Backup", type: "date", jsonPath: ".status.lastSuccessfulBackupTime" },
-    { name: "Next Backup", type: "date", jsonPath: ".status.nextScheduleTime" },
+    // A column of dates shows how long ago something was, and what is to come as <invalid>.
+    { name: "Next Backup", type: "string", jsonPath: ".status.nextScheduleTime" },
     { name: "Paused", type: "boolean", jsonPath: ".spec.paused" },
     readyColumn,
     { name: "Backups", type: "integer", jsonPath: ".status.backups" },

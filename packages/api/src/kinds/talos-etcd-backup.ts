@@ -154,7 +154,7 @@ export const talosEtcdBackupKind: KindDefinition = {
     readyColumn,
     { name: "Size", type: "integer", jsonPath: ".status.size" },
     { name: "Revision", type: "integer", jsonPath: ".status.revision" },
-    { name: "Proved", type: "string", jsonPath: ".status.proof.how" },
+    { name: "Proved", type: "string", jsonPath: '.status.conditions[?(@.type=="Proved")].reason' },
     { name: "Cluster", type: "string", jsonPath: ".status.controlPlane", priority: 1 },
     { name: "Place", type: "string", jsonPath: ".status.place", priority: 1 },
   ],

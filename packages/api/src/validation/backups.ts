@@ -18,6 +18,8 @@ export interface BackupOptions extends HostOptions {
   readonly insecureHosts?: readonly string[];
   /** The operator has a `--backup-directory`. Default: false. */
   readonly hasDirectory?: boolean;
+  /** The operator can start workers. Default: true. */
+  readonly hasWorkers?: boolean;
 }
 
 /** Longest prefix of keys: an S3 key has 1,024 bytes, and namespace, name, slot and attempt follow. */
@@ -33,6 +35,15 @@ export function validateBackupSpec(spec: TalosEtcdBackupSpec, options: BackupOpt
   const { talosControlPlaneRef, clusterRef, backupStorage, encryption, retention, drill, timeout, maxSize } = spec;
   const reference = clusterRef ?? talosControlPlaneRef;
   return [
+    ...(options.hasWorkers === false
+      ? [
+          refused(
+            field,
+            "the operator has nothing that backups could be taken with",
+            "Start it with BACKUP_JOB (docs/reference/environment.md)",
+          ),
+        ]
+      : []),
     ...(reference?.name === undefined || reference.name === ""
       ? [
           refused(

@@ -102,6 +102,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
+/** A key, a file or an address at the beginning is left as it is written. */
 function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return !/^[a-z]+[ ,]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }

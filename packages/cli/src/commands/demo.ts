@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command.ts";
+import { localBackupFlags } from "../settings/backup-flags.ts";
 import { dataDirFlag, listenFlag } from "./shared-flags.ts";
 
 /** Below 127.1.0.100, where the example's cluster endpoint is. */
@@ -38,6 +39,7 @@ export const demoCommand: CommandSpec = {
     dataDirFlag,
     { name: "persist", kind: "boolean", summary: "keep nothing but the kubeconfigs: the next start begins anew", default: true },
     listenFlag,
+    ...localBackupFlags,
   ],
   run: async (flags, context) => {
     // Loading takes seconds where nothing is cached: whoever waits reads at once what is coming.

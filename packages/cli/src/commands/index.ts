@@ -1,6 +1,7 @@
 import type { CommandSpec } from "../command.ts";
 import { apiserverCommand } from "./apiserver.ts";
 import { backupInspectCommand } from "./backup-inspect.ts";
+import { backupWorkerCommand } from "./backup-worker.ts";
 import { configDiffCommand } from "./config-diff.ts";
 import { configEffectsCommand } from "./config-effects.ts";
 import { configGenerateCommand } from "./config-generate.ts";
@@ -28,6 +29,7 @@ export const commands: readonly CommandSpec[] = [
   whyCommand,
   planCommand,
   backupInspectCommand,
+  backupWorkerCommand,
   secretsGenerateCommand,
   secretsFromConfigCommand,
   configGenerateCommand,

@@ -11,6 +11,7 @@ import { exampleManifest } from "../process/example.ts";
 import { openFolderLog } from "../process/folder-log.ts";
 import { accessHints, closingHints, shellPath, type StartedAs } from "../process/hints.ts";
 import { readListen } from "../process/listen.ts";
+import { openLocalBackups } from "../process/local-backups.ts";
 import { GOAL_KINDS } from "../process/look-at-clusters.ts";
 import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
@@ -61,6 +62,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     keys,
     log,
     compositions,
+    backups: openLocalBackups(flags, { runs: folder.file("backup-runs"), directory: folder.file("backups"), log }),
     startSurroundings: async (client) => {
       const talosVersion = requiredString(flags, "talos-version");
       context.stderr.write(`The Kubernetes API answers; ${addresses.length} machines boot ...\n`);

@@ -1,17 +1,23 @@
-import { createX509Keys, systemRandom } from "@talos-operator/adapters";
+import { createX509Keys, systemRandom, systemTimers } from "@talos-operator/adapters";
 import { isDnsLabel } from "@talos-operator/api";
-import { createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
+import { createKubeClient, createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
-import { hostname } from "node:os";
+import { createJobRunner } from "@talos-operator/operator";
+import type { KubeTransport, Logger } from "@talos-operator/ports";
+import { mkdtempSync, rmSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import { commaSeparated } from "../comma-separated.ts";
-import { booleanFlag, numberFlag, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, givenString, numberFlag, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { compositionOptions, filesOf } from "../process/composition-settings.ts";
+import { openLocalBackups, type LocalBackups } from "../process/local-backups.ts";
 import { startOperator } from "../process/operator-process.ts";
 import { openLog } from "../process/operator-log.ts";
 import { startProbes } from "../process/probes.ts";
 import { openTracing } from "../process/tracing.ts";
 import { untilAborted } from "../process/until-aborted.ts";
+import type { BackupJobSettings } from "../settings/backup-job.ts";
 import { readSettings } from "../settings/read-settings.ts";
 
 /** A new leader takes over within six seconds instead of seventeen, for seven times the renewals. */
@@ -40,6 +46,41 @@ function leaseNamespaceOf(text: string | undefined): string | undefined {
   });
 }
 
+interface Surroundings {
+  readonly kube: KubeTransport;
+  /** Of the operator. */
+  readonly namespace: string;
+  /** It runs on somebody's own machine, with the memory of that. */
+  readonly isLocal: boolean;
+  readonly log: Logger;
+}
+
+/** Jobs where BACKUP_JOB says what they are made of; child processes on a machine that is no pod; else none, and backups say so. */
+function openBackups(flags: FlagValues, job: BackupJobSettings | undefined, { kube, namespace, isLocal, log }: Surroundings): LocalBackups {
+  if (job === undefined && isLocal) {
+    const runs = mkdtempSync(join(tmpdir(), "talos-operator-runs-"));
+    const local = openLocalBackups(flags, { runs, log });
+    return {
+      dependencies: local.dependencies,
+      async close() {
+        await local.close();
+        rmSync(runs, { recursive: true, force: true });
+      },
+    };
+  }
+  const backupDirectory = givenString(flags, "backup-directory");
+  const folder = backupDirectory === undefined ? {} : { backupDirectory };
+  const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom });
+  return {
+    dependencies: {
+      allowInsecureObjectStorage: booleanFlag(flags, "allow-insecure-object-storage"),
+      ...folder,
+      ...(job === undefined ? {} : { runner: createJobRunner({ client, namespace, settings: job, ...folder }) }),
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
 export async function runManager(flags: FlagValues, context: CommandContext): Promise<void> {
   const settings = readSettings(flags, process.env);
   const log = openLog(settings);
@@ -52,6 +93,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
   showProcess(metrics);
   const kube = measuredTransport(createHttpsTransport(config), metrics, new URL(config.server).host);
   const keys = createX509Keys({ rsaPoolSize: numberFlag(flags, "rsa-pool") ?? 0 });
+  const backups = openBackups(flags, settings.values.backupJob, { kube, namespace, isLocal: path !== undefined, log });
   // A key takes about a second of processor time: made before the first cluster asks.
   keys.warm();
   const operator = startOperator({
@@ -60,6 +102,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     log,
     metrics,
     tracing,
+    backups: backups.dependencies,
     ...filesOf(settings.values),
     options: {
       ...compositionOptions(settings.values),
@@ -80,6 +123,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     try {
       await operator.stop();
     } finally {
+      await backups.close();
       await tracing?.close();
     }
     // Last: whoever asks during the shutdown still gets an answer.

@@ -13,6 +13,7 @@ import { parseDurability } from "../process/durability.ts";
 import { openFolderLog } from "../process/folder-log.ts";
 import { accessHints, closingHints, type StartedAs } from "../process/hints.ts";
 import { readListen } from "../process/listen.ts";
+import { openLocalBackups } from "../process/local-backups.ts";
 import { readManifest } from "../process/manifest.ts";
 import { openLog } from "../process/operator-log.ts";
 import { createRecentEvents } from "../process/recent-events.ts";
@@ -47,6 +48,7 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
     keys: createX509Keys({ rsaPoolSize: 1 }),
     log,
     compositions: settings.values,
+    backups: openLocalBackups(flags, { runs: folder.file("backup-runs"), directory: folder.file("backups"), log }),
     tracing,
   });
   const started: StartedAs = { words: process.argv.slice(2), environment: process.env, folder: process.cwd() };

@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command.ts";
+import { localBackupFlags } from "../settings/backup-flags.ts";
 import { dataDirFlag, durabilityFlag, listenFlag, operatorLogLevelFlag } from "./shared-flags.ts";
 
 export const standaloneCommand: CommandSpec = {
@@ -11,6 +12,7 @@ export const standaloneCommand: CommandSpec = {
     { name: "manifest", kind: "string", value: "file", summary: "YAML file with the objects to apply", required: true },
     listenFlag,
     durabilityFlag,
+    ...localBackupFlags,
     operatorLogLevelFlag,
   ],
   run: async (flags, context) => {

@@ -12,7 +12,7 @@ import type {
 import { createNameResolver, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
-import { createOperator, type OperatorHealth, type OperatorOptions } from "@talos-operator/operator";
+import { createOperator, type BackupDependencies, type OperatorHealth, type OperatorOptions } from "@talos-operator/operator";
 import type { OtlpTracing } from "../adapters/otlp-tracing.ts";
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 
@@ -23,6 +23,7 @@ export interface OperatorProcessOptions {
   readonly metrics?: MetricsRegistry;
   /** Where the manifests of Machines go; absent: nowhere. */
   readonly files?: FileTree;
+  readonly backups: BackupDependencies;
   /** Where traces go; absent: nowhere. Given spans, not ended with the operator. */
   readonly tracing?: OtlpTracing | undefined;
   readonly options: OperatorOptions;
@@ -37,7 +38,7 @@ export interface OperatorProcess {
   stop(): Promise<void>;
 }
 
-export function startOperator({ kube, keys, log, metrics, files, tracing, options }: OperatorProcessOptions): OperatorProcess {
+export function startOperator({ kube, keys, log, metrics, files, backups, tracing, options }: OperatorProcessOptions): OperatorProcess {
   const dialer = createGrpcDialer();
   const ports: { clock: Clock; timers: Timers; random: RandomSource; talos: TalosDialer; workloads: WorkloadDialer } = {
     clock: systemClock,
@@ -52,6 +53,7 @@ export function startOperator({ kube, keys, log, metrics, files, tracing, option
     keys,
     log,
     options,
+    backups,
     names: createNameResolver(),
     ...ports,
     ...(metrics === undefined ? {} : { metrics }),

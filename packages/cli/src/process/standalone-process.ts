@@ -6,6 +6,7 @@ import { startOperator, type OperatorProcess } from "./operator-process.ts";
 import { applyManifest } from "./apply-manifest.ts";
 import type { NamedObject } from "./apply-object.ts";
 import { compositionOptions, filesOf, type CompositionSettings } from "./composition-settings.ts";
+import type { LocalBackups } from "./local-backups.ts";
 import type { ManifestObject } from "./manifest.ts";
 
 export interface StandaloneOptions extends EmbeddedApiOptions {
@@ -14,6 +15,8 @@ export interface StandaloneOptions extends EmbeddedApiOptions {
   /** Starts what must be there before the operator looks, once the data folder is this process's own. It is closed after the operator. */
   readonly startSurroundings?: (client: KubeClient) => Promise<{ close(): Promise<void> }>;
   readonly compositions: CompositionSettings;
+  /** Closed after the operator. */
+  readonly backups: LocalBackups;
   /** Where traces go; closed by whoever opened it. */
   readonly tracing?: OtlpTracing | undefined;
 }
@@ -43,6 +46,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     keys: options.keys,
     log: options.log,
     tracing: options.tracing,
+    backups: options.backups.dependencies,
     ...filesOf(options.compositions),
     options: {
       ...compositionOptions(options.compositions),
@@ -60,6 +64,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       try {
         await operator.stop();
       } finally {
+        await options.backups.close();
         await surroundings?.close();
         await api.close();
       }
