@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../command.ts";
 import { apiserverCommand } from "./apiserver.ts";
+import { backupGetCommand } from "./backup-get.ts";
 import { backupInspectCommand } from "./backup-inspect.ts";
 import { backupWorkerCommand } from "./backup-worker.ts";
 import { configDiffCommand } from "./config-diff.ts";
@@ -29,6 +30,7 @@ export const commands: readonly CommandSpec[] = [
   whyCommand,
   planCommand,
   backupInspectCommand,
+  backupGetCommand,
   backupWorkerCommand,
   secretsGenerateCommand,
   secretsFromConfigCommand,
