@@ -2,6 +2,7 @@ import type { CommandSpec } from "../command.ts";
 import { apiserverCommand } from "./apiserver.ts";
 import { backupGetCommand } from "./backup-get.ts";
 import { backupInspectCommand } from "./backup-inspect.ts";
+import { backupListCommand } from "./backup-list.ts";
 import { backupWorkerCommand } from "./backup-worker.ts";
 import { configDiffCommand } from "./config-diff.ts";
 import { configEffectsCommand } from "./config-effects.ts";
@@ -31,6 +32,7 @@ export const commands: readonly CommandSpec[] = [
   planCommand,
   backupInspectCommand,
   backupGetCommand,
+  backupListCommand,
   backupWorkerCommand,
   secretsGenerateCommand,
   secretsFromConfigCommand,

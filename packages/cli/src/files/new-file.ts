@@ -41,7 +41,7 @@ export function createNewFile(path: string, { force }: { readonly force: boolean
     const file = written(openSync(draft, "wx", 0o600), guarded);
     let isNamed = false;
     return {
-      write: file.write,
+      write: (chunk) => file.write(chunk),
       commit() {
         guarded(() => {
           file.commit();
