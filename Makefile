@@ -27,7 +27,7 @@ docker-build: ## the image IMG
 install: ## the CRDs into the cluster of your kubeconfig
 	$(KUBECTL) apply --server-side --force-conflicts -k config/crd
 deploy: ## CRDs, roles and the operator as image IMG
-	$(KUBECTL) kustomize config/default | sed 's|image: ghcr.io/vitistack/talos-operator:.*|image: $(IMG)|' | $(KUBECTL) apply --server-side --force-conflicts -f -
+	$(KUBECTL) kustomize config/default | sed -e 's|image: ghcr.io/vitistack/talos-operator:.*|image: $(IMG)|' -e 's|"image":"ghcr.io/vitistack/talos-operator:[^"]*"|"image":"$(IMG)"|' | $(KUBECTL) apply --server-side --force-conflicts -f -
 undeploy: ## remove the operator and its roles; CRDs, clusters and their namespaces stay
 	$(KUBECTL) delete --ignore-not-found -n talos-operator-system deployment/talos-operator
 	$(KUBECTL) delete --ignore-not-found -k config/rbac

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import {
+  assertBackupRule,
   assertClusterRule,
   assertRecordRule,
+  backupRuleCases,
   clusterRuleCases,
   corpusCrds,
   corpusScope,
@@ -61,4 +63,6 @@ describe("the CRDs on the embedded Kubernetes API", () => {
 
   for (const [index, ruleCase] of clusterRuleCases.entries())
     it(`KubernetesCluster ${ruleCase.name}`, () => assertClusterRule(transport, `demo-${index}`, ruleCase));
+
+  for (const ruleCase of backupRuleCases) it(`TalosEtcdBackup ${ruleCase.name}`, () => assertBackupRule(transport, ruleCase));
 });

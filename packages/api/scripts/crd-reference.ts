@@ -1,4 +1,5 @@
 import { controlPlaneSpecField } from "../src/kinds/talos-control-plane.ts";
+import { etcdBackupSpecField } from "../src/kinds/talos-etcd-backup.ts";
 import { workerSpecField } from "../src/kinds/talos-worker.ts";
 import { conditionsField } from "../src/meta/condition.ts";
 import type { KindDefinition } from "../src/schema/crd.ts";
@@ -8,6 +9,7 @@ import type { JsonSchema } from "../src/schema/json-schema.ts";
 const shared: readonly { readonly schema: JsonSchema; readonly home: string; readonly text: string }[] = [
   { schema: controlPlaneSpecField.schema, home: "TalosControlPlane", text: "Fields as `spec` of [TalosControlPlane](#taloscontrolplane)." },
   { schema: workerSpecField.schema, home: "TalosWorker", text: "Fields as `spec` of [TalosWorker](#talosworker)." },
+  { schema: etcdBackupSpecField.schema, home: "TalosEtcdBackup", text: "Fields as `spec` of [TalosEtcdBackup](#talosetcdbackup)." },
   { schema: conditionsField.schema, home: "", text: "Types and reasons: [conditions](conditions.md)." },
 ];
 

@@ -23,7 +23,7 @@ export { talosWorkerResource, workerStates } from "./kinds/talos-worker.ts";
 export type { TalosWorker, TalosWorkerSpec, TalosWorkerStatus, WorkerState } from "./kinds/talos-worker.ts";
 export { machineStates, talosMachineResource } from "./kinds/talos-machine.ts";
 export type { MachineState, TalosMachine, TalosMachineSpec, TalosMachineStatus } from "./kinds/talos-machine.ts";
-export { talosEtcdBackupResource } from "./kinds/talos-etcd-backup.ts";
+export { backupDefaults, talosEtcdBackupResource } from "./kinds/talos-etcd-backup.ts";
 export type { TalosEtcdBackup, TalosEtcdBackupSpec, TalosEtcdBackupStatus } from "./kinds/talos-etcd-backup.ts";
 export { talosEtcdBackupScheduleResource } from "./kinds/talos-etcd-backup-schedule.ts";
 export type {

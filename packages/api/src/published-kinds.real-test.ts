@@ -1,10 +1,20 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { corpusCrds, corpusScope, isWidenedShape, loadManifestCorpus, runManifestCorpus, widenedManifests } from "./testing/index.ts";
+import {
+  assertBackupRule,
+  backupRuleCases,
+  corpusCrds,
+  corpusScope,
+  isWidenedShape,
+  loadManifestCorpus,
+  runManifestCorpus,
+  widenedManifests,
+} from "./testing/index.ts";
 import { startRealApiServer } from "./testing/real-api-server.ts";
 import type { RealApiServer } from "./testing/real-api-server.ts";
 
+const examples = join(import.meta.dirname, "../../../examples");
 const publishedKinds = corpusCrds.map(({ spec }) => spec.names.kind);
 
 describe("the CRDs on a genuine kube-apiserver", () => {
@@ -59,9 +69,13 @@ describe("the CRDs on a genuine kube-apiserver", () => {
     );
   });
 
+  for (const ruleCase of backupRuleCases) it(`TalosEtcdBackup ${ruleCase.name}`, () => assertBackupRule(server.transport, ruleCase));
+
   it("takes every example", async () => {
     for (const folder of ["first-cluster", "real-hardware"])
-      await server.kubectl("apply", "--server-side", "--dry-run=server", "-f", join(import.meta.dirname, "../../../examples", folder));
+      await server.kubectl("apply", "--server-side", "--dry-run=server", "-f", join(examples, folder));
+    for (const file of ["", "-schedule", "-directory"])
+      await server.kubectl("apply", "--server-side", "--dry-run=server", "-f", join(examples, `talos-etcd-backup${file}.yaml`));
   });
 
   it("lists the kinds with the published columns, and ours after them", async () => {

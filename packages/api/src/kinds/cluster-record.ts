@@ -292,6 +292,10 @@ const spec = object(
         rule: "!has(oldSelf.openControlPlaneIntent) || !has(self.openControlPlaneIntent) || self.openControlPlaneIntent.id == oldSelf.openControlPlaneIntent.id",
         message: "another control-plane intent is open: close it first",
       },
+      {
+        rule: "!has(self.snapshot) || !has(self.openControlPlaneIntent) || (has(oldSelf.snapshot) && oldSelf.snapshot.run == self.snapshot.run)",
+        message: "a control plane is being disturbed: a snapshot waits until that is over",
+      },
     ],
   },
 );

@@ -65,13 +65,11 @@ const spec = object(
     deletionPolicy: oneOf(["retain", "delete"], {
       description:
         "What deletion of this object does to what is stored: retain leaves it, delete removes it when the store answers. May change at any time. Default: retain.",
-      default: "retain",
     }),
     drill,
-    timeout: durationField("How long one try may take. Default: 1h.", "1h"),
+    timeout: durationField("How long one try may take. Default: 1h."),
     maxSize: quantity({
       description: "Largest snapshot that is taken, as a quantity. Default: 8Gi, the most that etcd itself allows.",
-      default: "8Gi",
     }),
   },
   {
@@ -93,6 +91,16 @@ const spec = object(
 export interface TalosEtcdBackupSpec extends Infer<typeof spec> {}
 /** Without `required`, for the template of a schedule. */
 export const etcdBackupSpecField: Field<TalosEtcdBackupSpec, false> = spec;
+
+/**
+ * What holds where the spec of a backup says nothing. Not in the schema: what is stored of a published object must stay as published.
+ */
+export const backupDefaults = {
+  deletionPolicy: "retain",
+  timeoutMs: 3_600_000,
+  maxBytes: 8 * 2 ** 30,
+  drillIntervalMs: 86_400_000,
+} as const;
 
 const status = object(
   {

@@ -24,12 +24,6 @@ export const backupReasons = {
     when: "As many backups run as may at once, or another run of this backup or of this cluster is not ended.",
     next: "-",
   },
-  ControlPlaneNotFound: {
-    status: "False",
-    release: "person",
-    when: "The TalosControlPlane, TalosCluster or KubernetesCluster that is named is not there, or has no etcd yet.",
-    next: "Correct the reference, or make the cluster: the backup goes on by itself then.",
-  },
   KeysNotReadable: {
     status: "False",
     release: "person",

@@ -74,8 +74,8 @@ const authorReasons = {
   ControlPlaneNotFound: {
     status: "False",
     release: "itself",
-    when: "The referenced TalosControlPlane does not exist or is not named.",
-    next: "Create it, or correct controlPlaneRef.",
+    when: "The referenced TalosControlPlane does not exist or is not named. Of a backup: the cluster that it names, or its etcd, is not there yet.",
+    next: "Create it, or correct the reference.",
   },
   WorkerNotFound: {
     status: "False",

@@ -9,3 +9,5 @@ export type { ClusterRuleCase } from "./cluster-rules.ts";
 export { isWidenedShape } from "./widened-shape.ts";
 export { corpusCrds, corpusScope } from "./corpus-crds.ts";
 export { publishedCrds } from "./adapters/published-crds.ts";
+export { assertBackupRule, backupRuleCases } from "./backup-rules.ts";
+export type { BackupRuleCase } from "./backup-rules.ts";

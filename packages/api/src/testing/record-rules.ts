@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { KubeTransport } from "@talos-operator/ports";
 import { clusterRecordResource } from "../kinds/cluster-record.ts";
-import type { ClusterRecord, ClusterRecordSpec, MachineIdentity, OpenIntent } from "../kinds/cluster-record.ts";
+import type { ClusterRecord, ClusterRecordSpec, MachineIdentity, OpenIntent, OpenSnapshot } from "../kinds/cluster-record.ts";
 
 const path = `/apis/${clusterRecordResource.group}/${clusterRecordResource.version}/namespaces/default/${clusterRecordResource.plural}`;
 const machine: MachineIdentity = { name: "demo-10.0.0.11", uuid: "11111111-0000-4000-8000-000000000001", address: "10.0.0.11" };
@@ -25,6 +25,14 @@ const full: ClusterRecordSpec = {
   knownControlPlanes: [{ ...machine, spki: "x=", macs: ["00:00:5e:00:53:01"], pinnedAt: done.at, configuredAt: done.at }],
   openControlPlaneIntent: intent,
 };
+const snapshot: OpenSnapshot = {
+  machine: machine.name,
+  run: "run-1",
+  backup: { namespace: "default", name: "nightly" },
+  at: done.at,
+  by: "operator-0",
+  deadline: "2026-01-02T04:06:05Z",
+};
 const without = (...keys: readonly (keyof ClusterRecordSpec)[]) =>
   Object.fromEntries(Object.entries(full).filter(([key]) => !(keys as readonly string[]).includes(key))) as unknown as ClusterRecordSpec;
 
@@ -47,6 +55,23 @@ export const recordRuleCases: readonly RecordRuleCase[] = [
     name: "refuses a second intent while one is open",
     to: { ...full, openControlPlaneIntent: { ...intent, id: "2" } },
     refused: /intent is open/,
+  },
+  {
+    name: "begins a snapshot while no intent is open",
+    from: without("openControlPlaneIntent"),
+    to: { ...without("openControlPlaneIntent"), snapshot },
+  },
+  { name: "refuses a snapshot while an intent is open", to: { ...full, snapshot }, refused: /a snapshot waits until that is over/ },
+  {
+    name: "opens an intent beside a snapshot whose deadline has passed, until somebody takes it away",
+    from: { ...without("openControlPlaneIntent"), snapshot },
+    to: { ...full, snapshot },
+  },
+  {
+    name: "refuses another snapshot in place of that one meanwhile",
+    from: { ...full, snapshot },
+    to: { ...full, snapshot: { ...snapshot, run: "run-2" } },
+    refused: /a snapshot waits until that is over/,
   },
   { name: "names the cluster once", from: { controlPlaneUid: "uid-1" }, to: full },
   { name: "refuses another cluster.id", to: { ...full, clusterId: "def=" }, refused: /clusterId is set once/ },

@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import { KubeApiError, createMetricsRegistry } from "@talos-operator/kube-runtime";
 import { CompositionError } from "../controllers/kubernetescluster/errors.ts";
 import { EffectError } from "../errors.ts";
+import { createBackupFigures } from "./backup-figures.ts";
 import { errorTypeOf } from "./error-type.ts";
 import { createOperatorFigures } from "./figures.ts";
 
@@ -33,6 +34,23 @@ function everything() {
       ],
       members: [{ isLearner: false }, { isLearner: true }],
       openEffects: 2,
+    },
+  ]);
+  const backups = createBackupFigures(registry);
+  backups.ended("take", "succeeded", "BackupSucceeded", 1_000);
+  backups.showBackups(() => [
+    {
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind: "TalosEtcdBackup",
+      metadata: { name: "a", namespace: "ns" },
+      spec: { talosControlPlaneRef: { name: "demo" }, backupStorage: { directory: {} } },
+      status: {
+        controlPlane: "demo",
+        completionTime: "2026-01-01T00:00:00Z",
+        size: 1,
+        proof: { how: "Restored", on: "AtWriting", at: "2026-01-01T00:00:00Z" },
+        conditions: [{ type: "Ready", status: "True", reason: "BackupSucceeded", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }],
+      },
     },
   ]);
   return { registry, setPhases: (next: string[]) => void (phases = next), endObjects, endClusters };

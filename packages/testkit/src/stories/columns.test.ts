@@ -87,9 +87,12 @@ test("all kinds of ours are in one category", () =>
       inTalos.map(({ metadata }) => metadata?.name),
       [
         "clusterrecords.talos-operator.dev",
+        "etcdbackups.vitistack.io",
         "kubernetesclusters.vitistack.io",
         "talosclusters.talos.alperen.cloud",
         "taloscontrolplanes.talos.alperen.cloud",
+        "talosetcdbackups.talos.alperen.cloud",
+        "talosetcdbackupschedules.talos.alperen.cloud",
         "talosmachines.talos.alperen.cloud",
         "talosworkers.talos.alperen.cloud",
       ],

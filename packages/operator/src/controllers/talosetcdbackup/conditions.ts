@@ -21,7 +21,28 @@ export function backupConditions(
     conditionFor("Failed", word, ready.message, generation),
     proved ?? storedCondition(backup, "Proved") ?? conditionFor("Proved", "NotProvedYet", "No backup is stored yet.", generation),
     ...standingConditions(backup.spec, generation),
+    ...(word === "BackupSucceeded" ? changedConditions(backup) : []),
   ];
+}
+
+/** What the spec says by now of how the backup was taken, and is not so: it cannot be taken otherwise any more. */
+function changedConditions({ spec, status, metadata }: TalosEtcdBackup): readonly ConditionInput[] {
+  const { clusterRef, talosControlPlaneRef, encryption } = spec;
+  const named = clusterRef === undefined ? talosControlPlaneRef?.name : undefined;
+  const isForSomebody = (encryption?.recipients ?? []).length > 0;
+  const changed = [
+    ...(named !== undefined && status?.controlPlane !== undefined && named !== status.controlPlane
+      ? [`spec.talosControlPlaneRef names ${named}, and the backup is of ${status.controlPlane}`]
+      : []),
+    ...(status?.encryption !== undefined && isForSomebody !== (status.encryption === "age")
+      ? [
+          `spec.encryption ${isForSomebody ? "names recipients, and the backup is stored in clear" : "names nobody, and the backup is encrypted"}`,
+        ]
+      : []),
+  ];
+  if (changed.length === 0) return [];
+  const message = `Changed after the backup was taken: ${changed.join("; ")}. Make another TalosEtcdBackup, or set it back.`;
+  return [conditionFor("FieldNotSupported", "ChangedAfterBackup", message, metadata.generation)];
 }
 
 /** What a spec asks for that people should know, whatever becomes of the backup. */

@@ -343,6 +343,16 @@ describe("a backup that is stored", () => {
     );
   });
 
+  test("says what was changed since in its spec and cannot act any more", () => {
+    const changed = (spec: Partial<TalosEtcdBackup["spec"]>): string | undefined => {
+      const { conditions } = decided({ backup: backup(done, spec) });
+      return conditions.find(({ reason }) => reason === "ChangedAfterBackup")?.message;
+    };
+    assert.equal(changed({}), undefined);
+    assert.match(changed({ talosControlPlaneRef: { name: "other" } }) ?? "", /names other, and the backup is of demo/);
+    assert.match(changed({ encryption: { recipients: ["age1x"] } }) ?? "", /names recipients, and the backup is stored in clear/);
+  });
+
   const asked = (status = done): TalosEtcdBackup => backup(status, {}, { annotations: { [annotations.proveNow]: "1" } });
   test("is proved once for each word of a person", () => {
     const begin = decided({ backup: asked() });
