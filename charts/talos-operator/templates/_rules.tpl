@@ -64,10 +64,10 @@
 - apiGroups: [talos.alperen.cloud]
   resources: [talosetcdbackupschedules/finalizers]
   verbs: [update]
-# EtcdBackups are people's, and only finalizers are written
+# EtcdBackups are people's
 - apiGroups: [vitistack.io]
   resources: [etcdbackups]
-  verbs: [get, list, patch, watch]
+  verbs: [get, list, watch]
 # what is stored is told in the status
 - apiGroups: [vitistack.io]
   resources: [etcdbackups/status]

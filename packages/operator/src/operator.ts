@@ -3,6 +3,7 @@ import {
   kubernetesClusterResource,
   talosClusterResource,
   talosControlPlaneResource,
+  etcdBackupResource,
   talosEtcdBackupResource,
   talosEtcdBackupScheduleResource,
   talosMachineResource,
@@ -13,6 +14,7 @@ import type {
   KubernetesCluster,
   TalosCluster,
   TalosControlPlane,
+  EtcdBackup,
   TalosEtcdBackup,
   TalosEtcdBackupSchedule,
   TalosMachine,
@@ -32,6 +34,7 @@ import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
 import { noRunner } from "./backups/no-runner.ts";
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
+import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
 import { clusterOfSchedule, createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
@@ -132,6 +135,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackup>(talosEtcdBackupResource, scope);
   const schedules: Informer<TalosEtcdBackupSchedule> | undefined =
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource, scope);
+  const etcdBackups: Informer<EtcdBackup> | undefined =
+    dependencies.backups === undefined ? undefined : informers.informer<EtcdBackup>(etcdBackupResource, scope);
   const defaults = clusterDefaults({ ...options.clusterDefaults, allowLoopback: options.allowLoopbackMachines === true });
   const resync = options.resyncMs ?? 30_000;
   const results =
@@ -223,11 +228,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined, hasWorkers: runner !== undefined };
     const figured = backupFigures === undefined ? {} : { backupFigures };
     const ofBackups =
-      backups === undefined || schedules === undefined
+      backups === undefined || schedules === undefined || etcdBackups === undefined
         ? []
         : [
             createBackupController({ ...shared, backups, runner: runner ?? noRunner, brain, keys, leading, events, limits, ...figured }),
             createScheduleController({ ...shared, schedules, backups, events, limits, ...figured }),
+            createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits }),
           ];
     current = brain;
     const endFigures = figures?.showObjects(() => ({

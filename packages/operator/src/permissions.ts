@@ -142,10 +142,10 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "backups",
-    why: "EtcdBackups are people's, and only finalizers are written",
+    why: "EtcdBackups are people's",
     group: vitistack,
     resources: ["etcdbackups"],
-    verbs: ["get", "list", "patch", "watch"],
+    verbs: ["get", "list", "watch"],
   },
   {
     feature: "backups",

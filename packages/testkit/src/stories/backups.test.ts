@@ -189,6 +189,8 @@ describe("backups of a cluster with three control planes", async () => {
     await ask("fifth");
     await until("it waits", async () => (await reason("fifth")) === "WaitingForTurn", 30);
     runner.end(four.name, takenBy(four, time.clock.now()));
+    // The end of one wakes the next: a waiting one by itself looks again after ten seconds.
+    await until("the next begins", async () => runsOf("fifth").length > 0, 4);
     const five = await begun("fifth");
     runner.end(five.name, takenBy(five, time.clock.now()));
     await until("Ready", async () => (await reason("fifth")) === "BackupSucceeded", 30);

@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { companionCrds, crds, finalizers, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
-import type { TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import {
+  companionCrds,
+  crds,
+  etcdBackupResource,
+  finalizers,
+  talosEtcdBackupResource,
+  talosEtcdBackupScheduleResource,
+} from "@talos-operator/api";
+import type { EtcdBackup, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { leaseType } from "@talos-operator/kube-runtime";
-import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import { createJobRunner, permissions } from "@talos-operator/operator";
 import type { JobSettings, Permission } from "@talos-operator/operator";
@@ -162,6 +169,28 @@ describe("the rights of the operator", () => {
         );
       },
     ));
+
+  it("are enough to carry out EtcdBackups, and to follow them", () => {
+    const jobRunner = (client: KubeClient) => createJobRunner({ client, namespace: "default", settings: jobs });
+    return tellComposition({ backups: (client) => ({ runner: jobRunner(client), backupDirectory: "/backups" }) }, async (world) => {
+      await world.start();
+      await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1, { workers: 0 }));
+      await world.untilComposed(600);
+      const asked = world.client.resource<EtcdBackup>(etcdBackupResource);
+      const schedules = world.client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
+      const isThere = async (): Promise<boolean> => (await schedules.tryGet({ namespace: "default", name: "often" })) !== undefined;
+      await asked.create({
+        apiVersion: "vitistack.io/v1alpha1",
+        kind: "EtcdBackup",
+        metadata: { namespace: "default", name: "often" },
+        spec: { clusterName: "demo", schedule: "0 2 * * *", storageLocation: { type: "local" } },
+      });
+      await world.until("its schedule is made", isThere, 60);
+      await asked.patch({ namespace: "default", name: "often" }, { type: "merge", value: { spec: { schedule: null } } });
+      await world.until("its schedule is gone", async () => !(await isThere()), 60);
+      for (const [key, access] of world.accesses) used.set(key, access);
+    });
+  });
 
   after(() => {
     const wanted = new Set([...used.values()].flatMap(rightsFor));

@@ -29,7 +29,7 @@ import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
 import type { BackupFigures } from "../../metrics/backup-figures.ts";
 import { controlPlaneNamed } from "./cluster-name.ts";
 import { claimOf, claimSnapshot, readClaims, releaseSnapshot } from "./claim.ts";
-import { decideBackup, taskTimeoutMs } from "./decide.ts";
+import { decideBackup, hasFailed, isStored, taskTimeoutMs } from "./decide.ts";
 import type { BackupDecision, BackupSeen, Needs, SeenCluster } from "./decide.ts";
 import { readKey, readStoreKeys } from "./store-keys.ts";
 import { otherTakes, secretsOf, taskOf } from "./tasks.ts";
@@ -293,6 +293,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
       await runner.remove(name);
       keysLookedAt.delete(name);
     }
+    if (own.length > 0) wakeWaiting(key);
     const all = own.length === 0 ? [] : options.controlPlanes.store.list(key.namespace).map(({ metadata }) => metadata.name);
     let isTidy = true;
     for (const name of controlPlane === undefined ? all : [controlPlane]) {
@@ -300,10 +301,21 @@ export function createBackupController(options: BackupControllerOptions): Contro
       const snapshot = (await records.tryGet(cluster))?.spec.snapshot;
       if (snapshot === undefined || snapshot.run === named) continue;
       if (snapshot.backup.name !== key.name || snapshot.backup.namespace !== key.namespace) continue;
-      if (await releaseSnapshot(cluster, snapshot.run, client)) brain.snapshotEnded(cluster);
-      else isTidy = false;
+      if (await releaseSnapshot(cluster, snapshot.run, client)) {
+        brain.snapshotEnded(cluster);
+        wakeWaiting(key);
+      } else isTidy = false;
     }
     return isTidy;
+  };
+
+  /** What waits for its turn looks again at once: otherwise each turn would last as long as the pause between two looks. */
+  const wakeWaiting = ({ namespace, name }: ObjectKey): void => {
+    for (const backup of backups.store.list()) {
+      const { metadata, status } = backup;
+      const isWaiting = status?.run === undefined && (isProofAsked(backup) || (!isStored(status) && !hasFailed(status)));
+      if (isWaiting && (metadata.name !== name || metadata.namespace !== namespace)) controller.enqueue(metadata);
+    }
   };
 
   const controller: Controller = createController({

@@ -151,6 +151,12 @@ const cases: readonly {
     make: NAME,
   },
   { name: "paused", over: { schedule: schedule(undefined, { paused: true }) }, ready: "SchedulePaused" },
+  {
+    name: "no zone",
+    over: { schedule: schedule(undefined, { timeZone: "Mars/Base" }) },
+    ready: "InvalidSchedule",
+    failed: "InvalidSchedule",
+  },
   { name: "no cron", over: { schedule: schedule(undefined, { schedule: "0 2 *" }) }, ready: "InvalidSchedule", failed: "InvalidSchedule" },
   { name: "never", over: { schedule: schedule(undefined, { schedule: "0 0 30 2 *" }) }, ready: "NeverFires", failed: "NeverFires" },
   { name: "its namespace goes", over: { isTerminating: true }, ready: "NamespaceTerminating" },

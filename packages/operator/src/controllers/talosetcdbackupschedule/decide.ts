@@ -104,7 +104,8 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
   // While it is held up nothing is promised: what falls due meanwhile is not made up for.
   const next = obstacle === undefined ? firing.next : undefined;
   const asked = schedule.metadata.annotations?.[annotations.proveNow]?.slice(0, 256);
-  const removed = seen.isTerminating ? [] : removable(seen, own);
+  // In a zone that is none there are no days either.
+  const removed = seen.isTerminating || times.kind === "invalid" ? [] : removable(seen, own);
   const word = asked !== undefined && prove?.word === asked ? { provedNow: asked } : {};
   return {
     create,
