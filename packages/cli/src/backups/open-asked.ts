@@ -4,7 +4,7 @@ import { findCondition, talosEtcdBackupResource } from "@talos-operator/api";
 import type { TalosEtcdBackup } from "@talos-operator/api";
 import { backupKeys } from "@talos-operator/backup";
 import type { StorePlace } from "@talos-operator/backup";
-import type { ReadableStore } from "@talos-operator/backup/reading";
+import { PUBLISHED_FOLDER, type ReadableStore } from "@talos-operator/backup/reading";
 import { isForbidden } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { BackupAccessError, readBackupAccess, readManifestKey } from "@talos-operator/operator";
@@ -156,7 +156,7 @@ async function aboutBackup(
 }
 
 function publishedKey({ spec }: TalosEtcdBackup, filename: string): string {
-  return filename.includes("/") ? filename : `talos-operator-etcd-backups/${spec.talosControlPlaneRef?.name ?? ""}/${filename}`;
+  return filename.includes("/") ? filename : `${PUBLISHED_FOLDER}/${spec.talosControlPlaneRef?.name ?? ""}/${filename}`;
 }
 
 /** Whoever is on the way reads along. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
 import type { BackupStorage, TalosEtcdBackup, TalosEtcdBackupSchedule, TalosEtcdBackupSpec } from "@talos-operator/api";
 import { backupKeys } from "@talos-operator/backup";
-import type { ListedBackup } from "@talos-operator/backup/reading";
+import { PUBLISHED_FOLDER, type ListedBackup } from "@talos-operator/backup/reading";
 import { isForbidden, type KubeClient } from "@talos-operator/kube-runtime";
 import { controlPlaneOfBackup, readManifestKey } from "@talos-operator/operator";
 import type { ObjectStore } from "@talos-operator/ports";
@@ -105,7 +105,7 @@ async function ofObject<T>(asked: AskedPlace, use: (place: OpenPlace) => Promise
   // Of every cluster that had this name, one after the other: the digits of their ids are left out.
   const { folder } = backupKeys(place.prefix, { namespace, controlPlane, clusterId: "any" });
   const ours = folder.slice(0, -12);
-  const published = `talos-operator-etcd-backups/${controlPlane}/`;
+  const published = `${PUBLISHED_FOLDER}/${controlPlane}/`;
   const objects = await backupObjects(client, namespace);
   return withStore(place, { keys }, flags, (store) =>
     use({
