@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { tool } from "../processes.ts";
+
+/** A genuine S3 server whose buckets are folders: what it holds is seen without asking it. */
+export interface Versitygw {
+  readonly port: number;
+  readonly keys: { readonly accessKeyID: string; readonly secretAccessKey: string };
+  /** The folder of the bucket `backups`. */
+  readonly bucket: string;
+  /** Files below the bucket, with `/`, but for the server's own. */
+  objects(): readonly string[];
+  /** Multipart uploads that are neither completed nor aborted. */
+  openUploads(): readonly string[];
+  /** Ends it as the kernel would. */
+  kill(): Promise<void>;
+  /** On the same port, with the same data. */
+  start(): Promise<void>;
+}
+
+export async function startVersitygw(folder: string): Promise<Versitygw> {
+  const data = join(folder, "s3");
+  const bucket = join(data, "backups");
+  mkdirSync(bucket, { recursive: true });
+  const port = await freePort();
+  const keys = { accessKeyID: "AKIAGENUINE0KEY0OF0A0TEST", secretAccessKey: "genuine-secret-access-key-of-a-test/+0123" };
+  let child: ChildProcess | undefined;
+  let ended = Promise.resolve();
+  const below = (path: string): readonly string[] =>
+    readdirSync(join(bucket, path), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(bucket.length + 1))
+      .toSorted();
+  const start = async (): Promise<void> => {
+    const started = spawn(tool("versitygw"), ["--port", `127.0.0.1:${port}`, "--health", "/health", "posix", data], {
+      stdio: "ignore",
+      env: { ...process.env, ROOT_ACCESS_KEY: keys.accessKeyID, ROOT_SECRET_KEY: keys.secretAccessKey },
+    });
+    child = started;
+    ended = new Promise<void>((resolve) => started.once("close", () => resolve()));
+    for (let tries = 0; ; tries += 1) {
+      const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
+      if (answer?.ok === true) return;
+      assert.ok(tries < 400 && started.exitCode === null, "versitygw does not begin to serve");
+      await delay(50);
+    }
+  };
+  await start();
+  return {
+    port,
+    keys,
+    bucket,
+    objects: () => below("").filter((path) => !path.startsWith(".sgwtmp/")),
+    openUploads: () => {
+      try {
+        return below(".sgwtmp/multipart");
+      } catch (error) {
+        // Made with the first upload.
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+        throw error;
+      }
+    },
+    async kill() {
+      child?.kill("SIGKILL");
+      await ended;
+    },
+    start,
+  };
+}
+
+/** A port of loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  assert.ok(typeof address === "object" && address !== null);
+  return address.port;
+}
