@@ -88,6 +88,11 @@ export async function withStore<T>(
   use: (store: ObjectStore) => Promise<T>,
 ): Promise<T> {
   const root = givenString(flags, "backup-directory");
+  if (place.kind === "directory" && root === undefined)
+    throw new CliError(
+      "the backup is in the operator's folder, and nothing says where that is",
+      "Give --backup-directory FOLDER: .talos-operator/backups of `npm start`; in a cluster it is a volume, which is read where it is mounted.",
+    );
   if (place.kind === "directory" && root !== undefined && !isFolder(root))
     throw new CliError(`${root} is no folder`, "Name the operator's folder of backups with --backup-directory.");
   const store = await openBackupStore(place, { keys: () => Promise.resolve(keys), ...(root === undefined ? {} : { root }) });

@@ -213,7 +213,7 @@ describe("backup inspect of an object", () => {
     }
     const { error } = await runCommand(["backup", "inspect", "teb/stored", "--kubeconfig", api.kubeconfigPath]);
     assert.ok(error instanceof CliError);
-    assert.match(`${error.message} ${error.remedy}`, /no --backup-directory Name the folder/);
+    assert.match(`${error.message} ${error.remedy}`, /in the operator's folder.*--backup-directory FOLDER/);
   });
 
   test("a store that does not answer is named", async () => {
