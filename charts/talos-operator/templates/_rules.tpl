@@ -64,10 +64,10 @@
 - apiGroups: [talos.alperen.cloud]
   resources: [talosetcdbackupschedules/finalizers]
   verbs: [update]
-# EtcdBackups are people's, and only finalizers are written
+# EtcdBackups are people's
 - apiGroups: [vitistack.io]
   resources: [etcdbackups]
-  verbs: [get, list, patch, watch]
+  verbs: [get, list, watch]
 # what is stored is told in the status
 - apiGroups: [vitistack.io]
   resources: [etcdbackups/status]
@@ -117,11 +117,11 @@
 # a backup is taken and proved by a Job beside the operator, whose ServiceAccount has no right at all
 - apiGroups: [batch]
   resources: [jobs]
-  verbs: [create, delete, get, list, watch]
+  verbs: [create, delete, get, list]
 # a Job tells its result as the termination message of its pod
 - apiGroups: ['']
   resources: [pods]
-  verbs: [get, list, watch]
+  verbs: [list]
 # one process acts at a time
 - apiGroups: [coordination.k8s.io]
   resources: [leases]

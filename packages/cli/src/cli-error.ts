@@ -6,7 +6,7 @@ export class CliError extends Error {
   override readonly name = "CliError";
   /** What to do next, one sentence. */
   readonly remedy: string;
-  /** 1 = failed, 2 = wrong use, 3 = time is up. */
+  /** 1 = failed, 2 = wrong use, 3 = time is up, 4 = a backup is damaged. */
   readonly exitCode: number;
 
   constructor(message: string, remedy: string, options: { cause?: unknown; exitCode?: number } = {}) {

@@ -7,7 +7,7 @@ export function commandReference(commands: readonly CommandSpec[]): string {
     "# Command line",
     "",
     "`talos-operator <command>`, in a checkout `npm run talos-operator -- <command>`. Data goes to standard output, progress to standard error.",
-    "Exit codes: 0 done, 1 failed, 2 wrong use, 3 time is up, 130 stopped by a signal.",
+    "Exit codes: 0 done, 1 failed, 2 wrong use, 3 time is up, 4 a backup is damaged, 130 stopped by a signal.",
     "A switch also takes `=true` and `=false`. Flags that talosctl has too are spelled and meant as there.",
   ];
   return `${[...head, ...commands.flatMap(commandSection)].join("\n")}\n`;

@@ -64,6 +64,7 @@ test("the objects of a genuine kube-apiserver are listed as kubectl listed them"
     compactRevision: undefined,
     otherKinds: 0,
     otherEncrypted: 0,
+    nodes: { names: ["n1", "n2", "n3"], others: 0 },
     unreadable: 0,
     // The address of the server, and its range of ports.
     otherKeys: 2,

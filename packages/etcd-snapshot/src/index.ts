@@ -7,9 +7,9 @@ export { createMemorySpool } from "./statistics/spool.ts";
 export type { Spool } from "./statistics/spool.ts";
 
 export { readSnapshot } from "./reader/contents.ts";
-export type { EncryptedCount, KindCount, ReadSnapshotOptions, SnapshotContents, SnapshotSample } from "./reader/contents.ts";
+export type { EncryptedCount, KindCount, ReadSnapshotOptions, SnapshotContents, SnapshotNodes, SnapshotSample } from "./reader/contents.ts";
 export type { Count } from "./reader/tally.ts";
-export { openDatabase } from "./reader/database.ts";
+export { beginningSize, leastSizeOf, openDatabase } from "./reader/database.ts";
 export type { Database, Entry } from "./reader/database.ts";
 export { liveKeysOf, revisionsOf } from "./reader/store.ts";
 export type { StoredRevision } from "./reader/store.ts";

@@ -92,11 +92,12 @@ test("what is written is read, counted and found again", () => {
           term: 3,
           compactRevision: undefined,
         });
-        const { kinds, otherKinds, encrypted, otherEncrypted, unreadable, otherKeys, sample, ...counted } = readSnapshot(
+        const { kinds, otherKinds, encrypted, otherEncrypted, nodes, unreadable, otherKeys, sample, ...counted } = readSnapshot(
           bytesSource(snapshot),
         );
         assert.deepEqual(counted, statistics);
         assert.deepEqual([kinds, otherKinds, encrypted, otherEncrypted, unreadable, otherKeys], [[], 0, [], 0, live.size, 0]);
+        assert.deepEqual(nodes, { names: [], others: 0 });
         assert.deepEqual(sample, { decoded: 0, mismatched: 0 });
 
         const found = [...liveKeysOf(openDatabase(bytesSource(snapshot)))].map(

@@ -3,6 +3,7 @@ import {
   kubernetesClusterResource,
   talosClusterResource,
   talosControlPlaneResource,
+  etcdBackupResource,
   talosEtcdBackupResource,
   talosEtcdBackupScheduleResource,
   talosMachineResource,
@@ -13,6 +14,7 @@ import type {
   KubernetesCluster,
   TalosCluster,
   TalosControlPlane,
+  EtcdBackup,
   TalosEtcdBackup,
   TalosEtcdBackupSchedule,
   TalosMachine,
@@ -32,7 +34,8 @@ import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
 import { noRunner } from "./backups/no-runner.ts";
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
-import { createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
+import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
+import { clusterOfSchedule, createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createLatest } from "./controllers/shared/latest.ts";
@@ -49,6 +52,7 @@ import { createNeighbours } from "./neighbours/neighbours.ts";
 import { reportUnserved } from "./neighbours/unserved-kinds.ts";
 import { createResults } from "./results/results.ts";
 import { createTimedFiles } from "./results/timed-files.ts";
+import { createBackupFigures } from "./metrics/backup-figures.ts";
 import { createOperatorFigures } from "./metrics/figures.ts";
 import { createTelling } from "./telling/telling.ts";
 import type { OperatorDependencies } from "./options.ts";
@@ -94,6 +98,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   });
   const events = createTelling(recorder, timers);
   const figures = metrics === undefined ? undefined : createOperatorFigures(metrics, options.metricsObjects);
+  const backupFigures = metrics === undefined || dependencies.backups === undefined ? undefined : createBackupFigures(metrics);
   const measured = metrics === undefined || figures === undefined ? {} : { metrics, figures };
   const informers = createInformerRegistry({ client, timers, random, log, watchTimeoutSeconds: WATCH_TIMEOUT_S, ...measured });
   const scope = options.namespace === undefined ? {} : { namespace: options.namespace };
@@ -130,6 +135,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackup>(talosEtcdBackupResource, scope);
   const schedules: Informer<TalosEtcdBackupSchedule> | undefined =
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource, scope);
+  const etcdBackups: Informer<EtcdBackup> | undefined =
+    dependencies.backups === undefined ? undefined : informers.informer<EtcdBackup>(etcdBackupResource, scope);
   const defaults = clusterDefaults({ ...options.clusterDefaults, allowLoopback: options.allowLoopbackMachines === true });
   const resync = options.resyncMs ?? 30_000;
   const results =
@@ -219,12 +226,14 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     });
     const { runner, backupDirectory, ...allowed } = dependencies.backups ?? {};
     const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined, hasWorkers: runner !== undefined };
+    const figured = backupFigures === undefined ? {} : { backupFigures };
     const ofBackups =
-      backups === undefined || schedules === undefined
+      backups === undefined || schedules === undefined || etcdBackups === undefined
         ? []
         : [
-            createBackupController({ ...shared, backups, runner: runner ?? noRunner, brain, keys, leading, events, limits }),
-            createScheduleController({ ...shared, schedules, backups, events, limits }),
+            createBackupController({ ...shared, backups, runner: runner ?? noRunner, brain, keys, leading, events, limits, ...figured }),
+            createScheduleController({ ...shared, schedules, backups, events, limits, ...figured }),
+            createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits }),
           ];
     current = brain;
     const endFigures = figures?.showObjects(() => ({
@@ -235,10 +244,15 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       TalosMachine: machines.store.list(),
       Machine: vitistackMachines.store.list(),
     }));
+    const endBackupFigures = backupFigures?.showBackups(() => ({
+      backups: backups?.store.list() ?? [],
+      scheduled: schedules?.store.list().flatMap((schedule) => clusterOfSchedule(schedule, talosClusters) ?? []) ?? [],
+    }));
     return {
       controllers: [brain.controller, composer, pools, reporter, compositions, createMachineIdentityController(composed), ...ofBackups],
       close: () => {
         endFigures?.();
+        endBackupFigures?.();
         brain.close();
         references.close();
         current = undefined;

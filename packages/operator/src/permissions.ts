@@ -142,10 +142,10 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "backups",
-    why: "EtcdBackups are people's, and only finalizers are written",
+    why: "EtcdBackups are people's",
     group: vitistack,
     resources: ["etcdbackups"],
-    verbs: ["get", "list", "patch", "watch"],
+    verbs: ["get", "list", "watch"],
   },
   {
     feature: "backups",
@@ -210,7 +210,7 @@ export const permissions: readonly Permission[] = [
     why: "a backup is taken and proved by a Job beside the operator, whose ServiceAccount has no right at all",
     group: "batch",
     resources: ["jobs"],
-    verbs: ["create", "delete", "get", "list", "watch"],
+    verbs: ["create", "delete", "get", "list"],
     inOwnNamespace: true,
   },
   {
@@ -218,7 +218,7 @@ export const permissions: readonly Permission[] = [
     why: "a Job tells its result as the termination message of its pod",
     group: "",
     resources: ["pods"],
-    verbs: ["get", "list", "watch"],
+    verbs: ["list"],
     inOwnNamespace: true,
   },
   {

@@ -87,8 +87,8 @@ export function backupKeys(prefix: string, owner: BackupOwner): BackupKeys {
   };
 }
 
-/** The last ending says what it is, so dots in names leave nothing in doubt. */
-function parseName(name: string): BackupObject | undefined {
+/** What a name below the folder of any cluster is. The last ending says what it is, so dots in names leave nothing in doubt. */
+export function parseName(name: string): BackupObject | undefined {
   if (name === "conditional-put.probe") return { kind: "probe" };
   const ending = /\.(json|db\.zst\.age|db\.zst|keys\.age)$/.exec(name);
   if (ending === null) return undefined;

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 
+import type { ObjectStore, Timers } from "@talos-operator/ports";
+
 import type { BackupFacts } from "../manifest/facts.ts";
 import { isStoreFailure } from "../store/failure.ts";
 import { TaskFault } from "./fault.ts";
@@ -9,12 +11,19 @@ import type { Job } from "./job.ts";
 const MAX_BREAKS = 5;
 const PAUSE_MS = 1_000;
 
+/** What it takes to read an object to its end. */
+export interface StoredReader {
+  readonly store: Pick<ObjectStore, "place" | "get">;
+  readonly signal: AbortSignal;
+  readonly deps: { readonly timers: Timers };
+}
+
 /**
  * The bytes of an object from its beginning to its end, going on where a transfer broke off. An object that is replaced meanwhile is a `proof-failed`.
  *
  * @throws TaskFault `backup-missing` when there is none
  */
-export async function* readStored({ store, signal, deps }: Job, key: string): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* readStored({ store, signal, deps }: StoredReader, key: string): AsyncGenerator<Uint8Array, void, undefined> {
   let offset = 0;
   let first: { readonly size: number; readonly etag?: string } | undefined;
   for (let breaks = 0; ; breaks += 1) {

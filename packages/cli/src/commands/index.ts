@@ -1,6 +1,8 @@
 import type { CommandSpec } from "../command.ts";
 import { apiserverCommand } from "./apiserver.ts";
+import { backupGetCommand } from "./backup-get.ts";
 import { backupInspectCommand } from "./backup-inspect.ts";
+import { backupListCommand } from "./backup-list.ts";
 import { backupWorkerCommand } from "./backup-worker.ts";
 import { configDiffCommand } from "./config-diff.ts";
 import { configEffectsCommand } from "./config-effects.ts";
@@ -29,6 +31,8 @@ export const commands: readonly CommandSpec[] = [
   whyCommand,
   planCommand,
   backupInspectCommand,
+  backupGetCommand,
+  backupListCommand,
   backupWorkerCommand,
   secretsGenerateCommand,
   secretsFromConfigCommand,

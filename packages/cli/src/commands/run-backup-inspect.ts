@@ -1,126 +1,128 @@
-import { createTrailerCheck, isSnapshotError, readSnapshot } from "@talos-operator/etcd-snapshot";
-import type { Count, SnapshotContents, TrailerFault } from "@talos-operator/etcd-snapshot";
+import { formOf, HEAD_BYTES, parseBackupKey } from "@talos-operator/backup/reading";
+import { createTrailerCheck, readSnapshot } from "@talos-operator/etcd-snapshot";
+import type { TrailerFault } from "@talos-operator/etcd-snapshot";
 import { openSnapshotFile } from "@talos-operator/etcd-snapshot/files";
 import type { SnapshotFile } from "@talos-operator/etcd-snapshot/files";
+import { askedBackup } from "../backups/asked-backup.ts";
+import { found, identityOf, readAll } from "../backups/asked-bytes.ts";
+import { DAMAGED, explained } from "../backups/explained.ts";
+import { inspectionText } from "../backups/inspection-text.ts";
+import type { Inspection } from "../backups/inspection.ts";
+import { isFolder, withBackup, type OpenBackup } from "../backups/open-asked.ts";
+import { createProgress } from "../backups/progress.ts";
 import { CliError, errorCode } from "../cli-error.ts";
-import { requiredString, type CommandContext, type FlagValues } from "../command.ts";
+import { givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
+import { createScratchSnapshot } from "../files/scratch-snapshot.ts";
 import { outputForm } from "./asked-object.ts";
 
 /** Bytes that are read at once. */
 const PIECE = 1 << 20;
-/** Namespaces that are named for each kind. */
-const MOST_NAMESPACES = 6;
+/** Databases are whole sectors. */
+const SECTOR = 512;
 
-/** What was found, as `-o json` prints it. */
-interface Inspection extends SnapshotContents {
-  readonly file: string;
-  readonly size: number;
-  /** SHA-256 of the database, hex. */
-  readonly sha256: string;
-  /** The bytes are those that etcd sent. `false`: a copy of a member's database, which ends without a SHA-256, and cannot be checked. */
-  readonly hasTrailer: boolean;
-}
-
-/** @throws CliError when there is no such file, or it is no snapshot that could be restored */
-export function runBackupInspect(flags: FlagValues, { stdout }: CommandContext): Promise<void> {
+/** @throws CliError when there is no such backup, it cannot be read, or it is no snapshot that could be restored */
+export async function runBackupInspect(flags: FlagValues, context: CommandContext): Promise<void> {
   const form = outputForm(requiredString(flags, "output"));
-  const found = inspect(requiredString(flags, "file"));
-  stdout.write(form === "json" ? `${JSON.stringify(found, undefined, 2)}\n` : inspectionText(found));
-  return Promise.resolve();
+  const asked = requiredString(flags, "backup");
+  const inspection = await explained(context.signal, () => inspect(asked, flags, context));
+  context.stdout.write(form === "json" ? `${JSON.stringify(inspection, undefined, 2)}\n` : inspectionText(inspection));
 }
 
-function inspect(file: string): Inspection {
+async function inspect(asked: string, flags: FlagValues, context: CommandContext): Promise<Inspection> {
+  const target = askedBackup(asked);
+  const mayBePlain = target.kind === "path" && !isFolder(target.path) && !isNamed(target.path);
+  const plain = mayBePlain ? inspectPlain(target.path) : undefined;
+  return plain ?? withBackup(asked, flags, context, (backup) => inspectStored(asked, backup, flags, context));
+}
+
+/** Its name says more than its bytes: a part of a backup of ours, or keys in clear, which nobody opens here. */
+function isNamed(path: string): boolean {
+  return parseBackupKey(path.replaceAll("\\", "/")) !== undefined;
+}
+
+/** A plain snapshot on disk is read where it lies; `undefined` for one that has to be unpacked. */
+function inspectPlain(file: string): Inspection | undefined {
   const source = opened(file);
+  if (source === undefined) return undefined;
   try {
+    const form = formOf(source.read(0, HEAD_BYTES));
+    if (form !== "database" && form !== "unknown" && form !== "empty") return undefined;
     const check = createTrailerCheck();
     for (let at = 0; at < source.size; at += PIECE) check.write(source.read(at, PIECE));
     const { fault, size, sha256 } = check.finish();
     if (fault === "too-short" || fault === "wrong-digest") throw damaged(file, fault);
+    if (fault === "no-trailer" && form === "database" && size % SECTOR !== 0) throw damaged(file, "too-short");
     return { file, size, sha256, hasTrailer: fault === undefined, ...readSnapshot(source) };
-  } catch (error) {
-    if (isSnapshotError(error)) throw new CliError(`${file}: ${error.message}`, "Inspect another snapshot.", { cause: error });
-    throw error;
   } finally {
     source.close();
   }
 }
 
-function opened(file: string): SnapshotFile {
+async function inspectStored(asked: string, open: OpenBackup, flags: FlagValues, { signal, stderr }: CommandContext): Promise<Inspection> {
+  const identity = identityOf(flags);
+  const progress = createProgress(stderr);
+  try {
+    progress.doing(`asking ${open.store.place}`);
+    const backup = await found(open, signal);
+    const scratch = createScratchSnapshot(givenString(flags, "scratch-directory"));
+    try {
+      const { size, sha256, hasTrailer, storedSize, storedSha256, layers } = await readAll(
+        open,
+        backup,
+        { signal, identity, progress },
+        (chunk) => scratch.write(chunk),
+      );
+      const contents = readSnapshot(scratch.source());
+      const { facts, signature } = backup;
+      if (facts !== undefined && facts.revision !== contents.revision)
+        throw new CliError(
+          `${backup.object} is at revision ${contents.revision}, and its manifest names ${facts.revision}`,
+          "Do not restore it: take another backup.",
+          { exitCode: DAMAGED },
+        );
+      return {
+        file: asked,
+        size,
+        sha256,
+        hasTrailer,
+        stored: {
+          place: open.store.place,
+          object: backup.object,
+          size: storedSize,
+          sha256: storedSha256,
+          layers,
+          writtenBy: backup.writtenBy,
+          signature,
+          ...(signature === "unchecked" ? { uncheckedBecause: open.uncheckedBecause } : {}),
+          hasKeys: backup.keysObject !== undefined,
+          ...(facts === undefined ? {} : { facts }),
+        },
+        ...contents,
+      };
+    } finally {
+      scratch.close();
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+/** `undefined`: there is none; a backup may stand there by another name. */
+function opened(file: string): SnapshotFile | undefined {
   try {
     return openSnapshotFile(file);
   } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
     throw new CliError(`${file} cannot be read (${errorCode(error) ?? "unknown"})`, "Name a file that holds a snapshot.", { cause: error });
   }
 }
 
 function damaged(file: string, fault: Exclude<TrailerFault, "no-trailer">): CliError {
   return fault === "too-short"
-    ? new CliError(`${file} is too short for a snapshot`, "Fetch it again: its end is missing.")
+    ? new CliError(`${file} is too short for a snapshot, or cut off`, "Fetch it again: its end is missing.", { exitCode: DAMAGED })
     : new CliError(
         `${file} is damaged: its bytes are not those that etcd sent, the SHA-256 at its end is another one`,
         "Fetch it again, or inspect another snapshot. Do not restore this one.",
+        { exitCode: DAMAGED },
       );
-}
-
-/** What people read. Names come from the snapshot, whoever wrote it: nothing in them reaches the terminal but letters. */
-export function inspectionText(found: Inspection): string {
-  const { members, removedMembers, hasTrailer } = found;
-  const facts = [
-    ["File", `${found.file} (${sizeText(found.size)})`],
-    [
-      "Checked",
-      hasTrailer ? `every byte, SHA-256 ${found.sha256}` : "not: it ends without a SHA-256, as a copy of a member's database does",
-    ],
-    ["Revision", `${found.revision}${found.compactRevision === undefined ? "" : `, compacted up to ${found.compactRevision}`}`],
-    ["Keys", `${found.liveKeys} live, ${found.revisions} revisions of them and of deleted ones`],
-    ["etcd", `storage ${found.storageVersion ?? "before 3.6"}, cluster ${found.clusterVersion ?? "unknown"}, raft term ${found.term}`],
-    [
-      "Members",
-      members.length === 0
-        ? "none"
-        : members.map(({ id, name, isLearner }) => `${name || "(not started)"} ${id}${isLearner ? " learner" : ""}`).join(", "),
-    ],
-    ...(removedMembers.length === 0 ? [] : [["Removed", removedMembers.join(", ")]]),
-  ];
-  const lines = facts.map(([what = "", value = ""]) => `${what.padEnd(9)} ${printable(value)}`);
-  const rows = [
-    ...found.kinds.map(({ apiVersion, kind, ...count }) => [kind, apiVersion, String(count.total), places(count)]),
-    ...found.encrypted.map(({ resource, ...count }) => [resource, "(encrypted)", String(count.total), places(count)]),
-  ].map((row) => row.map(printable));
-  const rest = [
-    ...(found.otherKinds + found.otherEncrypted === 0 ? [] : [`${found.otherKinds + found.otherEncrypted} objects of further kinds`]),
-    ...(found.unreadable === 0 ? [] : [`${found.unreadable} keys at places of objects whose values are none`]),
-    ...(found.otherKeys === 0 ? [] : [`${found.otherKeys} keys of others than objects`]),
-    `${found.sample.decoded} objects decoded and compared with their keys, ${found.sample.mismatched} of them named otherwise`,
-  ];
-  const objects =
-    rows.length === 0 ? ["No object of Kubernetes is in it."] : table([["KIND", "API VERSION", "OBJECTS", "NAMESPACES"], ...rows]);
-  return `${[...lines, "", ...objects, "", ...rest].join("\n")}\n`;
-}
-
-function places({ namespaces, others }: Count): string {
-  const named = Object.entries(namespaces);
-  const shown = named.slice(0, MOST_NAMESPACES).map(([namespace, count]) => (namespace === "" ? "" : `${namespace} ${count}`));
-  const more = named.length - shown.length + others.namespaces;
-  return [...shown.filter((one) => one !== ""), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
-}
-
-function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
-      .join("  ")
-      .trimEnd(),
-  );
-}
-
-function sizeText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-}
-
-/** Control characters could move the cursor of whoever reads it. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{C}/gu, "\u{fffd}");
 }

@@ -55,6 +55,6 @@ function replaceFile(path: string, text: string): void {
   writeWhole(path, text, { temporary: `${path}.${randomBytes(8).toString("hex")}.tmp`, durable: true });
 }
 
-function alreadyThere(path: string): CliError {
+export function alreadyThere(path: string): CliError {
   return new CliError(`file ${JSON.stringify(path)} already exists, use --force to overwrite`, "Or give another path.");
 }

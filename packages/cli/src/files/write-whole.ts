@@ -45,7 +45,8 @@ export function writeNew(path: string, text: string, { durable }: Pick<WriteWhol
   }
 }
 
-function syncFolder(folder: string): void {
+/** Names are on the disk once their folder is. */
+export function syncFolder(folder: string): void {
   // Windows opens no folders.
   if (process.platform === "win32") return;
   const descriptor = openSync(folder, "r");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { bytesField } from "../format/protobuf.ts";
-import { type SnapshotContents, bytesSource, readSnapshot, writeEtcdSnapshot } from "../index.ts";
+import { type ReadSnapshotOptions, type SnapshotContents, bytesSource, readSnapshot, writeEtcdSnapshot } from "../index.ts";
 
 const text = (number: number, value: string): Uint8Array => Buffer.concat(bytesField(number, Buffer.from(value)));
 const message = (number: number, ...parts: readonly Uint8Array[]): Uint8Array => Buffer.concat(bytesField(number, Buffer.concat(parts)));
@@ -18,7 +18,7 @@ function stored(apiVersion: string, kind: string, name: string, namespace: strin
 
 const json = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
 
-function contentsOf(values: Readonly<Record<string, Uint8Array | string>>): SnapshotContents {
+function contentsOf(values: Readonly<Record<string, Uint8Array | string>>, options?: ReadSnapshotOptions): SnapshotContents {
   return readSnapshot(
     bytesSource(
       writeEtcdSnapshot({
@@ -29,6 +29,7 @@ function contentsOf(values: Readonly<Record<string, Uint8Array | string>>): Snap
         consistentIndex: 1,
       }),
     ),
+    options,
   );
 }
 
@@ -68,6 +69,17 @@ describe("objects are listed", () => {
     const { encrypted, kinds } = contentsOf({ "/registry/secrets/shop/a": "k8s:enc:aescbc:v1:key1:\0\u0001\u0002" });
     assert.deepEqual(encrypted, [{ resource: "secrets", total: 1, namespaces: { shop: 1 }, others: { namespaces: 0, objects: 0 } }]);
     assert.deepEqual(kinds, []);
+  });
+
+  test("Nodes by their names, encrypted ones too, as far as there is room", () => {
+    const values = {
+      "/registry/minions/worker-1": stored("v1", "Node", "worker-1", ""),
+      "/registry/minions/cp-1": "k8s:enc:aescbc:v1:key1:\0\u0001",
+      "/registry/minions/shop/no-node": stored("v1", "Node", "no-node", "shop"),
+      "/registry/example.dev/minions/other": json({ apiVersion: "example.dev/v1", kind: "Minion", metadata: { name: "other" } }),
+    };
+    assert.deepEqual(contentsOf(values).nodes, { names: ["cp-1", "worker-1"], others: 0 });
+    assert.deepEqual(contentsOf(values, { maxNodes: 1 }).nodes.others, 1);
   });
 
   test("what is no object is counted", () => {

@@ -1,7 +1,7 @@
 import type { StoreFacts } from "../store-facts.ts";
 import { StoreFactsBuilder } from "../store-facts.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { isInternalPath, readRegistryPath } from "./registry-path.ts";
+import { isInternalPath, isNodePath, readRegistryPath } from "./registry-path.ts";
 import type { SnapshotSource } from "./source.ts";
 import { liveKeysOf, type StoredRevision } from "./store.ts";
 import { readStoredObject } from "./stored-object.ts";
@@ -37,12 +37,21 @@ export interface SnapshotContents extends StoreFacts {
   readonly encrypted: readonly EncryptedCount[];
   /** Encrypted objects of resources that `encrypted` has no room for. */
   readonly otherEncrypted: number;
+  /** Kubernetes Nodes by their paths, which are never encrypted. */
+  readonly nodes: SnapshotNodes;
   /** Live keys at a place of an object whose value is none. */
   readonly unreadable: number;
   /** Live keys at other places: of kube-apiserver itself, and of whoever else uses this etcd. */
   readonly otherKeys: number;
   /** Objects whose name and namespace were decoded and compared with the path. */
   readonly sample: SnapshotSample;
+}
+
+export interface SnapshotNodes {
+  /** Sorted. */
+  readonly names: readonly string[];
+  /** Nodes that `names` has no room for. */
+  readonly others: number;
 }
 
 export interface SnapshotSample {
@@ -56,6 +65,8 @@ export interface ReadSnapshotOptions {
   readonly maxKinds?: number;
   /** Namespaces that are told for each kind. Default 100. */
   readonly maxNamespaces?: number;
+  /** Nodes that are named. Default 10,000, twice what Kubernetes supports. */
+  readonly maxNodes?: number;
   /** Objects of each kind that are decoded. Default 100. */
   readonly samplePerKind?: number;
 }
@@ -70,12 +81,14 @@ const maxPairs = 100_000;
  * Throws `SnapshotError`, whatever the bytes are.
  */
 export function readSnapshot(source: SnapshotSource, options: ReadSnapshotOptions = {}): SnapshotContents {
-  const { maxKinds = 1000, maxNamespaces = 100, samplePerKind = 100 } = options;
+  const { maxKinds = 1000, maxNamespaces = 100, maxNodes = 10_000, samplePerKind = 100 } = options;
   const database = openDatabase(source);
   const kinds = new Tally({ names: maxKinds, pairs: maxPairs });
   const encrypted = new Tally({ names: maxKinds, pairs: maxPairs });
   const sampled = new Map<string, number>();
   const sample = { decoded: 0, mismatched: 0 };
+  const nodes: string[] = [];
+  let otherNodes = 0;
   const counts = { revision: 0, revisions: 0, liveKeys: 0, unreadable: 0, otherKeys: 0 };
   const note = (revision: StoredRevision): void => {
     counts.revision = Math.max(counts.revision, revision.main);
@@ -87,6 +100,10 @@ export function readSnapshot(source: SnapshotSource, options: ReadSnapshotOption
     if (path === undefined || isInternalPath(path)) {
       counts.otherKeys += 1;
       continue;
+    }
+    if (isNodePath(path)) {
+      if (nodes.length < maxNodes) nodes.push(path.name);
+      else otherNodes += 1;
     }
     const object = readStoredObject(value);
     if (object.form === "unreadable") counts.unreadable += 1;
@@ -119,6 +136,7 @@ export function readSnapshot(source: SnapshotSource, options: ReadSnapshotOption
     otherKinds: kinds.unnamed,
     encrypted: encrypted.counts(maxNamespaces).map(([resource, count]) => ({ resource, ...count })),
     otherEncrypted: encrypted.unnamed,
+    nodes: { names: nodes.toSorted(), others: otherNodes },
     sample,
   };
 }

@@ -47,6 +47,15 @@ const maxDepth = 64;
 /** A page with its overflow: etcd takes requests of megabytes, and a leaf holds a few of them. */
 const maxRunBytes = 256 * 1024 * 1024;
 
+/** So many bytes from its beginning tell how large a database is. */
+export const beginningSize: number = maxPageSize + metaSize;
+
+/** Bytes that a database has at least, by its newest valid meta page: fewer, and its end is missing. Throws `NOT_A_DATABASE`. */
+export function leastSizeOf(beginning: Uint8Array): number {
+  const { pages, pageSize } = newestMeta(beginning);
+  return pages * pageSize;
+}
+
 /** Opens a database with its newest valid meta page, as bbolt does. Throws `NOT_A_DATABASE`, `TRUNCATED` and `CORRUPT`. */
 export function openDatabase(source: SnapshotSource): Database {
   const meta = newestMeta(source.read(0, maxPageSize + metaSize).slice());

@@ -42,3 +42,8 @@ export function readRegistryPath(key: Uint8Array): RegistryPath | undefined {
 export function isInternalPath({ group, resource }: RegistryPath): boolean {
   return group === "" && internal.has(resource);
 }
+
+/** Whether the path is that of a Node, which kube-apiserver keeps under its first name. */
+export function isNodePath({ group, resource, namespace }: RegistryPath): boolean {
+  return group === "" && resource === "minions" && namespace === "";
+}

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { Condition, TalosEtcdBackup } from "@talos-operator/api";
 import { createBackupFigures } from "./backup-figures.ts";
+import type { BackedUp } from "./backup-figures.ts";
 
 const condition = (type: string, status: Condition["status"]): Condition => ({
   type,
@@ -22,15 +23,15 @@ function backup(name: string, ready: Condition["status"], status: Partial<NonNul
   };
 }
 
-function shown(backups: readonly TalosEtcdBackup[]) {
+function shown(backups: readonly TalosEtcdBackup[], scheduled: readonly BackedUp[] = []) {
   const registry = createMetricsRegistry();
   const figures = createBackupFigures(registry);
-  const end = figures.showBackups(() => backups);
+  const end = figures.showBackups(() => ({ backups, scheduled }));
   const read = (): readonly string[] =>
     registry
       .text()
       .split("\n")
-      .filter((line) => line !== "" && !line.startsWith("#"));
+      .filter((line) => line !== "" && !line.startsWith("#") && !line.startsWith("talos_operator_backup_runs_total"));
   return { figures, read, end };
 }
 
@@ -70,6 +71,27 @@ describe("figures of backups", () => {
     assert.ok(read().includes(line(0)));
     figures.missed({ namespace: "ns", controlPlane: "demo" }, 2);
     assert.ok(read().includes(line(2)));
+  });
+
+  it("are there for a schedule before its first backup, and end when nobody names the cluster any more", () => {
+    const cluster = { namespace: "ns", controlPlane: "demo" };
+    const scheduled = [cluster];
+    const { figures, read } = shown([], scheduled);
+    figures.missed(cluster);
+    assert.deepEqual(read(), [`talos_operator_backup_schedule_missed_total${at} 1`]);
+    scheduled.pop();
+    assert.deepEqual(read(), []);
+  });
+
+  it("show the zero of each failure that an alert asks for", () => {
+    const registry = createMetricsRegistry();
+    const figures = createBackupFigures(registry);
+    figures.showBackups(() => ({ backups: [], scheduled: [] }));
+    const line = (count: number) => `talos_operator_backup_runs_total{result="failed",reason="StoreRefused"} ${count}\n`;
+    assert.ok(registry.text().includes(line(0)));
+    figures.ended({ task: "take", result: "failed", reason: "StoreRefused", tookMs: 1_000 });
+    assert.ok(registry.text().includes(line(1)));
+    assert.ok(registry.text().includes('talos_operator_backup_run_duration_seconds_bucket{task="take",le="1"} 1'));
   });
 
   it("say nothing of backups whose cluster is not known yet", () => {

@@ -2,6 +2,15 @@ import { findCondition, isConditionTrue } from "@talos-operator/api";
 import type { ReasonOf, TalosEtcdBackup } from "@talos-operator/api";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 
+/** A run that is over. */
+export interface EndedRun {
+  readonly task: "take" | "prove" | "remove";
+  readonly result: "succeeded" | "failed";
+  /** Of the condition it led to: of `Ready`, and of `Proved` for proofs that held or did not; a proof that could not be made has what was in the way. */
+  readonly reason: ReasonOf<"Ready"> | ReasonOf<"Proved">;
+  readonly tookMs: number;
+}
+
 /** A cluster whose etcd is backed up. */
 export interface BackedUp {
   readonly namespace: string;
@@ -11,18 +20,31 @@ export interface BackedUp {
 
 /** Where figures of backups go. */
 export interface BackupFigures {
-  /** A run ended; `reason` is that of the condition it led to: of `Ready` for `take`, of `Proved` for `prove`. */
-  ended(
-    task: "take" | "prove" | "remove",
-    result: "succeeded" | "failed",
-    reason: ReasonOf<"Ready"> | ReasonOf<"Proved">,
-    tookMs: number,
-  ): void;
+  ended(run: EndedRun): void;
   /** Backups that were due could not begin in time. */
   missed(cluster: BackedUp, count?: number): void;
-  /** Reads the backups that are there each time metrics are collected; returns the end of it, after which none is shown. */
-  showBackups(read: () => readonly TalosEtcdBackup[]): () => void;
+  /** Reads what is there each time metrics are collected; returns the end of it, after which none is shown. */
+  showBackups(read: () => BackupsShown): () => void;
 }
+
+export interface BackupsShown {
+  readonly backups: readonly TalosEtcdBackup[];
+  /** Clusters that schedules name, whether or not anything was taken of them yet. */
+  readonly scheduled: readonly BackedUp[];
+}
+
+/** Reasons that alerts ask for: a rate needs the zero before the first one, which may be the only one for hours. */
+const AWAITED: readonly EndedRun["reason"][] = [
+  "StoreUnreachable",
+  "StoreRefused",
+  "StoreFull",
+  "SourceUnreachable",
+  "SnapshotDamaged",
+  "SnapshotTooLarge",
+  "SpecRefused",
+  "WorkerFailed",
+  "ProofFailed",
+];
 
 const secondsBuckets = [1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 const labels = ["namespace", "control_plane"] as const;
@@ -62,12 +84,15 @@ export function createBackupFigures(registry: MetricsRegistry): BackupFigures {
     buckets: secondsBuckets,
   });
   const labelsOf = ({ namespace, controlPlane }: BackedUp) => ({ namespace, control_plane: controlPlane });
-  const show = (backups: readonly TalosEtcdBackup[]): void => {
-    for (const gauge of [success, proof, unproved, size]) gauge.clear();
-    for (const [cluster, ofCluster] of byCluster(backups)) {
+  const missedOf = new Map<string, number>();
+  const show = ({ backups, scheduled }: BackupsShown): void => {
+    for (const family of [success, proof, unproved, size, missed]) family.clear();
+    const clusters = byCluster(backups, scheduled);
+    for (const key of missedOf.keys()) if (!clusters.has(key)) missedOf.delete(key);
+    for (const [key, [cluster, ofCluster]] of clusters) {
       const at = labelsOf(cluster);
-      // A rate needs the zero before the first one.
-      missed.with(at).add(0);
+      missed.with(at).add(missedOf.get(key) ?? 0);
+      if (ofCluster.length === 0) continue;
       const good = ofCluster.filter(({ status }) => isConditionTrue(status?.conditions, "Ready"));
       const newest = good.toSorted((a, b) => completedAt(b) - completedAt(a))[0];
       if (newest !== undefined && completedAt(newest) > 0) {
@@ -80,34 +105,44 @@ export function createBackupFigures(registry: MetricsRegistry): BackupFigures {
     }
   };
   return {
-    ended(task, result, reason, tookMs) {
+    ended({ task, result, reason, tookMs }) {
       runs.with({ result, reason }).add();
       took.with({ task }).observe(Math.max(0, tookMs) / 1000);
     },
-    missed: (cluster, count = 1) => missed.with(labelsOf(cluster)).add(count),
+    missed: (cluster, count = 1) => void missedOf.set(keyOf(cluster), (missedOf.get(keyOf(cluster)) ?? 0) + count),
     showBackups(read) {
+      for (const reason of AWAITED) runs.with({ result: "failed", reason }).add(0);
       const stop = registry.onCollect(() => show(read()));
       return () => {
         stop();
-        show([]);
+        show({ backups: [], scheduled: [] });
       };
     },
   };
 }
 
-/** Backups whose control plane was resolved, by cluster. */
-function byCluster(backups: readonly TalosEtcdBackup[]): readonly (readonly [BackedUp, readonly TalosEtcdBackup[]])[] {
+/** Clusters that are known to be backed up, with what there is of each. */
+function byCluster(
+  backups: readonly TalosEtcdBackup[],
+  scheduled: readonly BackedUp[],
+): ReadonlyMap<string, readonly [BackedUp, TalosEtcdBackup[]]> {
   const groups = new Map<string, readonly [BackedUp, TalosEtcdBackup[]]>();
+  const groupOf = (cluster: BackedUp): TalosEtcdBackup[] => {
+    const group = groups.get(keyOf(cluster)) ?? ([cluster, []] as const);
+    groups.set(keyOf(cluster), group);
+    return group[1];
+  };
+  for (const cluster of scheduled) groupOf(cluster);
   for (const backup of backups) {
     const { namespace = "" } = backup.metadata;
     const controlPlane = backup.status?.controlPlane;
-    if (controlPlane === undefined) continue;
-    const key = `${namespace}/${controlPlane}`;
-    const group = groups.get(key) ?? ([{ namespace, controlPlane }, []] as const);
-    group[1].push(backup);
-    groups.set(key, group);
+    if (controlPlane !== undefined) groupOf({ namespace, controlPlane }).push(backup);
   }
-  return [...groups.values()];
+  return groups;
+}
+
+function keyOf({ namespace, controlPlane }: BackedUp): string {
+  return `${namespace}/${controlPlane}`;
 }
 
 function completedAt({ status }: TalosEtcdBackup): number {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import type { TalosEtcdBackup } from "@talos-operator/api";
 import { KubeApiError, createMetricsRegistry } from "@talos-operator/kube-runtime";
 import { CompositionError } from "../controllers/kubernetescluster/errors.ts";
 import { EffectError } from "../errors.ts";
@@ -37,8 +38,8 @@ function everything() {
     },
   ]);
   const backups = createBackupFigures(registry);
-  backups.ended("take", "succeeded", "BackupSucceeded", 1_000);
-  backups.showBackups(() => [
+  backups.ended({ task: "take", result: "succeeded", reason: "BackupSucceeded", tookMs: 1_000 });
+  const taken: TalosEtcdBackup[] = [
     {
       apiVersion: "talos.alperen.cloud/v1alpha1",
       kind: "TalosEtcdBackup",
@@ -52,7 +53,8 @@ function everything() {
         conditions: [{ type: "Ready", status: "True", reason: "BackupSucceeded", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }],
       },
     },
-  ]);
+  ];
+  backups.showBackups(() => ({ backups: taken, scheduled: [] }));
   return { registry, setPhases: (next: string[]) => void (phases = next), endObjects, endClusters };
 }
 

@@ -11,7 +11,7 @@ export const errorReference: {
   page: "simulator",
   title: "Errors of simulator",
   intro: [
-    "`SimulatorError` with `code` and `machine` (address): thrown at those who build or steer a datacenter. What simulated machines answer to calls are gRPC",
+    "`SimulatorError` with `code` and `machine` (address): thrown at those who build or steer a datacenter, or serve its S3 endpoint. What simulated machines answer to calls are gRPC",
     "statuses with the texts of genuine nodes and are not listed here.",
   ],
   codes: {
@@ -37,9 +37,15 @@ export const errorReference: {
     },
     CANNOT_LISTEN: {
       cause:
-        "A simulated machine cannot listen on its address: the port is taken, or the host does not have the address. The cause of the system is attached.",
-      effect: "That machine is unreachable; at the start nothing is served.",
+        "A simulated machine, or the S3 endpoint, cannot listen on its address: the port is taken, or the host does not have the address. The cause of the system is attached.",
+      effect: "That machine is unreachable; at the start nothing is served. Without its S3 endpoint nothing can be backed up to it.",
       remedy: "Stop the other process (often a second demo), or add the address to the loopback interface.",
+    },
+    BAD_OBJECT_STORAGE: {
+      cause:
+        "The S3 endpoint cannot be served as it is asked for: its address is not of loopback, a bucket or a key cannot be one, or its folder cannot be used.",
+      effect: "Nothing is served, and nothing in the folder is changed.",
+      remedy: "Correct what the message names. A folder serves one process at a time; one of a newer release is left to that release.",
     },
     CLOSED: {
       cause: "A machine was added to a datacenter that was closed.",

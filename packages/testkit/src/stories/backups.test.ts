@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import {
   clusterRecordResource,
@@ -11,7 +12,7 @@ import {
 } from "@talos-operator/api";
 import type { ClusterRecord, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
-import { createKubeClient } from "@talos-operator/kube-runtime";
+import { createKubeClient, createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
@@ -53,6 +54,12 @@ describe("backups of a cluster with three control planes", async () => {
     timings: realisticTimings,
     workload: createSilentWorkloads({ ...ports, random: createSeededRandom(4) }),
   });
+  const metrics = createMetricsRegistry();
+  const seriesOf = (name: string): readonly string[] =>
+    metrics
+      .text()
+      .split("\n")
+      .filter((line) => line.startsWith(`${name}{`));
   let stop = new AbortController();
   let running: Promise<void> | undefined;
   let lives = 0;
@@ -67,6 +74,7 @@ describe("backups of a cluster with three control planes", async () => {
       random: createSeededRandom(10 + lives),
       keys,
       log,
+      metrics,
       backups: { runner, backupDirectory: "/backups" },
       options: { identity: `test-${lives}`, leaderElection: false },
     });
@@ -282,6 +290,32 @@ describe("backups of a cluster with three control planes", async () => {
     const before = runner.begun.length;
     await time.advance(1_800_000);
     assert.equal(runner.begun.length, before);
+  });
+
+  test("every metric of backups that an alert or the dashboard asks for is shown, with the reasons that it asks for", () => {
+    const chart = (name: string): string =>
+      readFileSync(new URL(`../../../../charts/talos-operator/files/${name}`, import.meta.url), "utf8");
+    const asked = `${chart("alerts.yaml")}${chart("dashboard.json")}`;
+    const names = new Set([...asked.matchAll(/\btalos_operator_backup_[a-z_]+/g)].map(([name]) => name));
+    assert.ok(names.size >= 7);
+    for (const name of names) assert.notDeepEqual(seriesOf(name), [], name);
+    const reasons = [...asked.matchAll(/reason=~"([\w|]+)"/g)].flatMap(([, words = ""]) => words.split("|"));
+    assert.ok(reasons.includes("StoreUnreachable"));
+    for (const reason of reasons)
+      assert.ok(
+        seriesOf("talos_operator_backup_runs_total").some((line) => line.includes(`reason="${reason}"`)),
+        reason,
+      );
+    const count = (labels: string): number =>
+      Number(
+        seriesOf("talos_operator_backup_runs_total")
+          .find((line) => line.includes(labels))
+          ?.split(" ")
+          .at(-1) ?? "0",
+      );
+    assert.equal(count('result="failed",reason="WorkerFailed"'), 1);
+    assert.ok(count('result="succeeded",reason="BackupSucceeded"') >= 6);
+    assert.ok(count('result="succeeded",reason="Deleting"') >= 2);
   });
 
   test("no key of the cluster stands in a status, a log or a task", async () => {

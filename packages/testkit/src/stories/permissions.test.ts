@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
-import { companionCrds, crds } from "@talos-operator/api";
-import type { TalosCluster } from "@talos-operator/api";
+import {
+  companionCrds,
+  crds,
+  etcdBackupResource,
+  finalizers,
+  talosEtcdBackupResource,
+  talosEtcdBackupScheduleResource,
+} from "@talos-operator/api";
+import type { EtcdBackup, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { leaseType } from "@talos-operator/kube-runtime";
-import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
-import { permissions } from "@talos-operator/operator";
-import type { Permission } from "@talos-operator/operator";
+import { createJobRunner, permissions } from "@talos-operator/operator";
+import type { JobSettings, Permission } from "@talos-operator/operator";
 import type { KubeTransport } from "@talos-operator/ports";
 import type { Access } from "../world/accesses.ts";
+import { workOffJobs } from "../world/job-cluster.ts";
 import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
 import { flatCluster, nestedCluster, tellComposition } from "./composition.ts";
 import { leaveBehind, leaveObjects } from "./left-behind.ts";
@@ -22,6 +30,7 @@ import type { Story, StoryOptions } from "./story.ts";
  */
 
 const used = new Map<string, Access>();
+const jobs: JobSettings = { image: "registry/operator:1", serviceAccountName: "backup", scratchSize: "1Gi" };
 
 function tellAndNote(options: StoryOptions, story: (world: Story) => Promise<void>): Promise<void> {
   return tell(options, async (world) => {
@@ -95,6 +104,93 @@ describe("the rights of the operator", () => {
       await world.until("gone", async () => (await world.cluster()) === undefined, 600);
       for (const [key, access] of world.accesses) used.set(key, access);
     }));
+
+  it("are enough to take backups by Jobs beside the operator, at set times, to prove them and to let them go", () =>
+    tellAndNote(
+      {
+        kube: withoutStreamedLists,
+        backups: (client) => ({ runner: createJobRunner({ client, namespace: "default", settings: jobs }), backupDirectory: "/backups" }),
+      },
+      async (world) => {
+        await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+        await world.start();
+        await world.untilReady();
+        const schedules = world.client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
+        const backups = world.client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
+        const key = { name: "s3", key: "id" };
+        await world.client.resource(kinds.secret).create({
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { namespace: "default", name: "s3" },
+          type: "Opaque",
+          data: { id: Buffer.from("id").toString("base64") },
+        } as KubeObject);
+        const s3 = { bucket: "backups", region: "eu-central-1", accessKeyID: key, secretAccessKey: key };
+        await schedules.create({
+          apiVersion: "talos.alperen.cloud/v1alpha1",
+          kind: "TalosEtcdBackupSchedule",
+          // The finalizer is the published operator's, which left it behind.
+          metadata: { namespace: "default", name: "often", finalizers: [finalizers.talosEtcdBackupSchedule] },
+          spec: {
+            schedule: "*/5 * * * *",
+            retention: 1,
+            drill: { interval: "10m" },
+            backupTemplate: { spec: { clusterRef: { name: "demo" }, backupStorage: { s3 } } },
+          },
+        });
+        const gone = new Set<string>();
+        const seen = new Set<string>();
+        await world.until(
+          "two were let go",
+          async () => {
+            await workOffJobs(world.client, "default", world.time.clock);
+            const names = (await backups.list({ namespace: "default" })).items.map(({ metadata }) => metadata.name);
+            for (const name of names) seen.add(name);
+            for (const name of seen) if (!names.includes(name)) gone.add(name);
+            return gone.size >= 2;
+          },
+          3_600,
+        );
+        // No other one comes, so that the newest gets as old as its proof may.
+        await schedules.patch({ namespace: "default", name: "often" }, { type: "merge", value: { spec: { paused: true } } });
+        await world.until(
+          "a proof was tried",
+          async () => {
+            await workOffJobs(world.client, "default", world.time.clock);
+            const { items } = await backups.list({ namespace: "default" });
+            return items.some(({ status }) => status?.conditions?.some(({ reason }) => reason === "ProofNotRun"));
+          },
+          3_600,
+        );
+        await schedules.delete({ namespace: "default", name: "often" });
+        await world.until(
+          "the schedule is gone",
+          async () => (await schedules.tryGet({ namespace: "default", name: "often" })) === undefined,
+        );
+      },
+    ));
+
+  it("are enough to carry out EtcdBackups, and to follow them", () => {
+    const jobRunner = (client: KubeClient) => createJobRunner({ client, namespace: "default", settings: jobs });
+    return tellComposition({ backups: (client) => ({ runner: jobRunner(client), backupDirectory: "/backups" }) }, async (world) => {
+      await world.start();
+      await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1, { workers: 0 }));
+      await world.untilComposed(600);
+      const asked = world.client.resource<EtcdBackup>(etcdBackupResource);
+      const schedules = world.client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
+      const isThere = async (): Promise<boolean> => (await schedules.tryGet({ namespace: "default", name: "often" })) !== undefined;
+      await asked.create({
+        apiVersion: "vitistack.io/v1alpha1",
+        kind: "EtcdBackup",
+        metadata: { namespace: "default", name: "often" },
+        spec: { clusterName: "demo", schedule: "0 2 * * *", storageLocation: { type: "local" } },
+      });
+      await world.until("its schedule is made", isThere, 60);
+      await asked.patch({ namespace: "default", name: "often" }, { type: "merge", value: { spec: { schedule: null } } });
+      await world.until("its schedule is gone", async () => !(await isThere()), 60);
+      for (const [key, access] of world.accesses) used.set(key, access);
+    });
+  });
 
   after(() => {
     const wanted = new Set([...used.values()].flatMap(rightsFor));

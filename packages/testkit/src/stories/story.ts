@@ -7,7 +7,7 @@ import type { KubeClient, KubeObject, MetricsRegistry, ResourceType } from "@tal
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
+import type { BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
 import type { Clock, FileTree, Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
@@ -71,6 +71,8 @@ export interface StoryOptions {
   readonly log?: Logger;
   /** Where the operator keeps its figures. Default: nowhere. */
   readonly metrics?: MetricsRegistry;
+  /** How backups are taken, with the operator's own client. Default: not at all. */
+  readonly backups?: (client: KubeClient) => BackupDependencies;
   /** Kinds that are installed. Default: ours. */
   readonly crds?: readonly CustomResourceDefinition[];
 }
@@ -236,15 +238,17 @@ export async function createStory(options: StoryOptions): Promise<Story> {
       const clock = options.operatorClock?.(time.clock) ?? time.clock;
       const real = rerouted(datacenter.dialer(clock), routes);
       const dialer = options.dialer?.(real) ?? real;
+      const own = recorded(
+        counted(mortalKube(options.kube?.(kube) ?? kube, life), writes),
+        (access) => void accesses.set(Object.values(access).join(" "), access),
+      );
       const operator = createOperator({
-        kube: recorded(
-          counted(mortalKube(options.kube?.(kube) ?? kube, life), writes),
-          (access) => void accesses.set(Object.values(access).join(" "), access),
-        ),
+        kube: own,
         talos: mortalTalos(dialer, life),
         workloads: mortalWorkloads(workloads.dialer, life, workloadWrites),
         ...(options.files === undefined ? {} : { files: options.files }),
         ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+        ...(options.backups === undefined ? {} : { backups: options.backups(createKubeClient(own)) }),
         names: { resolve: async (name) => options.names?.get(name) ?? [] },
         clock,
         timers: mortalTimers(time.timers, life),

@@ -33,7 +33,7 @@ export function createScriptedRunner(clock: Clock): ScriptedRunner {
 }
 
 /** What a worker tells of a take that went well. */
-export function takenBy({ task }: RunRequest, now: number): Result {
+export function takenBy({ task }: Pick<RunRequest, "task">, now: number): Result {
   if (task.kind !== "take") throw new TypeError(`${task.kind} is no take`);
   const at = new Date(now).toISOString();
   const { slot, attempt, source } = task;

@@ -63,6 +63,18 @@ for (const path of ["..", "a/../b", "/etc", "a//b", ".uploads"])
     );
   });
 
+test("a folder: what others put there by names that no key can have is passed over", async () => {
+  const { root, end } = folder();
+  const store = createDirectoryStore(root, "");
+  await store.put("a/b", Uint8Array.of(1));
+  mkdirSync(join(root, "a/lost found"));
+  for (const name of ["my notes.txt", "naïve", "lost found/x"]) writeFileSync(join(root, "a", name), "mine");
+  const keys: string[] = [];
+  for await (const { key } of store.list("")) keys.push(key);
+  assert.deepEqual(keys, ["a/b"]);
+  end();
+});
+
 test("a folder: one that is not mounted is named, and made by nobody", async () => {
   await assert.rejects(createDirectoryStore("/nowhere/backups", "x").put("a", Uint8Array.of(1)), (thrown) =>
     isStoreFailure(thrown, "missing"),

@@ -6,7 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { ObjectBody, ObjectStore, ObjectStoreFailureKind, ObjectUpload, OpenUpload, StoredObject } from "@talos-operator/ports";
 import { isStoreFailure, StoreFailure } from "../../store/failure.ts";
-import { demandKey, demandPrefix } from "../../store/key.ts";
+import { demandKey, demandPrefix, isKey } from "../../store/key.ts";
 
 /** Uploads that are not complete; no key begins with a dot. */
 const UPLOADS = ".uploads";
@@ -86,6 +86,8 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
       try {
         for await (const key of keysBelow(base, prefix)) {
           options?.signal?.throwIfAborted();
+          // What others put there, by names that no key can have.
+          if (!isKey(key)) continue;
           if (options?.after !== undefined && key <= options.after) continue;
           const found = await describe(key);
           if (found !== undefined) yield found;

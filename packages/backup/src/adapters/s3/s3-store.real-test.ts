@@ -1,83 +1,26 @@
 // The S3 client against a genuine S3 server: versitygw.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { createServer } from "node:net";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { after, before, describe, test } from "node:test";
-import { CreateBucketCommand, PutBucketVersioningCommand, S3Client } from "@aws-sdk/client-s3";
+import { PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { storeConformance } from "../../conformance/store-conformance.ts";
 import { isStoreFailure } from "../../store/failure.ts";
-import type { S3Place, StoreKeys } from "../../task/place.ts";
+import type { S3Place } from "../../task/place.ts";
+import { realS3Keys as keys, startRealS3, type RealS3 } from "../../testing/real-s3.ts";
 import { createS3Store } from "./s3-store.ts";
 
-const keys: StoreKeys = { accessKeyID: "testkey", secretAccessKey: "testsecret" };
-
-/** versitygw on loopback, its buckets in a folder. */
-async function startServer(): Promise<{ readonly endpoint: string; readonly stop: () => Promise<void> }> {
-  const tools = process.env["TALOS_OPERATOR_TOOLS"];
-  assert.ok(tools !== undefined, "TALOS_OPERATOR_TOOLS names the folder of the genuine tools: use npm run test:real");
-  const folder = mkdtempSync(join(tmpdir(), "talos-operator-s3-"));
-  for (const name of ["data", "versions"]) mkdirSync(join(folder, name));
-  const port = await freePort();
-  const child = spawn(
-    join(tools, "versitygw"),
-    ["--port", `127.0.0.1:${port}`, "--health", "/health", "posix", "--versioning-dir", join(folder, "versions"), join(folder, "data")],
-    { stdio: "ignore", env: { ...process.env, ROOT_ACCESS_KEY: keys.accessKeyID, ROOT_SECRET_KEY: keys.secretAccessKey } },
-  );
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const endpoint = `http://127.0.0.1:${port}`;
-  for (let tries = 0; ; tries += 1) {
-    if (
-      await fetch(`${endpoint}/health`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      break;
-    assert.ok(tries < 200 && child.exitCode === null, "versitygw does not begin to serve");
-    await delay(50);
-  }
-  return {
-    endpoint,
-    async stop() {
-      child.kill();
-      await ended;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === "object" && address !== null);
-  return address.port;
-}
-
 describe("a genuine S3 server", () => {
-  let endpoint = "";
-  let stop = (): Promise<void> => Promise.resolve();
+  let server: RealS3;
   let buckets = 0;
-  before(async () => void ({ endpoint, stop } = await startServer()));
-  after(() => stop());
+  before(async () => void (server = await startRealS3()));
+  after(() => server.stop());
 
   const bucket = async (isVersioned = false): Promise<S3Place> => {
-    const name = `bucket-${(buckets += 1)}`;
-    const client = new S3Client({
-      region: "us-east-1",
-      endpoint,
-      forcePathStyle: true,
-      credentials: { accessKeyId: keys.accessKeyID, secretAccessKey: keys.secretAccessKey },
-    });
-    await client.send(new CreateBucketCommand({ Bucket: name }));
-    if (isVersioned) await client.send(new PutBucketVersioningCommand({ Bucket: name, VersioningConfiguration: { Status: "Enabled" } }));
+    const place = await server.bucket(`bucket-${(buckets += 1)}`);
+    if (!isVersioned) return place;
+    const client = server.client();
+    await client.send(new PutBucketVersioningCommand({ Bucket: place.bucket, VersioningConfiguration: { Status: "Enabled" } }));
     client.destroy();
-    return { kind: "s3", bucket: name, region: "us-east-1", endpoint, prefix: "backups", allowPlainText: true };
+    return place;
   };
 
   storeConformance("a bucket", async () => {

@@ -26,6 +26,8 @@ import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { Brain } from "../taloscontrolplane/brain.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
+import type { BackupFigures } from "../../metrics/backup-figures.ts";
+import { controlPlaneNamed } from "./cluster-name.ts";
 import { claimOf, claimSnapshot, readClaims, releaseSnapshot } from "./claim.ts";
 import { decideBackup, hasFailed, isStored, taskTimeoutMs } from "./decide.ts";
 import type { BackupDecision, BackupSeen, Needs, SeenCluster } from "./decide.ts";
@@ -51,6 +53,8 @@ export interface BackupControllerOptions extends ControllerPorts, TalosCaches {
   readonly events: Telling;
   /** What validation of specs knows of this operator. */
   readonly limits: BackupOptions;
+  /** Where figures of backups go; without it nowhere. */
+  readonly backupFigures?: BackupFigures;
 }
 
 /** Takes, proves and removes backups by workers. One pass at a time in a process: what may run at once is counted before each begin. */
@@ -102,8 +106,8 @@ export function createBackupController(options: BackupControllerOptions): Contro
         return { requeueAfterMs: 0 };
       case "remove-finalizer":
         await tidyUp(key, runs, undefined);
-        tellNews(backup, decision);
         await removeFinalizer(objects, backup, finalizers.talosEtcdBackup);
+        tellNews(backup, decision);
         return undefined;
       case "delete":
         await deleteExactly(objects, backup);
@@ -164,12 +168,8 @@ export function createBackupController(options: BackupControllerOptions): Contro
   const nameOf = ({ metadata, spec, status }: TalosEtcdBackup): { readonly controlPlane: string } | { readonly message: string } => {
     // What it was taken of stays, whatever becomes of the reference.
     if (status?.controlPlane !== undefined && status.filename !== undefined) return { controlPlane: status.controlPlane };
-    const { clusterRef, talosControlPlaneRef } = spec;
-    if (clusterRef === undefined) return { controlPlane: talosControlPlaneRef?.name ?? "" };
-    const name = clusterRef.name ?? "";
-    const cluster = options.talosClusters.store.get({ namespace: metadata.namespace, name });
-    if (cluster === undefined) return { message: `TalosCluster ${name} is not there.` };
-    return { controlPlane: cluster.spec?.controlPlane === undefined ? (cluster.spec?.controlPlaneRef?.name ?? name) : name };
+    const controlPlane = controlPlaneNamed({ metadata, spec }, options.talosClusters);
+    return controlPlane === undefined ? { message: `TalosCluster ${spec.clusterRef?.name ?? ""} is not there.` } : { controlPlane };
   };
 
   /** Reads what a run needs: keys of the cluster, of the store, and the identity of a drill. */
@@ -250,8 +250,13 @@ export function createBackupController(options: BackupControllerOptions): Contro
     return again;
   };
 
-  const tellNews = (backup: TalosEtcdBackup, { news }: BackupDecision): void => {
+  /** Events and figures, once what they tell is stored: a pass that is repeated tells it once. */
+  const tellNews = (backup: TalosEtcdBackup, { news, ended, isMissed, fields }: BackupDecision): void => {
     for (const { reason, note } of news) events.tell(backup, reason, reason, note);
+    if (ended !== undefined) options.backupFigures?.ended(ended);
+    const controlPlane = fields.controlPlane ?? controlPlaneNamed(backup, options.talosClusters);
+    if (isMissed === true && controlPlane !== undefined)
+      options.backupFigures?.missed({ namespace: backup.metadata.namespace ?? "", controlPlane });
   };
 
   /**

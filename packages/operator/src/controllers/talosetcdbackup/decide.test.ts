@@ -365,6 +365,15 @@ describe("a backup that is stored", () => {
     assert.equal(decided({ backup: asked(after(end)) }).act.kind, "none");
   });
 
+  test("is proved once more for a word that came while it was being proved", () => {
+    const begin = decided({ backup: asked() });
+    const later = backup(after(begin), {}, { annotations: { [annotations.proveNow]: "2" } });
+    const end = decided({ backup: later, run: ended({ kind: "proved", facts, proof: { how: "restored", on: "store" } }) });
+    assert.deepEqual([reasonOf(end, "Proved"), end.fields.provedNow], ["Restored", undefined]);
+    const next = decided({ backup: { ...later, status: after(end) ?? {} } });
+    assert.deepEqual([next.act.kind, next.fields.run?.attempt === begin.fields.run?.attempt], ["begin", false]);
+  });
+
   const proofs: readonly (readonly [string, BackupSeen["run"], string])[] = [
     ["a byte differs", ended(failure({ reason: "proof-failed" })), "ProofFailed"],
     ["it is gone", ended(failure({ reason: "backup-missing" })), "ProofFailed"],

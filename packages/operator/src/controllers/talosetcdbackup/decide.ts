@@ -14,12 +14,14 @@ import type {
   EventReason,
   Finding,
   ReadyReason,
+  ReasonOf,
   TalosEtcdBackup,
   TalosEtcdBackupStatus,
 } from "@talos-operator/api";
 import type { ProveResult, TakeResult, TaskResult } from "@talos-operator/backup";
 import { BEGINS_WITHIN_MS, runId, runName } from "../../backups/runner.ts";
 import type { RunState, RunTask } from "../../backups/runner.ts";
+import type { EndedRun } from "../../metrics/backup-figures.ts";
 import type { BackupSources, BackupVoter } from "../taloscontrolplane/membership/backup-sources.ts";
 import type { RecordClaims } from "./claim.ts";
 import { backupConditions, proofField, provedCondition } from "./conditions.ts";
@@ -115,6 +117,10 @@ export interface BackupDecision {
   readonly news: readonly BackupNews[];
   readonly waitsForDisruption: boolean;
   readonly requeueAfterMs?: number;
+  /** A run that is over by this pass, for the figures. */
+  readonly ended?: EndedRun;
+  /** It was due and could not begin in time. */
+  readonly isMissed?: boolean;
 }
 
 /** How long a take or a prove may work. Milliseconds. */
@@ -237,11 +243,8 @@ function waitForDisruption(seen: BackupSeen, machine: string): BackupDecision {
       ...waiting(seen, "WaitingForDisruption", `${machine} is being changed or removed: the snapshot waits for that, ten minutes at most.`),
       waitsForDisruption: true,
     };
-  return failed(
-    seen,
-    `${machine} was being changed or removed for ten minutes, and the snapshot waits no longer.`,
-    backup.status?.attempts ?? 0,
-  );
+  const message = `${machine} was being changed or removed for ten minutes, and the snapshot waits no longer.`;
+  return { ...failed(seen, message, backup.status?.attempts ?? 0), isMissed: true };
 }
 
 function waiting(seen: BackupSeen, reason: ReadyReason, message: string, requeueAfterMs = WAIT_MS): BackupDecision {
@@ -295,7 +298,7 @@ function running(seen: BackupSeen, run: BackupRun, state: RunState): BackupDecis
   const isTake = run.task === "take";
   const isUnknown = state.kind === "absent" && isTake && cluster.kind === "not-looked";
   if (state.kind === "absent" && isTake && !isUnknown && !hasSource(cluster, run))
-    return endOfTry(seen, {
+    return endOfTry(seen, run, {
       reason: "SourceUnreachable",
       message: `${run.source?.machine ?? "The control plane"} is no healthy voter any more.`,
       mayRepeat: true,
@@ -323,28 +326,36 @@ function hasSource(cluster: SeenCluster, { source }: BackupRun): boolean {
 }
 
 function ending(seen: BackupSeen, run: BackupRun, end: TaskResult | Failure): BackupDecision {
-  if (run.task === "prove") return endOfProof(seen, end);
+  if (run.task === "prove") return endOfProof(seen, run, end);
   if ("kind" in end) {
     if (end.kind === "taken") {
       const wrong = inconsistency(end.facts, slotOf(seen.backup), run.attempt, end.found);
-      if (wrong === undefined) return taken(seen, end);
-      return endOfTry(seen, {
+      if (wrong === undefined) return taken(seen, run, end);
+      return endOfTry(seen, run, {
         reason: "WorkerFailed",
         message: `The result of the run ${run.name} is not to be believed: ${wrong}.`,
         mayRepeat: true,
       });
     }
-    if (end.kind === "failed") return endOfTry(seen, failureOf(end));
-    return endOfTry(seen, { ...lost(run), message: `The run ${run.name} told a result of another task.` });
+    if (end.kind === "failed") return endOfTry(seen, run, failureOf(end));
+    return endOfTry(seen, run, { ...lost(run), message: `The run ${run.name} told a result of another task.` });
   }
-  return endOfTry(seen, end);
+  return endOfTry(seen, run, end);
 }
 
-function endOfTry(seen: BackupSeen, { reason, message, mayRepeat }: Failure): BackupDecision {
+function endedRun({ now, run: state }: BackupSeen, run: BackupRun, result: EndedRun["result"], reason: EndedRun["reason"]): EndedRun {
+  const begun = Date.parse(run.startedAt);
+  // A runner that does not know when says 0.
+  const at = state?.kind === "ended" && state.at >= begun ? state.at : now;
+  return { task: run.task, result, reason, tookMs: at - begun };
+}
+
+function endOfTry(seen: BackupSeen, run: BackupRun, { reason, message, mayRepeat }: Failure): BackupDecision {
   const attempts = seen.backup.status?.attempts ?? 1;
   const pauseMs = RETRY_MS[attempts - 1];
+  const over = endedRun(seen, run, "failed", reason);
   if (!mayRepeat || attempts >= TRIES || pauseMs === undefined)
-    return failed(seen, attempts > 1 ? `Failed after ${attempts} tries. ${message}` : message, attempts);
+    return { ...failed(seen, attempts > 1 ? `Failed after ${attempts} tries. ${message}` : message, attempts), ended: over };
   const next = { reason, message: `Try ${attempts} of ${TRIES} failed: ${message}` };
   return {
     act: { kind: "none" },
@@ -354,10 +365,11 @@ function endOfTry(seen: BackupSeen, { reason, message, mayRepeat }: Failure): Ba
     news: [],
     waitsForDisruption: false,
     requeueAfterMs: pauseMs,
+    ended: over,
   };
 }
 
-function taken(seen: BackupSeen, { facts, proof }: TakeResult): BackupDecision {
+function taken(seen: BackupSeen, run: BackupRun, { facts, proof }: TakeResult): BackupDecision {
   const { backup, now } = seen;
   const at = rfc3339(now);
   const { keysObject, storageVersion, talosVersion, kubernetesVersion } = facts;
@@ -397,6 +409,7 @@ function taken(seen: BackupSeen, { facts, proof }: TakeResult): BackupDecision {
     news: [{ reason: "BackupSucceeded", note: message }],
     waitsForDisruption: false,
     requeueAfterMs: 0,
+    ended: endedRun(seen, run, "succeeded", "BackupSucceeded"),
   };
 }
 
@@ -441,28 +454,37 @@ function afterSuccess(seen: BackupSeen): BackupDecision {
   if (seen.othersRunning >= RUNS_AT_ONCE) return { ...settled, requeueAfterMs: WAIT_MS };
   if (seen.cluster.kind === "not-looked") return { ...settled, requeueAfterMs: LOOK_MS };
   if (seen.needs.kind === "missing") return notProved(seen, seen.needs.message);
-  const id = runId(backup.metadata.uid ?? "", "prove", `${asked}@${status?.nextAttemptTime ?? ""}`);
+  const id = proofId(backup, asked);
   const run: BackupRun = { name: runName(id), attempt: id, task: "prove", startedAt: rfc3339(now) };
   return { ...settled, act: { kind: "begin", run }, fields: { ...settled.fields, run }, requeueAfterMs: LOOK_MS };
 }
 
-function endOfProof(seen: BackupSeen, end: TaskResult | Failure): BackupDecision {
+function endOfProof(seen: BackupSeen, run: BackupRun, end: TaskResult | Failure): BackupDecision {
   const { backup, now } = seen;
   const at = rfc3339(now);
   const asked = backup.metadata.annotations?.[annotations.proveNow]?.slice(0, 256);
-  const over = { run: undefined, nextAttemptTime: undefined, lastProofTime: at, ...(asked === undefined ? {} : { provedNow: asked }) };
+  // Another word that came while it ran asks for another proof.
+  const isAnswered = asked !== undefined && proofId(backup, asked) === run.attempt;
+  const over = { run: undefined, nextAttemptTime: undefined, lastProofTime: at, ...(isAnswered ? { provedNow: asked } : {}) };
   if ("kind" in end && end.kind === "proved") {
     const wrong = otherFacts(backup, end);
-    if (wrong !== undefined) return proofFailed(seen, over, `What is stored is not what was recorded: ${wrong}.`);
+    if (wrong !== undefined) return proofFailed(seen, run, over, `What is stored is not what was recorded: ${wrong}.`);
     const condition = provedCondition(end.proof, at, backup.metadata.generation);
     return {
       ...proofDecision(seen, { ...over, proof: proofField(end.proof, at) }, condition),
       news: [{ reason: "BackupProved", note: condition.message }],
+      ended: endedRun(seen, run, "succeeded", condition.reason as ReasonOf<"Proved">),
     };
   }
-  if ("kind" in end && end.kind === "failed" && isAboutBytes(end)) return proofFailed(seen, over, end.message);
-  const why = "kind" in end ? (end.kind === "failed" ? end.message : "The run told a result of another task.") : end.message;
-  return notProved(seen, why);
+  if ("kind" in end && end.kind === "failed" && isAboutBytes(end)) return proofFailed(seen, run, over, end.message);
+  const failure =
+    "kind" in end ? (end.kind === "failed" ? failureOf(end) : { ...lost(run), message: "The run told a result of another task." }) : end;
+  return { ...notProved(seen, failure.message), ended: endedRun(seen, run, "failed", failure.reason) };
+}
+
+/** One try of the proof that a word asked for. */
+function proofId({ metadata, status }: TalosEtcdBackup, word: string): string {
+  return runId(metadata.uid ?? "", "prove", `${word}@${status?.nextAttemptTime ?? ""}`);
 }
 
 function isAboutBytes({ reason }: Extract<TaskResult, { readonly kind: "failed" }>): boolean {
@@ -477,9 +499,13 @@ function otherFacts({ status }: TalosEtcdBackup, { facts }: ProveResult): string
   return undefined;
 }
 
-function proofFailed(seen: BackupSeen, over: BackupFields, message: string): BackupDecision {
+function proofFailed(seen: BackupSeen, run: BackupRun, over: BackupFields, message: string): BackupDecision {
   const condition = conditionFor("Proved", "ProofFailed", message, seen.backup.metadata.generation);
-  return { ...proofDecision(seen, { ...over, proof: undefined }, condition), news: [{ reason: "ProofFailed", note: message }] };
+  return {
+    ...proofDecision(seen, { ...over, proof: undefined }, condition),
+    news: [{ reason: "ProofFailed", note: message }],
+    ended: endedRun(seen, run, "failed", "ProofFailed"),
+  };
 }
 
 function notProved(seen: BackupSeen, message: string): BackupDecision {
@@ -538,15 +564,16 @@ function decideDeletion(seen: BackupSeen): BackupDecision | undefined {
       };
     const { result } = state;
     if (result?.kind === "removed") {
+      const ended = endedRun(seen, status.run, "succeeded", "Deleting");
       if (result.kept.length === 0)
-        return letGo([{ reason: "BackupRemoved", note: `${status.filename ?? ""} was removed from the store.` }]);
-      return retained("the bucket keeps its bytes, by versions or object lock.");
+        return { ...letGo([{ reason: "BackupRemoved", note: `${status.filename ?? ""} was removed from the store.` }]), ended };
+      return { ...retained("the bucket keeps its bytes, by versions or object lock."), ended };
     }
-    if (result?.kind === "failed" && !result.mayRepeat) return retained(result.message);
-    return deleting(seen, "RemovingBackup", result?.kind === "failed" ? result.message : lost(status.run).message, {
-      run: undefined,
-      nextAttemptTime: rfc3339(now + RETRY_MS[0]),
-    });
+    const failure = result?.kind === "failed" ? failureOf(result) : lost(status.run);
+    const ended = endedRun(seen, status.run, "failed", failure.reason);
+    if (!failure.mayRepeat) return { ...retained(failure.message), ended };
+    const again = { run: undefined, nextAttemptTime: rfc3339(now + RETRY_MS[0]) };
+    return { ...deleting(seen, "RemovingBackup", failure.message, again), ended };
   }
   const nextAt = Date.parse(status?.nextAttemptTime ?? "");
   if (now < nextAt && nextAt - now <= RETRY_MS[0])

@@ -1,3 +1,4 @@
+import { labels } from "@talos-operator/api";
 import type { BackupStorage, SecretKeySelector } from "@talos-operator/api";
 import type { StoreKeys } from "@talos-operator/backup";
 import type { KubeClient } from "@talos-operator/kube-runtime";
@@ -38,6 +39,8 @@ export async function readKey(
   client: KubeClient,
 ): Promise<ReadKeys<string | undefined>> {
   const secret = await client.resource<Secret>(secretType).tryGet({ namespace, name });
+  if (secret !== undefined && isOfAnotherUse(secret))
+    return { kind: "missing", message: `Secret ${name} is of another use, and nothing of it is sent to a store. Make one of type Opaque.` };
   const text = secret === undefined ? "" : (secretText(secret, key) ?? "").trim();
   if (text !== "") return { kind: "read", value: text };
   if (optional === true) return { kind: "read", value: undefined };
@@ -45,4 +48,16 @@ export async function readKey(
     kind: "missing",
     message: secret === undefined ? `Secret ${name} is not there.` : `Secret ${name} has no text under ${key}.`,
   };
+}
+
+/** Types that Kubernetes and its tools give a meaning of their own. */
+const OTHER_TYPES = /^(kubernetes\.io\/(?!basic-auth$)|bootstrap\.kubernetes\.io\/|helm\.sh\/)/;
+
+/**
+ * True for tokens, certificates and what this operator keeps in Secrets: an access key ID travels in clear to an endpoint of the asker's choice, so that
+ * whoever may ask for a backup and not read Secrets would have keys of the cluster sent to them.
+ */
+function isOfAnotherUse({ type = "Opaque", metadata }: Secret): boolean {
+  const marks = metadata.labels ?? {};
+  return OTHER_TYPES.test(type) || marks[labels.secretKind] !== undefined || marks[labels.component] === "backup";
 }

@@ -12,7 +12,7 @@ import {
   talosEtcdBackupScheduleResource,
   validateBackupScheduleSpec,
 } from "@talos-operator/api";
-import type { BackupOptions, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type { BackupOptions, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import {
   createController,
   deleteExactly,
@@ -25,6 +25,7 @@ import {
 } from "@talos-operator/kube-runtime";
 import type { Controller, Informer, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Telling } from "../../telling/telling.ts";
+import type { BackedUp, BackupFigures } from "../../metrics/backup-figures.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
 import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
@@ -32,13 +33,17 @@ import { pausedCondition } from "../shared/mode.ts";
 import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { isRefusedWrite } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
+import { controlPlaneNamed } from "../talosetcdbackup/cluster-name.ts";
 import { isStored } from "../talosetcdbackup/decide.ts";
 import { slotTime } from "../talosetcdbackup/slot.ts";
 import { readSchedule } from "./cron.ts";
-import { decideSchedule } from "./decide.ts";
+import { backupSpecOf, decideSchedule } from "./decide.ts";
 import type { ScheduleDecision, WantedBackup } from "./decide.ts";
 
 const FIELD_MANAGER = "talos-operator/talosetcdbackupschedule";
+
+/** A race that was lost: the next pass comes so soon. Milliseconds. */
+const AGAIN_MS = 500;
 
 /** A creation that was refused is tried again after this. Milliseconds. */
 const REFUSED_AGAIN_MS = 30_000;
@@ -50,6 +55,9 @@ export interface ScheduleControllerOptions extends ControllerPorts {
   readonly events: Telling;
   /** What validation of specs knows of this operator. */
   readonly limits: BackupOptions;
+  readonly talosClusters: Informer<TalosCluster>;
+  /** Where figures of backups go; without it nowhere. */
+  readonly backupFigures?: BackupFigures;
 }
 
 /** Makes TalosEtcdBackups at set times, lets go what retention does not keep, and has the newest proved. */
@@ -90,11 +98,17 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
       const refusal = await create(schedule, decision.create, context);
       if (refusal !== undefined) return refused(schedule, decision, refusal);
     }
+    for (const backup of decision.fit)
+      // Whoever changed it meanwhile may have begun it: it is decided about anew.
+      if (!(await fit(schedule, backup, context))) return { requeueAfterMs: AGAIN_MS };
     // Before the status says that it was asked for: who dies in between asks once more, in the same word.
     if (decision.prove !== undefined) {
       const { backup, word } = decision.prove;
       const metadata = { uid: backup.metadata.uid, annotations: { [annotations.proveNow]: word } };
-      const stored = await made.patch(backup.metadata, { type: "merge", value: { metadata } });
+      // An identity that the schedule was given since.
+      const { drill } = backupSpecOf(schedule);
+      const spec = drill === undefined ? {} : { spec: { drill } };
+      const stored = await made.patch(backup.metadata, { type: "merge", value: { metadata, ...spec } });
       context.wrote(backups, stored);
     }
     const again = await tell(schedule, decision);
@@ -109,8 +123,7 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
     { name, at }: WantedBackup,
     context: ReconcileContext,
   ): Promise<string | undefined> => {
-    const { metadata: marks, spec: template } = spec.backupTemplate;
-    const identity = spec.drill?.identitySecretRef;
+    const marks = spec.backupTemplate.metadata;
     const wanted: TalosEtcdBackup = {
       apiVersion: "talos.alperen.cloud/v1alpha1",
       kind: "TalosEtcdBackup",
@@ -121,7 +134,7 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
         annotations: { ...marks?.annotations, [annotations.backupSlot]: slotTime(at) },
         ownerReferences: [controllerReference({ apiVersion, kind, metadata })],
       },
-      spec: { ...template, ...(template.drill === undefined && identity !== undefined ? { drill: { identitySecretRef: identity } } : {}) },
+      spec: backupSpecOf({ apiVersion, kind, metadata, spec }),
     };
     try {
       context.wrote(backups, await made.create(wanted));
@@ -133,6 +146,21 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
         return `TalosEtcdBackup ${name} is there and another's.`;
       }
       if (isRefusedWrite(thrown)) return thrown.message;
+      throw thrown;
+    }
+  };
+
+  /** @returns false where somebody was faster */
+  const fit = async (schedule: TalosEtcdBackupSchedule, backup: TalosEtcdBackup, context: ReconcileContext): Promise<boolean> => {
+    const operations = [
+      { op: "replace", path: "/metadata/resourceVersion", value: backup.metadata.resourceVersion },
+      { op: "replace", path: "/spec", value: backupSpecOf(schedule) },
+    ] as const;
+    try {
+      context.wrote(backups, await made.patch(backup.metadata, { type: "json", operations }));
+      return true;
+    } catch (thrown) {
+      if (isConflict(thrown) || isNotFound(thrown)) return false;
       throw thrown;
     }
   };
@@ -155,8 +183,11 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
   const tell = async (schedule: TalosEtcdBackupSchedule, decision: ScheduleDecision): Promise<number | undefined> => {
     const status = judgedStatus(schedule, decision.fields, { conditions: decision.conditions, hasOpenEffect: decision.isBusy });
     const again = await statuses.write(schedule, status);
-    if (again === undefined) for (const { reason, note } of decision.news) events.tell(schedule, reason, reason, note);
-    return again;
+    if (again !== undefined) return again;
+    for (const { reason, note } of decision.news) events.tell(schedule, reason, reason, note);
+    const cluster = clusterOfSchedule(schedule, options.talosClusters);
+    if (decision.missed > 0 && cluster !== undefined) options.backupFigures?.missed(cluster, decision.missed);
+    return undefined;
   };
 
   /** Object, manifest and bytes go together: the backup takes its bytes along, which its finalizer waits for. */
@@ -195,4 +226,13 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
       }),
     ],
   });
+}
+
+/** The cluster whose backups a schedule makes; `undefined` while nobody knows its control plane. */
+export function clusterOfSchedule(
+  { metadata, spec }: TalosEtcdBackupSchedule,
+  talosClusters: Informer<TalosCluster>,
+): BackedUp | undefined {
+  const controlPlane = controlPlaneNamed({ metadata, spec: spec.backupTemplate.spec }, talosClusters);
+  return controlPlane === undefined ? undefined : { namespace: metadata.namespace ?? "", controlPlane };
 }

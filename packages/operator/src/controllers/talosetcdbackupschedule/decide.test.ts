@@ -38,7 +38,7 @@ function schedule(
   };
 }
 
-const condition = (type: string, status: "True" | "False", reason: string, message = ""): Condition => ({
+const condition = (type: string, status: Condition["status"], reason: string, message = ""): Condition => ({
   type,
   status,
   reason,
@@ -151,6 +151,12 @@ const cases: readonly {
     make: NAME,
   },
   { name: "paused", over: { schedule: schedule(undefined, { paused: true }) }, ready: "SchedulePaused" },
+  {
+    name: "no zone",
+    over: { schedule: schedule(undefined, { timeZone: "Mars/Base" }) },
+    ready: "InvalidSchedule",
+    failed: "InvalidSchedule",
+  },
   { name: "no cron", over: { schedule: schedule(undefined, { schedule: "0 2 *" }) }, ready: "InvalidSchedule", failed: "InvalidSchedule" },
   { name: "never", over: { schedule: schedule(undefined, { schedule: "0 0 30 2 *" }) }, ready: "NeverFires", failed: "NeverFires" },
   { name: "its namespace goes", over: { isTerminating: true }, ready: "NamespaceTerminating" },
@@ -203,6 +209,60 @@ describe("a schedule", () => {
     assert.deepEqual([again.create, again.fields.nextScheduleTime], [undefined, rfc3339(DUE + 24 * HOUR)]);
   });
 
+  const slow = (days: number): TalosEtcdBackup => daysAgo(days, "stored", { completionTime: rfc3339(DUE - days * 24 * HOUR + 90_000) });
+  const everyMinute = schedule(promised(DUE), { schedule: "* * * * *" });
+  const tooFrequent = (backups: readonly TalosEtcdBackup[]): boolean =>
+    reasonOf(decided({ schedule: everyMinute, backups }), "Ready") === "TooFrequent";
+  test("is no longer too frequent when the newest one was taken in time, and measures anew after a day", () => {
+    const today = (at: number, ms: number): TalosEtcdBackup => backup(at, "stored", { completionTime: rfc3339(at + ms) });
+    const slowOnes = [today(DUE - HOUR, 90_000), today(DUE - 2 * HOUR, 90_000)];
+    assert.equal(tooFrequent(slowOnes), true);
+    assert.equal(tooFrequent([today(DUE - HOUR / 2, 30_000), ...slowOnes]), false);
+    assert.equal(tooFrequent([slow(2), slow(3)]), false);
+  });
+
+  test("says of missed ones what became of them", () => {
+    const told = (over: Partial<ScheduleSeen>): string =>
+      decided(over)
+        .news.map(({ note }) => note)
+        .join(" ");
+    const missedTwo = promised(DUE - 2 * 24 * HOUR);
+    assert.match(told({ schedule: schedule(missedTwo) }), /^2 backups .* one is made up for them\.$/);
+    assert.match(
+      told({ now: DUE + 2 * HOUR, schedule: schedule(missedTwo, { startingDeadline: "1h" }) }),
+      /^3 backups .* later than spec\.startingDeadline/,
+    );
+    assert.doesNotMatch(told({ schedule: schedule(missedTwo), backups: [daysAgo(3, "active")] }), /made up/);
+  });
+
+  test("says what holds up the backup that is to be taken, for as long as it does", () => {
+    const held = (reason: string, over: Partial<TalosEtcdBackup["status"]> = {}): string | undefined => {
+      const conditions = [condition("Ready", "False", reason, "Secret s3 is not there.")];
+      return reasonOf(decided({ now: DUE - HOUR, backups: [daysAgo(1, "active", { conditions, ...over })] }), "Ready");
+    };
+    assert.deepEqual(
+      ["KeysNotReadable", "SourceUnreachable", "StoreUnreachable", "BackupInProgress", "WaitingForTurn", "WaitingForDisruption"].map(
+        (reason) => held(reason),
+      ),
+      ["KeysNotReadable", "SourceUnreachable", "StoreUnreachable", "ScheduleActive", "ScheduleActive", "ScheduleActive"],
+    );
+  });
+
+  test("gives an edit of its template to the backup that has not begun, at once and no other", () => {
+    const s3 = { bucket: "b", region: "r" };
+    const edited = { backupTemplate: { spec: { talosControlPlaneRef: { name: "demo" }, backupStorage: { s3 } } } };
+    const fit = (generation: number, backups: readonly TalosEtcdBackup[], spec = edited) =>
+      decided({ now: DUE - HOUR, backups, schedule: schedule(undefined, spec, { generation }) }).fit.map(({ metadata }) =>
+        metadata.name.slice(8, 16),
+      );
+    assert.deepEqual(fit(2, [daysAgo(1, "active"), daysAgo(2)]), ["20260109"]);
+    assert.deepEqual(fit(1, [daysAgo(1, "active")]), []);
+    const run = { name: "backup-1", attempt: "1", task: "take", startedAt: rfc3339(NOW) } as const;
+    assert.deepEqual(fit(2, [daysAgo(1, "active", { run, attempts: 1 })]), []);
+    assert.deepEqual(fit(2, [daysAgo(1, "active", { attempts: 1 })]), []);
+    assert.deepEqual(fit(2, [daysAgo(1, "active")], { backupTemplate: { spec: daysAgo(1).spec } } as typeof edited), []);
+  });
+
   test("makes up once for one that never began, not again for that one", () => {
     const first = daysAgo(1, "never-began");
     const second = { ...first, metadata: { ...first.metadata, name: `${first.metadata.name}-again` } };
@@ -233,6 +293,18 @@ describe("retention of a schedule", () => {
   test("keeps the newest that was proved", () => {
     const unproved = { conditions: [condition("Ready", "True", "BackupSucceeded"), condition("Proved", "False", "ProofFailed")] };
     assert.deepEqual(removed([daysAgo(1, "stored", unproved), daysAgo(2), daysAgo(3)], { retention: 1 }), ["20260107"]);
+  });
+  test("keeps the newest that was proved, though its last proof could not be tried", () => {
+    const unproved = { conditions: [condition("Ready", "True", "BackupSucceeded"), condition("Proved", "False", "ProofFailed")] };
+    const untried = { conditions: [condition("Ready", "True", "BackupSucceeded"), condition("Proved", "Unknown", "ProofNotRun")] };
+    const backups = [daysAgo(1, "stored", unproved), daysAgo(2, "stored", untried), daysAgo(3)];
+    assert.deepEqual(removed(backups, { retention: 1 }), ["20260107"]);
+  });
+  test("lets two go at a time: each needs a run, and a deletion waits for its run no longer than ten minutes", () => {
+    const all = [1, 2, 3, 4, 5, 6].map((days) => daysAgo(days));
+    assert.deepEqual(removed(all, { retention: 1 }), ["20260104", "20260105"]);
+    const going = all.map((one, index) => (index === 5 ? { ...one, metadata: { ...one.metadata, deletionTimestamp: rfc3339(NOW) } } : one));
+    assert.deepEqual(removed(going, { retention: 1 }), ["20260105"]);
   });
   test("leaves alone what is in use", () => {
     const run = { name: "backup-1", attempt: "1", task: "prove", startedAt: rfc3339(NOW) } as const;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   annotations,
   conditionFor,
@@ -23,7 +24,7 @@ import type {
   TalosEtcdBackupScheduleStatus,
 } from "@talos-operator/api";
 import { standingConditions, storedCondition } from "../talosetcdbackup/conditions.ts";
-import { hasFailed, isStored } from "../talosetcdbackup/decide.ts";
+import { RUNS_AT_ONCE, hasFailed, isStored } from "../talosetcdbackup/decide.ts";
 import { dueAt, slotTime } from "../talosetcdbackup/slot.ts";
 import type { FiringTimes, ReadSchedule } from "./cron.ts";
 import { firingOf } from "./firing.ts";
@@ -66,6 +67,8 @@ export interface ScheduleDecision {
   readonly create: WantedBackup | undefined;
   /** Retention: with what is stored of them. */
   readonly remove: readonly TalosEtcdBackup[];
+  /** Backups that have not begun and are to be taken as an edited template says. */
+  readonly fit: readonly TalosEtcdBackup[];
   /** The backup that is to be proved, and the word that asks for it. */
   readonly prove: { readonly backup: TalosEtcdBackup; readonly word: string } | undefined;
   readonly fields: ScheduleFields;
@@ -73,6 +76,8 @@ export interface ScheduleDecision {
   readonly isBusy: boolean;
   readonly news: readonly { readonly reason: EventReason; readonly note: string }[];
   readonly requeueAfterMs: number;
+  /** Times that fell due, began nothing and never will, as this pass found; for the figures. */
+  readonly missed: number;
 }
 
 interface Own {
@@ -85,7 +90,7 @@ interface Own {
 
 /** Decides about one schedule. Pure. */
 export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
-  const { now, schedule, times } = seen;
+  const { now, schedule, times, problems } = seen;
   const own = ownOf(seen);
   const status = schedule.status ?? {};
   const obstacle = obstacleOf(seen, own);
@@ -99,11 +104,13 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
   // While it is held up nothing is promised: what falls due meanwhile is not made up for.
   const next = obstacle === undefined ? firing.next : undefined;
   const asked = schedule.metadata.annotations?.[annotations.proveNow]?.slice(0, 256);
-  const removed = seen.isTerminating ? [] : removable(seen, own);
+  // In a zone that is none there are no days either.
+  const removed = seen.isTerminating || times.kind === "invalid" ? [] : removable(seen, own);
   const word = asked !== undefined && prove?.word === asked ? { provedNow: asked } : {};
   return {
     create,
     remove: removed,
+    fit: seen.isTerminating || problems.length > 0 ? [] : outdated(seen, own),
     prove,
     fields: {
       ...withoutConditions(status),
@@ -121,9 +128,11 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
     isBusy: false,
     news: [
       ...turn.news,
-      ...(again === undefined ? [] : [missedNews(1)]),
+      ...(again === undefined ? [] : [missedNews(1, MADE_UP)]),
       ...removed.map((one) => ({ reason: "BackupRemoved" as const, note: `Retention lets ${one.metadata.name} go.` })),
     ],
+    // One that waited for a disruption until its time was over was counted by whoever waited.
+    missed: turn.missed,
     requeueAfterMs: Math.max(0, Math.min(next === undefined ? LONGEST_SLEEP_MS : next - now, LONGEST_SLEEP_MS)),
   };
 }
@@ -164,16 +173,18 @@ function obstacleOf({ schedule, times, problems, isTerminating, now }: ScheduleS
   return tooFrequent(times.times, own, now);
 }
 
+/** Refused for as long as nothing newer shows that it goes: one that was taken in time ends it, and after a day without any it is tried anew. */
 function tooFrequent(times: FiringTimes, { stored }: Own, now: number): Said | undefined {
+  const newestAt = Date.parse(stored[0]?.status?.completionTime ?? "");
+  if (now - newestAt >= DAY_MS) return undefined;
   const took = stored
     .slice(0, MEASURED)
     .map(({ status }) => Date.parse(status?.completionTime ?? "") - Date.parse(status?.startTime ?? ""))
-    .filter((ms) => ms >= 0)
-    .toSorted((a, b) => a - b);
-  const median = took[Math.floor(took.length / 2)];
+    .filter((ms) => ms >= 0);
+  const median = Math.min(took[0] ?? 0, took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)] ?? 0);
   const first = times.after(now);
   const second = first === undefined ? undefined : times.after(first);
-  if (took.length < 2 || median === undefined || first === undefined || second === undefined || median <= second - first) return undefined;
+  if (took.length < 2 || first === undefined || second === undefined || median <= second - first) return undefined;
   const seconds = (ms: number): number => Math.ceil(ms / 1_000);
   return {
     reason: "TooFrequent",
@@ -195,10 +206,15 @@ function turnAt({ schedule, now }: ScheduleSeen, own: Own, due: number, earlier:
   const { metadata, spec } = schedule;
   const name = backupName(metadata.name, due);
   const deadlineMs = spec.startingDeadline === undefined ? undefined : durationMs(spec.startingDeadline);
-  const news = earlier > 0 ? [missedNews(earlier)] : [];
+  const news = earlier > 0 ? [missedNews(earlier, MADE_UP)] : [];
   // Made by an earlier pass, whose status was not stored.
   if (own.all.some((backup) => backup.metadata.name === name)) return { create: undefined, missed: earlier, skipped: 0, news };
-  if (deadlineMs !== undefined && now - due > deadlineMs) return { ...nothingDue, missed: earlier + 1, news: [missedNews(earlier + 1)] };
+  if (deadlineMs !== undefined && now - due > deadlineMs)
+    return {
+      ...nothingDue,
+      missed: earlier + 1,
+      news: [missedNews(earlier + 1, "it is later than spec.startingDeadline lets one begin.")],
+    };
   const [active] = own.active;
   if (active !== undefined)
     return {
@@ -206,15 +222,17 @@ function turnAt({ schedule, now }: ScheduleSeen, own: Own, due: number, earlier:
       missed: earlier,
       skipped: 1,
       news: [
-        ...news,
+        ...(earlier > 0 ? [missedNews(earlier, `${active.metadata.name} is still being taken.`)] : []),
         { reason: "RunSkipped", note: `${active.metadata.name} is still being taken: the one of ${rfc3339(due)} is left out.` },
       ],
     };
   return { create: { name, at: due }, missed: earlier, skipped: 0, news };
 }
 
-const missedNews = (count: number) =>
-  ({ reason: "MissedRun", note: `${count} backup(s) were due and did not begin in time; one is made up for them.` }) as const;
+const MADE_UP = "one is made up for them.";
+
+const missedNews = (count: number, outcome: string) =>
+  ({ reason: "MissedRun", note: `${count} backup${count === 1 ? " was" : "s were"} due and did not begin in time: ${outcome}` }) as const;
 
 /** The name of the backup of a time: whoever makes it again meets the one that is there. */
 export function backupName(schedule: string, at: number, suffix = ""): string {
@@ -222,6 +240,22 @@ export function backupName(schedule: string, at: number, suffix = ""): string {
 }
 
 const AGAIN = "-again";
+
+/** The spec of a backup that is made now. */
+export function backupSpecOf({ spec }: TalosEtcdBackupSchedule): TalosEtcdBackup["spec"] {
+  const { spec: template } = spec.backupTemplate;
+  const identity = spec.drill?.identitySecretRef;
+  return { ...template, ...(template.drill === undefined && identity !== undefined ? { drill: { identitySecretRef: identity } } : {}) };
+}
+
+/** An edit is in force at once: what waits for a Secret of the old template would wait for ever. What a person changed in a backup stays until then. */
+function outdated({ schedule }: ScheduleSeen, { active }: Own): readonly TalosEtcdBackup[] {
+  if (schedule.status?.observedGeneration === schedule.metadata.generation) return [];
+  const wanted = backupSpecOf(schedule);
+  return active.filter(
+    ({ spec, status }) => status?.run === undefined && (status?.attempts ?? 0) === 0 && !isDeepStrictEqual(spec, wanted),
+  );
+}
 
 /** A backup that waited for a disruption until its time was over never began: it is made up for once. */
 function madeUp({ all, active }: Own): WantedBackup | undefined {
@@ -231,6 +265,12 @@ function madeUp({ all, active }: Own): WantedBackup | undefined {
   const at = dueAt(newest);
   const schedule = controllerOf(newest.metadata)?.name ?? "";
   return { name: backupName(schedule, at, AGAIN), at };
+}
+
+/** A proof held last, and none has failed since: one that could not be tried says nothing about the backup. */
+function wasProved({ status }: TalosEtcdBackup): boolean {
+  const condition = findCondition(status?.conditions, "Proved");
+  return condition?.status === "True" || (condition?.status === "Unknown" && status?.proof !== undefined);
 }
 
 /** Retention, and failed ones beyond as many as are kept of the good ones. */
@@ -253,15 +293,20 @@ function removable({ schedule, now }: ScheduleSeen, own: Own): readonly TalosEtc
       own.stored.map((backup) => ({
         name: backup.metadata.name,
         at: dueAt(backup),
-        isProved: isConditionTrue(backup.status?.conditions, "Proved"),
+        isProved: wasProved(backup),
         isHeld: backup.status?.run !== undefined || backup.spec.retention?.keep === true || isAsked(backup),
       })),
       rules,
       now,
     ),
   );
+  // A deletion waits for its run no longer than ten minutes: bytes of more than can be worked on would stay behind.
+  const going = own.all.filter(({ metadata, status }) => metadata.deletionTimestamp !== undefined && isStored(status)).length;
   return [
-    ...own.stored.filter(({ metadata }) => gone.has(metadata.name)),
+    ...own.stored
+      .filter(({ metadata }) => gone.has(metadata.name))
+      .toReversed()
+      .slice(0, Math.max(0, RUNS_AT_ONCE - going)),
     ...own.failed.slice(Math.max(1, retention)).filter(({ spec }) => spec.retention?.keep !== true),
   ];
 }
@@ -292,7 +337,20 @@ function lastEnded({ stored: [good], failed: [bad] }: Own): "good" | "bad" | und
   return dueAt(bad) > dueAt(good) ? "bad" : "good";
 }
 
+/** What a backup that is to be taken waits for goes by without anybody. */
+const PASSING: ReadonlySet<string> = new Set(["BackupInProgress", "WaitingForTurn", "WaitingForDisruption"]);
+
+/** What holds up a backup that is to be taken: while it does, none is. */
+function heldUp({ active }: Own): Said | undefined {
+  const [oldest] = active.toReversed();
+  const ready = findCondition(oldest?.status?.conditions, "Ready");
+  if (oldest === undefined || ready === undefined || ready.status !== "False" || PASSING.has(ready.reason)) return undefined;
+  return { reason: ready.reason as ReadyReason, message: `${oldest.metadata.name}: ${ready.message}` };
+}
+
 function readyOf(own: Own, next: number | undefined): Said {
+  const held = heldUp(own);
+  if (held !== undefined) return held;
   const [bad] = own.failed;
   if (lastEnded(own) === "bad" && bad !== undefined) {
     const why = findCondition(bad.status?.conditions, "Ready")?.message ?? "";
@@ -303,8 +361,8 @@ function readyOf(own: Own, next: number | undefined): Said {
 
 function conditionsOf({ schedule }: ScheduleSeen, own: Own, ready: Said, isMaking: boolean): readonly ConditionInput[] {
   const { generation } = schedule.metadata;
-  const isActive = own.active.length > 0 || isMaking;
   const isHeld = releaseOf({ type: "Ready", reason: ready.reason }) === "person" && ready.reason !== "BackupFailed";
+  const isActive = (own.active.length > 0 || isMaking) && !(isHeld && heldUp(own)?.reason === ready.reason);
   const last = lastEnded(own);
   const progress: ReasonOf<"Progressing"> = isActive
     ? "BackupInProgress"

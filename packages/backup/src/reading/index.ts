@@ -1,0 +1,13 @@
+export { parseBackupKey } from "../layout/any-key.ts";
+export type { AnyBackupKey } from "../layout/any-key.ts";
+export { findBackup } from "./find-backup.ts";
+export type { FindOptions, FoundBackup, ReadableStore } from "./find-backup.ts";
+export { readBackup } from "./read-backup.ts";
+export type { ReadBackup, ReadOptions } from "./read-backup.ts";
+export { isReadFault, ReadFault } from "./read-fault.ts";
+export type { ReadFaultKind } from "./read-fault.ts";
+export { formOf, HEAD_BYTES } from "./stored-form.ts";
+export { listBackups } from "./list-backups.ts";
+export type { ListedBackup, ListOptions } from "./list-backups.ts";
+export { readClusterKeys } from "./cluster-keys.ts";
+export type { ClusterKeys } from "./cluster-keys.ts";

@@ -1,0 +1,85 @@
+/** A genuine S3 server: versitygw. For tests of the real tier. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+
+import type { S3Place, StoreKeys } from "../task/place.ts";
+
+/** The only keys that it takes. */
+export const realS3Keys: StoreKeys = { accessKeyID: "testkey", secretAccessKey: "testsecret" };
+
+export interface RealS3 {
+  readonly endpoint: string;
+  /** Folder of the buckets: each is a folder, each object a file in it. */
+  readonly data: string;
+  /** A client that may do everything. */
+  client(): S3Client;
+  /** Makes a bucket. */
+  bucket(name: string): Promise<S3Place>;
+  stop(): Promise<void>;
+}
+
+/** versitygw on loopback, its buckets in a folder of their own. */
+export async function startRealS3(): Promise<RealS3> {
+  const tools = process.env["TALOS_OPERATOR_TOOLS"];
+  assert.ok(tools !== undefined, "TALOS_OPERATOR_TOOLS names the folder of the genuine tools: use npm run test:real");
+  const folder = mkdtempSync(join(tmpdir(), "talos-operator-s3-"));
+  for (const name of ["data", "versions"]) mkdirSync(join(folder, name));
+  const port = await freePort();
+  const child = spawn(
+    join(tools, "versitygw"),
+    ["--port", `127.0.0.1:${port}`, "--health", "/health", "posix", "--versioning-dir", join(folder, "versions"), join(folder, "data")],
+    { stdio: "ignore", env: { ...process.env, ROOT_ACCESS_KEY: realS3Keys.accessKeyID, ROOT_SECRET_KEY: realS3Keys.secretAccessKey } },
+  );
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const endpoint = `http://127.0.0.1:${port}`;
+  for (let tries = 0; ; tries += 1) {
+    if (
+      await fetch(`${endpoint}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      break;
+    assert.ok(tries < 200 && child.exitCode === null, "versitygw does not begin to serve");
+    await delay(50);
+  }
+  const client = (): S3Client =>
+    new S3Client({
+      region: "us-east-1",
+      endpoint,
+      forcePathStyle: true,
+      credentials: { accessKeyId: realS3Keys.accessKeyID, secretAccessKey: realS3Keys.secretAccessKey },
+    });
+  return {
+    endpoint,
+    data: join(folder, "data"),
+    client,
+    async bucket(name) {
+      const own = client();
+      await own.send(new CreateBucketCommand({ Bucket: name }));
+      own.destroy();
+      return { kind: "s3", bucket: name, region: "us-east-1", endpoint, prefix: "backups", allowPlainText: true };
+    },
+    async stop() {
+      child.kill();
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  assert.ok(typeof address === "object" && address !== null);
+  return address.port;
+}

@@ -1,0 +1,18 @@
+import type { TalosCluster, TalosEtcdBackupSpec } from "@talos-operator/api";
+import type { Informer } from "@talos-operator/kube-runtime";
+
+/** Who names a cluster to be backed up: a backup, or the template of a schedule with the schedule's metadata. */
+export interface NamesCluster {
+  readonly metadata: { readonly namespace?: string };
+  readonly spec: Pick<TalosEtcdBackupSpec, "clusterRef" | "talosControlPlaneRef">;
+}
+
+/** Name of the TalosControlPlane that is meant; `undefined` while the TalosCluster of the reference is not there. */
+export function controlPlaneNamed({ metadata, spec }: NamesCluster, talosClusters: Informer<TalosCluster>): string | undefined {
+  const { clusterRef, talosControlPlaneRef } = spec;
+  if (clusterRef === undefined) return talosControlPlaneRef?.name ?? "";
+  const name = clusterRef.name ?? "";
+  const cluster = talosClusters.store.get({ namespace: metadata.namespace, name });
+  if (cluster === undefined) return undefined;
+  return cluster.spec?.controlPlane === undefined ? (cluster.spec?.controlPlaneRef?.name ?? name) : name;
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { labels } from "@talos-operator/api";
+import type { BackupStorage } from "@talos-operator/api";
+import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
+import { createKubeClient } from "@talos-operator/kube-runtime";
+import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import { secretData, secretType } from "../../secrets/secret.ts";
+import type { Secret } from "../../secrets/secret.ts";
+import { readStoreKeys } from "./store-keys.ts";
+
+const HIDDEN = "what-nobody-may-see";
+
+describe("keys of a store", async () => {
+  const time = createVirtualTime();
+  const server = await createApiServer({
+    store: createMemoryStore(),
+    clock: time.clock,
+    timers: time.timers,
+    random: createSeededRandom(1),
+  });
+  const client = createKubeClient(server.transport({ name: "test", groups: ["system:masters"] }));
+  const secrets = client.resource<Secret>(secretType);
+  const make = (
+    name: string,
+    texts: Readonly<Record<string, string>>,
+    over: Partial<Secret> = {},
+    marks: Readonly<Record<string, string>> = {},
+  ) =>
+    secrets.create({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace: over.metadata?.namespace ?? "default", name, labels: marks },
+      type: "Opaque",
+      data: secretData(texts),
+      ...(over.type === undefined ? {} : { type: over.type }),
+    });
+  before(async () => {
+    await client
+      .resource({ group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false })
+      .create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } });
+    await make("good", { id: " KEY\n", secret: HIDDEN, empty: " " });
+    await make("of-another-namespace", { id: HIDDEN }, { metadata: { name: "", namespace: "other" } });
+    await make("tls", { id: HIDDEN, "tls.crt": "", "tls.key": "" }, { type: "kubernetes.io/tls" });
+    await make("bootstrap", { id: HIDDEN }, { type: "bootstrap.kubernetes.io/token" });
+    await make("release", { id: HIDDEN }, { type: "helm.sh/release.v1" });
+    await make("login", { id: "KEY", username: "", password: "" }, { type: "kubernetes.io/basic-auth" });
+    await make("bundle", { id: HIDDEN }, {}, { [labels.secretKind]: "bundle" });
+    await make("run", { id: HIDDEN }, {}, { [labels.component]: "backup" });
+  });
+  after(() => server.close());
+
+  const read = (name: string, key = "id", optional?: boolean) => {
+    const selector = { name, key, ...(optional === undefined ? {} : { optional }) };
+    const storage: BackupStorage = {
+      s3: { bucket: "b", region: "r", accessKeyID: selector, secretAccessKey: { name: "good", key: "secret" } },
+    };
+    return readStoreKeys(storage, "default", client);
+  };
+  test("are read without what surrounds them", async () => {
+    assert.deepEqual(await read("good"), { kind: "read", value: { accessKeyID: "KEY", secretAccessKey: HIDDEN } });
+    assert.equal((await read("login")).kind, "read");
+    assert.deepEqual(await read("absent", "id", true), { kind: "read", value: undefined });
+  });
+
+  const refused: readonly (readonly [name: string, key: string, says: RegExp])[] = [
+    ["absent", "id", /^Secret absent is not there\.$/],
+    ["of-another-namespace", "id", /is not there/],
+    ["good", "other", /^Secret good has no text under other\.$/],
+    ["good", "empty", /has no text/],
+    ...["tls", "bootstrap", "release", "bundle", "run"].map((name) => [name, "id", /is of another use/] as const),
+  ];
+  for (const [name, key, says] of refused)
+    test(`are not taken from ${name}, key ${key}`, async () => {
+      const answer = await read(name, key);
+      assert.ok(answer.kind === "missing");
+      assert.match(answer.message, says);
+      assert.ok(!answer.message.includes(HIDDEN));
+    });
+});
