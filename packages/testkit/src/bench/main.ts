@@ -42,7 +42,7 @@ Figures for people and for comparing two commits on one quiet machine; nothing p
 `;
 
 /** Of a backup: the machine may do other work in one of them. */
-const ROUNDS = 2;
+const ROUNDS = 1;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -17,6 +17,10 @@ const here = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 const source = here("../../../../cli/src/main.ts");
 const bundle = here("../../../../../dist/talos-operator.mjs");
 
+/** How the image starts node: see the Dockerfile. */
+const IMAGE_OPTIONS = ["--max-semi-space-size=1", "--semi-space-growth-factor=1", "--heap-growing-percent=25", "--optimize-for-size"];
+const IMAGE_ENV = { MALLOC_ARENA_MAX: "1" };
+
 const MIB = 2 ** 20;
 const LOOK_EVERY_MS = 50;
 const ACCESS = { accessKeyID: "benchkey", secretAccessKey: "benchsecret" };
@@ -29,11 +33,17 @@ interface Taken {
   readonly peakMib: number;
 }
 
+export interface BackupBenchOptions {
+  readonly bundled: boolean;
+  /** Options of the worker's node, beside those of the image. */
+  readonly nodeOptions: readonly string[];
+}
+
 /**
  * Takes a large snapshot by the worker of backups, as a process of its own, from a member that streams it in messages of 1 KiB; and the same stream to nowhere, before
  * and behind, which is what the rate is compared with.
  */
-export async function benchBackup(mib: number, rounds: number, { bundled }: { readonly bundled: boolean }): Promise<void> {
+export async function benchBackup(mib: number, rounds: number, { bundled, nodeOptions }: BackupBenchOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "bench-backup-"));
   const running: ChildProcess[] = [];
   try {
@@ -75,7 +85,7 @@ export async function benchBackup(mib: number, rounds: number, { bundled }: { re
           drill: "read",
         };
         const secrets: TaskSecrets = { talos: { ca, ...client }, manifestKey: Buffer.alloc(32, 7).toString("base64"), store: ACCESS };
-        const { taken, result } = await takeBackup({ folder, bundled, task, secrets });
+        const { taken, result } = await takeBackup({ folder, bundled, nodeOptions, task, secrets });
         if (result.kind !== "taken") throw new Error(`the worker told ${JSON.stringify(result)}`);
         const { facts } = result;
         const streamed = (Date.parse(facts.endedAt) - Date.parse(facts.startedAt)) / 1000;
@@ -104,9 +114,8 @@ function takenText({ seconds, cpuSeconds, peakMib }: Taken, bytes: number): stri
   return `${(bytes / MIB / seconds).toFixed(0)} MiB/s, ${cpuSeconds.toFixed(1)} CPU-s, peak ${peakMib.toFixed(0)} MiB`;
 }
 
-interface TakeRequest {
+interface TakeRequest extends BackupBenchOptions {
   readonly folder: string;
-  readonly bundled: boolean;
   readonly task: BackupTask;
   readonly secrets: TaskSecrets;
 }
@@ -114,6 +123,7 @@ interface TakeRequest {
 async function takeBackup({
   folder,
   bundled,
+  nodeOptions,
   task,
   secrets,
 }: TakeRequest): Promise<{ readonly taken: Taken; readonly result: TaskResult }> {
@@ -125,6 +135,7 @@ async function takeBackup({
   writeFileSync(taskFile, JSON.stringify(task));
   writeFileSync(secretsFile, JSON.stringify(secrets), { mode: 0o600 });
   const taken = await measured([
+    ...nodeOptions,
     bundled ? bundle : source,
     "backup-worker",
     `--task=${taskFile}`,
@@ -139,7 +150,10 @@ async function takeBackup({
 /** Runs node to its end. Of a process that is gone nothing can be read, so it is looked at again and again: the last look is a moment before. */
 async function measured(args: readonly string[]): Promise<Taken> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [...IMAGE_OPTIONS, ...args], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, ...IMAGE_ENV },
+  });
   let told = "";
   child.stderr.on("data", (chunk: Buffer) => (told = (told + chunk.toString()).slice(-4_000)));
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
