@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { closeSync, openSync, readFileSync, readSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { talosEtcdBackupResource, type TalosEtcdBackup } from "@talos-operator/api";
 import { backupCodec } from "@talos-operator/backup/adapters";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
@@ -240,7 +241,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
       if (isKilled || query.get("partNumber") !== "2" || moment !== "asked") return;
       isKilled = true;
       await world.store.kill();
-      setTimeout(() => (isBack = world.store.start()), 1_000);
+      isBack = delay(1_000).then(() => world.store.start());
     });
     await world.apply(backup("store-killed"));
     await becomesReady("store-killed");

@@ -80,7 +80,7 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
   const runs: WorkerRun[] = [];
   const known = new Set<string>();
   const ends: Promise<void>[] = [];
-  let isClosed = false;
+  const closed = new AbortController();
 
   const tell = async (pod: Pod, status: object): Promise<void> => {
     try {
@@ -117,7 +117,7 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
     let folders = await mount(pod);
     if (folders === undefined) await tell(pod, { phase: "Pending", ...containerStatus({ waiting: { reason: "ContainerCreating" } }) });
     while (folders === undefined) {
-      if (isClosed || (await pods.tryGet({ namespace, name }))?.metadata?.uid !== uid) return;
+      if (closed.signal.aborted || (await pods.tryGet({ namespace, name }))?.metadata?.uid !== uid) return;
       await delay(LOOK_EVERY_MS);
       folders = await mount(pod);
     }
@@ -175,7 +175,7 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
   };
 
   const loop = async (): Promise<void> => {
-    while (!isClosed) {
+    while (!closed.signal.aborted) {
       for (const pod of (await pods.list({ namespace })).items) {
         const { uid = "", name = "" } = pod.metadata ?? {};
         if (pod.metadata?.deletionTimestamp !== undefined) await end(pod);
@@ -202,7 +202,7 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
     runs,
     running: (backup) => runs.findLast((run) => run.backup === backup && !run.hasEnded),
     async close() {
-      isClosed = true;
+      closed.abort();
       for (const { child } of runs) child.kill("SIGKILL");
       await looping;
       await Promise.all(ends);

@@ -39,6 +39,16 @@ export const demoCommand: CommandSpec = {
     dataDirFlag,
     { name: "persist", kind: "boolean", summary: "keep nothing but the kubeconfigs: the next start begins anew", default: true },
     listenFlag,
+    {
+      name: "object-storage-port",
+      kind: "number",
+      value: "port",
+      summary: "port of 127.0.0.1 where a small S3 endpoint for backups is served; 0 serves none",
+      default: 9333,
+      min: 0,
+      max: 65_535,
+      isCount: true,
+    },
     ...localBackupFlags,
   ],
   run: async (flags, context) => {

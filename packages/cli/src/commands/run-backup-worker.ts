@@ -9,6 +9,7 @@ import { createGrpcDialer } from "@talos-operator/talos/grpc";
 import { CliError, errorCode } from "../cli-error.ts";
 import { givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { openBackupStore } from "../files/backup-store.ts";
+import { collectEarly } from "../process/collect-early.ts";
 import { readInput } from "../files/input-files.ts";
 import { writeWhole } from "../files/write-whole.ts";
 
@@ -25,6 +26,7 @@ export async function runBackupWorker(flags: FlagValues, { signal, stderr }: Com
   const etcdFolder = givenString(flags, "etcd-dir");
   const stop = AbortSignal.any([signal, untilOrphaned()]);
   const scratch = createScratch(folder);
+  const stopCollecting = collectEarly();
   try {
     const drill = await createEtcdDrill({ folder, path: process.env["PATH"] ?? "", ...(etcdFolder === undefined ? {} : { etcdFolder }) });
     const root = givenString(flags, "backup-directory");
@@ -52,6 +54,7 @@ export async function runBackupWorker(flags: FlagValues, { signal, stderr }: Com
     );
     writeResult(requiredString(flags, "result"), result);
   } finally {
+    stopCollecting();
     scratch.close();
   }
 }

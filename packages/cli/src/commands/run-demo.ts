@@ -7,6 +7,7 @@ import { writeAllAccessFiles } from "../process/access-files.ts";
 import { attendClusters } from "../process/attend.ts";
 import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
+import { openDemoStorage } from "../process/demo-storage.ts";
 import { exampleManifest } from "../process/example.ts";
 import { openFolderLog } from "../process/folder-log.ts";
 import { accessHints, closingHints, shellPath, type StartedAs } from "../process/hints.ts";
@@ -54,6 +55,13 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   // The service account's RSA key takes a second to find: begun now, it is there when the first cluster asks for it.
   keys.warm();
 
+  const port = numberFlag(flags, "object-storage-port") ?? 0;
+  const onMissing = (why: string): void =>
+    void context.stderr.write(
+      `warning: no S3 endpoint for backups at 127.0.0.1:${port} (${why}); --object-storage-port takes another port\n`,
+    );
+  const storage = port === 0 ? undefined : await openDemoStorage({ folder: persist ? folder : undefined, port, log, onMissing });
+
   const standalone = await startStandalone({
     folder,
     persist,
@@ -62,8 +70,14 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     keys,
     log,
     compositions,
-    backups: openLocalBackups(flags, { runs: folder.file("backup-runs"), directory: folder.file("backups"), log }),
+    backups: openLocalBackups(flags, {
+      runs: folder.file("backup-runs"),
+      directory: folder.file("backups"),
+      insecureHosts: storage === undefined ? [] : [storage.host],
+      log,
+    }),
     startSurroundings: async (client) => {
+      await storage?.tell(client);
       const talosVersion = requiredString(flags, "talos-version");
       context.stderr.write(`The Kubernetes API answers; ${addresses.length} machines boot ...\n`);
       const machines = await startSimulatedMachines({
@@ -118,6 +132,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   } finally {
     nodes.close();
     await standalone.close();
+    await storage?.close();
     keys.close();
     lock?.close();
   }

@@ -83,7 +83,14 @@ export function writeEtcdSnapshot(contents: EtcdSnapshotContents): Uint8Array {
     buckets: bucketsOf(contents),
     ...(contents.pageSize === undefined ? {} : { pageSize: contents.pageSize }),
   });
-  return Buffer.concat([database, createHash("sha256").update(database).digest()]);
+  return Buffer.concat([database, sha256Of(database)]);
+}
+
+/** A piece at a time: what Node hashes at once is less than 2 GiB. */
+function sha256Of(bytes: Uint8Array): Uint8Array {
+  const hash = createHash("sha256");
+  for (let at = 0; at < bytes.length; at += 2 ** 30) hash.update(bytes.subarray(at, at + 2 ** 30));
+  return hash.digest();
 }
 
 function bucketsOf(contents: EtcdSnapshotContents): readonly DatabaseBucket[] {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { benchApiserver } from "./apiserver/bench-apiserver.ts";
+import { benchBackup } from "./backup/bench-backup.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchConfig } from "./config.ts";
 import { benchIdle } from "./idle.ts";
@@ -27,6 +28,7 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
   neighbours      silent and slow machines and objects nobody can fulfil beside healthy clusters; --count clusters, default 200
   memory          the operator within the memory limit of its container; --count healthy clusters of 10 machines, default 50
   config          machine configs by this library and by the Go machinery; --count configs, default 10000
+  backup          a large snapshot through the worker of backups, beside the bare stream; --count MiB, default 2048
   import          loading the Talos library; --count processes, default 9
   apiserver       the embedded API: storage, validation, TLS, start; beside the genuine one; --count creates, default 5000
   informer        list, cache and follow 10,000 objects of 3 KB over TLS; --count events, default 100000
@@ -38,6 +40,9 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
 
 Figures for people and for comparing two commits on one quiet machine; nothing passes or fails. Linux only.
 `;
+
+/** Of a backup: the machine may do other work in one of them. */
+const ROUNDS = 1;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -71,6 +76,7 @@ else if (name === "latency") await benchLatency(count ?? 200, options);
 else if (name === "wave") await benchWave(count ?? 200, options);
 else if (name === "neighbours") await benchNeighbours(count ?? 200, options);
 else if (name === "config") await benchConfig(count ?? 10_000);
+else if (name === "backup") await benchBackup(count ?? 2048, ROUNDS, options);
 else if (name === "import") await benchImport(count ?? 9);
 else {
   process.stderr.write(`error: there is no benchmark "${name}"\n\n${HELP}`);

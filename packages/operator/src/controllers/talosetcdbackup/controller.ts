@@ -66,7 +66,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
   const objects = client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
   const records = client.resource<ClusterRecord>(clusterRecordResource);
   const bundles = createBundleStore(client);
-  const statuses = createStatusWriter<TalosEtcdBackup>(client, talosEtcdBackupResource, clock, FIELD_MANAGER, events);
+  const statuses = createStatusWriter<TalosEtcdBackup>(client, talosEtcdBackupResource, clock, FIELD_MANAGER, events, { isMemory: true });
   /** Since when a backup waits for a disruption, by UID. A new process counts anew. */
   const waitingSince = new Map<string, number>();
   /** When the keys of its store were last looked at for a run that goes on, by name of the run. */
