@@ -27,8 +27,8 @@ export const backupReasons = {
   KeysNotReadable: {
     status: "False",
     release: "person",
-    when: "A Secret that the backup names is not there, lacks a key or holds no text: the keys of the store, or the identity of the drill.",
-    next: "Make the Secret, in the namespace of the backup.",
+    when: "A Secret that the backup names is not there, lacks a key, holds no text or is of another use (a token, a certificate, keys of a cluster): the keys of the store, or the identity of the drill.",
+    next: "Make the Secret, of type Opaque, in the namespace of the backup.",
   },
   SpecRefused: {
     status: "False",
@@ -111,7 +111,7 @@ export const backupReasons = {
   TooFrequent: {
     status: "False",
     release: "person",
-    when: "Backups are due faster than one is taken, as the last ones show.",
+    when: "Backups are due faster than one is taken, as the last ones show. One that is taken in time ends it; one a day is taken to see.",
     next: "Make spec.schedule rarer than the time that the message names.",
   },
   BackupCreationFailed: {

@@ -28,7 +28,7 @@ export interface JobSettings {
 }
 
 /** Namespace and name of the TalosEtcdBackup, on its Jobs and Secrets: labels are too short for both. */
-export const OWNER_ANNOTATION = "talos-operator.dev/backup";
+const OWNER_ANNOTATION = "talos-operator.dev/backup";
 
 /** The operator takes ended Jobs away itself; this is for those that it never sees again. Seconds. */
 const TTL_S = 3_600;

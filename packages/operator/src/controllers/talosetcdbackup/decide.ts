@@ -40,7 +40,7 @@ const RETRY_MS = [30_000, 120_000] as const;
 export const RUNS_AT_ONCE = 2;
 
 /** How long a snapshot waits for a control plane that is being disturbed. Milliseconds. */
-export const DISRUPTION_WAIT_MS = 10 * 60_000;
+const DISRUPTION_WAIT_MS = 10 * 60_000;
 
 /** How long a deletion tries to remove what is stored, from its first moment on. Milliseconds. */
 const REMOVAL_MS = 10 * 60_000;

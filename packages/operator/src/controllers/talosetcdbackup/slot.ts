@@ -7,7 +7,7 @@ export function slotTime(at: number): string {
 }
 
 /** Milliseconds since the epoch of {@link slotTime}; `undefined` for any other text. */
-export function readSlotTime(text: string): number | undefined {
+function readSlotTime(text: string): number | undefined {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? [];
   if (year === undefined) return undefined;
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);

@@ -235,7 +235,7 @@ const missedNews = (count: number, outcome: string) =>
   ({ reason: "MissedRun", note: `${count} backup${count === 1 ? " was" : "s were"} due and did not begin in time: ${outcome}` }) as const;
 
 /** The name of the backup of a time: whoever makes it again meets the one that is there. */
-export function backupName(schedule: string, at: number, suffix = ""): string {
+function backupName(schedule: string, at: number, suffix = ""): string {
   return derivedName(schedule, `${slotTime(at).replaceAll(/\D/g, "")}${suffix}`);
 }
 
