@@ -77,7 +77,7 @@ describe("bad input of backups", () => {
       kind: "TalosEtcdBackupSchedule",
       metadata: { namespace, name },
       spec: { schedule: "0 2 * * *", backupTemplate: { spec: spec() }, ...over },
-    } as TalosEtcdBackupSchedule);
+    });
   /** The condition once it has this reason; fails with what it says instead. */
   const becomes = async (
     read: () => Promise<TalosEtcdBackup | TalosEtcdBackupSchedule | undefined>,
