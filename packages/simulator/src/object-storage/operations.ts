@@ -81,6 +81,7 @@ const RULES: Readonly<Record<Operation, Rule>> = {
   HeadObject: { method: "HEAD", scope: "object", headers: READS },
 };
 
+const METHODS: ReadonlySet<string> = new Set(Object.values(RULES).map(({ method }) => method));
 /** The name of the operation, which some clients add. */
 const NAMING = "x-id";
 const EVERY_REQUEST = /^x-amz-(?:content-sha256|date|user-agent)$/;
@@ -91,7 +92,7 @@ const CONDITIONS = /^(?:if-.*|range)$/;
  * Which operation a request asks for. Whatever it asks for beside that and is not heeded here makes the whole request one that is not provided:
  * nothing is left out in silence.
  *
- * @throws S3Error `NotImplemented`
+ * @throws S3Error `NotImplemented`; `MethodNotAllowed` for what is no operation of S3's either
  */
 export function operationOf(request: S3Request): Operation {
   const scope = request.key !== "" ? "object" : request.bucket !== "" ? "bucket" : "service";
@@ -101,7 +102,9 @@ export function operationOf(request: S3Request): Operation {
     demandHeeded(request, rule);
     return operation;
   }
-  throw new S3Error("NotImplemented", `This ${request.method} of a ${scope} is not provided here.`);
+  const isBare = [...request.query.keys()].every((name) => signatureParameters.has(name) || name === NAMING);
+  if (isBare && (request.method === "POST" || !METHODS.has(request.method))) throw new S3Error("MethodNotAllowed");
+  throw new S3Error("NotImplemented", `This ${shown(request.method)} of a ${scope} is not provided here.`);
 }
 
 function demandHeeded({ query, headers }: S3Request, { markers = [], parameters = [], headers: heeded }: Rule): void {

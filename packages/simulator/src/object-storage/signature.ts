@@ -64,12 +64,12 @@ export async function verifySignature(request: S3Request, keys: S3Keys, region: 
   const claim = readClaim(request);
   demandScope(claim, region);
   demandTime(request, claim, now);
+  const content = contentHash(request, claim);
   demandHeaders(request, claim);
   if (claim.accessKeyID !== keys.accessKeyID) throw new S3Error("InvalidAccessKeyId");
   // A token belongs to keys that were lent; these are not.
   if (request.headers.has("x-amz-security-token") || request.query.has("X-Amz-Security-Token")) throw new S3Error("InvalidToken");
 
-  const content = contentHash(request, claim);
   const signingKey = await getSigningKey(
     Sha256,
     { accessKeyId: keys.accessKeyID, secretAccessKey: keys.secretAccessKey },

@@ -39,6 +39,8 @@ export interface KeptObject extends Described {
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
   readonly checksum?: Checksum;
+  /** The upload that made it: who asks to complete that once more is told what came of it. */
+  readonly upload?: string;
   readonly pieces: readonly Piece[];
 }
 
@@ -254,9 +256,16 @@ export class BucketFolder {
     this.#index.close();
   }
 
-  #writeObject(bucket: string, { key, size, etag, modifiedAt, headers, checksum, pieces }: KeptObject): void {
-    const about = JSON.stringify({ headers, pieces, ...(checksum === undefined ? {} : { checksum }) });
-    this.#run("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)", bucket, Buffer.from(key), size, etag, modifiedAt, about);
+  #writeObject(bucket: string, { key, size, etag, modifiedAt, ...about }: KeptObject): void {
+    this.#run(
+      "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)",
+      bucket,
+      Buffer.from(key),
+      size,
+      etag,
+      modifiedAt,
+      JSON.stringify(about),
+    );
   }
 
   #forgetUpload(id: string): void {
@@ -329,7 +338,7 @@ function pragma(index: DatabaseSync, name: string): number {
 }
 
 function objectOf(row: Row): KeptObject {
-  const about = JSON.parse(textOf(row["about"])) as Pick<KeptObject, "headers" | "checksum" | "pieces">;
+  const about = JSON.parse(textOf(row["about"])) as Pick<KeptObject, "headers" | "checksum" | "upload" | "pieces">;
   return {
     ...about,
     key: bytesOf(row["key"]).toString("utf8"),

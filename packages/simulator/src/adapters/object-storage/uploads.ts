@@ -1,14 +1,7 @@
 import { createHash } from "node:crypto";
 import { emptyAnswer, isoTime, xmlAnswer, type S3Answer } from "../../object-storage/answer.ts";
 import { expectedBody, givenChecksum } from "../../object-storage/body-expectation.ts";
-import {
-  checksumHeader,
-  compositeChecksum,
-  createChecksum,
-  readAlgorithm,
-  type Checksum,
-  type ChecksumAlgorithm,
-} from "../../object-storage/checksums.ts";
+import { checksumHeader, compositeChecksum, createChecksum, readAlgorithm, type Checksum } from "../../object-storage/checksums.ts";
 import { readCount, readEncoding } from "../../object-storage/list-parameters.ts";
 import { demandWriteConditions } from "../../object-storage/reading.ts";
 import { S3Error } from "../../object-storage/s3-error.ts";
@@ -81,9 +74,11 @@ export async function uploadPart(context: S3Context): Promise<S3Answer> {
 export async function completeMultipartUpload(context: S3Context): Promise<S3Answer> {
   const { request, signed, folder, clock } = context;
   const { bucket, key, headers } = request;
+  const done = folder.object(bucket, key);
+  if (done?.upload !== undefined && done.upload === parameter(request, "uploadId")) return completed(request, done);
   const upload = demandUpload(context);
   const decide = (present: KeptObject | undefined): void => demandWriteConditions(headers, present);
-  decide(folder.object(bucket, key));
+  decide(done);
   const parts = chosenParts(await receiveXml(context, expectedBody(request, signed, false)), folder.parts(upload.id), upload);
   const size = parts.reduce((sum, part) => sum + part.size, 0);
   demandSizes(headers, parts, size);
@@ -103,6 +98,7 @@ export async function completeMultipartUpload(context: S3Context): Promise<S3Ans
     etag: `"${md5.digest("hex")}-${parts.length}"`,
     modifiedAt: clock.now(),
     headers: upload.headers,
+    upload: upload.id,
     pieces: parts.map((part) => ({ file: part.file, size: part.size })),
     ...(checksum === undefined ? {} : { checksum }),
   };
@@ -110,13 +106,17 @@ export async function completeMultipartUpload(context: S3Context): Promise<S3Ans
     if (folder.upload(bucket, key, upload.id) === undefined) throw new S3Error("NoSuchUpload");
     throw new S3Error("OperationAborted");
   }
+  return completed(request, object);
+}
+
+function completed({ bucket, headers, canonicalPath }: S3Request, { key, etag, checksum }: KeptObject): S3Answer {
   return xmlAnswer([
     "CompleteMultipartUploadResult",
     [
-      ["Location", `http://${headers.get("host") ?? ""}${request.canonicalPath}`],
+      ["Location", `http://${headers.get("host") ?? ""}${canonicalPath}`],
       ["Bucket", bucket],
       ["Key", key],
-      ["ETag", object.etag],
+      ["ETag", etag],
       ...checksumElements(checksum),
     ],
   ]);
@@ -249,17 +249,26 @@ function chosenParts(xml: string, kept: readonly KeptPart[], upload: KeptUpload)
     if (number <= before) throw new S3Error("InvalidPartOrder");
     before = number;
     const part = byNumber.get(number);
-    if (part === undefined || part.etag !== `"${etag}"` || !hasChecksums(one, part, upload.checksum?.algorithm))
+    if (part === undefined || part.etag !== `"${etag}"` || !hasChecksum(one, part, upload.checksum))
       throw new S3Error("InvalidPart", undefined, { PartNumber: String(number), UploadId: upload.id });
     return part;
   });
 }
 
-/** Whether each checksum that is given of a part is the part's. */
-function hasChecksums(given: Parameters<typeof text>[0], part: KeptPart, algorithm: ChecksumAlgorithm | undefined): boolean {
-  return Object.keys(given)
-    .filter((name) => name.startsWith("Checksum"))
-    .every((name) => algorithm === undefined || (name === `Checksum${algorithm}` && text(given, name) === part.checksum));
+/**
+ * Whether the checksum that is given of a part is the part's.
+ *
+ * @throws S3Error `InvalidRequest` without one where the object's is made of those of its parts
+ */
+function hasChecksum(given: Parameters<typeof text>[0], part: KeptPart, checksum: KeptUpload["checksum"]): boolean {
+  const [name, ...more] = Object.keys(given).filter((name) => name.startsWith("Checksum"));
+  if (name === undefined && checksum?.type === "COMPOSITE")
+    throw new S3Error(
+      "InvalidRequest",
+      `The upload was created using a ${checksum.algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part.`,
+    );
+  if (name === undefined) return true;
+  return more.length === 0 && name === `Checksum${checksum?.algorithm ?? ""}` && text(given, name) === part.checksum;
 }
 
 function demandSizes(headers: ReadonlyMap<string, string>, parts: readonly KeptPart[], size: number): void {
