@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { listPage, placeToken, tokenPlace, type Place } from "./listing.ts";
+import { listPage, placeToken, tokenPlace, type Page, type Place } from "./listing.ts";
 
 const order = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
@@ -39,7 +39,12 @@ test("pages of any size together are what looking at every key gives, in the ord
         const found: string[] = [];
         let from: Place | undefined = after === "" ? undefined : { kind: "after", key: after };
         do {
-          const page = listPage(scanOf(keys), { prefix, delimiter, max, ...(from === undefined ? {} : { from }) });
+          const page: Page<{ readonly key: string }> = listPage(scanOf(keys), {
+            prefix,
+            delimiter,
+            max,
+            ...(from === undefined ? {} : { from }),
+          });
           const names = [...page.items.map((item) => item.key), ...page.prefixes];
           assert.ok(names.length <= max && (names.length === max || page.next === undefined));
           found.push(...names.toSorted(order));
@@ -53,5 +58,6 @@ test("pages of any size together are what looking at every key gives, in the ord
 });
 
 test("what is no token of a page is none", () => {
-  for (const token of ["", "k", "x", "!!", "a2E=", Buffer.from("zkey").toString("base64url")]) assert.equal(tokenPlace(token), undefined, token);
+  for (const token of ["", "k", "x", "!!", "a2E=", Buffer.from("zkey").toString("base64url")])
+    assert.equal(tokenPlace(token), undefined, token);
 });

@@ -1,6 +1,5 @@
 import { S3Error } from "./s3-error.ts";
 import type { S3Request } from "./s3-request.ts";
-import { signatureParameters } from "./signature.ts";
 
 /** What the endpoint does, by S3's names. */
 export type Operation =
@@ -102,14 +101,14 @@ export function operationOf(request: S3Request): Operation {
     demandHeeded(request, rule);
     return operation;
   }
-  const isBare = [...request.query.keys()].every((name) => signatureParameters.has(name) || name === NAMING);
+  const isBare = [...request.query.keys()].every((name) => name === NAMING);
   if (isBare && (request.method === "POST" || !METHODS.has(request.method))) throw new S3Error("MethodNotAllowed");
   throw new S3Error("NotImplemented", `This ${shown(request.method)} of a ${scope} is not provided here.`);
 }
 
 function demandHeeded({ query, headers }: S3Request, { markers = [], parameters = [], headers: heeded }: Rule): void {
   for (const name of query.keys())
-    if (!markers.includes(name) && !parameters.includes(name) && !signatureParameters.has(name) && name !== NAMING)
+    if (!markers.includes(name) && !parameters.includes(name) && name !== NAMING)
       throw new S3Error("NotImplemented", `The parameter ${shown(name)} is not provided here.`);
   for (const name of headers.keys())
     if ((name.startsWith("x-amz-") || CONDITIONS.test(name)) && !EVERY_REQUEST.test(name) && heeded?.test(name) !== true)

@@ -87,7 +87,11 @@ test("a body in signed chunks, whatever pieces it comes in", async () => {
     async function* source() {
       for (let from = 0; from < bytes.length; from += piece) yield bytes.subarray(from, from + piece);
     }
-    await receive(source(), { length: 66_560, chunks: signed.kind === "chunks" ? signed : assert.fail() }, async (one) => void written.push(one));
+    await receive(
+      source(),
+      { length: 66_560, chunks: signed.kind === "chunks" ? signed : assert.fail() },
+      async (one) => void written.push(one),
+    );
     return Buffer.concat(written).toString();
   };
   for (const piece of [17, 1000, 66_824]) assert.equal(await received(body, piece), "a".repeat(66_560));

@@ -56,7 +56,7 @@ export interface KeptPart extends Piece {
   readonly number: number;
   readonly etag: string;
   readonly modifiedAt: number;
-  readonly checksum?: string;
+  readonly checksum?: Omit<Checksum, "type">;
 }
 
 type Row = Readonly<Record<string, SQLInputValue>>;
@@ -185,7 +185,7 @@ export class BucketFolder {
         part.size,
         part.etag,
         part.modifiedAt,
-        part.checksum ?? null,
+        part.checksum === undefined ? null : JSON.stringify(part.checksum),
       );
       return replaced === undefined ? [] : [partOf(replaced)];
     });
@@ -366,7 +366,7 @@ function partOf(row: Row): KeptPart {
     size: Number(row["size"]),
     etag: textOf(row["etag"]),
     modifiedAt: Number(row["modified"]),
-    ...(row["checksum"] === null ? {} : { checksum: textOf(row["checksum"]) }),
+    ...(row["checksum"] === null ? {} : { checksum: JSON.parse(textOf(row["checksum"])) as NonNullable<KeptPart["checksum"]> }),
   };
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { createServer, get as httpGet, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -97,7 +97,10 @@ describe("a stranger with the SDK as it comes", () => {
     await s3.send(new PutObjectCommand({ Bucket, Key: "a/\u00fc &<\u{1f384}>\r\n", Body: "hello", Metadata: { colour: "blue" } }));
     await s3.send(new PutObjectCommand({ Bucket, Key: "a/stream", Body: Buffer.alloc(200_000, 1), ChecksumAlgorithm: "CRC64NVME" }));
     const found = await s3.send(new GetObjectCommand({ Bucket, Key: "a/\u00fc &<\u{1f384}>\r\n" }));
-    assert.deepEqual([await found.Body?.transformToString(), found.Metadata, found.ChecksumCRC32], ["hello", { colour: "blue" }, "NhCmhg=="]);
+    assert.deepEqual(
+      [await found.Body?.transformToString(), found.Metadata, found.ChecksumCRC32],
+      ["hello", { colour: "blue" }, "NhCmhg=="],
+    );
     const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: "b" }));
     const part = (PartNumber: number, Body: Buffer) => s3.send(new UploadPartCommand({ Bucket, Key: "b", UploadId, PartNumber, Body }));
     const one = await part(1, Buffer.alloc(5 * 1024 * 1024, 1));
@@ -106,7 +109,10 @@ describe("a stranger with the SDK as it comes", () => {
 
     const second = await serving(t, { folder });
     s3 = client(second.endpoint);
-    assert.deepEqual((await s3.send(new ListPartsCommand({ Bucket, Key: "b", UploadId }))).Parts?.map(({ ETag }) => ETag), [one.ETag]);
+    assert.deepEqual(
+      (await s3.send(new ListPartsCommand({ Bucket, Key: "b", UploadId }))).Parts?.map(({ ETag }) => ETag),
+      [one.ETag],
+    );
     const two = await part(2, Buffer.from("end"));
     const Parts = [one, two].map(({ ETag, ChecksumCRC32 }, index) => ({ PartNumber: index + 1, ETag, ChecksumCRC32 }));
     const done = { Bucket, Key: "b", UploadId, MultipartUpload: { Parts } };
@@ -155,9 +161,12 @@ describe("writes that do not come to their end", () => {
     const s3 = await serving(t, { idleMs: 50 });
     await s3.send(put("x", { length: 32 * 1024 * 1024, of: "a" }));
     const socket = await begin(s3.port, get("x"), []);
+    assert.match(await readAnswer(socket), /^HTTP\/1.1 200 /);
     socket.pause();
-    // Nothing is read, so only the end of the connection on the other side ends the request.
-    await s3.close();
+    await s3.send({ method: "DELETE", path: "/backups/x" });
+    assert.equal(s3.files().length, 1);
+    // Its bytes were kept for the reader, and go with it.
+    while (s3.files().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     socket.destroy();
   });
 
@@ -175,7 +184,7 @@ describe("writes that do not come to their end", () => {
     const uploadId = /<UploadId>(\w+)</.exec(begun.body.toString())?.[1] ?? "";
     const part = await sendS3(endpoint, keys, { ...put("big", "part"), query: { uploadId, partNumber: "1" } });
     const socket = await begin(Number(String(port)), put("half", ""), ["content-length: 1000000", "expect: 100-continue"]);
-    await readAnswer(socket);
+    assert.match(await readAnswer(socket), /^HTTP\/1.1 100 /);
     socket.write("a".repeat(100_000));
     while (readdirSync(join(folder, "bytes")).length < 3) await new Promise((resolve) => setImmediate(resolve));
     child.kill("SIGKILL");
@@ -254,7 +263,17 @@ describe("requests of ill will", () => {
   test("no key leads out of the folder, or to a name in it", async (t) => {
     const s3 = await serving(t);
     const before = readdirSync(join(s3.folder, ".."));
-    const strange = ["..", "../../x", "%2e%2e%2f%2e%2e%2fx", "..%5c..%5cx", "%2Fetc%2Fpasswd", "a/../../../x", "line%0D%0Aend", "%F0%9F%8E%84", "index.db"];
+    const strange = [
+      "..",
+      "../../x",
+      "%2e%2e%2f%2e%2e%2fx",
+      "..%5c..%5cx",
+      "%2Fetc%2Fpasswd",
+      "a/../../../x",
+      "line%0D%0Aend",
+      "%F0%9F%8E%84",
+      "index.db",
+    ];
     for (const key of [...strange, "k".repeat(1024), "%C3%BC".repeat(512)]) {
       assert.equal((await s3.send(put(key, key))).status, 200, key);
       assert.equal((await s3.send(get(key))).body.toString(), key);
@@ -342,11 +361,13 @@ describe("where it listens, and where it keeps", () => {
     (cause === undefined || (thrown.cause as NodeJS.ErrnoException | undefined)?.code === cause) &&
     !/test-secret/.test(String(thrown));
 
-  test("a port that is taken is told, and a folder that was made for it is not left behind", async () => {
+  test("a port that is taken is told, and a folder that was made for it is not left behind", async (t) => {
+    const folders = inOwnTemporaryFolder(t);
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
     await assert.rejects(serveS3({ ...wanted, port }), isError("CANNOT_LISTEN", "EADDRINUSE"));
+    assert.deepEqual(folders(), []);
     taken.close();
   });
 
@@ -373,17 +394,27 @@ describe("where it listens, and where it keeps", () => {
       await assert.rejects(serveS3({ ...wanted, port: 0, ...wrong }), isError("BAD_OBJECT_STORAGE"));
     });
 
-  test("its signal ends it, and its temporary folder goes with it", async () => {
+  test("its signal ends it, and its temporary folder goes with it", async (t) => {
+    const folders = inOwnTemporaryFolder(t);
     const stop = new AbortController();
-    const folders = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("talos-operator-s3-served-"));
-    const before = new Set(folders());
     const served = await serveS3({ ...wanted, port: 0, signal: stop.signal });
-    const [made = ""] = folders().filter((name) => !before.has(name));
-    assert.ok(existsSync(join(tmpdir(), made, "index.db")));
+    assert.equal(folders().length, 1);
     stop.abort(new Error("enough"));
     await served.close();
-    assert.ok(!existsSync(join(tmpdir(), made)));
+    assert.deepEqual(folders(), []);
     await assert.rejects(sendS3(served.endpoint, keys, get("x")), /ECONNREFUSED/);
     await assert.rejects(serveS3({ ...wanted, port: 0, signal: stop.signal }), /enough/);
   });
 });
+
+/** Other tests make temporary folders at the same time. */
+function inOwnTemporaryFolder(t: TestContext): () => readonly string[] {
+  const own = mkdtempSync(join(parent, "tmp-"));
+  const before = process.env["TMPDIR"];
+  process.env["TMPDIR"] = own;
+  t.after(() => {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+  });
+  return () => readdirSync(own);
+}

@@ -14,7 +14,7 @@ import { demandEndpoint, isBucketName } from "../../object-storage/endpoint-opti
 import { operationOf } from "../../object-storage/operations.ts";
 import { S3Error } from "../../object-storage/s3-error.ts";
 import { readS3Request, type S3Request } from "../../object-storage/s3-request.ts";
-import { verifySignature, type S3Keys } from "../../object-storage/signature.ts";
+import { verifySignature, withoutSignature, type S3Keys } from "../../object-storage/signature.ts";
 import { BucketFolder } from "./bucket-folder.ts";
 import { handlers } from "./handlers.ts";
 import { bodyOf, discardRest } from "./request-body.ts";
@@ -189,8 +189,9 @@ class Endpoint {
     discardRest(request);
   }
 
-  async #answer(request: S3Request, body: AsyncIterable<Uint8Array>): Promise<S3Answer> {
-    const signed = await verifySignature(request, this.#options, this.#region, this.#clock.now());
+  async #answer(sent: S3Request, body: AsyncIterable<Uint8Array>): Promise<S3Answer> {
+    const signed = await verifySignature(sent, this.#options, this.#region, this.#clock.now());
+    const request = withoutSignature(sent);
     const operation = operationOf(request);
     if (request.bucket !== "" && !isBucketName(request.bucket))
       throw new S3Error("InvalidBucketName", undefined, { BucketName: request.bucket });

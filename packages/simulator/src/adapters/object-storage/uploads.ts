@@ -49,13 +49,14 @@ export async function uploadPart(context: S3Context): Promise<S3Answer> {
   if (expected.checksum !== undefined && algorithm !== undefined && expected.checksum.algorithm !== algorithm)
     throw new S3Error("InvalidRequest", `Checksum Type mismatch occurred, expected checksum Type: ${algorithm.toLowerCase()}.`);
   const { file, size, md5, checksum } = await receiveFile(context, expected, algorithm);
+  const told = algorithm ?? expected.checksum?.algorithm;
   const part: KeptPart = {
     number,
     file,
     size,
     etag: `"${md5}"`,
     modifiedAt: clock.now(),
-    ...(algorithm === undefined || checksum === undefined ? {} : { checksum }),
+    ...(told === undefined || checksum === undefined ? {} : { checksum: { algorithm: told, value: checksum } }),
   };
   let isKept = false;
   try {
@@ -64,10 +65,9 @@ export async function uploadPart(context: S3Context): Promise<S3Answer> {
     if (!isKept) await folder.discard(file);
   }
   if (!isKept) throw new S3Error("NoSuchUpload");
-  const told = algorithm ?? expected.checksum?.algorithm;
   return emptyAnswer(200, {
     etag: part.etag,
-    ...(told === undefined || checksum === undefined ? {} : { [checksumHeader(told)]: checksum }),
+    ...(part.checksum === undefined ? {} : { [checksumHeader(part.checksum.algorithm)]: part.checksum.value }),
   });
 }
 
@@ -160,7 +160,7 @@ export async function listParts(context: S3Context): Promise<S3Answer> {
           ["LastModified", isoTime(modifiedAt)],
           ["ETag", etag],
           ["Size", String(size)],
-          ...(checksum === undefined || upload.checksum === undefined ? [] : [[`Checksum${upload.checksum.algorithm}`, checksum] as const]),
+          ...(checksum === undefined ? [] : [[`Checksum${checksum.algorithm}`, checksum.value] as const]),
         ],
       ]),
     ],
@@ -268,7 +268,7 @@ function hasChecksum(given: Parameters<typeof text>[0], part: KeptPart, checksum
       `The upload was created using a ${checksum.algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part.`,
     );
   if (name === undefined) return true;
-  return more.length === 0 && name === `Checksum${checksum?.algorithm ?? ""}` && text(given, name) === part.checksum;
+  return more.length === 0 && name === `Checksum${part.checksum?.algorithm ?? ""}` && text(given, name) === part.checksum?.value;
 }
 
 function demandSizes(headers: ReadonlyMap<string, string>, parts: readonly KeptPart[], size: number): void {
@@ -296,7 +296,7 @@ async function checksumOf(
   if (checksum.type === "COMPOSITE")
     return compositeChecksum(
       checksum.algorithm,
-      parts.map((part) => part.checksum ?? ""),
+      parts.map((part) => part.checksum?.value ?? ""),
     );
   const running = createChecksum(checksum.algorithm);
   for await (const bytes of readPieces(folder, parts, 0, size - 1)) running.update(bytes);

@@ -118,7 +118,9 @@ async function sign(
     uriEscapePath: false,
   });
   const signingDate = new Date(Date.now() + skewSeconds * 1000);
-  const shape = { method: step.method, protocol: "http:", hostname: "", path: canonical(step.path), query, headers, body };
+  // A signed address says nothing of a body.
+  const all = kind === "query" ? { ...headers, "x-amz-content-sha256": "UNSIGNED-PAYLOAD" } : headers;
+  const shape = { method: step.method, protocol: "http:", hostname: "", path: canonical(step.path), query, headers: all, body };
   const done =
     kind === "query" ? await signer.presign(shape, { signingDate, expiresIn: expiresSeconds }) : await signer.sign(shape, { signingDate });
   return { headers: done.headers, query: done.query as Record<string, string> };
