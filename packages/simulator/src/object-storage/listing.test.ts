@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { listPage, placeToken, tokenPlace, type Page, type Place } from "./listing.ts";
 
 const order = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

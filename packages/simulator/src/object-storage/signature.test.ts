@@ -23,7 +23,12 @@ const getObject = (signature: string) =>
   readS3Request("GET", "/test.txt", [
     ...host,
     ...authorization("host;range;x-amz-content-sha256;x-amz-date", signature),
-    ...["Range", "bytes=0-9", "x-amz-content-sha256", empty, "x-amz-date", "20130524T000000Z"],
+    "Range",
+    "bytes=0-9",
+    "x-amz-content-sha256",
+    empty,
+    "x-amz-date",
+    "20130524T000000Z",
   ]);
 
 test("a read that is signed by header", async () => {
@@ -37,8 +42,14 @@ test("a write whose key is encoded, with the old date header", async () => {
   const sha256 = "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072";
   const request = readS3Request("PUT", "/test$file.text", [
     ...host,
-    ...["Date", "Fri, 24 May 2013 00:00:00 GMT", "x-amz-date", "20130524T000000Z", "x-amz-storage-class", "REDUCED_REDUNDANCY"],
-    ...["x-amz-content-sha256", sha256],
+    "Date",
+    "Fri, 24 May 2013 00:00:00 GMT",
+    "x-amz-date",
+    "20130524T000000Z",
+    "x-amz-storage-class",
+    "REDUCED_REDUNDANCY",
+    "x-amz-content-sha256",
+    sha256,
     ...authorization(
       "date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class",
       "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
@@ -56,7 +67,7 @@ test("a read that is signed by address, until it has expired", async () => {
     "X-Amz-SignedHeaders": "host",
     "X-Amz-Signature": "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404",
   });
-  const request = readS3Request("GET", `/test.txt?${query}`, host);
+  const request = readS3Request("GET", `/test.txt?${query.toString()}`, host);
   assert.deepEqual(await verifySignature(request, keys, "us-east-1", at + 86_400_000), { kind: "unsigned" });
   await assert.rejects(verifySignature(request, keys, "us-east-1", at + 86_400_001), isRefusedAs("AccessDenied"));
   await assert.rejects(verifySignature(request, keys, "us-east-1", at - 15 * 60_000 - 1), isRefusedAs("AccessDenied"));
@@ -64,9 +75,20 @@ test("a read that is signed by address, until it has expired", async () => {
 
 test("a body in signed chunks, whatever pieces it comes in", async () => {
   const request = readS3Request("PUT", "/examplebucket/chunkObject.txt", [
-    ...["Host", "s3.amazonaws.com", "x-amz-date", "20130524T000000Z", "x-amz-storage-class", "REDUCED_REDUNDANCY"],
-    ...["x-amz-content-sha256", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "Content-Encoding", "aws-chunked"],
-    ...["x-amz-decoded-content-length", "66560", "Content-Length", "66824"],
+    "Host",
+    "s3.amazonaws.com",
+    "x-amz-date",
+    "20130524T000000Z",
+    "x-amz-storage-class",
+    "REDUCED_REDUNDANCY",
+    "x-amz-content-sha256",
+    "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
+    "Content-Encoding",
+    "aws-chunked",
+    "x-amz-decoded-content-length",
+    "66560",
+    "Content-Length",
+    "66824",
     ...authorization(
       "content-encoding;content-length;host;x-amz-content-sha256;x-amz-date;x-amz-decoded-content-length;x-amz-storage-class",
       "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9",

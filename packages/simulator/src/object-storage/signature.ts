@@ -165,6 +165,8 @@ function readClaim(request: S3Request): Claim {
   if (header !== undefined && isInQuery) throw new S3Error("InvalidArgument", "Only one auth mechanism allowed.");
   if (header !== undefined) return claimOfHeader(request, header);
   if (isInQuery) return claimOfQuery(request);
+  // The signature before this one, which `aws s3 presign` still makes.
+  if (request.query.has("AWSAccessKeyId")) demandAlgorithm("AWS");
   throw new S3Error("AccessDenied");
 }
 

@@ -192,7 +192,10 @@ describe("writes that do not come to their end", () => {
     socket.destroy();
 
     const s3 = await serving(t, { folder });
-    assert.deepEqual(s3.files().toSorted(), [4, 5]);
+    assert.deepEqual(
+      s3.files().toSorted((a, b) => a - b),
+      [4, 5],
+    );
     assert.equal((await s3.send(get("whole"))).body.toString(), "whole");
     assert.equal((await s3.send(get("half"))).status, 404);
     const body = `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${part.headers["etag"]}</ETag></Part></CompleteMultipartUpload>`;
@@ -249,7 +252,7 @@ describe("many at once", () => {
         s3.send({ method: "DELETE", path: "/backups/x", query }),
         s3.send({ ...put("x", { length: 500_000, of: "b" }), query: { ...query, partNumber: "2" } }),
       ]);
-      assert.deepEqual([completed.status, aborted.status].toSorted(), completed.status === 200 ? [200, 404] : [204, 404]);
+      assert.deepEqual([completed.status, aborted.status], completed.status === 200 ? [200, 404] : [404, 204]);
       assert.ok(late.status === 200 || late.status === 404);
       const { status } = await s3.send(get("x"));
       assert.equal(status, completed.status);
