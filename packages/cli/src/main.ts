@@ -1,5 +1,5 @@
 import { withAssignedSwitches } from "./assigned-switches.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, errorCode } from "./cli-error.ts";
 import { commandGroups, commands } from "./commands/index.ts";
 import { stopBySignal } from "./process/stop-by-signal.ts";
 import { createProgram, isUsageExit } from "./program.ts";
@@ -18,6 +18,11 @@ const OUR_ERRORS: ReadonlySet<string> = new Set([
 
 const stopped = stopBySignal(process, () => performance.now());
 const context = { signal: stopped, stdout: process.stdout, stderr: process.stderr };
+/** Whoever read the output has left, as `| head` does: nothing remains to be said. The code is that of a process that SIGPIPE ends. */
+process.stdout.on("error", (error) => {
+  if (errorCode(error) !== "EPIPE") report(error);
+  process.exit(errorCode(error) === "EPIPE" ? 141 : undefined);
+});
 /** What nobody waited for, for example a disk that is full when a machine's state is written. */
 process.on("uncaughtException", (error) => {
   report(error);

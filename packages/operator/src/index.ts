@@ -27,7 +27,7 @@ export { readTreeInput } from "./explaining/read-status.ts";
 export { findInTrees, statusTrees } from "./explaining/status-tree.ts";
 export type { TreeInput, TreeNode, TreeNote } from "./explaining/status-tree.ts";
 export { askableKinds, readSubject, resourceOfWord } from "./explaining/subject.ts";
-export { BackupAccessError, controlPlaneOfBackup, readBackupAccess, readManifestKey } from "./explaining/backup-access.ts";
+export { BackupAccessError, controlPlaneOfBackup, readBackupAccess, readManifestKey, readVitistackStorage } from "./explaining/backup-access.ts";
 export type { BackupAccess, ManifestKey } from "./explaining/backup-access.ts";
 export { EffectError, isEffectError } from "./errors.ts";
 export type { EffectErrorCode } from "./errors.ts";

@@ -1,4 +1,4 @@
-export { parseBackupKey } from "../layout/any-key.ts";
+export { parseBackupKey, PUBLISHED_FOLDER } from "../layout/any-key.ts";
 export type { AnyBackupKey } from "../layout/any-key.ts";
 export { findBackup } from "./find-backup.ts";
 export type { FindOptions, FoundBackup, ReadableStore } from "./find-backup.ts";

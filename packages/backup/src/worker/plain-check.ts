@@ -14,6 +14,8 @@ export interface PlainSnapshot {
 export interface PlainCheck {
   readonly write: (chunk: Uint8Array) => void;
   size(): number;
+  /** False when the copy met a full disk, or there was none: what was written of it is of no use. */
+  isCopied(): boolean;
   /** @throws TaskFault `snapshot-damaged`, SnapshotError */
   readonly finish: () => PlainSnapshot;
   /** Frees its room on disk. */
@@ -34,7 +36,8 @@ export function createPlainCheck(
   const spool = deps.scratch.spool();
   const trailer = createTrailerCheck();
   const statistics = createStatisticsPass({ spool });
-  const { maxBytes = Number.MAX_SAFE_INTEGER, copy } = options;
+  const { maxBytes = Number.MAX_SAFE_INTEGER } = options;
+  let { copy } = options;
   let size = 0;
   return {
     write(chunk) {
@@ -42,9 +45,16 @@ export function createPlainCheck(
       if (size > maxBytes) throw tooLarge(`more than ${maxBytes} bytes`);
       trailer.write(chunk);
       statistics.write(chunk);
-      copy?.write(chunk);
+      try {
+        copy?.write(chunk);
+      } catch (error) {
+        // Others fill the same disk, and etcd grows: the check is weaker then, and the snapshot as good.
+        if (!isDiskFull(error)) throw error;
+        copy = undefined;
+      }
     },
     size: () => size,
+    isCopied: () => copy !== undefined,
     finish() {
       const verdict = trailer.finish();
       if (verdict.fault !== undefined)
@@ -63,4 +73,9 @@ export function createPlainCheck(
 
 export function tooLarge(what: string): TaskFault {
   return new TaskFault("too-large", `The snapshot has ${what}. Raise the limit, or give etcd less to keep and defragment it.`);
+}
+
+function isDiskFull(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";
 }

@@ -39,7 +39,7 @@ test("a backup in clear is read from the store", async () => {
   assert.deepEqual(result.kind === "proved" && result.proof, { how: "read", on: "store" });
 });
 
-test("an encrypted one is compared without an identity, and read with one", async () => {
+test("IN91: an encrypted one is compared without an identity, read with one, and refused with another's before anything is restored", async () => {
   const bench = createWorkerBench();
   await taken(bench, ["age1friend"]);
   const without = await prove(bench);

@@ -40,6 +40,7 @@ export async function proveFacts(job: Job, facts: BackupFacts, wanted: "restore"
     comparePlain(facts, plain);
     if (drill.copy === undefined)
       return { how: "read", on: "store", ...(drill.weakerBecause === undefined ? {} : { weakerBecause: drill.weakerBecause }) };
+    if (!check.isCopied()) return { how: "read", on: "store", weakerBecause: "no-room" };
     return { on: "store", ...(await runDrill(job, drill.copy, plain)) };
   } finally {
     check.close();
@@ -74,7 +75,8 @@ async function readPlain(
   } catch (error) {
     if (cause !== undefined) throw cause.error;
     const isIdentity = error instanceof CodecFailure && error.kind === "bad-identity";
-    if (job.signal.aborted || (isIdentity && tally.size() === 0)) throw error;
+    // No room in the throw-away place says nothing of what is stored.
+    if (job.signal.aborted || (isIdentity && tally.size() === 0) || isSnapshotError(error, "SPOOL_FAILED")) throw error;
     // Which check it is that fails: most often the bytes have changed in the store, which may make a good identity look like another's.
     await checkStored(job, facts, "proving");
     if (isIdentity) throw error;

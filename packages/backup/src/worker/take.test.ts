@@ -4,9 +4,11 @@ import { test } from "node:test";
 
 import * as fc from "fast-check";
 
+import { SnapshotError } from "@talos-operator/etcd-snapshot";
 import { backupKeys } from "../layout/keys.ts";
 import { openManifest } from "../manifest/manifest.ts";
 import type { TaskResult } from "../task/result.ts";
+import type { RestoreDrill, WorkerDeps } from "./deps.ts";
 import { runTask } from "./run-task.ts";
 import { createWorkerBench, slot, type WorkerBench } from "./testing/bench.ts";
 import { sampleSnapshot } from "./testing/member.ts";
@@ -160,6 +162,96 @@ test("IN88: a snapshot above the limit is refused before anything is uploaded", 
   const bench = createWorkerBench();
   assert.equal(failedWith(await bench.take("a1", { maxBytes: 4096 })), "too-large");
   assert.ok(!bench.bucket.calls.some((call) => call.startsWith("createUpload")));
+});
+
+test("IN88: a disk that fills while a snapshot is taken or proved weakens the check, and a full one is told as such", async () => {
+  const bench = createWorkerBench();
+  const full = (): never => {
+    throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  };
+  const scratch: WorkerDeps["scratch"] = { ...bench.deps.scratch, file: () => ({ path: "copy", write: full, close: () => undefined }) };
+  const drill: RestoreDrill = { version: "9.9.9", restore: () => assert.fail("half a copy is not restored") };
+  const deps = { ...bench.deps, scratch, drill };
+  const weaker = { how: "read", weakerBecause: "no-room" };
+  const taken = await runTask({ ...bench.task, drill: "restore" }, bench.secrets, deps);
+  assert.deepEqual(taken.kind === "taken" && taken.proof, { ...weaker, on: "writing" });
+  const proved = await runTask({ ...bench.task, kind: "prove", drill: "restore" }, bench.secrets, deps);
+  assert.deepEqual(proved.kind === "proved" && proved.proof, { ...weaker, on: "store" });
+  const fullSpool = (): never => {
+    throw new SnapshotError("SPOOL_FAILED", "no space left on device");
+  };
+  const noSpool = {
+    ...bench.deps,
+    scratch: { ...scratch, spool: () => ({ append: fullSpool, read: fullSpool, close: () => undefined }) as never },
+  };
+  const before = [...bench.bucket.objects.keys()];
+  assert.equal(failedWith(await runTask({ ...bench.task, kind: "prove" }, bench.secrets, noSpool)), "too-large");
+  assert.equal(
+    failedWith(await runTask({ ...bench.task, slot: "20261124T020000Z-nightly", attempt: "b1" }, bench.secrets, noSpool)),
+    "too-large",
+  );
+  assert.deepEqual([...bench.bucket.objects.keys()], before);
+});
+
+test("IN89: a store that keeps other bytes than it was sent, or none, has no backup", async () => {
+  for (const change of [
+    (bytes: Uint8Array) => Buffer.concat([bytes.subarray(0, -1), Buffer.from([0x5a ^ (bytes.at(-1) ?? 0)])]),
+    (bytes: Uint8Array) => bytes.subarray(0, bytes.length >> 1),
+    () => undefined,
+  ]) {
+    const bench = createWorkerBench();
+    const { bucket } = bench;
+    const open = bucket.open.bind(bucket);
+    const openStore: WorkerDeps["openStore"] = () => {
+      const store = open();
+      return {
+        ...store,
+        createUpload: async (key, options) => {
+          const upload = await store.createUpload(key, options);
+          return {
+            ...upload,
+            complete: async (given) => {
+              const told = await upload.complete(given);
+              const kept = change(bucket.objects.get(key) ?? new Uint8Array());
+              if (kept === undefined) bucket.objects.delete(key);
+              else bucket.objects.set(key, Buffer.from(kept));
+              return told;
+            },
+          };
+        },
+      };
+    };
+    failedWith(await runTask(bench.task, bench.secrets, { ...bench.deps, openStore }));
+    assert.deepEqual(
+      [...bucket.objects.keys()].filter((key) => keysOf(bench).parse(key) !== undefined),
+      [],
+    );
+  }
+});
+
+test("IN89: a store whose listings show nothing yet has its backup all the same", async () => {
+  const bench = createWorkerBench();
+  const { bucket } = bench;
+  const openStore: WorkerDeps["openStore"] = () => ({ ...bucket.open(), list: async function* () {}, listUploads: async function* () {} });
+  assert.equal((await runTask(bench.task, bench.secrets, { ...bench.deps, openStore })).kind, "taken");
+  await assertOneBackup(bench);
+});
+
+test("IN90: among 100,000 objects a slot is taken and removed without listing more than its own, and nothing else is touched", async () => {
+  const bench = createWorkerBench();
+  const { bucket } = bench;
+  const { folder } = keysOf(bench);
+  for (let count = 0; count < 50_000; count += 1) {
+    bucket.objects.set(`of-others/${count}`, new Uint8Array());
+    bucket.objects.set(`${folder}/20250101T000000Z-old-${count}.json`, new Uint8Array());
+  }
+  assert.equal((await bench.take("a1")).kind, "taken");
+  const { kind: _kind, slot: one, ...base } = { ...bench.task };
+  const removed = await runTask({ ...base, kind: "remove", slots: [one] } as never, bench.secrets, bench.deps);
+  assert.equal(removed.kind, "removed", JSON.stringify(removed));
+  assert.equal([...bucket.objects.keys()].filter((key) => key !== keysOf(bench).probe).length, 100_000);
+  for (const call of bucket.calls.filter((one) => one.startsWith("list ")))
+    assert.ok(call.startsWith(`list ${folder}/20261123T020000Z`), call);
 });
 
 const unfit: Readonly<Record<string, (bench: WorkerBench) => void>> = {

@@ -107,7 +107,10 @@ async function writeData(
         async () => {
           if (plain === undefined)
             throw new TaskFault("snapshot-damaged", "The snapshot ended before its end was seen. Take another.", { mayRepeat: true });
-          if (drill.copy !== undefined) proof = { on: "writing", ...(await runDrill(job, drill.copy, plain)) };
+          if (drill.copy === undefined) return;
+          proof = check.isCopied()
+            ? { on: "writing", ...(await runDrill(job, drill.copy, plain)) }
+            : { how: "read", on: "writing", weakerBecause: "no-room" };
         },
       ).catch((error: unknown) => {
         throw cause === undefined ? error : cause.error;

@@ -1,15 +1,16 @@
-import { talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
+import { etcdBackupResource, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
 import { CliError } from "../cli-error.ts";
 
 /** What a person named: an object of the cluster, something in a bucket, or a path. */
 export type AskedBackup =
-  | { readonly kind: "backup" | "schedule"; readonly name: string }
+  | { readonly kind: "backup" | "schedule" | "vitistack"; readonly name: string }
   | { readonly kind: "bucket"; readonly bucket: string; readonly key: string }
   | { readonly kind: "path"; readonly path: string };
 
 const kinds = [
   { kind: "backup", resource: talosEtcdBackupResource },
   { kind: "schedule", resource: talosEtcdBackupScheduleResource },
+  { kind: "vitistack", resource: etcdBackupResource },
 ] as const;
 
 /**

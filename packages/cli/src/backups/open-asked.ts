@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { findCondition, talosEtcdBackupResource } from "@talos-operator/api";
-import type { TalosEtcdBackup } from "@talos-operator/api";
+import type { BackupStorage, TalosEtcdBackup } from "@talos-operator/api";
 import { backupKeys } from "@talos-operator/backup";
 import type { StorePlace } from "@talos-operator/backup";
-import type { ReadableStore } from "@talos-operator/backup/reading";
+import { PUBLISHED_FOLDER, type ReadableStore } from "@talos-operator/backup/reading";
 import { isForbidden } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { BackupAccessError, readBackupAccess, readManifestKey } from "@talos-operator/operator";
@@ -52,8 +52,9 @@ export async function withBackup<T>(
         uncheckedBecause: "an address does not say whose keys those are",
       });
     case "schedule":
+    case "vitistack":
       throw new CliError(
-        `${asked} is a schedule of many backups`,
+        `${asked} stands for many backups`,
         `List them: talos-operator backup list ${asked}; then name one, talosetcdbackup/NAME.`,
         { exitCode: 2 },
       );
@@ -71,7 +72,7 @@ export async function withBackup<T>(
         const { name } = target;
         const backup = await client.resource<TalosEtcdBackup>(talosEtcdBackupResource).tryGet({ namespace, name });
         if (backup === undefined) throw noSuchObject({ type: talosEtcdBackupResource, name }, namespace);
-        const access = await accessOf(client, namespace, backup);
+        const access = await accessOf(client, namespace, name, backup.spec.backupStorage);
         warnOfPlain(access.place, context);
         const about = await aboutBackup(client, namespace, backup, access.place);
         return withStore(access.place, access, flags, (store) => use({ store, ...about }));
@@ -87,6 +88,11 @@ export async function withStore<T>(
   use: (store: ObjectStore) => Promise<T>,
 ): Promise<T> {
   const root = givenString(flags, "backup-directory");
+  if (place.kind === "directory" && root === undefined)
+    throw new CliError(
+      "the backup is in the operator's folder, and nothing says where that is",
+      "Give --backup-directory FOLDER: .talos-operator/backups of `npm start`; in a cluster it is a volume, which is read where it is mounted.",
+    );
   if (place.kind === "directory" && root !== undefined && !isFolder(root))
     throw new CliError(`${root} is no folder`, "Name the operator's folder of backups with --backup-directory.");
   const store = await openBackupStore(place, { keys: () => Promise.resolve(keys), ...(root === undefined ? {} : { root }) });
@@ -97,30 +103,39 @@ export async function withStore<T>(
   }
 }
 
-/** Place and keys of an object. @throws CliError with what to ask for where the Secret may not be read */
-export async function accessOf(
-  client: KubeClient,
-  namespace: string,
-  { spec, metadata }: { readonly spec: Pick<TalosEtcdBackup["spec"], "backupStorage">; readonly metadata: { readonly name: string } },
-): Promise<BackupAccess> {
-  const { s3 } = spec.backupStorage;
-  const own = `Or give the backup's own address, with keys of yours in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: s3://${s3?.bucket ?? "BUCKET"}/KEY${s3?.endpoint === undefined ? "" : ` --endpoint ${s3.endpoint}`}`;
+/** Place and keys of an object. @throws CliError with what to do where they cannot be read */
+export async function accessOf(client: KubeClient, namespace: string, name: string, storage: BackupStorage): Promise<BackupAccess> {
+  const { s3 } = storage;
+  const secrets = [s3?.accessKeyID, s3?.secretAccessKey, s3?.sessionToken].flatMap((one) => (one?.name === undefined ? [] : [one.name]));
+  const address = s3 === undefined ? undefined : `s3://${s3.bucket}/KEY${s3.endpoint === undefined ? "" : ` --endpoint ${s3.endpoint}`}`;
+  return withRights({ namespace, name, secrets, address }, () => readBackupAccess(client, namespace, storage));
+}
+
+interface Wanted {
+  readonly namespace: string;
+  readonly name: string;
+  readonly secrets: readonly string[];
+  /** How the same is read without the object. */
+  readonly address: string | undefined;
+}
+
+/** @throws CliError in place of a Secret that is missing or forbidden */
+export async function withRights<T>({ namespace, name, secrets, address }: Wanted, read: () => Promise<T>): Promise<T> {
+  const own =
+    address === undefined ? "" : ` Or give its address, with keys of yours in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: ${address}`;
   try {
-    return await readBackupAccess(client, namespace, spec.backupStorage);
+    return await read();
   } catch (thrown) {
     if (thrown instanceof BackupAccessError)
       throw new CliError(
-        `the store of ${metadata.name} cannot be opened: ${thrown.message.replace(/\.$/, "")}`,
-        `Make the Secret in namespace ${namespace}. ${own}`,
+        `the store of ${name} cannot be opened: ${thrown.message.replace(/\.$/, "")}`,
+        `Correct the object, or make the Secret in namespace ${namespace}.${own}`,
         { cause: thrown },
       );
-    const secrets = [
-      ...new Set([s3?.accessKeyID, s3?.secretAccessKey, s3?.sessionToken].flatMap((one) => (one?.name === undefined ? [] : [one.name]))),
-    ];
     if (isForbidden(thrown))
       throw new CliError(
-        `the keys of the store may not be read: Secret ${secrets.join(", ")} in namespace ${namespace} is forbidden to you`,
-        `Ask for the right to get that Secret. ${own}`,
+        `the keys of the store may not be read: Secret ${[...new Set(secrets)].join(", ")} in namespace ${namespace} is forbidden to you`,
+        `Ask for the right to get that Secret.${own}`,
         { cause: thrown },
       );
     throw thrown;
@@ -156,7 +171,7 @@ async function aboutBackup(
 }
 
 function publishedKey({ spec }: TalosEtcdBackup, filename: string): string {
-  return filename.includes("/") ? filename : `talos-operator-etcd-backups/${spec.talosControlPlaneRef?.name ?? ""}/${filename}`;
+  return filename.includes("/") ? filename : `${PUBLISHED_FOLDER}/${spec.talosControlPlaneRef?.name ?? ""}/${filename}`;
 }
 
 /** Whoever is on the way reads along. */

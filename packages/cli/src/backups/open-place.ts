@@ -1,17 +1,24 @@
 import { resolve } from "node:path";
-import { talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
-import type { BackupStorage, TalosEtcdBackup, TalosEtcdBackupSchedule, TalosEtcdBackupSpec } from "@talos-operator/api";
+import { etcdBackupResource, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
+import type {
+  BackupStorage,
+  EtcdBackup,
+  EtcdBackupSpec,
+  TalosEtcdBackup,
+  TalosEtcdBackupSchedule,
+  TalosEtcdBackupSpec,
+} from "@talos-operator/api";
 import { backupKeys } from "@talos-operator/backup";
-import type { ListedBackup } from "@talos-operator/backup/reading";
+import { PUBLISHED_FOLDER, type ListedBackup } from "@talos-operator/backup/reading";
 import { isForbidden, type KubeClient } from "@talos-operator/kube-runtime";
-import { controlPlaneOfBackup, readManifestKey } from "@talos-operator/operator";
+import { controlPlaneOfBackup, readManifestKey, readVitistackStorage } from "@talos-operator/operator";
 import type { ObjectStore } from "@talos-operator/ports";
 import { CliError } from "../cli-error.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
 import { noSuchObject } from "../commands/asked-object.ts";
 import { withKube } from "../process/kube-of-flags.ts";
 import { askedBackup } from "./asked-backup.ts";
-import { accessOf, isFolder, warnOfPlain, withStore } from "./open-asked.ts";
+import { accessOf, isFolder, warnOfPlain, withRights, withStore } from "./open-asked.ts";
 import { bucketOfFlags } from "./store-flags.ts";
 
 /** A store, and what of it is listed. */
@@ -78,7 +85,31 @@ export async function withPlace<T>(
         if (schedule === undefined) throw noSuchObject({ type: talosEtcdBackupScheduleResource, name }, namespace);
         return ofObject({ client, namespace, name, spec: schedule.spec.backupTemplate.spec, flags, context }, use);
       });
+    case "vitistack":
+      return withKube(flags, async ({ client, namespace }) => {
+        const { name } = target;
+        const backup = await client.resource<EtcdBackup>(etcdBackupResource).tryGet({ namespace, name });
+        if (backup === undefined) throw noSuchObject({ type: etcdBackupResource, name }, namespace);
+        if (backup.spec === undefined)
+          throw new CliError(`EtcdBackup ${name} has no spec`, "Give it one, or name the bucket: s3://BUCKET/PREFIX.");
+        return ofVitistack({ client, namespace, name, flags, context }, backup.spec, use);
+      });
   }
+}
+
+/** Those of every cluster in its namespace: the object does not say which one it is of. */
+async function ofVitistack<T>(asked: Omit<AskedPlace, "spec">, spec: EtcdBackupSpec, use: (place: OpenPlace) => Promise<T>): Promise<T> {
+  const { client, namespace, name, flags, context } = asked;
+  const { bucket, secretRef } = spec.storageLocation;
+  const address = bucket === undefined ? undefined : `s3://${bucket}`;
+  const storage = await withRights({ namespace, name, secrets: secretRef === undefined ? [] : [secretRef], address }, () =>
+    readVitistackStorage(client, namespace, spec),
+  );
+  const { place, keys } = await accessOf(client, namespace, name, storage);
+  warnOfPlain(place, context);
+  const objects = await backupObjects(client, namespace);
+  const prefixes = [`${place.prefix}/${namespace}/`];
+  return withStore(place, { keys }, flags, (store) => use({ ...everything, store, prefixes, objectOf: (key) => objects.get(key) }));
 }
 
 interface AskedPlace {
@@ -98,14 +129,14 @@ async function ofObject<T>(asked: AskedPlace, use: (place: OpenPlace) => Promise
       `the cluster of ${name} is not there, so nothing says which backups are its own`,
       "List all that is in the store: s3://BUCKET/PREFIX, or its folder.",
     );
-  const { place, keys } = await accessOf(client, namespace, { spec, metadata: { name } });
+  const { place, keys } = await accessOf(client, namespace, name, spec.backupStorage);
   warnOfPlain(place, context);
   const manifestKey = await readManifestKey(client, { namespace, controlPlane });
   if (manifestKey.kind === "unread") context.stderr.write(`Signatures are not checked: ${manifestKey.why}.\n`);
   // Of every cluster that had this name, one after the other: the digits of their ids are left out.
   const { folder } = backupKeys(place.prefix, { namespace, controlPlane, clusterId: "any" });
   const ours = folder.slice(0, -12);
-  const published = `talos-operator-etcd-backups/${controlPlane}/`;
+  const published = `${PUBLISHED_FOLDER}/${controlPlane}/`;
   const objects = await backupObjects(client, namespace);
   return withStore(place, { keys }, flags, (store) =>
     use({

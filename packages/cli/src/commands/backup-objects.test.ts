@@ -5,11 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { createLogger, createX509Keys, systemClock, systemRandom } from "@talos-operator/adapters";
-import { clusterRecordResource, labels, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
+import {
+  clusterRecordResource,
+  etcdBackupResource,
+  labels,
+  talosEtcdBackupResource,
+  talosEtcdBackupScheduleResource,
+} from "@talos-operator/api";
 import type { BackupStorage, TalosEtcdBackup, TalosEtcdBackupStatus } from "@talos-operator/api";
 import { manifestKeyOf } from "@talos-operator/backup";
 import type { BackupFacts } from "@talos-operator/backup";
 import { createDirectoryStore } from "@talos-operator/backup/directory";
+import { PUBLISHED_FOLDER } from "@talos-operator/backup/reading";
 import { storeBackup } from "@talos-operator/backup/testing";
 import { createKubeClient, type KubeClient, type ResourceType } from "@talos-operator/kube-runtime";
 import { contractFor, fingerprintSecretsBundle, generateSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
@@ -190,14 +197,14 @@ describe("backup inspect of an object", () => {
       [["teb/nobody"], /no TalosEtcdBackup nobody in namespace default/, /kubectl get talosetcdbackups -A/],
       [["teb/stored", "-n", "other"], /in namespace other/, /-n names the namespace/],
       [["teb/waiting"], /waiting is not stored yet/, /kubectl wait .*talosetcdbackup\/waiting -n default/],
-      [["teb/in-a-bucket"], /Secret store is not there/, /Make the Secret.*s3:\/\/backups\/KEY --endpoint http:\/\/127\.0\.0\.1:9/],
+      [["teb/in-a-bucket"], /Secret store is not there/, /make the Secret.*s3:\/\/backups\/KEY --endpoint http:\/\/127\.0\.0\.1:9/],
       [
         ["teb/in-a-bucket", "--kubeconfig", kubeconfig],
         /Secret store in namespace default is forbidden/,
         /Ask for the right.*AWS_ACCESS_KEY_ID/,
       ],
       [["teb/"], /names no object/, /talosetcdbackup\/NAME/],
-      [["tebs/nightly"], /is a schedule of many backups/, /backup list tebs\/nightly/],
+      [["tebs/nightly"], /tebs\/nightly stands for many backups/, /backup list tebs\/nightly/],
     ];
     for (const [words, message, remedy] of cases) {
       const error = await refused("inspect", ...words);
@@ -206,7 +213,7 @@ describe("backup inspect of an object", () => {
     }
     const { error } = await runCommand(["backup", "inspect", "teb/stored", "--kubeconfig", api.kubeconfigPath]);
     assert.ok(error instanceof CliError);
-    assert.match(`${error.message} ${error.remedy}`, /no --backup-directory Name the folder/);
+    assert.match(`${error.message} ${error.remedy}`, /in the operator's folder.*--backup-directory FOLDER/);
   });
 
   test("a store that does not answer is named", async () => {
@@ -238,6 +245,26 @@ describe("backup list of an object", () => {
       assert.doesNotMatch(out.toString(), /demo-two|default\/gone/);
       assert.equal(err, "");
     }
+  });
+
+  test("of an EtcdBackup it shows those of its namespace", async () => {
+    await storeBackup(createDirectoryStore(root, "vitistack"), {
+      task: {
+        owner: { namespace: "default", controlPlane: "demo", clusterId },
+        place: { kind: "directory", path: "", prefix: PUBLISHED_FOLDER },
+      },
+    });
+    await create(etcdBackupResource, "mine", { spec: { clusterName: "demo", storageLocation: { type: "local", path: "vitistack" } } });
+    const { out, error } = await ask("list", "etcdbackup/mine");
+    assert.equal(error, undefined, String(error));
+    assert.match(out.toString(), /^default\/demo-[0-9a-f]{12} .* not encrypted$/m);
+    await create(etcdBackupResource, "cloud", { spec: { clusterName: "demo", storageLocation: { type: "gcs", bucket: "b" } } });
+    await create(etcdBackupResource, "keyless", {
+      spec: { clusterName: "demo", storageLocation: { type: "s3", bucket: "backups", secretRef: "none" } },
+    });
+    assert.match((await refused("list", "eb/cloud")).message, /gcs/);
+    assert.match((await refused("list", "eb/keyless")).message, /Secret none is not there/);
+    assert.match((await refused("inspect", "eb/mine")).remedy, /backup list eb\/mine/);
   });
 
   test("says what it lacks", async () => {

@@ -41,8 +41,9 @@ async function* listed(
   progress: Progress,
 ): AsyncGenerator<ListedBackup> {
   progress.doing(`listing ${store.place}`);
+  const onObject = (count: number): void => progress.doing(`listing ${store.place}, object ${count}`);
   for (const prefix of prefixes)
-    for await (const one of listBackups(store, prefix, { signal, manifestKeyOf })) if (isWanted(one)) yield one;
+    for await (const one of listBackups(store, prefix, { signal, manifestKeyOf, onObject })) if (isWanted(one)) yield one;
 }
 
 async function asTable(place: OpenPlace, context: CommandContext, progress: Progress): Promise<Counts> {

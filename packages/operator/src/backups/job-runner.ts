@@ -1,9 +1,9 @@
 import { labels } from "@talos-operator/api";
-import { deleteExactly, isAlreadyExists, isNotFound } from "@talos-operator/kube-runtime";
+import { deleteExactly, isAlreadyExists, isConflict, isNotFound } from "@talos-operator/kube-runtime";
 import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
 import { secretType } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
-import { hasJobEnded, jobFor, jobSecret, ownerOf, stateOfJob } from "./job.ts";
+import { hasJobEnded, jobFor, jobSecret, ownerOf, stateOfJob, withStore } from "./job.ts";
 import type { Job, JobPod, JobSettings } from "./job.ts";
 import type { BackupRunner } from "./runner.ts";
 
@@ -68,6 +68,19 @@ export function createJobRunner({ client, namespace, settings, backupDirectory }
         }
       }
       await removeSecret(name);
+    },
+    /** The kubelet shows a pod what changed in its Secret within about a minute. */
+    async refresh(name, store) {
+      const secret = await secrets.tryGet({ namespace, name });
+      if (secret === undefined || secret.metadata.labels?.[labels.component] !== "backup") return;
+      const next = withStore(secret, store);
+      if (next === undefined) return;
+      try {
+        await secrets.update(next);
+      } catch (thrown) {
+        // Gone, or changed by somebody who was faster: the next look tries again.
+        if (!isNotFound(thrown) && !isConflict(thrown)) throw thrown;
+      }
     },
     async list() {
       const { items } = await jobs.list({ namespace, labelSelector: `${labels.component}=backup` });

@@ -4,7 +4,7 @@ import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { ResourceType } from "@talos-operator/kube-runtime";
-import { secretType } from "../secrets/secret.ts";
+import { secretText, secretType } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
 import { createJobRunner } from "./job-runner.ts";
 import { hasJobEnded, jobFor, jobSecret, ownerOf, readResult, stateOfJob } from "./job.ts";
@@ -178,6 +178,18 @@ test("a runner begins a Job with its Secret, once, and takes both away", async (
     assert.equal((await runner.look(request.name)).kind, "absent");
     await runner.start(request);
     assert.equal((await runner.look(request.name)).kind, "waiting");
+    // The keys of the store were renewed; everything else is as before.
+    const before = await secrets.get(key);
+    await runner.refresh?.(request.name, { accessKeyID: "TOP-SECRET-2", secretAccessKey: "TOP-SECRET-3" });
+    assert.equal((await secrets.get(key)).metadata.resourceVersion, before.metadata.resourceVersion);
+    await runner.refresh?.(request.name, { accessKeyID: "NEW", secretAccessKey: "NEWER", sessionToken: "NEWEST" });
+    const renewed = await secrets.get(key);
+    assert.equal(renewed.data?.["task.json"], before.data?.["task.json"]);
+    assert.deepEqual(JSON.parse(secretText(renewed, "secrets.json") ?? ""), {
+      manifestKey: "TOP-SECRET-1",
+      store: { accessKeyID: "NEW", secretAccessKey: "NEWER", sessionToken: "NEWEST" },
+    });
+    await runner.refresh?.("backup-ba9876543210", { accessKeyID: "NEW", secretAccessKey: "NEWER" });
     await runner.remove(request.name);
     assert.deepEqual(await runner.list(), []);
     assert.equal(await secrets.tryGet(key), undefined);

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { labels } from "@talos-operator/api";
 import type { ObjectMeta } from "@talos-operator/api";
-import type { TaskResult } from "@talos-operator/backup";
-import { secretData } from "../secrets/secret.ts";
+import type { StoreKeys, TaskResult, TaskSecrets } from "@talos-operator/backup";
+import { secretData, secretText } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
 import { BEGINS_WITHIN_MS } from "./runner.ts";
 import type { RunOwner, RunRequest, RunState } from "./runner.ts";
@@ -31,6 +32,8 @@ export const OWNER_ANNOTATION = "talos-operator.dev/backup";
 
 /** The operator takes ended Jobs away itself; this is for those that it never sees again. Seconds. */
 const TTL_S = 3_600;
+
+const SECRETS_FILE = "secrets.json";
 
 /** The user of the image. */
 const USER = 65_532;
@@ -69,8 +72,15 @@ export function jobSecret({ name, task, secrets, owner }: RunRequest, namespace:
     kind: "Secret",
     metadata: { namespace, name, labels: marks(owner, task.kind), annotations: ownerMark(owner) },
     type: "Opaque",
-    data: secretData({ "task.json": JSON.stringify(task), "secrets.json": JSON.stringify(secrets) }),
+    data: secretData({ "task.json": JSON.stringify(task), [SECRETS_FILE]: JSON.stringify(secrets) }),
   };
+}
+
+/** The Secret of a run with other keys of the store; `undefined` where they are the same. */
+export function withStore(secret: Secret, store: StoreKeys): Secret | undefined {
+  const secrets = JSON.parse(secretText(secret, SECRETS_FILE) ?? "{}") as TaskSecrets;
+  if (isDeepStrictEqual(secrets.store, store)) return undefined;
+  return { ...secret, data: { ...secret.data, ...secretData({ [SECRETS_FILE]: JSON.stringify({ ...secrets, store }) }) } };
 }
 
 /**

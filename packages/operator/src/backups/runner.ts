@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { BackupTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
+import type { BackupTask, StoreKeys, TaskResult, TaskSecrets } from "@talos-operator/backup";
 
 /**
  * Starts workers that take, prove and remove backups: Jobs in a cluster, child processes beside it, plain promises in simulation.
@@ -12,6 +12,11 @@ export interface BackupRunner {
   look(name: string): Promise<RunState>;
   /** Ends the run if it goes on, and forgets it; nothing when there is none. */
   remove(name: string): Promise<void>;
+  /**
+   * Gives a run that goes on the newest keys of its store, which a worker reads once more when those before have expired. Nothing for a run that is not there.
+   * Absent: a worker keeps what it began with.
+   */
+  refresh?(name: string, store: StoreKeys): Promise<void>;
   /** Every run of this operator that was not removed, whoever started it. */
   list(): Promise<readonly ListedRun[]>;
 }

@@ -1,5 +1,11 @@
-import { clusterRecordResource, talosClusterResource } from "@talos-operator/api";
-import type { BackupStorage, ClusterRecord, TalosCluster, TalosEtcdBackupSpec } from "@talos-operator/api";
+import {
+  clusterRecordResource,
+  findingsMessage,
+  storageOfEtcdBackup,
+  talosClusterResource,
+  validateEtcdBackupSpec,
+} from "@talos-operator/api";
+import type { BackupStorage, ClusterRecord, EtcdBackupSpec, TalosCluster, TalosEtcdBackupSpec } from "@talos-operator/api";
 import { backupKeys, manifestKeyOf } from "@talos-operator/backup";
 import type { StoreKeys, StorePlace } from "@talos-operator/backup";
 import { isForbidden, isNotServed } from "@talos-operator/kube-runtime";
@@ -8,6 +14,8 @@ import { placeOf } from "../controllers/talosetcdbackup/place.ts";
 import { readStoreKeys } from "../controllers/talosetcdbackup/store-keys.ts";
 import { isEffectError } from "../errors.ts";
 import { createBundleStore, usableBundle } from "../secrets/bundle-store.ts";
+import { secretText, secretType } from "../secrets/secret.ts";
+import type { Secret } from "../secrets/secret.ts";
 
 /** Where the backups of an object are kept, and what opens that. Holds keys: in memory only. */
 export interface BackupAccess {
@@ -31,6 +39,23 @@ export async function readBackupAccess(client: KubeClient, namespace: string, st
   if (keys.kind === "missing") throw new BackupAccessError(keys.message);
   // The operator took the endpoint as it is when it made the backup.
   return { place: placeOf(storage, true), keys: keys.value };
+}
+
+/**
+ * The store of an EtcdBackup of vitistack.io in the words of a TalosEtcdBackup: bucket in the object, the rest in the Secret that it names.
+ *
+ * @throws KubeApiError, forbidden where the person may not read the Secret; BackupAccessError
+ */
+export async function readVitistackStorage(client: KubeClient, namespace: string, spec: EtcdBackupSpec): Promise<BackupStorage> {
+  // Whether this operator may use the folder, or http, is not for this process to say.
+  const problems = validateEtcdBackupSpec(spec, { hasDirectory: true, allowInsecureObjectStorage: true });
+  if (problems.length > 0) throw new BackupAccessError(findingsMessage(problems));
+  const { secretRef } = spec.storageLocation;
+  if (secretRef === undefined || secretRef === "") return storageOfEtcdBackup(spec, {}).storage;
+  const secret = await client.resource<Secret>(secretType).tryGet({ namespace, name: secretRef });
+  if (secret === undefined) throw new BackupAccessError(`Secret ${secretRef} is not there.`);
+  const texts = Object.fromEntries(Object.keys(secret.data ?? {}).map((key) => [key, secretText(secret, key) ?? ""]));
+  return storageOfEtcdBackup(spec, texts).storage;
 }
 
 /** What authenticates manifests of a cluster, or why nobody here can say. */

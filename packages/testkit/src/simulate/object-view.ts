@@ -34,6 +34,11 @@ const COMPOSED: Readonly<Record<string, string>> = {
   machines: "/apis/vitistack.io/v1alpha1",
 };
 
+const BACKUPS: Readonly<Record<string, string>> = {
+  talosetcdbackups: "/apis/talos.alperen.cloud/v1alpha1",
+  talosetcdbackupschedules: "/apis/talos.alperen.cloud/v1alpha1",
+};
+
 /** The objects of one world as they are, followed by watches, so that asking costs nothing. */
 export interface ObjectView {
   start(): Promise<void>;
@@ -51,9 +56,10 @@ export interface ObjectView {
 /**
  * @param truth the API without faults
  * @param isComposed there are KubernetesClusters and Machines
+ * @param hasBackups there are TalosEtcdBackups and their schedules
  */
-export function createObjectView(truth: KubeTransport, isComposed: boolean): ObjectView {
-  const paths = isComposed ? { ...PATHS, ...COMPOSED } : PATHS;
+export function createObjectView(truth: KubeTransport, isComposed: boolean, hasBackups = false): ObjectView {
+  const paths = { ...PATHS, ...(isComposed ? COMPOSED : {}), ...(hasBackups ? BACKUPS : {}) };
   const listeners: (() => void)[] = [];
   const seen = new Map(Object.keys(paths).map((plural) => [plural, new Map<string, Conditioned>()]));
   const get = (plural: string, name: string): Conditioned | undefined => seen.get(plural)?.get(name);

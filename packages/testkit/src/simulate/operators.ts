@@ -1,6 +1,7 @@
 import { createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
+import type { BackupRunner } from "@talos-operator/operator";
 import type { Clock, FileTree, KubeRequest, KubeTransport, Keys, RandomSource, WorkloadDialer } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { rerouted } from "../world/rerouted.ts";
@@ -34,6 +35,8 @@ export interface OperatorsInput {
   readonly told: ToldInLives;
   /** Where manifests are written before they are applied; a disk that outlives every process. */
   readonly files?: FileTree;
+  /** Where backups are taken: the runs as one operator sees them. */
+  readonly runnerFor?: (life: Life) => BackupRunner;
   /** Number of the first one: nobody may be called as one who held the lease before. */
   readonly firstOperator: number;
 }
@@ -87,6 +90,7 @@ export function createOperators({
   stage,
   told,
   files,
+  runnerFor,
   firstOperator,
 }: OperatorsInput): Operators {
   const random = stream(6);
@@ -217,6 +221,7 @@ export function createOperators({
         log: invariants.secrets.log,
         ...(files === undefined ? {} : { files: invariants.secrets.files(files) }),
         metrics,
+        ...(runnerFor === undefined ? {} : { backups: { runner: runnerFor(mine), backupDirectory: "/backups" } }),
         options: { allowLoopbackMachines: false, identity },
       });
       void operator.run(stop.signal).catch((error: unknown) => {

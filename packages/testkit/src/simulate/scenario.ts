@@ -22,8 +22,8 @@ export interface Scenario {
   readonly uuids: "own" | "cloned" | "vendor";
   /** Where the machines run. Default `metal`. */
   readonly platform?: "container";
-  /** There is a store, and workers that take backups. Default: there is none. */
-  readonly hasBackups?: true;
+  /** There is a store, and workers that take backups: a stand-in sends them, or the operator's controllers do. Default: there is none. */
+  readonly hasBackups?: "stand-in" | "controllers";
 }
 
 /** What a person wants at one moment of a run. */

@@ -1,6 +1,7 @@
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
+import type { AskedOfControllers } from "./backups/asked.ts";
 import type { StandIn } from "./backups/stand-in.ts";
 import type { Composed } from "./composed.ts";
 import type { EffectId } from "./effects.ts";
@@ -52,6 +53,8 @@ export interface EditableWorld {
   readonly composed: Composed | undefined;
   /** Where backups are taken: who gives workers their tasks. */
   readonly backups: StandIn | undefined;
+  /** Where controllers decide about backups. */
+  readonly askedBackups: AskedOfControllers | undefined;
   readonly stage: Stage;
   readonly timers: Timers;
   readonly random: RandomSource;

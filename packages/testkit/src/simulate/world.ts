@@ -191,7 +191,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     violations.push({ seed: options.seed, step: trace.length, invariant, detail, replay: options.replay, trace: trace.tail(25) });
   };
   const stage = createStage(beginning(scenario, from), scenario.deletionPolicy, from === undefined);
-  const objects = createObjectView(truth, isComposed(scenario));
+  const objects = createObjectView(truth, isComposed(scenario), scenario.hasBackups === "controllers");
   const composed: Composed | undefined = !isComposed(scenario)
     ? undefined
     : createComposed({
@@ -241,10 +241,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
   });
   const backups =
-    scenario.hasBackups !== true
+    scenario.hasBackups === undefined
       ? undefined
       : createBackups({
           ...ports,
+          objects: scenario.hasBackups === "controllers" ? objects : undefined,
           client,
           stream,
           keys: invariants.secrets.keys(keys),
@@ -272,6 +273,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     stage,
     told,
     ...(composed === undefined ? {} : { files: composed.files }),
+    ...(backups?.asked === undefined ? {} : { runnerFor: backups.asked.runnerFor }),
     firstOperator: from === undefined ? 1 : 1001,
   });
   /** Where each trouble stands that is not over. */
@@ -306,6 +308,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     objects,
     composed,
     backups: backups?.standIn,
+    askedBackups: backups?.asked,
     stage,
     timers: time.timers,
     random: stream(14),

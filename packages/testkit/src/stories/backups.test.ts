@@ -2,15 +2,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import {
+  annotations,
   clusterRecordResource,
   crds,
   findCondition,
   finalizers,
   talosClusterResource,
+  talosControlPlaneResource,
   talosEtcdBackupResource,
   talosEtcdBackupScheduleResource,
 } from "@talos-operator/api";
-import type { ClusterRecord, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type { ClusterRecord, TalosCluster, TalosControlPlane, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createKubeClient, createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
@@ -31,6 +33,7 @@ const crdType = {
   namespaced: false,
 };
 const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
+const eventType = { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true };
 const namespace = "default";
 const logged: string[] = [];
 const write = (...words: readonly unknown[]): void => void logged.push(JSON.stringify(words));
@@ -193,6 +196,55 @@ describe("backups of a cluster with three control planes", async () => {
     await until("Ready", async () => (await reason("fifth")) === "BackupSucceeded", 30);
   });
 
+  test("keys of a store that are renewed while a run uses them reach its worker, and are read no more once it ended", async () => {
+    const secrets = client.resource<KubeObject & { readonly data?: Record<string, string> }>(secretType);
+    const keys = (id: string) => ({
+      id: Buffer.from(id).toString("base64"),
+      secret: Buffer.from("not-to-be-told-in-any-place").toString("base64"),
+    });
+    const metadata = { namespace, name: "store" };
+    await secrets.create({ apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: keys("one") } as KubeObject);
+    const key = (name: string) => ({ name: "store", key: name });
+    const s3 = { bucket: "etcd-backups", region: "eu-central-1", accessKeyID: key("id"), secretAccessKey: key("secret") };
+    await ask("renewed", { backupStorage: { s3 } });
+    const run = await begun("renewed");
+    assert.equal(run.secrets.store?.accessKeyID, "one");
+    await secrets.patch(metadata, { type: "merge", value: { data: keys("two") } });
+    await until("they are there", async () => runner.renewed.at(-1)?.store.accessKeyID === "two", 60);
+    runner.end(run.name, takenBy(run, time.clock.now()));
+    await until("Ready", async () => (await reason("renewed")) === "BackupSucceeded", 30);
+    const { length } = runner.renewed;
+    await time.advance(120_000);
+    assert.deepEqual([runner.renewed.length, runner.renewed.every(({ name }) => name === run.name)], [length, true]);
+  });
+
+  test("a cluster that is paused is backed up all the same: it is only read", async () => {
+    const controlPlanes = client.resource<TalosControlPlane>(talosControlPlaneResource);
+    const mode = (value: string | null) =>
+      controlPlanes.patch(
+        { namespace, name: "demo" },
+        { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: value } } } },
+      );
+    await mode("disable");
+    await until(
+      "it is paused",
+      async () => findCondition((await controlPlanes.get({ namespace, name: "demo" })).status?.conditions, "Paused")?.status === "True",
+      60,
+    );
+    await ask("paused");
+    const run = await begun("paused");
+    runner.end(run.name, takenBy(run, time.clock.now()));
+    await until("Ready", async () => (await reason("paused")) === "BackupSucceeded", 30);
+    // A process that begins while it is paused has to look first.
+    await end();
+    begin();
+    await ask("paused-and-begun-anew");
+    const second = await begun("paused-and-begun-anew");
+    runner.end(second.name, takenBy(second, time.clock.now()));
+    await until("Ready", async () => (await reason("paused-and-begun-anew")) === "BackupSucceeded", 60);
+    await mode(null);
+  });
+
   test("no control plane is begun to be disturbed while one is taken, and is afterwards", async () => {
     await ask("sixth");
     const run = await begun("sixth");
@@ -290,6 +342,52 @@ describe("backups of a cluster with three control planes", async () => {
     const before = runner.begun.length;
     await time.advance(1_800_000);
     assert.equal(runner.begun.length, before);
+  });
+
+  test("a proof that does not hold is told by the backup, its schedule, an event and a figure, until one holds again", async () => {
+    const schedules = client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
+    const { items } = await backups.list({ namespace });
+    const [newest] = items
+      .filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === "often")
+      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? 1 : -1));
+    assert.ok(newest !== undefined);
+    const { name } = newest.metadata;
+    const proved = async () => (await schedules.get({ namespace, name: "often" })).status;
+    const figure = (): string | undefined => seriesOf("talos_operator_backup_proof_failed")[0]?.split(" ").at(-1);
+    const prove = async (word: string, result: Parameters<typeof runner.end>[1]): Promise<void> => {
+      const before = runsOf(name).length;
+      await schedules.patch(
+        { namespace, name: "often" },
+        { type: "merge", value: { metadata: { annotations: { [annotations.proveNow]: word } } } },
+      );
+      const run = await begun(name, before + 1);
+      assert.equal(run.task.kind, "prove");
+      runner.end(run.name, result);
+      await until(
+        "the schedule has heard",
+        async () =>
+          (await proved())?.lastProof?.at === (await read(name))?.status?.lastProofTime && (await read(name))?.status?.run === undefined,
+        60,
+      );
+    };
+    await prove("1", { kind: "failed", reason: "proof-failed", message: "Byte 4711 differs.", mayRepeat: false });
+    assert.deepEqual([await reason(name, "Proved"), await reason(name)], ["ProofFailed", "BackupSucceeded"]);
+    const status = await proved();
+    assert.deepEqual([status?.lastProof?.result, findCondition(status?.conditions, "Proved")?.reason], ["Failed", "ProofFailed"]);
+    assert.match(findCondition(status?.conditions, "Proved")?.message ?? "", new RegExp(`^${name}: Byte 4711 differs`));
+    const events = (
+      await client
+        .resource<KubeObject & { readonly reason?: string; readonly regarding?: { readonly name?: string } }>(eventType)
+        .list({ namespace })
+    ).items;
+    assert.ok(events.some(({ reason: why, regarding }) => why === "ProofFailed" && regarding?.name === name));
+    assert.equal(figure(), "1");
+    const take = runsOf(name).find(({ task }) => task.kind === "take");
+    assert.ok(take !== undefined);
+    const taken = takenBy(take, time.clock.now());
+    assert.ok(taken.kind === "taken");
+    await prove("2", { kind: "proved", facts: taken.facts, proof: { how: "restored", on: "store" } });
+    assert.deepEqual([await reason(name, "Proved"), (await proved())?.lastProof?.result, figure()], ["Restored", "Proved", "0"]);
   });
 
   test("every metric of backups that an alert or the dashboard asks for is shown, with the reasons that it asks for", () => {

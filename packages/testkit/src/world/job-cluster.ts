@@ -25,7 +25,7 @@ export async function workOffJobs(client: KubeClient, namespace: string, clock: 
       .tryGet({ namespace, name });
     if (secret === undefined) continue;
     const task = JSON.parse(Buffer.from(secret.data?.["task.json"] ?? "", "base64").toString()) as RunRequest["task"];
-    await client.resource<KubeObject>(podType).create({
+    await client.resource(podType).create({
       apiVersion: "v1",
       kind: "Pod",
       metadata: { namespace, name, labels: { [jobNameLabel]: name } },
@@ -34,9 +34,9 @@ export async function workOffJobs(client: KubeClient, namespace: string, clock: 
     const at = new Date(clock.now()).toISOString();
     const message = JSON.stringify(resultOf(task, clock.now()));
     const told = { containerStatuses: [{ state: { terminated: { message, finishedAt: at } } }] };
-    await client.resource<KubeObject>(podType).patchStatus({ namespace, name }, { type: "merge", value: { status: told } });
+    await client.resource(podType).patchStatus({ namespace, name }, { type: "merge", value: { status: told } });
     const conditions = [{ type: "Complete", status: "True", lastTransitionTime: at }];
-    await client.resource<KubeObject>(jobType).patchStatus({ namespace, name }, { type: "merge", value: { status: { conditions } } });
+    await client.resource(jobType).patchStatus({ namespace, name }, { type: "merge", value: { status: { conditions } } });
   }
 }
 

@@ -7,6 +7,8 @@ type Result = NonNullable<Extract<RunState, { readonly kind: "ended" }>["result"
 export interface ScriptedRunner extends BackupRunner {
   /** Every run that was begun, in order. */
   readonly begun: RunRequest[];
+  /** Keys that were given to runs that went on, in order. */
+  readonly renewed: { readonly name: string; readonly store: NonNullable<RunRequest["secrets"]["store"]> }[];
   /** Ends a run; without a result its worker died. */
   end(name: string, result?: Result): void;
 }
@@ -14,8 +16,11 @@ export interface ScriptedRunner extends BackupRunner {
 export function createScriptedRunner(clock: Clock): ScriptedRunner {
   const runs = new Map<string, { readonly request: RunRequest; state: RunState }>();
   const begun: RunRequest[] = [];
+  const renewed: ScriptedRunner["renewed"] = [];
   return {
     begun,
+    renewed,
+    refresh: async (name, store) => void (runs.has(name) && renewed.push({ name, store })),
     start: async (request) => {
       if (runs.has(request.name)) return;
       begun.push(request);

@@ -212,7 +212,9 @@ async function* bytesOf(
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
   try {
-    const stream = createReadStream(file, { start: offset, highWaterMark: READ_BYTES, ...(signal === undefined ? {} : { signal }) });
+    // The buffer of a manifest is no larger than the manifest: a list reads many.
+    const highWaterMark = Math.max(1, Math.min(READ_BYTES, size - offset));
+    const stream = createReadStream(file, { start: offset, highWaterMark, ...(signal === undefined ? {} : { signal }) });
     for await (const piece of stream as AsyncIterable<Buffer>) {
       read += piece.length;
       yield piece;

@@ -82,7 +82,7 @@ for (const [status, code, kind] of [
   [507, "QuotaExceeded", "full"],
   [418, "SomethingNew", "failing"],
 ] as const satisfies readonly (readonly [number, string, ObjectStoreFailureKind])[])
-  test(`${status} ${code} is told as ${kind}, without a word of the store's own`, async () => {
+  test(`${code === "RequestTimeTooSkewed" || code === "BadDigest" ? "IN89: " : ""}${status} ${code} is told as ${kind}, without a word of the store's own`, async () => {
     assert.equal((await failing(put, error(status, code))).kind, kind);
   });
 
@@ -91,7 +91,7 @@ test("a redirect is not followed", async () => {
   assert.deepEqual([kind, asked.length], ["redirected", 1]);
 });
 
-test("an error inside an answer of status 200 is no complete upload", async () => {
+test("IN89: an error inside an answer of status 200 is no complete upload", async () => {
   const begun = xml("<InitiateMultipartUploadResult><UploadId>one</UploadId></InitiateMultipartUploadResult>");
   const act = async (store: ObjectStore): Promise<void> => {
     const upload = await store.createUpload("a/b");
@@ -112,7 +112,7 @@ test("keys that have expired are read anew once, and the request is sent again w
   server.end();
 });
 
-test("a store that asks to be asked less often is asked again, and then told", async () => {
+test("IN89: a store that asks to be asked less often is asked again, and then told", async () => {
   const { kind, asked } = await failing(put, error(503, "SlowDown"));
   assert.equal(kind, "slow-down");
   assert.ok(asked.length > 1 && asked.length <= 4, String(asked.length));

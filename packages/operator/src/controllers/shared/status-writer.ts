@@ -101,6 +101,15 @@ interface OwnWrite {
   readonly pauseMs: number;
 }
 
+/** How the statuses of a kind are written. */
+export interface StatusWriterOptions {
+  /**
+   * True where a status is the only place that something is known by, as what a run of a backup told: it is written by compare-and-swap on the object that the pass
+   * read, which must be a live one, so that a write that arrives late takes nothing back. Default false: what is looked at again is said again.
+   */
+  readonly isMemory?: boolean;
+}
+
 /** Status is applied server-side by one field manager per controller. What turned in it is told in events, once it is stored. */
 export function createStatusWriter<T extends WithStatus>(
   client: KubeClient,
@@ -108,6 +117,7 @@ export function createStatusWriter<T extends WithStatus>(
   clock: Clock,
   fieldManager: string,
   events: Telling,
+  options: StatusWriterOptions = {},
 ): StatusWriter<T> {
   const tell = tellTurns(events, type);
   const written = new Map<string, OwnWrite>();
@@ -143,7 +153,7 @@ export function createStatusWriter<T extends WithStatus>(
               ? Math.min(everyMs * MESSAGES_PAUSE, LONGEST_MESSAGES_PAUSE_MS) - elapsedMs(own.at, now)
               : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
       if (left > 0) return left;
-      const { name = "", namespace, uid } = object.metadata ?? {};
+      const { name = "", namespace, uid, resourceVersion } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
       const conditions = (after.conditions ?? []).filter(
         (condition) => types.has(condition.type) || (wanted.keepsOthers === true && condition.type in conditionCatalogue),
@@ -157,7 +167,12 @@ export function createStatusWriter<T extends WithStatus>(
         apiVersion: apiVersionOf(type),
         kind: type.kind,
         // The cache may be behind: what is said of one object is never said of the next one of its name.
-        metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) },
+        metadata: {
+          name,
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(uid === undefined ? {} : { uid }),
+          ...(options.isMemory === true && resourceVersion !== undefined ? { resourceVersion } : {}),
+        },
         status: { ...fields, conditions },
       };
       crowd.add(now);

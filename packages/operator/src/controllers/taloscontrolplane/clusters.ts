@@ -1,3 +1,4 @@
+import type { ReconcileMode } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { ClusterFigures } from "../../metrics/figures.ts";
@@ -33,6 +34,10 @@ export interface Cluster {
   stopped: ReadonlyMap<string, StoppedMachine>;
   facts: ClusterFacts | undefined;
   areKeysInDoubt: boolean;
+  /** The last pass did not learn what the record says: nobody could, or was to ({@link isUnread}). */
+  isUnread: boolean;
+  /** When somebody last wanted to take a backup of it. Milliseconds since the epoch. */
+  backupAskedAt: number | undefined;
   /** Objects that the last pass finished with, when it did nothing else. */
   actedOn: string | undefined;
   /** Since when a change waits for statuses that say that something is under way. Milliseconds since the epoch. */
@@ -69,6 +74,8 @@ export class Clusters {
       stopped: new Map(),
       facts: undefined,
       areKeysInDoubt: false,
+      isUnread: false,
+      backupAskedAt: undefined,
       actedOn: undefined,
       answersAwaitedSince: undefined,
     };
@@ -99,6 +106,7 @@ export class Clusters {
     cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
     cluster.facts = factsOf(seen);
     cluster.areKeysInDoubt = areKeysInDoubt(seen);
+    cluster.isUnread = seen.record.kind === "unknown";
   }
 
   /** What is known of a machine, whosever it is. */
@@ -122,10 +130,11 @@ export class Clusters {
     };
   }
 
-  /** What a backup is taken from; only machines that are proved to be those of the record. */
+  /** What a backup is taken from; only machines that are proved to be those of the record. A cluster that nobody reads is read from the next pass on. */
   backupSources(key: ObjectKey, now: number): BackupSources | "not-looked" | undefined {
     const cluster = this.#clusters.get(keyText(key));
-    if (cluster?.decision === undefined) return "not-looked";
+    if (cluster !== undefined) cluster.backupAskedAt = now;
+    if (cluster?.decision === undefined || cluster.isUnread) return "not-looked";
     const seen = [...cluster.machines.values()].map((declared) => ({ declared, look: believedLook(cluster, declared.name, now) }));
     return backupSources(cluster.facts, seen);
   }
@@ -142,6 +151,14 @@ export class Clusters {
     for (const { session } of this.#clusters.values()) session.close();
     this.#clusters.clear();
   }
+}
+
+/** How long a cluster is read after somebody wanted to back it up. Milliseconds. */
+const ASKED_MS = 60_000;
+
+/** True for a cluster whose annotation says disable: it is left alone, but for backups, which only read. */
+export function isUnread(mode: ReconcileMode, { backupAskedAt }: Pick<Cluster, "backupAskedAt">, now: number): boolean {
+  return mode === "disable" && (backupAskedAt === undefined || Math.abs(now - backupAskedAt) > ASKED_MS);
 }
 
 function believedLook({ session, machines, facts }: Cluster, name: string, now: number): KnownMachine["look"] {

@@ -221,7 +221,11 @@ export function createBrain(options: BrainOptions): Brain {
     lastDecision: (key) => clusters.get(key)?.decision,
     poolPlan: (key, worker) => clusters.get(key)?.poolPlans.get(worker),
     poolState: (key, worker) => clusters.get(key)?.poolStates.get(worker),
-    backupSourcesOf: (key) => clusters.backupSources(key, clock.now()),
+    backupSourcesOf: (key) => {
+      const sources = clusters.backupSources(key, clock.now());
+      if (clusters.get(key)?.isUnread === true) controller.enqueue(key);
+      return sources;
+    },
     snapshotEnded: (key) => controller.enqueue(key),
     lookAgain: () => {
       for (const { key } of clusters.all()) controller.enqueue(key);

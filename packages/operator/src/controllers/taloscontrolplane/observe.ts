@@ -61,6 +61,8 @@ export interface ObservePorts {
 export interface Cached {
   readonly controlPlane: TalosControlPlane;
   readonly mode: ReconcileMode;
+  /** The annotation says disable, and nobody asks for a backup: neither record nor keys nor machines are looked at. */
+  readonly isUnread: boolean;
   readonly unknownMode: string | undefined;
   /** The TalosCluster of this control plane is being deleted. */
   readonly isParentGoing: boolean;
@@ -82,7 +84,7 @@ export interface Cached {
 
 /** Looks at everything once, from the outside in: caches, record, keys, then what the watchers know of the machines. */
 export async function observe(cached: Cached, session: ClusterSession, ports: ObservePorts): Promise<Observed> {
-  const { controlPlane, mode, workers, machineObjects } = cached;
+  const { controlPlane, mode, isUnread, workers, machineObjects } = cached;
   session.noticeTime(ports.clock.now());
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
   const book = await followReferences(cached, key, ports);
@@ -104,13 +106,12 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     ],
   }));
 
-  const record = mode === "disable" ? ({ kind: "unknown", detail: "paused" } as const) : await readClusterRecord(key, session, ports);
+  const record = isUnread ? ({ kind: "unknown", detail: "paused" } as const) : await readClusterRecord(key, session, ports);
   const seenRecord = record.kind === "present" ? record.value : undefined;
   const facts = seenRecord?.facts;
-  const bundle =
-    mode === "disable"
-      ? ({ kind: "unknown", detail: "paused" } as const)
-      : await readBundle({ ...key, name: facts?.bundle.secretName ?? bundleSecretName(key.name, 1) }, session, ports);
+  const bundle = isUnread
+    ? ({ kind: "unknown", detail: "paused" } as const)
+    : await readBundle({ ...key, name: facts?.bundle.secretName ?? bundleSecretName(key.name, 1) }, session, ports);
 
   const given = record.kind === "absent" && bundle.kind === "absent" ? await readGiven(controlPlane, ports) : undefined;
   // Keys that were found and not made: somebody may have put another cluster's there.
@@ -167,8 +168,8 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         ...(isAtMachine && machine.role === "controlplane" ? { needsDiscovery: true } : {}),
       };
     });
-  if (mode !== "disable" && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
-  else if (mode !== "disable") session.watch(targets);
+  if (!isUnread && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
+  else if (!isUnread) session.watch(targets);
   const believed = (machine: DeclaredMachine): Look => {
     const now = ports.clock.now();
     if (machine.address === "") return unaddressedLook(now);

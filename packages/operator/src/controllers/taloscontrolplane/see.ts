@@ -7,6 +7,7 @@ import type { BrainOptions } from "./brain.ts";
 import { bundleInForce } from "./record/bundle-in-force.ts";
 import { factsNow } from "./carry-out.ts";
 import type { EffectPorts } from "./carry-out.ts";
+import { isUnread } from "./clusters.ts";
 import type { Cluster } from "./clusters.ts";
 import { withPauses } from "./held.ts";
 import type { Pauses } from "./held.ts";
@@ -53,12 +54,13 @@ export interface Sight {
 /** Everything that a decision about the cluster needs, gathered anew from caches, record, keys and looks. Sends nothing that changes anything. */
 export async function see(
   { controlPlane, pools, workers }: Subject,
-  { key, session }: Cluster,
+  cluster: Cluster,
   surroundings: Surroundings,
   options: BrainOptions,
   { bundles, access, wake, wakeAfterReading }: EffectPorts,
 ): Promise<Sight> {
   const { client, dialer, keys, clock } = options;
+  const { key, session } = cluster;
   const machineObjects = surroundings.machineObjectsOf(key, pools);
   const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);
   const asksImport = mode === "import";
@@ -66,6 +68,7 @@ export async function see(
     controlPlane,
     // Until there is a record, the rule of imports alone decides; from then on it is a cluster as any other.
     mode: asksImport ? ("reconcile" as const) : mode,
+    isUnread: isUnread(mode, cluster, clock.now()),
     unknownMode: effectiveUnknownMode(controlPlane.metadata, options.talosClusters.store),
     isParentGoing: surroundings.isParentGoing(key, controlPlane),
     workers,

@@ -32,13 +32,16 @@ import { claimOf, claimSnapshot, readClaims, releaseSnapshot } from "./claim.ts"
 import { decideBackup, hasFailed, isStored, taskTimeoutMs } from "./decide.ts";
 import type { BackupDecision, BackupSeen, Needs, SeenCluster } from "./decide.ts";
 import { readKey, readStoreKeys } from "./store-keys.ts";
-import { secretsOf, taskOf } from "./tasks.ts";
+import { otherTakes, secretsOf, taskOf } from "./tasks.ts";
 import type { RunInput } from "./tasks.ts";
 
 const FIELD_MANAGER = "talos-operator/talosetcdbackup";
 
 /** A status that could not be stored, or a race that was lost: the next pass comes so soon. Milliseconds. */
 const AGAIN_MS = 500;
+
+/** How often the keys of a store are looked at while a run uses them. Milliseconds. */
+const KEYS_MS = 30_000;
 
 /** How often a finished run that nobody could take away is tried again. Milliseconds. */
 const TIDY_MS = 10_000;
@@ -63,9 +66,11 @@ export function createBackupController(options: BackupControllerOptions): Contro
   const objects = client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
   const records = client.resource<ClusterRecord>(clusterRecordResource);
   const bundles = createBundleStore(client);
-  const statuses = createStatusWriter<TalosEtcdBackup>(client, talosEtcdBackupResource, clock, FIELD_MANAGER, events);
+  const statuses = createStatusWriter<TalosEtcdBackup>(client, talosEtcdBackupResource, clock, FIELD_MANAGER, events, { isMemory: true });
   /** Since when a backup waits for a disruption, by UID. A new process counts anew. */
   const waitingSince = new Map<string, number>();
+  /** When the keys of its store were last looked at for a run that goes on, by name of the run. */
+  const keysLookedAt = new Map<string, number>();
   /** UIDs of backups that left no run and no claim behind, as this process saw. */
   const tidied = new Set<string>();
 
@@ -120,6 +125,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
         return { requeueAfterMs: (await tell(backup, decision)) ?? decision.requeueAfterMs };
       case "none": {
         const again = await tell(backup, decision);
+        await renewKeys(backup, decision, first);
         if (again !== undefined) return { requeueAfterMs: again };
         // Only once the status is stored: what the run told is known by nothing else.
         const isTidy =
@@ -201,7 +207,12 @@ export function createBackupController(options: BackupControllerOptions): Contro
           store: store.value,
           record,
           ...(identity?.value === undefined ? {} : { identity: identity.value }),
-          ...(run.task === "take" ? { credentials: await mintCredentials(bundle, "os:etcd:backup", options.keys, clock) } : {}),
+          ...(run.task === "take"
+            ? {
+                credentials: await mintCredentials(bundle, "os:etcd:backup", options.keys, clock),
+                running: otherTakes(backup, backups.store.list(namespace)),
+              }
+            : {}),
           ...(cluster.kind === "present" ? { sources: cluster.sources } : {}),
         },
       };
@@ -242,6 +253,17 @@ export function createBackupController(options: BackupControllerOptions): Contro
     options.log.info({ backup: name, namespace, run: run.name, task: run.task }, "Started a run of a backup");
   };
 
+  /** Keys that end are renewed by whoever makes them: the worker is given the new ones before the old ones end. */
+  const renewKeys = async (backup: TalosEtcdBackup, { fields }: BackupDecision, { now, run }: BackupSeen): Promise<void> => {
+    const name = fields.run?.name;
+    if (runner.refresh === undefined || name === undefined || run?.kind === "ended" || run?.kind === "absent") return;
+    const last = keysLookedAt.get(name) ?? Date.parse(fields.run?.startedAt ?? "");
+    if (now - last < KEYS_MS && now >= last) return;
+    keysLookedAt.set(name, now);
+    const keys = await readStoreKeys(backup.spec.backupStorage, backup.metadata.namespace ?? "", client);
+    if (keys.kind === "read" && keys.value !== undefined) await runner.refresh(name, keys.value);
+  };
+
   /** @returns when to come again because the status is not stored; `undefined` = it is */
   const tell = async (backup: TalosEtcdBackup, decision: BackupDecision): Promise<number | undefined> => {
     const status = judgedStatus(backup, decision.fields, { conditions: decision.conditions, hasOpenEffect: decision.isBusy });
@@ -267,7 +289,10 @@ export function createBackupController(options: BackupControllerOptions): Contro
    */
   const tidyUp = async (key: ObjectKey, runs: readonly ListedRun[], named: string | undefined, controlPlane?: string): Promise<boolean> => {
     const own = runs.filter(({ owner, name }) => name !== named && owner.name === key.name && owner.namespace === (key.namespace ?? ""));
-    for (const { name } of own) await runner.remove(name);
+    for (const { name } of own) {
+      await runner.remove(name);
+      keysLookedAt.delete(name);
+    }
     if (own.length > 0) wakeWaiting(key);
     const all = own.length === 0 ? [] : options.controlPlanes.store.list(key.namespace).map(({ metadata }) => metadata.name);
     let isTidy = true;

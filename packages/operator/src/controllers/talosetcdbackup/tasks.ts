@@ -23,6 +23,24 @@ export interface RunInput {
   /** For `take` with recipients. */
   readonly record?: ClusterRecord;
   readonly sources?: BackupSources;
+  /** Takes of this cluster that go on, by their slot and try; for `take`. */
+  readonly running?: readonly RunningTake[];
+}
+
+/** A take that goes on: its open uploads have an owner. */
+export interface RunningTake {
+  readonly slot: string;
+  readonly attempt: string;
+}
+
+/** Takes of the cluster of `backup` that go on beside its own. Of an object that is away, or knows no run any more, none does. */
+export function otherTakes({ metadata, status }: TalosEtcdBackup, all: readonly TalosEtcdBackup[]): readonly RunningTake[] {
+  return all.flatMap((other) => {
+    const { run, controlPlane } = other.status ?? {};
+    const isOther =
+      other.metadata.namespace === metadata.namespace && other.metadata.uid !== metadata.uid && controlPlane === status?.controlPlane;
+    return isOther && run?.task === "take" ? [{ slot: slotOf(other), attempt: run.attempt }] : [];
+  });
 }
 
 /** The task of a run, or why there is none: its source is not what it was when the run was decided on. */
@@ -50,6 +68,7 @@ export function taskOf(backup: TalosEtcdBackup, run: BackupRun, input: RunInput,
     ...(kubernetesVersion === "" ? {} : { kubernetesVersion }),
     maxBytes: spec.maxSize === undefined ? LARGEST : (byteSize(spec.maxSize) ?? LARGEST),
     drill: "restore",
+    ...(input.running === undefined ? {} : { running: [{ slot, attempt: run.attempt }, ...input.running] }),
   };
 }
 

@@ -65,7 +65,9 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
   const { client, clock, schedules, backups, events, limits } = options;
   const objects = client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
   const made = client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
-  const statuses = createStatusWriter<TalosEtcdBackupSchedule>(client, talosEtcdBackupScheduleResource, clock, FIELD_MANAGER, events);
+  const statuses = createStatusWriter<TalosEtcdBackupSchedule>(client, talosEtcdBackupScheduleResource, clock, FIELD_MANAGER, events, {
+    isMemory: true,
+  });
 
   const reconcile = async (key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult | undefined> => {
     if (schedules.store.get(key) === undefined) {

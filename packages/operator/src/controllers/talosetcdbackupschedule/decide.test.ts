@@ -141,7 +141,7 @@ const cases: readonly {
   },
   { name: "three were missed: one is made", over: { schedule: schedule(promised(DUE - 2 * 24 * HOUR)) }, make: NAME, missed: 2 },
   { name: "it was made, and nobody wrote that down", over: { backups: [daysAgo(0, "active")] } },
-  { name: "the one before is still being taken", over: { backups: [daysAgo(1, "active")] }, skipped: 1 },
+  { name: "IN92: the one before is still being taken: it is skipped and counted", over: { backups: [daysAgo(1, "active")] }, skipped: 1 },
   { name: "too late", over: { now: DUE + 2 * HOUR, schedule: schedule(undefined, { startingDeadline: "1h" }) }, missed: 1 },
   { name: "late, and not too late", over: { now: DUE + 2 * HOUR, schedule: schedule(undefined, { startingDeadline: "3h" }) }, make: NAME },
   { name: "it was edited: the old time does not count", over: { schedule: schedule(undefined, { schedule: "30 5 * * *" }) } },
@@ -166,7 +166,7 @@ const cases: readonly {
     ready: "SpecRefused",
   },
   {
-    name: "due faster than one is taken",
+    name: "IN92: due faster than one is taken: refused with a reason",
     over: {
       schedule: schedule(promised(DUE), { schedule: "* * * * *" }),
       backups: [1, 2].map((days) => daysAgo(days, "stored", { completionTime: rfc3339(DUE - days * 24 * HOUR + 90_000) })),
@@ -213,7 +213,7 @@ describe("a schedule", () => {
   const everyMinute = schedule(promised(DUE), { schedule: "* * * * *" });
   const tooFrequent = (backups: readonly TalosEtcdBackup[]): boolean =>
     reasonOf(decided({ schedule: everyMinute, backups }), "Ready") === "TooFrequent";
-  test("is no longer too frequent when the newest one was taken in time, and measures anew after a day", () => {
+  test("IN92: is no longer too frequent when the newest one was taken in time, and measures anew after a day", () => {
     const today = (at: number, ms: number): TalosEtcdBackup => backup(at, "stored", { completionTime: rfc3339(at + ms) });
     const slowOnes = [today(DUE - HOUR, 90_000), today(DUE - 2 * HOUR, 90_000)];
     assert.equal(tooFrequent(slowOnes), true);

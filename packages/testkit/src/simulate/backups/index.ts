@@ -1,13 +1,18 @@
+import type { ObjectView } from "../object-view.ts";
 import type { RandomSource } from "@talos-operator/ports";
 import { createMemoryObjectStore } from "../../world/memory-object-store.ts";
 import { createBackupRules } from "../backup-rules.ts";
 import { pick } from "../fault.ts";
+import { createAskedOfControllers, type AskedOfControllers } from "./asked.ts";
 import { createStandIn, type StandIn, type StandInInput } from "./stand-in.ts";
 import { createWorkers, type WorkersInput } from "./workers.ts";
 
 /** What belongs to backups in one world: a store with somebody else's objects in it, workers, and who sends them. */
 export interface Backups {
-  readonly standIn: StandIn;
+  /** Who sends workers where no controller does. */
+  readonly standIn: StandIn | undefined;
+  /** What controllers decide about. */
+  readonly asked: AskedOfControllers | undefined;
   /** Changes, replaces or takes away a part of a backup that is there. @returns what was done; `undefined` while there is none */
   tamper(random: RandomSource): string | undefined;
   /** While set, the store keeps one byte of each upload wrong. */
@@ -28,8 +33,13 @@ const FOREIGN: readonly string[] = [
 /** A day and a little: what is open by then has no owner. */
 const LATER_MS = 25 * 3_600_000;
 
-export function createBackups(input: Omit<WorkersInput, "store" | "rules" | "storeClock"> & Pick<StandInInput, "client">): Backups {
-  const { clock, report } = input;
+export interface BackupsInput extends Omit<WorkersInput, "store" | "rules" | "storeClock">, Pick<StandInInput, "client"> {
+  /** Given where controllers decide about backups. */
+  readonly objects: ObjectView | undefined;
+}
+
+export function createBackups(input: BackupsInput): Backups {
+  const { clock, report, objects } = input;
   let aheadMs = 0;
   const storeClock = { now: () => clock.now() + aheadMs };
   const store = createMemoryObjectStore(storeClock, { ignoresConditions: input.stream(11).fraction() < 0.2 });
@@ -37,16 +47,20 @@ export function createBackups(input: Omit<WorkersInput, "store" | "rules" | "sto
   for (const [key, bytes] of foreign) store.plant(key, bytes);
   const rules = createBackupRules({ store, report, now: () => storeClock.now(), inspectText: input.secrets.inspectText });
   const workers = createWorkers({ ...input, store, rules, storeClock });
-  const standIn = createStandIn({ ...input, workers, rules, provesBlind: input.stream(11).fraction() < 0.5 });
+  const provesBlind = input.stream(11).fraction() < 0.5;
+  const standIn = objects === undefined ? createStandIn({ ...input, workers, rules, provesBlind }) : undefined;
+  const asked = objects === undefined ? undefined : createAskedOfControllers({ ...input, objects, workers, rules });
   return {
     standIn,
+    asked,
     tamper(random) {
-      const there = standIn.backups().filter(({ facts, isTampered }) => facts !== undefined && !isTampered);
+      const there = (standIn?.backups() ?? asked?.backups() ?? []).filter(({ facts, isTampered }) => facts !== undefined && !isTampered);
       if (there.length === 0) return undefined;
       const { slot, facts } = pick(there, random);
       if (facts === undefined) return undefined;
       const data = Buffer.from(store.contents().get(facts.object) ?? "");
-      standIn.tampered(slot);
+      standIn?.tampered(slot);
+      asked?.tampered(slot);
       switch (pick(["byte", "cut", "gone", "manifest"], random)) {
         case "manifest": {
           const [key = "", bytes = Buffer.of()] = [...store.contents()].find(([one]) => one.endsWith(`/${slot}.json`)) ?? [];
@@ -71,9 +85,10 @@ export function createBackups(input: Omit<WorkersInput, "store" | "rules" | "sto
       store.garbles = isGarbling;
     },
     async judge(pass) {
-      await standIn.judge();
+      await standIn?.judge();
+      await asked?.judge();
       rules.judgeForeign(foreign);
-      if (store.uploads().length === 0) return;
+      if (store.uploads().length === 0 || standIn === undefined) return;
       // The run of the next day takes away what the runs of this one left.
       const { endedAt } = workers;
       aheadMs = LATER_MS;

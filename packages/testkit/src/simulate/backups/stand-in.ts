@@ -27,14 +27,20 @@ export interface StandInInput {
   readonly provesBlind: boolean;
 }
 
-/** A backup that somebody asked for. */
-export interface AskedBackup {
+/** A backup in the store, as far as somebody can change it there. */
+export interface StoredBackup {
   readonly slot: string;
+  /** Somebody changed it in the store. */
+  readonly isTampered: boolean;
+  /** Set once it is there. */
+  readonly facts: Pick<BackupFacts, "object"> | undefined;
+}
+
+/** A backup that somebody asked for. */
+export interface AskedBackup extends StoredBackup {
   readonly recipients: readonly string[];
   /** How often it was tried. */
   readonly tries: number;
-  /** Somebody changed it in the store. */
-  readonly isTampered: boolean;
   /** Set once it is there. */
   readonly facts: BackupFacts | undefined;
 }

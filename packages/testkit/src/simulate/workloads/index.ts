@@ -1,5 +1,6 @@
 import type { Workload } from "../workload.ts";
 import { readopt, recreate, takeOver } from "./again.ts";
+import { backup } from "./backup-objects.ts";
 import { backupWorkers } from "./backups.ts";
 import { compose, composeAbort, composeDelete, composeDisturbed, composeScale } from "./composition.ts";
 import { configLive, configReboot } from "./configuration.ts";
@@ -42,4 +43,5 @@ export const workloads: readonly Workload[] = [
   composeDelete,
   composeAbort,
   backupWorkers,
+  backup,
 ];

@@ -1,0 +1,97 @@
+import type { TalosEtcdBackup } from "@talos-operator/api";
+import { isConditionTrue } from "@talos-operator/api";
+import type { BackupFacts } from "@talos-operator/backup";
+import { simulatedCodec } from "@talos-operator/backup/testing";
+import type { BackupRunner, RunRequest } from "@talos-operator/operator";
+import type { JudgedCluster } from "../backup-rules.ts";
+import type { Life } from "../life.ts";
+import type { ObjectView } from "../object-view.ts";
+import { createBackupObjectRules } from "./object-rules.ts";
+import { createRunJobs } from "./run-jobs.ts";
+import type { StandInInput, StoredBackup } from "./stand-in.ts";
+
+/** A recipient that validation takes, and the identity that the simulated codec finds for it. */
+export const KEEPER = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+const IDENTITY = `AGE-SECRET-KEY-1${KEEPER.slice(4).toUpperCase()}`;
+
+/** Backups that controllers decide about. */
+export interface AskedOfControllers {
+  runnerFor(life: Life): BackupRunner;
+  /** Those that are called good, and are there. */
+  backups(): readonly StoredBackup[];
+  /** Somebody changed this backup in the store. */
+  tampered(slot: string): void;
+  /** No run is left, and the record holds no claim. */
+  isIdle(): boolean;
+  judge(): Promise<void>;
+}
+
+export function createAskedOfControllers(
+  input: Pick<StandInInput, "workers" | "rules" | "report" | "clock" | "trace"> & { readonly objects: ObjectView },
+): AskedOfControllers {
+  const { objects, workers, rules, report, clock, trace } = input;
+  const changed = new Map<string, number>();
+  const clusters = new Map<string, JudgedCluster>();
+
+  const clusterOf = ({ task, secrets }: RunRequest): JudgedCluster => ({
+    owner: task.owner,
+    manifestKey: secrets.manifestKey,
+    prefix: task.place.prefix,
+    decode: async (stored, encryption) => {
+      const compressed = encryption === "age" ? simulatedCodec.decrypt(once(stored), IDENTITY) : once(stored);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of simulatedCodec.decompress(compressed)) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+  });
+  const objectRules = createBackupObjectRules({
+    objects,
+    report,
+    now: () => clock.now(),
+    changedAt: (slot) => changed.get(slot),
+    onReady: ({ metadata, status }, facts) => {
+      trace.add(`backup ${metadata.name} is Ready after ${status?.attempts ?? 0} tries`);
+      judge(status?.clusterId, facts);
+    },
+  });
+  const judge = (clusterId: string | undefined, facts: BackupFacts): void => {
+    const cluster = clusters.get(clusterId ?? "");
+    if (cluster === undefined) report("S25", `the backup ${facts.slot} is called good, and no run of its cluster ever began`);
+    else if (!changed.has(facts.slot)) void rules.judgeReady(cluster, facts);
+  };
+  const jobs = createRunJobs({
+    workers,
+    clock,
+    clusterOf: (run) => {
+      const cluster = clusters.get(run.task.owner.clusterId) ?? clusterOf(run);
+      clusters.set(run.task.owner.clusterId, cluster);
+      return cluster;
+    },
+    onStart: (run, going) => objectRules.starts(run, going),
+  });
+  objects.onChange(() => objectRules.changed());
+  const all = (): readonly TalosEtcdBackup[] => objects.all("talosetcdbackups") as unknown as readonly TalosEtcdBackup[];
+  const stored = (): readonly StoredBackup[] =>
+    all().flatMap(({ metadata, status }) => {
+      const { slot, filename: object } = status ?? {};
+      const isThere = metadata.deletionTimestamp === undefined && isConditionTrue(status?.conditions, "Ready");
+      return !isThere || slot === undefined || object === undefined ? [] : [{ slot, facts: { object }, isTampered: changed.has(slot) }];
+    });
+  return {
+    runnerFor: (life) => jobs.runnerFor(life),
+    backups: stored,
+    tampered: (slot) => void changed.set(slot, clock.now()),
+    isIdle: () => {
+      const claims = objects.all("clusterrecords").some(({ spec }) => spec?.["snapshot"] !== undefined);
+      return jobs.names().length === 0 && !claims;
+    },
+    async judge() {
+      objectRules.changed();
+    },
+  };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  await Promise.resolve();
+  yield bytes;
+}
