@@ -5,8 +5,8 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { talosEtcdBackupResource, type TalosEtcdBackup } from "@talos-operator/api";
 import { backupCodec } from "@talos-operator/backup/adapters";
+import { createTestIdentity } from "@talos-operator/backup/testing";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
-import { generateIdentity, identityToRecipient } from "age-encryption";
 import { findTraces, secretTexts } from "./backups/secret-traces.ts";
 import type { StoreRequest } from "./backups/store-gate.ts";
 import { JOB_ACCOUNT, NAMESPACE, startBackupWorld, type BackupWorld } from "./backups/world.ts";
@@ -31,7 +31,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
   let world: BackupWorld;
   /** Called with the requests of the backup of this name. */
   const watchers = new Map<string, (request: StoreRequest) => Promise<void> | void>();
-  const identity = generateIdentity();
+  const pair = createTestIdentity();
 
   before(async () => {
     world = await startBackupWorld();
@@ -252,18 +252,18 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
   });
 
   it("encrypted, the store holds no plain byte and no key, and whoever has the identity has both", async () => {
-    const secretKey = await identity;
-    await world.apply(backup("encrypted", { encryption: { recipients: [await identityToRecipient(secretKey)] } }));
+    const { identity, recipient } = await pair;
+    await world.apply(backup("encrypted", { encryption: { recipients: [recipient] } }));
     await becomesReady("encrypted");
     const { filename = "", stateFilename = "" } = await statusOf("encrypted");
     assert.deepEqual(stored("encrypted"), [`${attemptOf("encrypted", 0)}.db.zst.age`, `${attemptOf("encrypted", 0)}.keys.age`, "json"]);
     const bundle = await bundleTexts();
     assert.ok(bundle.length > 10);
     for (const path of world.store.objects().filter((one) => one.includes("-encrypted.")))
-      assert.deepEqual(findTraces(readFileSync(join(world.store.bucket, path)), [...bundle, "/registry/", secretKey]), [], path);
-    await restores("encrypted", backupCodec.decrypt(storedBytes(filename), secretKey));
+      assert.deepEqual(findTraces(readFileSync(join(world.store.bucket, path)), [...bundle, "/registry/", identity]), [], path);
+    await restores("encrypted", backupCodec.decrypt(storedBytes(filename), identity));
     const keys: Uint8Array[] = [];
-    for await (const chunk of backupCodec.decrypt(storedBytes(stateFilename), secretKey)) keys.push(chunk);
+    for await (const chunk of backupCodec.decrypt(storedBytes(stateFilename), identity)) keys.push(chunk);
     const { bundle: given } = JSON.parse(Buffer.concat(keys).toString()) as { bundle: string };
     assert.deepEqual(secretTexts(parseKubernetesYaml(given)).toSorted(), bundle.toSorted());
     await proveNow("encrypted");
@@ -300,7 +300,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
 
   it("nothing secret stands in objects, logs and tasks, in any writing, and the operator has every right that it needs", async () => {
     await leavesNothing();
-    const secrets = new Set([...(await bundleTexts()), await identity, world.store.keys.secretAccessKey]);
+    const secrets = new Set([...(await bundleTexts()), (await pair).identity, world.store.keys.secretAccessKey]);
     for (const { files } of world.kubelet.runs)
       for (const text of secretTexts(JSON.parse(files["secrets.json"] ?? "{}"))) secrets.add(text);
     assert.ok(secrets.size > 30);

@@ -15,8 +15,7 @@ import { startStoreGate, type StoreGate } from "./store-gate.ts";
 import { freePort, startVersitygw, type Versitygw } from "./versitygw.ts";
 
 export const NAMESPACE = "talos-operator-system";
-/** The chart's names for this release. */
-export const MANAGER_ACCOUNT = `system:serviceaccount:${NAMESPACE}:talos-operator-controller-manager`;
+/** The chart's name for this release. */
 export const JOB_ACCOUNT = `system:serviceaccount:${NAMESPACE}:talos-operator-backup`;
 
 /** Several parts of 5 MiB, however well they are compressed: objects of random text beside those of the simulated cluster. */

@@ -100,6 +100,9 @@ export function validateEtcdBackupSpec(spec: EtcdBackupSpec, options: BackupOpti
     ...(type === "s3" && bucket === undefined ? [refused(`${at}.bucket`, "s3 needs a bucket", "Name it")] : []),
     ...(type === "s3" && bucket !== undefined ? bucketFindings(bucket, `${at}.bucket`) : []),
     ...(type === "s3" ? prefixFindings(path, `${at}.path`) : []),
+    ...(type === "local" && bucket !== undefined && bucket !== ""
+      ? [refused(`${at}.bucket`, "local has no bucket", "Leave it out, or use s3")]
+      : []),
     ...(type === "local" ? directoryFindings({ ...(path !== undefined && { path }) }, options, at) : []),
     ...(secretRef === "" ? [refused(`${at}.secretRef`, "it names nothing", "Name the Secret, or leave the field out")] : []),
   ];

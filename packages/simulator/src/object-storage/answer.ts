@@ -17,7 +17,8 @@ export function xmlAnswer(element: Element, headers: Readonly<Record<string, str
 }
 
 export function emptyAnswer(status: number, headers: Readonly<Record<string, string>> = {}): S3Answer {
-  return { status, headers };
+  // A 204 has no length.
+  return { status, headers: status === 204 ? headers : { "content-length": "0", ...headers } };
 }
 
 export function errorAnswer(

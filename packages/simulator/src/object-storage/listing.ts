@@ -36,15 +36,15 @@ export function listPage<T extends { readonly key: string }>(
   const prefixes: string[] = [];
   if (max === 0) return { items, prefixes };
   let last = from;
+  // What comes behind a key does so as it is listed: a beginning that the key shares comes before it.
+  const shared = from?.kind === "after" && from.key.startsWith(prefix) ? groupOf(from.key, prefix, delimiter) : undefined;
+  if (shared !== undefined) last = { kind: "past", prefix: shared };
   for (;;) {
     let group: string | undefined;
     for (const item of scan(prefix, last === undefined ? new Uint8Array(0) : startOf(last))) {
       if (items.length + prefixes.length === max) return { items, prefixes, ...(last === undefined ? {} : { next: last }) };
-      const end = delimiter === "" ? -1 : item.key.indexOf(delimiter, prefix.length);
-      if (end !== -1) {
-        group = item.key.slice(0, end + delimiter.length);
-        break;
-      }
+      group = groupOf(item.key, prefix, delimiter);
+      if (group !== undefined) break;
       items.push(item);
       last = { kind: "after", key: item.key };
     }
@@ -52,6 +52,12 @@ export function listPage<T extends { readonly key: string }>(
     prefixes.push(group);
     last = { kind: "past", prefix: group };
   }
+}
+
+/** The beginning of a key up to the delimiter behind the prefix; `undefined` when it has none there. */
+function groupOf(key: string, prefix: string, delimiter: string): string | undefined {
+  const end = delimiter === "" ? -1 : key.indexOf(delimiter, prefix.length);
+  return end === -1 ? undefined : key.slice(0, end + delimiter.length);
 }
 
 /** The first bytes that come behind a place. No byte of UTF-8 is 255, so that the last one can be counted up. */

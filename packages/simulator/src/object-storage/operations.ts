@@ -1,6 +1,5 @@
 import { S3Error } from "./s3-error.ts";
 import type { S3Request } from "./s3-request.ts";
-import { signatureParameters } from "./signature.ts";
 
 /** What the endpoint does, by S3's names. */
 export type Operation =
@@ -81,6 +80,7 @@ const RULES: Readonly<Record<Operation, Rule>> = {
   HeadObject: { method: "HEAD", scope: "object", headers: READS },
 };
 
+const METHODS: ReadonlySet<string> = new Set(Object.values(RULES).map(({ method }) => method));
 /** The name of the operation, which some clients add. */
 const NAMING = "x-id";
 const EVERY_REQUEST = /^x-amz-(?:content-sha256|date|user-agent)$/;
@@ -91,7 +91,7 @@ const CONDITIONS = /^(?:if-.*|range)$/;
  * Which operation a request asks for. Whatever it asks for beside that and is not heeded here makes the whole request one that is not provided:
  * nothing is left out in silence.
  *
- * @throws S3Error `NotImplemented`
+ * @throws S3Error `NotImplemented`; `MethodNotAllowed` for what is no operation of S3's either
  */
 export function operationOf(request: S3Request): Operation {
   const scope = request.key !== "" ? "object" : request.bucket !== "" ? "bucket" : "service";
@@ -101,12 +101,14 @@ export function operationOf(request: S3Request): Operation {
     demandHeeded(request, rule);
     return operation;
   }
-  throw new S3Error("NotImplemented", `This ${request.method} of a ${scope} is not provided here.`);
+  const isBare = [...request.query.keys()].every((name) => name === NAMING);
+  if (isBare && (request.method === "POST" || !METHODS.has(request.method))) throw new S3Error("MethodNotAllowed");
+  throw new S3Error("NotImplemented", `This ${shown(request.method)} of a ${scope} is not provided here.`);
 }
 
 function demandHeeded({ query, headers }: S3Request, { markers = [], parameters = [], headers: heeded }: Rule): void {
   for (const name of query.keys())
-    if (!markers.includes(name) && !parameters.includes(name) && !signatureParameters.has(name) && name !== NAMING)
+    if (!markers.includes(name) && !parameters.includes(name) && name !== NAMING)
       throw new S3Error("NotImplemented", `The parameter ${shown(name)} is not provided here.`);
   for (const name of headers.keys())
     if ((name.startsWith("x-amz-") || CONDITIONS.test(name)) && !EVERY_REQUEST.test(name) && heeded?.test(name) !== true)

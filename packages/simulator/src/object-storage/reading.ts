@@ -32,15 +32,19 @@ export function readRange(header: string | undefined, size: number): ByteRange |
   return { first, last: Math.min(last, size - 1) };
 }
 
-/** Whether a read goes ahead, in the order of RFC 9110, 13.2.2. @throws S3Error `PreconditionFailed`, `NotModified` */
-export function demandReadConditions(headers: ReadonlyMap<string, string>, present: Present): void {
+/**
+ * Whether a read goes ahead, in the order of RFC 9110, 13.2.2. A time of the future says nothing, as with S3.
+ *
+ * @throws S3Error `PreconditionFailed`, `NotModified`
+ */
+export function demandReadConditions(headers: ReadonlyMap<string, string>, present: Present, now: number): void {
   const [match, noneMatch] = [headers.get("if-match"), headers.get("if-none-match")];
   const [unmodified, modified] = [timeOf(headers.get("if-unmodified-since")), timeOf(headers.get("if-modified-since"))];
   // HTTP's times have seconds.
   const modifiedAt = Math.floor(present.modifiedAt / 1000) * 1000;
   if (match !== undefined ? !names(match, present.etag) : unmodified !== undefined && modifiedAt > unmodified)
     throw new S3Error("PreconditionFailed", undefined, { Condition: match === undefined ? "If-Unmodified-Since" : "If-Match" });
-  if (noneMatch !== undefined ? names(noneMatch, present.etag) : modified !== undefined && modifiedAt <= modified)
+  if (noneMatch !== undefined ? names(noneMatch, present.etag) : modified !== undefined && modified <= now && modifiedAt <= modified)
     throw new S3Error("NotModified");
 }
 

@@ -11,6 +11,7 @@ const ANSWERS = {
   InternalError: [500, "We encountered an internal error. Please try again."],
   InvalidAccessKeyId: [403, "The AWS Access Key Id you provided does not exist in our records."],
   InvalidArgument: [400, "Invalid Argument"],
+  InvalidBucketName: [400, "The specified bucket is not valid."],
   InvalidDigest: [400, "The Content-MD5 or checksum value that you specified is not valid."],
   InvalidPart: [
     400,
@@ -25,6 +26,7 @@ const ANSWERS = {
   MalformedXML: [400, "The XML that you provided was not well formed or did not validate against our published schema."],
   MaxMessageLengthExceeded: [400, "Your request was too large."],
   MetadataTooLarge: [400, "Your metadata headers exceed the maximum allowed metadata size."],
+  MethodNotAllowed: [405, "The specified method is not allowed against this resource."],
   MissingContentLength: [411, "You must provide the Content-Length HTTP header."],
   NoSuchBucket: [404, "The specified bucket does not exist."],
   NoSuchKey: [404, "The specified key does not exist."],

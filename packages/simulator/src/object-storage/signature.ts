@@ -37,8 +37,12 @@ const QUERY_NAMES = [
   "X-Amz-Signature",
 ] as const;
 
-/** Parameters that belong to a signed address and not to an operation. */
-export const signatureParameters: ReadonlySet<string> = new Set([...QUERY_NAMES, "X-Amz-Content-Sha256", "X-Amz-Security-Token"]);
+/** Parameters that belong to a signed address and not to an operation, in lower case. */
+const SIGNATURE_PARAMETERS: ReadonlySet<string> = new Set([
+  ...QUERY_NAMES.map((name) => name.toLowerCase()),
+  "x-amz-content-sha256",
+  "x-amz-security-token",
+]);
 
 interface Claim {
   readonly isInQuery: boolean;
@@ -64,12 +68,12 @@ export async function verifySignature(request: S3Request, keys: S3Keys, region: 
   const claim = readClaim(request);
   demandScope(claim, region);
   demandTime(request, claim, now);
+  const content = contentHash(request, claim);
   demandHeaders(request, claim);
   if (claim.accessKeyID !== keys.accessKeyID) throw new S3Error("InvalidAccessKeyId");
   // A token belongs to keys that were lent; these are not.
   if (request.headers.has("x-amz-security-token") || request.query.has("X-Amz-Security-Token")) throw new S3Error("InvalidToken");
 
-  const content = contentHash(request, claim);
   const signingKey = await getSigningKey(
     Sha256,
     { accessKeyId: keys.accessKeyID, secretAccessKey: keys.secretAccessKey },
@@ -81,6 +85,20 @@ export async function verifySignature(request: S3Request, keys: S3Keys, region: 
   const expected = hmac(signingKey, await new Canonical().stringToSign(request, claim, content, scope));
   if (!isSame(claim.signature, expected)) throw new S3Error("SignatureDoesNotMatch");
   return signedBody(content, { signingKey, longDate: claim.longDate, scope, seed: claim.signature });
+}
+
+/** A verified request as its operation reads it: what an address carries as parameters for want of headers is headers again. */
+export function withoutSignature(request: S3Request): S3Request {
+  const query = new Map<string, readonly string[]>();
+  const headers = new Map(request.headers);
+  for (const [name, values] of request.query) {
+    const lower = name.toLowerCase();
+    if (SIGNATURE_PARAMETERS.has(lower)) continue;
+    if (!lower.startsWith("x-amz-")) query.set(name, values);
+    else if (headers.has(lower) || values.length > 1) throw new S3Error("InvalidArgument", `${plain(lower)} is given more than once.`);
+    else headers.set(lower, values[0] ?? "");
+  }
+  return { ...request, query, headers };
 }
 
 /** The signature that a chunk, or the lines behind the last one, must carry. `before` is the one before it. */
@@ -147,6 +165,8 @@ function readClaim(request: S3Request): Claim {
   if (header !== undefined && isInQuery) throw new S3Error("InvalidArgument", "Only one auth mechanism allowed.");
   if (header !== undefined) return claimOfHeader(request, header);
   if (isInQuery) return claimOfQuery(request);
+  // The signature before this one, which `aws s3 presign` still makes.
+  if (request.query.has("AWSAccessKeyId")) demandAlgorithm("AWS");
   throw new S3Error("AccessDenied");
 }
 
@@ -228,7 +248,7 @@ function demandHeaders({ headers }: S3Request, { signedHeaders }: Claim): void {
 }
 
 function contentHash({ headers, query }: S3Request, { isInQuery }: Claim): string {
-  const given = headers.get("x-amz-content-sha256") ?? query.get("X-Amz-Content-Sha256")?.[0];
+  const given = headers.get("x-amz-content-sha256") ?? [...query].find(([name]) => name.toLowerCase() === "x-amz-content-sha256")?.[1][0];
   if (given !== undefined) return given;
   if (isInQuery) return "UNSIGNED-PAYLOAD";
   throw new S3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256");

@@ -1,3 +1,4 @@
+import { backupControllerFaults } from "./backup-controllers.ts";
 import { backupWorkerFaults } from "./backup-workers.ts";
 import { compositionFaults } from "./composition-faults.ts";
 import { containers } from "./containers.ts";
@@ -26,4 +27,5 @@ export const mutants: readonly Mutant[] = [
   ...doors,
   ...containers,
   ...backupWorkerFaults,
+  ...backupControllerFaults,
 ];

@@ -36,6 +36,7 @@ export const required: Readonly<Record<string, string>> = {
   W6: "configuration changes pushed to all machines at once",
   W8: "deletion and dry run acted on a paused cluster",
   W13: "the keys of a cluster in the bucket in clear",
+  W32: "words of a backup that turn back",
   W16: "one dead machine stops everything",
   W17: "the control plane went before its workers",
   W18: "machines that are off or blank could never be deleted",

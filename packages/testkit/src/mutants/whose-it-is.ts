@@ -60,8 +60,8 @@ export const whoseItIs: readonly Mutant[] = [
     edits: [
       {
         file: `${shared}/status-writer.ts`,
-        find: "...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid })",
-        replace: '...(namespace === undefined ? {} : { namespace }), ...(uid === "" ? { uid } : {})',
+        find: "...(uid === undefined ? {} : { uid }),",
+        replace: '...(uid === "" ? { uid } : {}),',
       },
     ],
   },

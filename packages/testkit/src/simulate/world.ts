@@ -257,6 +257,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           count,
           report,
         });
+  const asked = backups?.asked;
   const operators = createOperators({
     time,
     worldClock: clock,
@@ -273,7 +274,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     stage,
     told,
     ...(composed === undefined ? {} : { files: composed.files }),
-    ...(backups?.asked === undefined ? {} : { runnerFor: backups.asked.runnerFor }),
+    ...(asked === undefined ? {} : { runnerFor: (life) => asked.runnerFor(life) }),
     firstOperator: from === undefined ? 1 : 1001,
   });
   /** Where each trouble stands that is not over. */
@@ -308,7 +309,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     objects,
     composed,
     backups: backups?.standIn,
-    askedBackups: backups?.asked,
+    askedBackups: asked,
     stage,
     timers: time.timers,
     random: stream(14),

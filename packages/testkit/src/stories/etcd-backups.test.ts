@@ -147,6 +147,7 @@ describe("EtcdBackups", () => {
     ["gcs", { storageLocation: { type: "gcs", bucket: "b-u-c" } }, "FieldNotSupported"],
     ["azure", { storageLocation: { type: "azure", bucket: "b-u-c" } }, "FieldNotSupported"],
     ["s3 without a bucket", { storageLocation: { type: "s3" } }, "SpecRefused"],
+    ["a folder with a bucket", { storageLocation: { type: "local", bucket: "b-u-c" } }, "SpecRefused"],
     ["a folder outside", { storageLocation: { type: "local", path: "../x" } }, "SpecRefused"],
     ["nothing to keep", { retention: 0 }, "SpecRefused"],
     ["no time", { schedule: "0 0 30 2 *" }, "NeverFires"],

@@ -223,7 +223,7 @@ function summed(seen: EtcdBackupSeen, carrier: Carrier, act: EtcdBackupAct): Etc
   const { generation } = seen.backup.metadata;
   const isOld = act.kind === "patch" || (carrier.status?.observedGeneration ?? -1) < (carrier.metadata.generation ?? 0);
   if (isOld && carrier.status?.conditions === undefined)
-    return { ...told(seen, carrier, "BackupInProgress", `${carrier.kind} ${carrier.metadata.name} is not looked at yet.`, act) };
+    return { ...told(seen, carrier, "BackupInProgress", `${carrier.kind} ${carrier.metadata.name} has not answered yet.`, act) };
   const conditions = (carrier.status?.conditions ?? [])
     .filter(({ type }) => SAID.some((one) => one === type))
     .map(({ lastTransitionTime: _kept, ...condition }): ConditionInput => ({

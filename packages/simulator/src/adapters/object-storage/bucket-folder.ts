@@ -39,6 +39,8 @@ export interface KeptObject extends Described {
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
   readonly checksum?: Checksum;
+  /** The upload that made it: who asks to complete that once more is told what came of it. */
+  readonly upload?: string;
   readonly pieces: readonly Piece[];
 }
 
@@ -54,7 +56,7 @@ export interface KeptPart extends Piece {
   readonly number: number;
   readonly etag: string;
   readonly modifiedAt: number;
-  readonly checksum?: string;
+  readonly checksum?: Omit<Checksum, "type">;
 }
 
 type Row = Readonly<Record<string, SQLInputValue>>;
@@ -183,7 +185,7 @@ export class BucketFolder {
         part.size,
         part.etag,
         part.modifiedAt,
-        part.checksum ?? null,
+        part.checksum === undefined ? null : JSON.stringify(part.checksum),
       );
       return replaced === undefined ? [] : [partOf(replaced)];
     });
@@ -254,9 +256,16 @@ export class BucketFolder {
     this.#index.close();
   }
 
-  #writeObject(bucket: string, { key, size, etag, modifiedAt, headers, checksum, pieces }: KeptObject): void {
-    const about = JSON.stringify({ headers, pieces, ...(checksum === undefined ? {} : { checksum }) });
-    this.#run("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)", bucket, Buffer.from(key), size, etag, modifiedAt, about);
+  #writeObject(bucket: string, { key, size, etag, modifiedAt, ...about }: KeptObject): void {
+    this.#run(
+      "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)",
+      bucket,
+      Buffer.from(key),
+      size,
+      etag,
+      modifiedAt,
+      JSON.stringify(about),
+    );
   }
 
   #forgetUpload(id: string): void {
@@ -329,7 +338,7 @@ function pragma(index: DatabaseSync, name: string): number {
 }
 
 function objectOf(row: Row): KeptObject {
-  const about = JSON.parse(textOf(row["about"])) as Pick<KeptObject, "headers" | "checksum" | "pieces">;
+  const about = JSON.parse(textOf(row["about"])) as Pick<KeptObject, "headers" | "checksum" | "upload" | "pieces">;
   return {
     ...about,
     key: bytesOf(row["key"]).toString("utf8"),
@@ -357,7 +366,7 @@ function partOf(row: Row): KeptPart {
     size: Number(row["size"]),
     etag: textOf(row["etag"]),
     modifiedAt: Number(row["modified"]),
-    ...(row["checksum"] === null ? {} : { checksum: textOf(row["checksum"]) }),
+    ...(row["checksum"] === null ? {} : { checksum: JSON.parse(textOf(row["checksum"])) as NonNullable<KeptPart["checksum"]> }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { emptyAnswer, isoTime, xmlAnswer, type S3Answer } from "../../object-storage/answer.ts";
+import { isoTime, xmlAnswer, type S3Answer } from "../../object-storage/answer.ts";
 import { readCount, readEncoding } from "../../object-storage/list-parameters.ts";
 import { listPage, placeToken, tokenPlace, type Page, type Place } from "../../object-storage/listing.ts";
 import { S3Error } from "../../object-storage/s3-error.ts";
@@ -44,7 +44,11 @@ export async function createBucket({ request, buckets }: S3Context): Promise<S3A
 }
 
 export async function headBucket({ region }: S3Context): Promise<S3Answer> {
-  return emptyAnswer(200, { "x-amz-bucket-region": region });
+  return { status: 200, headers: regionHeader(region) };
+}
+
+function regionHeader(region: string): Readonly<Record<string, string>> {
+  return { "x-amz-bucket-region": region };
 }
 
 /** An empty constraint is S3's word for us-east-1. */
@@ -57,45 +61,48 @@ export async function getBucketVersioning(): Promise<S3Answer> {
   return xmlAnswer(["VersioningConfiguration", ""]);
 }
 
-export async function listObjectsV2({ request, folder }: S3Context): Promise<S3Answer> {
+export async function listObjectsV2({ request, folder, region }: S3Context): Promise<S3Answer> {
   if (parameter(request, "list-type") !== "2") throw new S3Error("InvalidArgument", "list-type is 2, or left out.");
   const [token, startAfter] = [parameter(request, "continuation-token"), parameter(request, "start-after")];
   const from = token === undefined ? after(startAfter) : tokenPlace(token);
   if (token !== undefined && from === undefined) throw new S3Error("InvalidArgument", "The continuation token provided is incorrect");
   const { asked, encoded, page } = list({ request, folder }, from);
   const next = page.next === undefined ? [] : [["NextContinuationToken", placeToken(page.next)] as const];
-  return xmlAnswer([
-    "ListBucketResult",
+  return xmlAnswer(
     [
-      ["Name", request.bucket],
-      ["Prefix", encoded(asked.prefix)],
-      ...(startAfter === undefined ? [] : [["StartAfter", encoded(startAfter)] as const]),
-      ...(token === undefined ? [] : [["ContinuationToken", token] as const]),
-      ...next,
-      ["KeyCount", String(page.items.length + page.prefixes.length)],
-      ...commonElements(request, asked, encoded, page, parameter(request, "fetch-owner") === "true"),
+      "ListBucketResult",
+      [
+        ["Name", request.bucket],
+        ["Prefix", encoded(asked.prefix)],
+        ...(startAfter === undefined ? [] : [["StartAfter", encoded(startAfter)] as const]),
+        ...(token === undefined ? [] : [["ContinuationToken", token] as const]),
+        ...next,
+        ["KeyCount", String(page.items.length + page.prefixes.length)],
+        ...commonElements(request, asked, encoded, page, parameter(request, "fetch-owner") === "true"),
+      ],
     ],
-  ]);
+    regionHeader(region),
+  );
 }
 
-export async function listObjects({ request, folder }: S3Context): Promise<S3Answer> {
+export async function listObjects({ request, folder, region }: S3Context): Promise<S3Answer> {
   const marker = parameter(request, "marker") ?? "";
-  const delimiter = parameter(request, "delimiter") ?? "";
-  // The marker of a page that ended with a common prefix is that prefix.
-  const isPrefix = delimiter !== "" && marker.endsWith(delimiter);
-  const { asked, encoded, page } = list({ request, folder }, isPrefix ? { kind: "past", prefix: marker } : after(marker));
+  const { asked, encoded, page } = list({ request, folder }, after(marker));
   const next =
     page.next === undefined ? [] : [["NextMarker", encoded(page.next.kind === "after" ? page.next.key : page.next.prefix)] as const];
-  return xmlAnswer([
-    "ListBucketResult",
+  return xmlAnswer(
     [
-      ["Name", request.bucket],
-      ["Prefix", encoded(asked.prefix)],
-      ["Marker", encoded(marker)],
-      ...next,
-      ...commonElements(request, asked, encoded, page, true),
+      "ListBucketResult",
+      [
+        ["Name", request.bucket],
+        ["Prefix", encoded(asked.prefix)],
+        ["Marker", encoded(marker)],
+        ...next,
+        ...commonElements(request, asked, encoded, page, true),
+      ],
     ],
-  ]);
+    regionHeader(region),
+  );
 }
 
 function list({ request, folder }: Pick<S3Context, "request" | "folder">, from: Place | undefined) {

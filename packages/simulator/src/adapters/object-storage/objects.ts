@@ -72,11 +72,11 @@ export async function receiveFile(
   }
 }
 
-export async function readObject({ request, folder }: S3Context): Promise<S3Answer> {
+export async function readObject({ request, folder, clock }: S3Context): Promise<S3Answer> {
   const { bucket, key, headers, method } = request;
   const object = folder.object(bucket, key);
   if (object === undefined) throw new S3Error("NoSuchKey", undefined, { Key: key });
-  demandReadConditions(headers, object);
+  demandReadConditions(headers, object, clock.now());
   const range = readRange(headers.get("range"), object.size);
   const { first, last } = range ?? { first: 0, last: object.size - 1 };
   const answer = {

@@ -10,11 +10,11 @@ import { pipeline } from "node:stream/promises";
 import type { Clock } from "@talos-operator/ports";
 import { SimulatorError } from "../../datacenter/errors.ts";
 import { errorAnswer, type S3Answer } from "../../object-storage/answer.ts";
-import { demandEndpoint } from "../../object-storage/endpoint-options.ts";
+import { demandEndpoint, isBucketName } from "../../object-storage/endpoint-options.ts";
 import { operationOf } from "../../object-storage/operations.ts";
 import { S3Error } from "../../object-storage/s3-error.ts";
 import { readS3Request, type S3Request } from "../../object-storage/s3-request.ts";
-import { verifySignature, type S3Keys } from "../../object-storage/signature.ts";
+import { verifySignature, withoutSignature, type S3Keys } from "../../object-storage/signature.ts";
 import { BucketFolder } from "./bucket-folder.ts";
 import { handlers } from "./handlers.ts";
 import { bodyOf, discardRest } from "./request-body.ts";
@@ -67,7 +67,7 @@ export async function serveS3(options: S3EndpointOptions): Promise<ServedS3> {
   options.signal?.throwIfAborted();
   const { host = "127.0.0.1", signal } = options;
   demandEndpoint({ ...options, host });
-  const temporary = options.folder === undefined ? mkdtempSync(join(tmpdir(), "talos-operator-s3-")) : undefined;
+  const temporary = options.folder === undefined ? mkdtempSync(join(tmpdir(), "talos-operator-s3-served-")) : undefined;
   const removeTemporary = (): void => {
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
   };
@@ -189,9 +189,12 @@ class Endpoint {
     discardRest(request);
   }
 
-  async #answer(request: S3Request, body: AsyncIterable<Uint8Array>): Promise<S3Answer> {
-    const signed = await verifySignature(request, this.#options, this.#region, this.#clock.now());
+  async #answer(sent: S3Request, body: AsyncIterable<Uint8Array>): Promise<S3Answer> {
+    const signed = await verifySignature(sent, this.#options, this.#region, this.#clock.now());
+    const request = withoutSignature(sent);
     const operation = operationOf(request);
+    if (request.bucket !== "" && !isBucketName(request.bucket))
+      throw new S3Error("InvalidBucketName", undefined, { BucketName: request.bucket });
     if (request.bucket !== "" && operation !== "CreateBucket" && !this.#buckets.has(request.bucket))
       throw new S3Error("NoSuchBucket", undefined, { BucketName: request.bucket });
     return handlers[operation]({

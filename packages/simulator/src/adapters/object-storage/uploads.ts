@@ -1,14 +1,7 @@
 import { createHash } from "node:crypto";
 import { emptyAnswer, isoTime, xmlAnswer, type S3Answer } from "../../object-storage/answer.ts";
 import { expectedBody, givenChecksum } from "../../object-storage/body-expectation.ts";
-import {
-  checksumHeader,
-  compositeChecksum,
-  createChecksum,
-  readAlgorithm,
-  type Checksum,
-  type ChecksumAlgorithm,
-} from "../../object-storage/checksums.ts";
+import { checksumHeader, compositeChecksum, createChecksum, readAlgorithm, type Checksum } from "../../object-storage/checksums.ts";
 import { readCount, readEncoding } from "../../object-storage/list-parameters.ts";
 import { demandWriteConditions } from "../../object-storage/reading.ts";
 import { S3Error } from "../../object-storage/s3-error.ts";
@@ -56,13 +49,14 @@ export async function uploadPart(context: S3Context): Promise<S3Answer> {
   if (expected.checksum !== undefined && algorithm !== undefined && expected.checksum.algorithm !== algorithm)
     throw new S3Error("InvalidRequest", `Checksum Type mismatch occurred, expected checksum Type: ${algorithm.toLowerCase()}.`);
   const { file, size, md5, checksum } = await receiveFile(context, expected, algorithm);
+  const told = algorithm ?? expected.checksum?.algorithm;
   const part: KeptPart = {
     number,
     file,
     size,
     etag: `"${md5}"`,
     modifiedAt: clock.now(),
-    ...(algorithm === undefined || checksum === undefined ? {} : { checksum }),
+    ...(told === undefined || checksum === undefined ? {} : { checksum: { algorithm: told, value: checksum } }),
   };
   let isKept = false;
   try {
@@ -71,19 +65,20 @@ export async function uploadPart(context: S3Context): Promise<S3Answer> {
     if (!isKept) await folder.discard(file);
   }
   if (!isKept) throw new S3Error("NoSuchUpload");
-  const told = algorithm ?? expected.checksum?.algorithm;
   return emptyAnswer(200, {
     etag: part.etag,
-    ...(told === undefined || checksum === undefined ? {} : { [checksumHeader(told)]: checksum }),
+    ...(part.checksum === undefined ? {} : { [checksumHeader(part.checksum.algorithm)]: part.checksum.value }),
   });
 }
 
 export async function completeMultipartUpload(context: S3Context): Promise<S3Answer> {
   const { request, signed, folder, clock } = context;
   const { bucket, key, headers } = request;
+  const done = folder.object(bucket, key);
+  if (done?.upload !== undefined && done.upload === parameter(request, "uploadId")) return completed(request, done);
   const upload = demandUpload(context);
   const decide = (present: KeptObject | undefined): void => demandWriteConditions(headers, present);
-  decide(folder.object(bucket, key));
+  decide(done);
   const parts = chosenParts(await receiveXml(context, expectedBody(request, signed, false)), folder.parts(upload.id), upload);
   const size = parts.reduce((sum, part) => sum + part.size, 0);
   demandSizes(headers, parts, size);
@@ -103,6 +98,7 @@ export async function completeMultipartUpload(context: S3Context): Promise<S3Ans
     etag: `"${md5.digest("hex")}-${parts.length}"`,
     modifiedAt: clock.now(),
     headers: upload.headers,
+    upload: upload.id,
     pieces: parts.map((part) => ({ file: part.file, size: part.size })),
     ...(checksum === undefined ? {} : { checksum }),
   };
@@ -110,13 +106,17 @@ export async function completeMultipartUpload(context: S3Context): Promise<S3Ans
     if (folder.upload(bucket, key, upload.id) === undefined) throw new S3Error("NoSuchUpload");
     throw new S3Error("OperationAborted");
   }
+  return completed(request, object);
+}
+
+function completed({ bucket, headers, canonicalPath }: S3Request, { key, etag, checksum }: KeptObject): S3Answer {
   return xmlAnswer([
     "CompleteMultipartUploadResult",
     [
-      ["Location", `http://${headers.get("host") ?? ""}${request.canonicalPath}`],
+      ["Location", `http://${headers.get("host") ?? ""}${canonicalPath}`],
       ["Bucket", bucket],
       ["Key", key],
-      ["ETag", object.etag],
+      ["ETag", etag],
       ...checksumElements(checksum),
     ],
   ]);
@@ -160,7 +160,7 @@ export async function listParts(context: S3Context): Promise<S3Answer> {
           ["LastModified", isoTime(modifiedAt)],
           ["ETag", etag],
           ["Size", String(size)],
-          ...(checksum === undefined || upload.checksum === undefined ? [] : [[`Checksum${upload.checksum.algorithm}`, checksum] as const]),
+          ...(checksum === undefined ? [] : [[`Checksum${checksum.algorithm}`, checksum.value] as const]),
         ],
       ]),
     ],
@@ -249,17 +249,26 @@ function chosenParts(xml: string, kept: readonly KeptPart[], upload: KeptUpload)
     if (number <= before) throw new S3Error("InvalidPartOrder");
     before = number;
     const part = byNumber.get(number);
-    if (part === undefined || part.etag !== `"${etag}"` || !hasChecksums(one, part, upload.checksum?.algorithm))
+    if (part === undefined || part.etag !== `"${etag}"` || !hasChecksum(one, part, upload.checksum))
       throw new S3Error("InvalidPart", undefined, { PartNumber: String(number), UploadId: upload.id });
     return part;
   });
 }
 
-/** Whether each checksum that is given of a part is the part's. */
-function hasChecksums(given: Parameters<typeof text>[0], part: KeptPart, algorithm: ChecksumAlgorithm | undefined): boolean {
-  return Object.keys(given)
-    .filter((name) => name.startsWith("Checksum"))
-    .every((name) => algorithm === undefined || (name === `Checksum${algorithm}` && text(given, name) === part.checksum));
+/**
+ * Whether the checksum that is given of a part is the part's.
+ *
+ * @throws S3Error `InvalidRequest` without one where the object's is made of those of its parts
+ */
+function hasChecksum(given: Parameters<typeof text>[0], part: KeptPart, checksum: KeptUpload["checksum"]): boolean {
+  const [name, ...more] = Object.keys(given).filter((name) => name.startsWith("Checksum"));
+  if (name === undefined && checksum?.type === "COMPOSITE")
+    throw new S3Error(
+      "InvalidRequest",
+      `The upload was created using a ${checksum.algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part.`,
+    );
+  if (name === undefined) return true;
+  return more.length === 0 && name === `Checksum${part.checksum?.algorithm ?? ""}` && text(given, name) === part.checksum?.value;
 }
 
 function demandSizes(headers: ReadonlyMap<string, string>, parts: readonly KeptPart[], size: number): void {
@@ -287,7 +296,7 @@ async function checksumOf(
   if (checksum.type === "COMPOSITE")
     return compositeChecksum(
       checksum.algorithm,
-      parts.map((part) => part.checksum ?? ""),
+      parts.map((part) => part.checksum?.value ?? ""),
     );
   const running = createChecksum(checksum.algorithm);
   for await (const bytes of readPieces(folder, parts, 0, size - 1)) running.update(bytes);

@@ -7,15 +7,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createX509Keys, systemClock } from "@talos-operator/adapters";
 import type { BackupTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
+import { createTestIdentity } from "@talos-operator/backup/testing";
 import type { KeyPair } from "@talos-operator/ports";
-import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { cpuSecondsOfProcess } from "../process.ts";
 import { line } from "../report.ts";
 import { memberId } from "./large-snapshot.ts";
 
-const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const source = here("../../../../cli/src/main.ts");
-const bundle = here("../../../../../dist/talos-operator.mjs");
+const source = fileURLToPath(new URL("../../../../cli/src/main.ts", import.meta.url));
+const bundle = fileURLToPath(new URL("../../../../../dist/talos-operator.mjs", import.meta.url));
+const snapshotWriter = fileURLToPath(new URL("large-snapshot.ts", import.meta.url));
+const memberServer = fileURLToPath(new URL("member.ts", import.meta.url));
+const bareStream = fileURLToPath(new URL("bare-stream.ts", import.meta.url));
 
 /** How the image starts node: see the Dockerfile. */
 const IMAGE_OPTIONS = ["--max-semi-space-size=1", "--semi-space-growth-factor=1", "--heap-growing-percent=25", "--optimize-for-size"];
@@ -48,7 +50,7 @@ export async function benchBackup(mib: number, rounds: number, { bundled, nodeOp
   const running: ChildProcess[] = [];
   try {
     const snapshot = join(folder, "snapshot.db");
-    const written = spawnSync(process.execPath, ["--max-old-space-size=8192", here("large-snapshot.ts"), snapshot, String(mib * MIB)], {
+    const written = spawnSync(process.execPath, ["--max-old-space-size=8192", snapshotWriter, snapshot, String(mib * MIB)], {
       stdio: "inherit",
     });
     if (written.status !== 0) throw new Error("the snapshot was not written");
@@ -58,16 +60,16 @@ export async function benchBackup(mib: number, rounds: number, { bundled, nodeOp
     writeFileSync(identity, JSON.stringify({ ca, ...server }), { mode: 0o600 });
     const credentials = join(folder, "client.json");
     writeFileSync(credentials, JSON.stringify({ ca, ...client }), { mode: 0o600 });
-    const member = spawn(process.execPath, [here("member.ts"), snapshot, identity], { stdio: ["ignore", "pipe", "inherit"] });
+    const member = spawn(process.execPath, [memberServer, snapshot, identity], { stdio: ["ignore", "pipe", "inherit"] });
     running.push(member);
     const port = Number(await firstLine(member));
     const place = await openStore(folder, running);
     process.stdout.write(
       `a snapshot of ${(bytes / MIB).toFixed(0)} MiB in messages of 1 KiB, the worker ${bundled ? "bundled" : "from the sources"}, into ${place.kind === "s3" ? "versitygw" : "a folder: there is no versitygw"}\n`,
     );
-    const recipient = await identityToRecipient(await generateX25519Identity());
+    const { recipient } = await createTestIdentity();
     for (let round = 0; round < rounds; round += 1) {
-      const bare = await measured([here("bare-stream.ts"), String(port), credentials]);
+      const bare = await measured([bareStream, String(port), credentials]);
       process.stdout.write(`${line("the bare stream", takenText(bare, bytes))}\n`);
       for (const recipients of [[], [recipient]]) {
         const attempt = `a${round}${recipients.length}`;

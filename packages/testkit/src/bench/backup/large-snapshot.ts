@@ -14,7 +14,7 @@ export const memberId = MEMBER.toString(16).padStart(16, "0");
  * Writes a genuine etcd snapshot of about so many bytes, three quarters of which compression takes away: objects of JSON with names and numbers of their own.
  * Takes three times as much memory: a process of its own does it.
  */
-export function writeLargeSnapshot(path: string, bytes: number): void {
+function writeLargeSnapshot(path: string, bytes: number): void {
   const count = Math.ceil(bytes / PAGE_BYTES);
   const filler = "the same words as in other objects, ".repeat(Math.ceil(VALUE_BYTES / 36));
   const random = createWords();

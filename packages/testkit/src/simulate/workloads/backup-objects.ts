@@ -109,7 +109,8 @@ export const backup: Workload = {
         // The third one lets the first one go.
         const { status, metadata } = schedule(world) ?? {};
         const made = Date.parse(status?.lastScheduleTime ?? "") - Date.parse(metadata?.creationTimestamp ?? "");
-        return made >= 6 * 60_000 && status?.backups === 2 && scheduled(world).length === 2 && isIdle(world) && isSettled(world);
+        const stored = scheduled(world).filter((one) => one.status?.filename !== undefined);
+        return made >= 6 * 60_000 && status?.backups === 2 && stored.length === 2 && isIdle(world) && isSettled(world);
       },
     },
     {

@@ -1,0 +1,84 @@
+import type { Mutant, SourceEdit } from "./mutant.ts";
+import { brain } from "./mutant.ts";
+
+const workload = "backup";
+const controllers = "operator/src/controllers";
+
+const edit = (file: string, find: string, replace: string): SourceEdit => ({ file: `${controllers}/${file}`, find, replace });
+
+/** Faults of who decides about backups: each must be noticed in simulated lives. */
+export const backupControllerFaults: readonly Mutant[] = [
+  {
+    name: "backup-status-overtaken",
+    about: "lets a status that arrives late take back what a run told (W32)",
+    stands: ["W32"],
+    workload,
+    trouble: "snapshots-damaged",
+    runs: 120,
+    edits: [edit("talosetcdbackup/controller.ts", "events, { isMemory: true });", "events);")],
+  },
+  {
+    name: "backup-beside-disruption",
+    about: "takes a snapshot while a control plane is being disturbed (S18)",
+    workload,
+    edits: [edit("talosetcdbackup/claim.ts", "disrupted: record?.spec.openControlPlaneIntent?.machine.name,", "disrupted: undefined,")],
+  },
+  {
+    name: "disruption-beside-backup",
+    about: "begins to disturb a control plane while a snapshot is being taken (S18)",
+    workload,
+    edits: [
+      {
+        file: `${brain}/record/facts.ts`,
+        find: "return facts?.snapshot !== undefined && now < facts.snapshot.deadline;",
+        replace: "return facts?.snapshot !== undefined && now < 0;",
+      },
+    ],
+  },
+  {
+    name: "backup-twice-at-once",
+    about: "takes two snapshots of one cluster at once (S18)",
+    workload,
+    edits: [
+      edit("talosetcdbackup/claim.ts", "|| (snapshot !== undefined && snapshot.run !== claim.run)) return false;", ") return false;"),
+      edit("talosetcdbackup/decide.ts", "if (other !== undefined && other.run !== runName(id))", "if (other !== undefined && now < 0)"),
+    ],
+  },
+  {
+    name: "backup-claim-left",
+    about: "leaves the claim of a snapshot that ended: control planes wait for nothing (Li1)",
+    workload,
+    edits: [
+      edit(
+        "talosetcdbackup/claim.ts",
+        "if (record?.spec.snapshot?.run !== run) return true;",
+        "if (record?.spec.snapshot?.run !== `${run}-`) return true;",
+      ),
+    ],
+  },
+  {
+    name: "backup-retention-too-eager",
+    about: "keeps one backup less than retention asks for (S27)",
+    workload,
+    edits: [
+      edit(
+        "talosetcdbackupschedule/retention.ts",
+        "newestFirst.slice(0, Math.max(1, rules.count))",
+        "newestFirst.slice(0, Math.max(1, rules.count - 1))",
+      ),
+    ],
+  },
+  {
+    name: "backup-ready-unstored",
+    about: "calls a backup good because its run ended, whatever it told (S25)",
+    workload,
+    trouble: "store-errors",
+    edits: [
+      edit(
+        "talosetcdbackup/decide.ts",
+        'if (end.kind === "failed") return endOfTry(seen, run, failureOf(end));',
+        'if (end.kind === "failed") return { ...endOfTry(seen, run, failureOf(end)), conditions: backupConditions(seen.backup, "BackupSucceeded", { reason: "BackupSucceeded", message: "" }) };',
+      ),
+    ],
+  },
+];
