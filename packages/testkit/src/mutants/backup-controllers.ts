@@ -81,4 +81,12 @@ export const backupControllerFaults: readonly Mutant[] = [
       ),
     ],
   },
+  {
+    name: "schedule-of-a-clock-ahead",
+    about: "waits for a time that was promised while a clock was ahead (Li1)",
+    workload,
+    trouble: "clock-jump",
+    runs: 80,
+    edits: [edit("talosetcdbackupschedule/firing.ts", "&& promised <= (times.after(now) ?? promised)", "")],
+  },
 ];

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { clusterRecordResource, finalizers, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
 import { createKubeClient, type KubeClient, type KubeObject } from "@talos-operator/kube-runtime";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
@@ -237,7 +238,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
       pods.asked(isAnswered);
     },
     async beforeSend(effect, address, request, wokeNow) {
-      const isKept = isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") && !tellsOfMachine(request) && !wokeNow;
+      const isKept =
+        isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") && !tellsOfMachine(request) && !isOfBackups(request, input.objects) && !wokeNow;
       if ((isKept || effect.startsWith("T")) && longAgo(stage.pausedSince)) report("S31", `${effect} is sent while the cluster is paused`);
       if (effect.startsWith("T") && longAgo(stage.newerRecordSince))
         report("S33", `${effect} is sent while the record holds what only a newer release knows`);
@@ -335,6 +337,18 @@ export function createInvariants(input: InvariantsInput): Invariants {
 function currentSpki(datacenter: Datacenter, address: string, describeSpki: DescribeSpki): string | undefined {
   const { api } = datacenter.machine(address).state;
   return api.kind === "down" ? undefined : describeSpki(api.identity.certificate);
+}
+
+/** A paused cluster is backed up, for that only reads: of its record changes nothing but that a snapshot is taken, or was. */
+function isOfBackups(request: unknown, objects: ObjectView): boolean {
+  const { path = "", body } = request as Partial<KubeRequest>;
+  if (path.includes("/talosetcdbackup")) return true;
+  const [, name] = /\/clusterrecords\/([^/]+)$/.exec(path) ?? [];
+  const stored = objects.get("clusterrecords", name ?? "")?.spec;
+  if (name === undefined || stored === undefined) return false;
+  const { snapshot: _one, ...before } = stored;
+  const { snapshot: _other, ...after } = ((body as { readonly spec?: object } | undefined)?.spec ?? {}) as Record<string, unknown>;
+  return isDeepStrictEqual(before, after);
 }
 
 /** Annotations of a Machine say what was seen of it, as a status does. */

@@ -445,6 +445,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       ]
         .filter(([plural = "", name = ""]) => objects.get(plural, name) !== undefined)
         .map(([plural = "", name = ""]) => `${plural}: ${objects.waitsFor(plural, name)}`)
+        .concat(asked?.waitsFor() ?? [])
         .join("; "),
     report,
     trace: (line) => trace.add(line),

@@ -121,6 +121,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
         return begin(backup, decision, decision.act.run, first.cluster, input);
       case "start":
         if (input === undefined) return { requeueAfterMs: (await tell(backup, decision)) ?? decision.requeueAfterMs };
+        await demandLead();
         await start(withFields(backup, decision), decision.act.run, input);
         return { requeueAfterMs: (await tell(backup, decision)) ?? decision.requeueAfterMs };
       case "none": {
@@ -222,6 +223,11 @@ export function createBackupController(options: BackupControllerOptions): Contro
     }
   };
 
+  /** A process that stood still must not begin a run that the one after it has done with. @throws EffectError NOT_LEADING */
+  const demandLead = async (): Promise<void> => {
+    if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
+  };
+
   /** Claim, status, start: whoever dies in between leaves what the next process goes on from. */
   const begin = async (
     backup: TalosEtcdBackup,
@@ -231,7 +237,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     input: RunInput | undefined,
   ): Promise<ReconcileResult> => {
     if (input === undefined) return { requeueAfterMs: AGAIN_MS };
-    if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
+    await demandLead();
     const { namespace = "", name } = backup.metadata;
     if (run.task === "take" && cluster.kind === "present" && run.source !== undefined) {
       const forMs = taskTimeoutMs(backup, run.task) + BEGINS_WITHIN_MS;
@@ -249,6 +255,8 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const task = taskOf(backup, run, input, limits.allowInsecureObjectStorage === true || isInsecureHost(backup, limits));
     // Its source is gone since: the run is late one day, and another try is made. Nothing is sent to whoever took its place.
     if (task === undefined) return;
+    // Its end may be stored by a write whose answer is lost: the next pass looks what is left.
+    tidied.delete(uid);
     await runner.start({ name: run.name, task, secrets: secretsOf(backup, run, input), owner: { namespace, name, uid } });
     options.log.info({ backup: name, namespace, run: run.name, task: run.task }, "Started a run of a backup");
   };

@@ -130,6 +130,7 @@ const cases: readonly {
   readonly skipped?: number;
   readonly ready?: string;
   readonly failed?: string;
+  readonly next?: number;
 }[] = [
   { name: "its time has come", over: {}, make: NAME },
   { name: "its time has not come", over: { now: DUE - 1 } },
@@ -138,6 +139,11 @@ const cases: readonly {
     name: "a new one whose first time passed while nobody was there",
     over: { schedule: schedule({}, {}, { creationTimestamp: rfc3339(DUE - HOUR) }) },
     make: NAME,
+  },
+  {
+    name: "what was promised while a clock was ahead is not waited for",
+    over: { now: DUE - HOUR, schedule: schedule(promised(DUE + 30 * 24 * HOUR)) },
+    next: DUE,
   },
   { name: "three were missed: one is made", over: { schedule: schedule(promised(DUE - 2 * 24 * HOUR)) }, make: NAME, missed: 2 },
   { name: "it was made, and nobody wrote that down", over: { backups: [daysAgo(0, "active")] } },

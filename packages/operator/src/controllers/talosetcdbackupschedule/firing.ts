@@ -19,11 +19,12 @@ const MINUTE_MS = 60_000;
  * What is due. Pure.
  *
  * `status.nextScheduleTime` is what was promised last: from there on it is counted, whoever was away since. A schedule that was edited so that it does not fire
- * at that time, or that was paused or not understood meanwhile, counts from now on; a new one from its creation.
+ * at that time, or that was paused or not understood meanwhile, counts from now on; a new one from its creation. So does one whose promise lies beyond its
+ * next time: a clock was ahead when it was made.
  */
 export function firingOf({ metadata, status }: TalosEtcdBackupSchedule, times: FiringTimes, now: number): Firing {
   const promised = Date.parse(status?.nextScheduleTime ?? "");
-  const isPromised = !Number.isNaN(promised) && times.after(promised - 1) === promised;
+  const isPromised = !Number.isNaN(promised) && times.after(promised - 1) === promised && promised <= (times.after(now) ?? promised);
   const isNew = status?.conditions === undefined;
   let at: number | undefined = isPromised ? promised - 1 : isNew ? Math.min(Date.parse(metadata.creationTimestamp ?? ""), now) : now;
   if (Number.isNaN(at)) at = now;

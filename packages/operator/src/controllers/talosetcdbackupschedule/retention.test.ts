@@ -30,6 +30,7 @@ const cases: readonly (readonly [string, readonly KeptBackup[], Partial<Retentio
   // The 15th of June 2026 is a Monday: the week before begins on the 8th.
   ["one a week", [daysAgo(0), daysAgo(1), daysAgo(7), daysAgo(8), daysAgo(14)], { weekly: 3 }, ["d14", "d7"]],
   ["one a month", [daysAgo(0), daysAgo(14), daysAgo(15), daysAgo(20), daysAgo(50)], { monthly: 2 }, ["d50", "d20", "d14"]],
+  ["what is taken now, whatever was taken while a clock was ahead", [daysAgo(-300), daysAgo(0), daysAgo(1)], { count: 2 }, ["d-300"]],
   ["what is young", week, { forMs: 3 * DAY }, ["d6", "d5", "d4", "d3"]],
 ];
 for (const [name, backups, over, want] of cases)

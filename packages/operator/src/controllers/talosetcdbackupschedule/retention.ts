@@ -22,6 +22,9 @@ export interface RetentionRules {
   readonly timeZone?: string;
 }
 
+/** Clocks of this operator and its API may differ by so much. Milliseconds. */
+const AHEAD_MS = 3_600_000;
+
 /**
  * Names of backups that no rule keeps, oldest first. Pure.
  *
@@ -30,7 +33,9 @@ export interface RetentionRules {
  * @param backups successful ones of one schedule, in any order
  */
 export function expired(backups: readonly KeptBackup[], rules: RetentionRules, now: number): readonly string[] {
-  const newestFirst = backups.toSorted((a, b) => b.at - a.at || (a.name < b.name ? 1 : -1));
+  // One of a time that has not come was taken while a clock was ahead: it must not push out what is taken now.
+  const placeOf = ({ at }: KeptBackup): number => (at > now + AHEAD_MS ? at - Number.MAX_SAFE_INTEGER : at);
+  const newestFirst = backups.toSorted((a, b) => placeOf(b) - placeOf(a) || (a.name < b.name ? 1 : -1));
   const newestProved = newestFirst.find(({ isProved }) => isProved);
   const calendar = calendarIn(rules.timeZone);
   const kept = new Set<KeptBackup>([

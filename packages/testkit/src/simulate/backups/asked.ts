@@ -1,4 +1,4 @@
-import type { TalosEtcdBackup } from "@talos-operator/api";
+import type { ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
 import { isConditionTrue } from "@talos-operator/api";
 import type { BackupFacts } from "@talos-operator/backup";
 import { simulatedCodec } from "@talos-operator/backup/testing";
@@ -21,8 +21,10 @@ export interface AskedOfControllers {
   backups(): readonly StoredBackup[];
   /** Somebody changed this backup in the store. */
   tampered(slot: string): void;
-  /** No run is left, and the record holds no claim. */
+  /** No run is left, and the record holds no claim that counts. */
   isIdle(): boolean;
+  /** What is not over yet, for people. */
+  waitsFor(): readonly string[];
   judge(): Promise<void>;
 }
 
@@ -82,9 +84,21 @@ export function createAskedOfControllers(
     backups: stored,
     tampered: (slot) => void changed.set(slot, clock.now()),
     isIdle: () => {
-      const claims = objects.all("clusterrecords").some(({ spec }) => spec?.["snapshot"] !== undefined);
+      // A write that arrives late leaves one behind, which nobody heeds after its deadline.
+      const claims = (objects.all("clusterrecords") as unknown as readonly ClusterRecord[]).some(
+        ({ spec }) => spec.snapshot !== undefined && clock.now() < Date.parse(spec.snapshot.deadline),
+      );
       return jobs.names().length === 0 && !claims;
     },
+    waitsFor: () => [
+      ...(["talosetcdbackups", "talosetcdbackupschedules"] as const).flatMap((plural) =>
+        objects.all(plural).map(({ metadata, status }) => {
+          const proof = status?.conditions?.find(({ type }) => type === "Proved");
+          return `${metadata?.name ?? ""}: ${objects.waitsFor(plural, metadata?.name ?? "")} (Proved ${proof?.reason ?? "-"})`;
+        }),
+      ),
+      ...jobs.names().map((name) => `run ${name}`),
+    ],
     async judge() {
       objectRules.changed();
     },

@@ -34,11 +34,12 @@ function waiting(object: ToldObject): readonly { readonly type: string; readonly
   });
 }
 
-/** Machines that give a reason to wait: no ready node, on their way out, or with an open effect. */
+/** Machines that give a reason to wait: no ready node, an alarm of etcd, on their way out, or with an open effect. */
 function isConcerned(machine: ToldMachine): boolean {
   return (
     machine.truth === undefined ||
     !isWell(machine) ||
+    machine.truth.etcdAlarm !== undefined ||
     !machine.isListed ||
     machine.openEffect !== undefined ||
     machine.object?.metadata?.deletionTimestamp !== undefined
