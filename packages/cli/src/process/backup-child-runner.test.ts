@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -66,6 +66,9 @@ describe("workers as child processes", () => {
     assert.equal((await runner.look(name)).kind, "running");
     assert.deepEqual(await runner.list(), [{ name, owner, hasEnded: false }]);
     await runner.start(run);
+    await runner.refresh?.(name, { accessKeyID: "id", secretAccessKey: "newer" });
+    const secrets: unknown = JSON.parse(readFileSync(join(folder, "runs", name, "secrets.json"), "utf8"));
+    assert.deepEqual(secrets, { ...run.secrets, store: { accessKeyID: "id", secretAccessKey: "newer" } });
     assert.equal(statSync(join(folder, "runs", name)).mode & 0o777, 0o700);
     assert.equal(statSync(join(folder, "runs", name, "secrets.json")).mode & 0o777, 0o600);
     writeFileSync(join(folder, "runs", name, "task.json.go"), "");

@@ -2,11 +2,12 @@ import { fork, type ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { TaskSecrets } from "@talos-operator/backup";
 import { readResult, type BackupRunner, type ListedRun, type RunOwner } from "@talos-operator/operator";
 import type { Logger } from "@talos-operator/ports";
 import { errorCode } from "../cli-error.ts";
 import { makeFolder } from "../files/make-folder.ts";
-import { writeNew } from "../files/write-whole.ts";
+import { writeNew, writeWhole } from "../files/write-whole.ts";
 
 /** A worker that is asked to stop undoes what it began for ten seconds at most. Milliseconds. */
 const STOP_MS = 15_000;
@@ -107,6 +108,13 @@ export function createBackupChildRunner(options: ChildRunnerOptions): ChildRunne
     async remove(name) {
       await stop(name);
       rmSync(pathOf(name), { recursive: true, force: true });
+    },
+    async refresh(name, store) {
+      const path = pathOf(name, "secrets.json");
+      const text = living.has(name) ? read(path) : undefined;
+      if (text === undefined) return;
+      const secrets = { ...(JSON.parse(text) as TaskSecrets), store };
+      writeWhole(path, JSON.stringify(secrets), { temporary: `${path}.new`, durable: false });
     },
     list: () => Promise.resolve(foldersIn(folder).flatMap((name) => listed(name, read(pathOf(name, "owner.json")), !living.has(name)))),
     async close() {
