@@ -151,7 +151,8 @@ describe("validateEtcdBackupSpec", () => {
 
   it("has nothing against s3, nor against a folder where there is one", () => {
     assert.deepEqual(validateEtcdBackupSpec(asked({ path: "clusters", secretRef: "s3" })), []);
-    assert.deepEqual(validateEtcdBackupSpec(asked({ type: "local", path: "clusters" }), { hasDirectory: true }), []);
+    const local: EtcdBackupSpec = { clusterName: "demo", storageLocation: { type: "local", path: "clusters" } };
+    assert.deepEqual(validateEtcdBackupSpec(local, { hasDirectory: true }), []);
   });
 
   for (const [name, bad, want] of [

@@ -1,5 +1,6 @@
 import type { ReasonOf } from "@talos-operator/api";
 import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
+import { alarmedMember } from "../membership/alarmed.ts";
 import { controlPlanesOf } from "../membership/etcd-view.ts";
 import type { Observed, SeenMachine } from "../model.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
@@ -72,12 +73,12 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
     return { reason: "MemberUnexpected", message: `Member ${foreign.name || foreign.id} belongs to no machine of this cluster.` };
   const unhealthy = answering.find((one) => !one.etcd.isHealthy);
   if (unhealthy !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${unhealthy.machine.declared.name} is not healthy.` };
-  const alarmed = answering.find(({ etcd }) => (etcd.alarms ?? []).length > 0);
+  const alarmed = alarmedMember(answering.map(({ machine, etcd }) => ({ machine: machine.declared.name, etcd })));
   if (alarmed !== undefined)
     return {
       reason: "MemberUnhealthy",
       message:
-        `etcd on ${alarmed.machine.declared.name} raises an alarm (${(alarmed.etcd.alarms ?? []).join(", ")}); no control plane is disturbed meanwhile. ` +
+        `etcd on ${alarmed.machine} raises an alarm (${alarmed.alarms}); no control plane is disturbed meanwhile. ` +
         `Free its space with talosctl etcd defrag, or replace the member whose data is corrupt, then talosctl etcd alarm disarm.`,
     };
   const leaderless = answering.find(

@@ -1,3 +1,4 @@
+import { alarmedMember } from "./alarmed.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import type { EtcdMember, Look, SeenEtcd } from "../../../looking/look.ts";
 import { controlPlanesOf } from "./etcd-view.ts";
@@ -137,9 +138,8 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
   const stranger = own.find(({ id }) => !first.members.some((member) => member.id === id));
   if (stranger !== undefined)
     return doubt("stranger", `${stranger.machine} shows member ${stranger.id} of etcd, which its own list does not have`);
-  const alarmed = telling.find(({ etcd }) => (etcd.alarms ?? []).length > 0);
-  if (alarmed !== undefined)
-    return doubt("alarm", `etcd on ${alarmed.machine} raises an alarm (${(alarmed.etcd.alarms ?? []).join(", ")}); clear it first`);
+  const alarmed = alarmedMember(telling);
+  if (alarmed !== undefined) return doubt("alarm", `etcd on ${alarmed.machine} raises an alarm (${alarmed.alarms}); clear it first`);
 
   // A member that is ill itself is no witness of who leads.
   const witnesses = telling.filter(({ etcd, isGoing }) => etcd.isHealthy && !isGoing);
