@@ -2,8 +2,8 @@ import type { ToldRule } from "./rule.ts";
 import { WRITTEN_MS } from "./rule.ts";
 import { answers, type ToldMachine } from "./told.ts";
 
-/** A machine that answers is looked at so often, whatever it was before. */
-const LOOKED_AT_MS = 40_000;
+/** A machine that answers is looked at so often, whatever it was before; one that was too slow to answer all looked just before it was well again. */
+const LOOKED_AT_MS = 60_000;
 
 /** What a state says of the machine, and is not so; `undefined` = it is so, or nobody can know better. */
 function wrongState({ truth, wasRead, openEffect }: ToldMachine, state: string): string | undefined {
