@@ -29,7 +29,7 @@ export interface DemoStorageOptions {
   readonly onMissing: (why: string) => void;
 }
 
-/** Serves one bucket on loopback, with keys that are made once for a data folder. `undefined` where something else has the port. */
+/** Serves one bucket on loopback, with keys that are made once for a data folder. `undefined` where something else has the port, or its folder cannot be used. */
 export async function openDemoStorage({ folder, port, log, onMissing }: DemoStorageOptions): Promise<DemoStorage | undefined> {
   const keys = keysOf(folder);
   const { serveS3 } = await import("@talos-operator/simulator/object-storage");
@@ -51,7 +51,8 @@ export async function openDemoStorage({ folder, port, log, onMissing }: DemoStor
       close: () => served.close(),
     };
   } catch (error) {
-    if (!(error instanceof SimulatorError) || error.code !== "CANNOT_LISTEN") throw error;
+    // A folder that cannot be written ends the demo in words of its own, as soon as something that it cannot do without is written.
+    if (!(error instanceof SimulatorError) || (error.code !== "CANNOT_LISTEN" && error.code !== "BAD_OBJECT_STORAGE")) throw error;
     onMissing(errorCode(error.cause) ?? error.message);
     return undefined;
   }
