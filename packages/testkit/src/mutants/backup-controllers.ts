@@ -20,7 +20,7 @@ export const backupControllerFaults: readonly Mutant[] = [
   {
     name: "backup-beside-disruption",
     about: "takes a snapshot while a control plane is being disturbed (S18)",
-    workload,
+    tests: ["testkit/src/stories/backups.test.ts"],
     edits: [edit("talosetcdbackup/claim.ts", "disrupted: record?.spec.openControlPlaneIntent?.machine.name,", "disrupted: undefined,")],
   },
   {
