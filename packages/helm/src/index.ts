@@ -1,0 +1,2 @@
+export type * from "./task/task.ts";
+export type * from "./task/result.ts";
