@@ -479,4 +479,16 @@ export const laterLife: readonly Mutant[] = [
       { file: "operator/src/workload/cluster-workload.ts", find: "const BEGIN_ANEW_MS = 2_000;", replace: "const BEGIN_ANEW_MS = 0;" },
     ],
   },
+  {
+    name: "specs-that-arrive-late",
+    about: "lets the apply of an older list of machines that arrives late take the newer one back (S19)",
+    tests: ["testkit/src/stories/late-specs.test.ts"],
+    edits: [
+      {
+        file: "operator/src/controllers/shared/apply-pool.ts",
+        find: "{ uid: read.uid, resourceVersion: read.resourceVersion }",
+        replace: "{ uid: read.uid }",
+      },
+    ],
+  },
 ];

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
-import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
+import { applyPool } from "../shared/apply-pool.ts";
 import { FIELD_MANAGER } from "./apply-machines.ts";
 import type { PoolManifest } from "./model.ts";
 import type { OwnerQuestion } from "./live-cluster.ts";
@@ -11,7 +10,7 @@ import type { OwnerQuestion } from "./live-cluster.ts";
 export interface PoolApplier {
   /**
    * @param isOwnerThere asked before anything is written
-   * @returns the pool as it was stored, `undefined` when there was nothing to do, or nobody to do it for
+   * @returns the pool as it was stored, `undefined` when there was nothing to do, nobody to do it for, or somebody else changed its spec
    */
   apply(wanted: PoolManifest, stored: PoolManifest | undefined, isOwnerThere: OwnerQuestion): Promise<PoolManifest | undefined>;
 }
@@ -30,11 +29,9 @@ export function createPoolApplier(client: KubeClient): PoolApplier {
       // One that goes is made anew when it is gone.
       if (stored?.metadata.deletionTimestamp !== undefined) return undefined;
       if (!(await isOwnerThere())) return undefined;
-      const options = { fieldManager: FIELD_MANAGER, force: true };
-      const result: PoolManifest =
-        wanted.kind === "TalosControlPlane"
-          ? await client.resource<TalosControlPlane>(talosControlPlaneResource).apply(wanted, options)
-          : await client.resource<TalosWorker>(talosWorkerResource).apply(wanted, options);
+      const result = await applyPool(client, wanted, stored, FIELD_MANAGER);
+      // The watch that tells of the other change brings the next pass.
+      if (result === undefined) return undefined;
       applied.set(key, { wish, uid: result.metadata.uid, generation: result.metadata.generation });
       return result;
     },

@@ -10,6 +10,7 @@ import {
 import type { ConditionInput, Finding, HostOptions, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, createController, keyText, removeFinalizer, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
+import { applyPool } from "../shared/apply-pool.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import { deleteOwned } from "../shared/delete-owned.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
@@ -68,21 +69,20 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     cluster: TalosCluster,
     child: TalosControlPlane | TalosWorker,
     existing: TalosControlPlane | TalosWorker | undefined,
-  ): Promise<void> => {
+  ): Promise<"done" | "behind"> => {
     const key = `${child.kind}/${keyText(child.metadata)}`;
     const wish = createHash("sha256")
       .update(JSON.stringify([child.metadata.ownerReferences, child.metadata.annotations, child.spec]))
       .digest("hex");
     const last = applied.get(key);
-    if (existing !== undefined && last?.wish === wish && last.generation === existing.metadata.generation) return;
-    if (!(await isStillThere(cluster))) return;
-    const stored =
-      child.kind === "TalosControlPlane"
-        ? await client.resource<TalosControlPlane>(talosControlPlaneResource).apply(child, { fieldManager: FIELD_MANAGER, force: true })
-        : await client.resource<TalosWorker>(talosWorkerResource).apply(child, { fieldManager: FIELD_MANAGER, force: true });
+    if (existing !== undefined && last?.wish === wish && last.generation === existing.metadata.generation) return "done";
+    if (!(await isStillThere(cluster))) return "done";
+    const stored = await applyPool(client, child, existing, FIELD_MANAGER);
+    if (stored === undefined) return "behind";
     applied.set(key, { wish, generation: stored.metadata.generation });
     const informer = child.kind === "TalosControlPlane" ? controlPlanes : workers;
     await informer.waitForResourceVersion(stored.metadata.resourceVersion ?? "", { timeoutMs: 5_000 });
+    return "done";
   };
 
   const problemsOf = (cluster: TalosCluster): readonly Finding[] => {
@@ -142,16 +142,20 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       await statuses.write(cluster, statusOf(seen, [...startingConditions(decision.conditions, cluster.metadata.generation), ...paused]));
     // Children that another operator left stay as they are until the cluster is taken over.
     const isGoing = cluster.metadata.deletionTimestamp !== undefined;
-    const compose = async (): Promise<void> => {
+    const compose = async (): Promise<"done" | "behind"> => {
+      let result: "done" | "behind" = "done";
       for (const child of decision.apply) {
         const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;
-        if (!isImporting || existing === undefined) await applyChild(cluster, child, existing);
+        if (isImporting && existing !== undefined) continue;
+        if ((await applyChild(cluster, child, existing)) === "behind") result = "behind";
       }
+      return result;
     };
-    await tellingRefusals(compose, (refusal) => {
+    const composed = await tellingRefusals(compose, (refusal) => {
       const conditions = withRefusal(decision.conditions, refusal, cluster.metadata.generation);
       return statuses.write(cluster, statusOf(seen, conditions), STATUS_EVERY_MS);
     });
+    if (composed === "behind") return { requeueAfterMs: CACHE_BEHIND_MS };
     for (const child of isImporting && !isGoing ? [] : decision.remove) {
       if (!(await isStillWanted(cluster))) return { requeueAfterMs: CACHE_BEHIND_MS };
       const existing = child.kind === "TalosControlPlane" ? controlPlane : worker;
