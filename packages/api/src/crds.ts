@@ -1,6 +1,8 @@
 import { customResourceDefinition } from "./schema/crd.ts";
 import type { CustomResourceDefinition, KindDefinition } from "./schema/crd.ts";
 import { clusterRecordKind } from "./kinds/cluster-record.ts";
+import { talosClusterAddonKind } from "./kinds/talos-cluster-addon.ts";
+import { talosClusterAddonReleaseKind } from "./kinds/talos-cluster-addon-release.ts";
 import { talosClusterKind } from "./kinds/talos-cluster.ts";
 import { talosControlPlaneKind } from "./kinds/talos-control-plane.ts";
 import { talosEtcdBackupKind } from "./kinds/talos-etcd-backup.ts";
@@ -23,6 +25,8 @@ export const kinds: readonly KindDefinition[] = [
   talosMachineKind,
   talosEtcdBackupKind,
   talosEtcdBackupScheduleKind,
+  talosClusterAddonKind,
+  talosClusterAddonReleaseKind,
   kubernetesClusterKind,
   vitistackMachineKind,
   etcdBackupKind,

@@ -1,4 +1,4 @@
-/** Group of the published kinds: TalosCluster, TalosControlPlane, TalosWorker, TalosMachine, TalosEtcdBackup, TalosEtcdBackupSchedule. */
+/** Group of the published kinds: TalosCluster, TalosControlPlane, TalosWorker, TalosMachine, TalosEtcdBackup, TalosEtcdBackupSchedule, TalosClusterAddon, TalosClusterAddonRelease. */
 export const TALOS_GROUP = "talos.alperen.cloud";
 
 /** Group of the kinds that are ours alone: ClusterRecord. Annotations and finalizers of ours carry it too. */

@@ -25,6 +25,16 @@ export { machineStates, talosMachineResource } from "./kinds/talos-machine.ts";
 export type { MachineState, TalosMachine, TalosMachineSpec, TalosMachineStatus } from "./kinds/talos-machine.ts";
 export { backupDefaults, talosEtcdBackupResource } from "./kinds/talos-etcd-backup.ts";
 export type { TalosEtcdBackup, TalosEtcdBackupSpec, TalosEtcdBackupStatus } from "./kinds/talos-etcd-backup.ts";
+export { talosClusterAddonResource } from "./kinds/talos-cluster-addon.ts";
+export type { LabelSelector, TalosClusterAddon, TalosClusterAddonSpec, TalosClusterAddonStatus } from "./kinds/talos-cluster-addon.ts";
+export { talosClusterAddonReleaseResource } from "./kinds/talos-cluster-addon-release.ts";
+export type {
+  TalosClusterAddonRelease,
+  TalosClusterAddonReleaseSpec,
+  TalosClusterAddonReleaseStatus,
+} from "./kinds/talos-cluster-addon-release.ts";
+export type { AddonChart, AddonRevision, AddonRun } from "./kinds/addon-fields.ts";
+export type { HelmOptionsSpec, HelmSpec } from "./kinds/helm-spec.ts";
 export { talosEtcdBackupScheduleResource } from "./kinds/talos-etcd-backup-schedule.ts";
 export type {
   TalosEtcdBackupSchedule,

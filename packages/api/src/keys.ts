@@ -12,6 +12,9 @@ export const finalizers = {
   /** On a backup whose deletion removes what is stored, and while a run of it is open. */
   talosEtcdBackup: `talosetcdbackup.${TALOS_GROUP}/finalizer`,
   talosEtcdBackupSchedule: `talosetcdbackupschedule.${TALOS_GROUP}/finalizer`,
+  talosClusterAddon: `talosclusteraddon.${TALOS_GROUP}/finalizer`,
+  /** On a release, while something of it may be in the cluster. */
+  talosClusterAddonRelease: `talosclusteraddonrelease.${TALOS_GROUP}/finalizer`,
   /** On the bundle Secret: keys must not go before the machines that trust them. */
   bundle: `${OPERATOR_GROUP}/bundle`,
   /** On the ClusterRecord: the memory must not go before the machines. */
@@ -54,6 +57,12 @@ export const annotations = {
   proveNow: `${OPERATOR_GROUP}/prove-now`,
   /** Value: the time in UTC that a schedule made the backup for (`20261123T020000Z`). Set by the operator on backups of a schedule. */
   backupSlot: `${OPERATOR_GROUP}/backup-slot`,
+  /** Value: names of namespaces, separated by commas, whose TalosClusterAddons may install into the clusters of this one; `*` = all. On a Namespace; does not act once. */
+  addonsFrom: `${OPERATOR_GROUP}/addons-from`,
+  /** Value: the UID of the TalosClusterAddon that made a TalosClusterAddonRelease. Set by the operator. */
+  addonUid: `${OPERATOR_GROUP}/addon-uid`,
+  /** Value: the number of a revision. On a TalosClusterAddonRelease: goes back to it, once; an edit ends it. */
+  rollbackTo: `${OPERATOR_GROUP}/rollback-to`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;
@@ -72,6 +81,8 @@ export const labels = {
   component: `${OPERATOR_GROUP}/component`,
   /** Name of the TalosEtcdBackupSchedule that made a TalosEtcdBackup, as published; a name of more than 63 characters is cut by `labelValueFor`. */
   backupSchedule: `${TALOS_GROUP}/etcd-backup-schedule`,
+  /** Name and namespace of the TalosClusterAddon that made a TalosClusterAddonRelease, `<namespace>.<name>`; cut by `labelValueFor`. */
+  addon: `${OPERATOR_GROUP}/addon`,
   /** What a Job, its pod and its Secret are for: the UID of the TalosEtcdBackup. */
   backupUid: `${OPERATOR_GROUP}/backup-uid`,
   /** What a backup Job does: `take`, `prove` or `remove`. */

@@ -1,5 +1,6 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import { addressResolved, identityUnique } from "./address.ts";
+import { noLongerSelected } from "./addon.ts";
 import { failed, insecureObjectStorage, keysNotBackedUp, proved } from "./backup.ts";
 import { filesGenerated, machinesCreated, topologyValid } from "./composition.ts";
 import type { ConditionEntry, Release } from "./entry.ts";
@@ -66,6 +67,7 @@ export const conditionCatalogue = {
   Proved: proved,
   KeysNotBackedUp: keysNotBackedUp,
   InsecureObjectStorage: insecureObjectStorage,
+  NoLongerSelected: noLongerSelected,
 } as const satisfies Record<string, ConditionEntry>;
 
 /** A condition type of the catalogue. */

@@ -16,7 +16,9 @@ export type ConditionKind =
   | "ClusterRecord"
   | "TalosEtcdBackup"
   | "TalosEtcdBackupSchedule"
-  | "EtcdBackup";
+  | "EtcdBackup"
+  | "TalosClusterAddon"
+  | "TalosClusterAddonRelease";
 
 /**
  * What ends a state: `none` = nothing that the spec asks for waits for it, or another condition says what does; `itself` = the operator goes on without a

@@ -158,6 +158,23 @@ export const eventCatalogue = {
     on: ["TalosEtcdBackupSchedule", "EtcdBackup"],
     when: "The schedule cannot be understood or never fires.",
   },
+  AddonInstalled: {
+    type: "Normal",
+    on: ["TalosClusterAddonRelease"],
+    when: "A revision is deployed; the note names chart, version and revision.",
+  },
+  AddonFailed: { type: "Warning", on: ["TalosClusterAddonRelease"], when: "Helm failed, or cannot be asked; the note says why." },
+  AddonRolledBack: {
+    type: "Warning",
+    on: ["TalosClusterAddonRelease"],
+    when: "After a failed upgrade the newest good revision was deployed again.",
+  },
+  AddonUninstalled: { type: "Normal", on: ["TalosClusterAddonRelease"], when: "The release was removed from the cluster." },
+  AddonLeft: {
+    type: "Warning",
+    on: ["TalosClusterAddonRelease"],
+    when: "The object went and the release stays in the cluster: the cluster is gone, going, or does not answer.",
+  },
 } as const satisfies Readonly<Record<string, EventEntry>>;
 
 /** A reason of {@link eventCatalogue}. */

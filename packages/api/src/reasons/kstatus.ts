@@ -1,3 +1,4 @@
+import { addonKinds } from "./addon.ts";
 import { backupKinds } from "./backup.ts";
 import type { ConditionEntry } from "./entry.ts";
 
@@ -5,7 +6,7 @@ import type { ConditionEntry } from "./entry.ts";
 export const reconciling = {
   meaning:
     "Something that changes machines, or a run of a backup, is open, or the spec is not carried out and gets there without a person. Absent otherwise, and never beside Stalled.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds, ...addonKinds],
   reasons: {
     Progressing: {
       status: "True",
@@ -20,7 +21,7 @@ export const reconciling = {
 export const stalled = {
   meaning:
     "The spec is not carried out, nothing that changes machines is open, and only a person releases it. Absent otherwise, and never beside Reconciling.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds, ...addonKinds],
   reasons: {
     PersonNeeded: {
       status: "True",

@@ -1,4 +1,5 @@
 import { addressReasons } from "./address.ts";
+import { addonKinds, addonReadyReasons, addonReasons } from "./addon.ts";
 import { backupKinds, backupReadyReasons, backupReasons } from "./backup.ts";
 import type { ConditionEntry } from "./entry.ts";
 
@@ -289,14 +290,16 @@ const worldReasons = {
 /** The summary that `kubectl wait --for=condition=Ready` waits for. */
 export const ready = {
   meaning:
-    "The object does what its spec asks for: machines configured, etcd healthy, nodes ready. A backup: it is stored, was read back and has its manifest.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds],
+    "The object does what its spec asks for: machines configured, etcd healthy, nodes ready. A backup: it is stored, was read back and has its manifest. An addon: it is installed and what it runs is ready.",
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds, ...addonKinds],
   reasons: {
     AllReady: { status: "True", release: "none", when: "Everything asked for was observed.", next: "-" },
     ...backupReadyReasons,
+    ...addonReadyReasons,
     ...authorReasons,
     ...worldReasons,
     ...backupReasons,
+    ...addonReasons,
     Unobserved: {
       status: "Unknown",
       release: "itself",

@@ -1,10 +1,11 @@
+import { addonKinds } from "./addon.ts";
 import { backupKinds } from "./backup.ts";
 import type { ConditionEntry } from "./entry.ts";
 
 /** Fields that are set and do nothing. */
 export const fieldNotSupported = {
   meaning: "A field is set that this release does not act on; the message names it.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", ...backupKinds],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", ...backupKinds, ...addonKinds],
   reasons: {
     FieldNotSupported: {
       status: "True",
@@ -286,7 +287,7 @@ export const removing = {
 /** An object that is left alone. */
 export const paused = {
   meaning: "The annotation reconcile-mode keeps the operator from acting on the object.",
-  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", ...backupKinds],
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", ...backupKinds, ...addonKinds],
   reasons: {
     ReconcileModeDisable: { status: "True", release: "person", when: "The annotation says disable.", next: "Remove the annotation." },
     ReconcileModeDryRun: { status: "True", release: "person", when: "The annotation says dryrun.", next: "Remove the annotation." },

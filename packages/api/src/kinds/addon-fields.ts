@@ -1,0 +1,96 @@
+import { boolean, integer, list, object, oneOf, required, string, stringMap } from "../schema/field.ts";
+import type { Field, Infer } from "../schema/field.ts";
+
+const time = (description: string) => string({ description, format: "date-time" });
+
+/** What a release takes over from its addon, beside the chart. */
+export const addonPolicyFields = {
+  namespaceLabels: stringMap({
+    description:
+      "Labels that the release's namespace gets before anything is installed. Talos enforces the level baseline: what needs more says pod-security.kubernetes.io/enforce: privileged here.",
+  }),
+  rollback: oneOf(["none", "lastGood"], {
+    description: "What follows a failed upgrade: lastGood goes back to the newest revision that was deployed. Default: none.",
+  }),
+};
+
+const revision = object(
+  {
+    revision: required(integer({ description: "Number of the revision.", minimum: 1 })),
+    status: required(string({ description: "Helm's word for it: deployed, superseded, failed." })),
+    chartVersion: required(string({ description: "Version of the chart." })),
+    appVersion: string({ description: "Version of what the chart installs." }),
+    deployedAt: required(time("When.")),
+  },
+  { description: "A revision of the release." },
+);
+
+/** A revision of a release. */
+export interface AddonRevision extends Infer<typeof revision> {}
+
+const chart = object(
+  {
+    name: required(string({ description: "Name of the chart." })),
+    version: required(string({ description: "Its version." })),
+    appVersion: string({ description: "Version of what it installs." }),
+    digest: required(string({ description: "SHA-256 of the archive, 64 hex digits." })),
+    kubeVersion: string({ description: "Versions of Kubernetes that the chart allows." }),
+    asked: required(
+      string({ description: "Hash of repository, name and version that were asked for: while it is the same, the version stays." }),
+    ),
+  },
+  { description: "The chart that was resolved." },
+);
+
+/** The chart that was resolved. */
+export interface AddonChart extends Infer<typeof chart> {}
+
+const run = object(
+  {
+    name: required(string({ description: "Name of the Job, or of the child process." })),
+    id: required(string({ description: "This run; the revision that it makes bears it as a label." })),
+    task: required(oneOf(["apply", "rollback", "uninstall"], { description: "What it does." })),
+    inputs: string({ description: "Hash of what the revision is made of." }),
+    startedAt: required(time("When it was begun.")),
+  },
+  { description: "The run that is open. Absent when none is." },
+);
+
+/** The run that is open. */
+export interface AddonRun extends Infer<typeof run> {}
+
+const workload = object(
+  {
+    kind: required(oneOf(["Deployment", "DaemonSet", "StatefulSet", "Job"], { description: "Kind." })),
+    namespace: required(string({ description: "Namespace." })),
+    name: required(string({ description: "Name." })),
+  },
+  { description: "An object of the release that runs pods." },
+);
+
+/** Status of a release beside its conditions. */
+export const releaseFactFields = {
+  revision: integer({ description: "Newest revision that is deployed.", minimum: 0 }),
+  chart,
+  lastDeployed: time("When the newest revision was deployed."),
+  inputs: string({ description: "Hash of what the newest revision was made of. While it is the same, no other is made." }),
+  failedInputs: string({ description: "Hash of what was last tried without success." }),
+  attempts: integer({ description: "Tries with these inputs that failed.", minimum: 0 }),
+  nextAttemptTime: time("When the next try begins. Absent when none is waited for."),
+  history: list(revision, { description: "The newest revisions, at most 10.", listType: "atomic" }),
+  run,
+  endedRuns: list(string({ description: "A run." }), {
+    description: "Runs that have ended, the newest 8: a lock that one of them left is released.",
+    listType: "atomic",
+  }),
+  objects: integer({ description: "Objects of the newest revision.", minimum: 0 }),
+  workloads: list(workload, {
+    description: "Those that run pods, at most 20: their readiness is the health of the release.",
+    listType: "atomic",
+  }),
+  readyWorkloads: integer({ description: "How many of them are ready.", minimum: 0 }),
+  helmVersion: string({ description: "Version of Helm that was last at work." }),
+  isAdopted: boolean({ description: "True when the release was there before, without an owner, and was taken over." }),
+  releaseName: string({ description: "Name of the release in the cluster, once it was begun." }),
+  releaseNamespace: string({ description: "Its namespace." }),
+};

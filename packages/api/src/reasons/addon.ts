@@ -1,0 +1,165 @@
+import type { ConditionEntry } from "./entry.ts";
+
+/** Kinds that are about addons. */
+export const addonKinds = ["TalosClusterAddon", "TalosClusterAddonRelease"] as const;
+
+/** Reasons of a `Ready` that is true. */
+export const addonReadyReasons = {
+  Installed: {
+    status: "True",
+    release: "none",
+    when: "The release is deployed as the spec asks for, and what it runs is ready.",
+    next: "-",
+  },
+  Reconciled: { status: "True", release: "none", when: "Every selected cluster runs the addon.", next: "-" },
+} as const satisfies ConditionEntry["reasons"];
+
+/** What stands between an addon and its clusters: reasons of `Ready` on the kinds of addons. */
+export const addonReasons = {
+  WaitingForCluster: {
+    status: "False",
+    release: "itself",
+    when: "The cluster is not bootstrapped yet, is being deleted, or its keys are not there: nothing can be installed.",
+    next: "See the conditions of the TalosControlPlane.",
+  },
+  WaitingForDependency: {
+    status: "False",
+    release: "itself",
+    when: "A release that spec.dependsOn names is not Ready; the message names it.",
+    next: "See the release that is named.",
+  },
+  Installing: {
+    status: "False",
+    release: "itself",
+    when: "Helm is at work, waits for its turn, or its next try is waited for; the message says which.",
+    next: "-",
+  },
+  WorkloadsNotReady: {
+    status: "False",
+    release: "itself",
+    when: "The release is deployed, and something that it runs is not ready; the message names it.",
+    next: "Look at the objects that are named, in the cluster.",
+  },
+  ClusterNotReachable: {
+    status: "False",
+    release: "itself",
+    when: "The Kubernetes API of the cluster does not answer. It is tried again.",
+    next: "See NodesReady and EtcdHealthy of the TalosControlPlane.",
+  },
+  KubeconfigFailed: {
+    status: "False",
+    release: "itself",
+    when: "No access to the cluster could be made, or the cluster refuses it.",
+    next: "See the conditions of the TalosControlPlane.",
+  },
+  HelmNotFound: {
+    status: "False",
+    release: "person",
+    when: "There is no helm on the PATH of the operator or its worker, or one that is older than 3.14. Everything else goes on.",
+    next: "Install Helm 4 or 3 and put it on the PATH, or name it with --helm. It is found within a minute.",
+  },
+  HelmClientFailed: {
+    status: "False",
+    release: "itself",
+    when: "The Job or child process could not be started, or ended without a result. It is tried again.",
+    next: "Look at the Job the message names: an image, a quota or its memory limit may be in the way.",
+  },
+  RepositoryUnreachable: {
+    status: "False",
+    release: "itself",
+    when: "The repository of the chart does not answer. It is tried again.",
+    next: "Check helmSpec.repoURL, and the network between operator and repository.",
+  },
+  RepositoryRefused: {
+    status: "False",
+    release: "person",
+    when: "The repository refuses the credentials, or its certificate is not to be trusted.",
+    next: "Correct helmSpec.credentials or helmSpec.tlsConfig.caSecret.",
+  },
+  ChartNotFound: {
+    status: "False",
+    release: "person",
+    when: "The repository has no chart of that name, or no such version of it.",
+    next: "Correct helmSpec.chartName or helmSpec.version.",
+  },
+  ChartRefused: {
+    status: "False",
+    release: "person",
+    when: "The archive is no chart, is too large, or has another digest than was asked for or installed before.",
+    next: "Correct what the message names. A chart that was published anew under its version is taken by giving helmSpec.digest.",
+  },
+  KubernetesVersionExcluded: {
+    status: "False",
+    release: "person",
+    when: "The chart does not allow the version of Kubernetes that runs.",
+    next: "Choose another version of the chart.",
+  },
+  ValuesRefused: {
+    status: "False",
+    release: "person",
+    when: "The values are no YAML, do not fit the chart's schema, or a template fails with them.",
+    next: "Correct what the message names.",
+  },
+  ValuesNotFound: {
+    status: "False",
+    release: "person",
+    when: "A Secret or ConfigMap that helmSpec names is not there or lacks the key. Only those of the same namespace are read.",
+    next: "Make the object that is named, in the namespace of the release.",
+  },
+  ReleaseNotOurs: {
+    status: "False",
+    release: "person",
+    when: "A Helm release of this name belongs to somebody else: to another addon, or to a chart of another name. Nothing of it is touched.",
+    next: "Choose another helmSpec.releaseName, or remove the other one.",
+  },
+  ReleaseLocked: {
+    status: "False",
+    release: "itself",
+    when: "Somebody else's Helm is at work on the release, or left its lock behind.",
+    next: "If nobody is at work on it: helm rollback, or remove the newest Secret of the release.",
+  },
+  HelmInstallFailed: {
+    status: "False",
+    release: "itself",
+    when: "Helm failed: a hook, an object that the cluster refuses, a time-out. It is tried again, more and more rarely.",
+    next: "Correct what the message names: an edit is tried at once.",
+  },
+  NoClusterSelected: {
+    status: "False",
+    release: "person",
+    when: "The selector is empty, or no cluster has such labels where the addon may see it.",
+    next: "Give the TalosControlPlane or TalosCluster the labels. For another namespace annotate that Namespace with talos-operator.dev/addons-from.",
+  },
+  ReleasesNotReady: {
+    status: "False",
+    release: "itself",
+    when: "A selected cluster does not run the addon yet; the message counts and names the first.",
+    next: "See the TalosClusterAddonRelease that is named.",
+  },
+  ListClustersFailed: {
+    status: "False",
+    release: "person",
+    when: "The selector cannot be understood.",
+    next: "Correct spec.clusterSelector.",
+  },
+  CreateOrUpdateReleaseFailed: {
+    status: "False",
+    release: "itself",
+    when: "The API server refused a TalosClusterAddonRelease, or one of its name belongs to somebody else.",
+    next: "Correct what the message names.",
+  },
+} as const satisfies ConditionEntry["reasons"];
+
+/** A release whose cluster the addon does not select any more. */
+export const noLongerSelected = {
+  meaning: "The addon does not select the cluster any more, and the release stays as it is: spec.onDeselect says keep.",
+  kinds: ["TalosClusterAddonRelease"],
+  reasons: {
+    ClusterNotSelected: {
+      status: "True",
+      release: "none",
+      when: "The labels or the selector were changed.",
+      next: "Delete the TalosClusterAddonRelease to uninstall it.",
+    },
+  },
+} as const satisfies ConditionEntry;
