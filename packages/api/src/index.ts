@@ -3,6 +3,7 @@ export { annotations, finalizers, labels, reconcileModeOf, unknownReconcileMode 
 export type { ReconcileMode } from "./keys.ts";
 export {
   MAX_NAME_LENGTH,
+  addonReleaseName,
   appliedTemplateSecretName,
   bundleSecretName,
   derivedName,
