@@ -1,6 +1,7 @@
 import type { TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
+import { belongingOf } from "./compose.ts";
 import { releaseTextOf, releaseTextOfAddon } from "./helm-release.ts";
-import { isAtWork, isOurs, releaseOn, selects, unsharedReferences } from "./seen.ts";
+import { isAtWork, releaseOn, selects, unsharedReferences } from "./seen.ts";
 import type { AddonView } from "./seen.ts";
 import type { Cluster } from "./selection.ts";
 
@@ -33,7 +34,8 @@ export function claimsOn(view: AddonView, addon: TalosClusterAddon, cluster: Clu
       selects(view, other, cluster) &&
       unsharedReferences(other, cluster).length === 0,
   );
-  const isHeldByUs = ours !== undefined && isOurs(ours, addon) && holders.includes(ours);
+  // One of our name that is nobody's is taken over before it counts.
+  const isHeldByUs = ours !== undefined && belongingOf(ours, addon) !== "other" && holders.includes(ours);
   return [
     ...holders.map((release) => claimOf(release, release === ours && isHeldByUs)),
     ...others.map(({ metadata }) => wish(metadata, false)),

@@ -31,7 +31,8 @@ export function belongingOf(release: TalosClusterAddonRelease, addon: TalosClust
   const owner = controllerOf(metadata);
   const label = metadata.labels?.[labels.addon];
   const uid = metadata.annotations?.[annotations.addonUid];
-  const isOwner = owner?.kind === addon.kind && owner.apiVersion === apiVersionOf(talosClusterAddonResource) && owner.uid === addon.metadata.uid;
+  const isOwner =
+    owner?.kind === addon.kind && owner.apiVersion === apiVersionOf(talosClusterAddonResource) && owner.uid === addon.metadata.uid;
   if (owner !== undefined && !isOwner) return "other";
   if (label === undefined && uid === undefined) return isOwner ? "published" : "nobody";
   if (uid !== undefined && uid === addon.metadata.uid) return "own";
@@ -104,7 +105,9 @@ export function patchBetween(from: TalosClusterAddonRelease, to: TalosClusterAdd
   const owners: readonly JsonPatchOperation[] = isDeepStrictEqual(from.metadata.ownerReferences ?? [], to.metadata.ownerReferences ?? [])
     ? []
     : [{ op: "add", path: "/metadata/ownerReferences", value: to.metadata.ownerReferences ?? [] }];
-  const spec: readonly JsonPatchOperation[] = isDeepStrictEqual(from.spec, to.spec) ? [] : [{ op: "replace", path: "/spec", value: to.spec }];
+  const spec: readonly JsonPatchOperation[] = isDeepStrictEqual(from.spec, to.spec)
+    ? []
+    : [{ op: "replace", path: "/spec", value: to.spec }];
   const operations = [
     ...mapPatch("/metadata/labels", from.metadata.labels, to.metadata.labels ?? {}),
     ...mapPatch("/metadata/annotations", from.metadata.annotations, to.metadata.annotations ?? {}),

@@ -198,7 +198,8 @@ export function createAddonController(options: AddonControllerOptions): Controll
     const named = kind === "TalosCluster" ? items.find(({ metadata }) => metadata.name === name) : undefined;
     const controlPlane = await controlPlaneNow({ namespace, name: named?.spec?.controlPlaneRef?.name ?? name });
     const isForeign = namespace !== addon.metadata.namespace;
-    const granting = isForeign && namespaces !== undefined ? await client.resource(namespaceType).tryGet({ name: namespace ?? "" }) : undefined;
+    const granting =
+      isForeign && namespaces !== undefined ? await client.resource(namespaceType).tryGet({ name: namespace ?? "" }) : undefined;
     return {
       addon,
       problems: [],
@@ -218,7 +219,9 @@ export function createAddonController(options: AddonControllerOptions): Controll
       made.list({ namespace }),
       namespaces === undefined ? { items: [] } : made.list({ labelSelector }),
     ]);
-    const ours = [...near.items, ...far.items.filter(({ metadata }) => metadata.namespace !== namespace)].filter((one) => isOurs(one, addon));
+    const ours = [...near.items, ...far.items.filter(({ metadata }) => metadata.namespace !== namespace)].filter((one) =>
+      isOurs(one, addon),
+    );
     // `kubectl delete --cascade=orphan`: they stay, and are nobody's from now on.
     if (isBeingOrphaned(addon.metadata)) {
       for (const release of ours) await rewrite(release, (live) => (isOurs(live, addon) ? withoutOwner(live, addon) : undefined));
@@ -244,7 +247,9 @@ export function createAddonController(options: AddonControllerOptions): Controll
     const more = refusals.length > 1 ? ` And ${refusals.length - 1} more.` : "";
     const refused = `The API server refuses ${(first ?? "").slice(0, 1_024)}${more}`;
     const conditions = decision.conditions.map((condition) =>
-      condition.type === "Ready" && first !== undefined ? conditionFor("Ready", "CreateOrUpdateReleaseFailed", refused, generation) : condition,
+      condition.type === "Ready" && first !== undefined
+        ? conditionFor("Ready", "CreateOrUpdateReleaseFailed", refused, generation)
+        : condition,
     );
     const { fields, parts } = decision;
     return statuses.write(addon, judgedStatus(addon, { ...fields }, { conditions, hasOpenEffect: false, parts }), 2_000);

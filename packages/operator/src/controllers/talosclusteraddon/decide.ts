@@ -103,14 +103,19 @@ function obstacleOf({ addon, problems, addons }: AddonSeen): Said | undefined {
   if (selector.kind === "invalid") return { reason: "ListClustersFailed", message: selector.message };
   const cycle = cycleOf(addon, addons);
   if (cycle !== undefined)
-    return { reason: "DependencyCycle", message: `spec.dependsOn leads back to the addon: ${cycle.join(" → ")}. None of them would ever be installed.` };
+    return {
+      reason: "DependencyCycle",
+      message: `spec.dependsOn leads back to the addon: ${cycle.join(" → ")}. None of them would ever be installed.`,
+    };
   return undefined;
 }
 
 /** The way by which an addon waits for itself. */
 function cycleOf(addon: TalosClusterAddon, addons: readonly TalosClusterAddon[]): readonly string[] | undefined {
   const { namespace, name } = addon.metadata;
-  const needs = new Map(addons.filter(({ metadata }) => metadata.namespace === namespace).map((one) => [one.metadata.name, one.spec.dependsOn ?? []]));
+  const needs = new Map(
+    addons.filter(({ metadata }) => metadata.namespace === namespace).map((one) => [one.metadata.name, one.spec.dependsOn ?? []]),
+  );
   const asked = new Set<string>();
   const walk = (at: string, way: readonly string[]): readonly string[] | undefined => {
     for (const next of needs.get(at) ?? []) {
@@ -139,7 +144,11 @@ function isClusterGone(view: AddonView, addon: TalosClusterAddon, release: Talos
 function placeOn(view: AddonView, addon: TalosClusterAddon, cluster: Cluster): Place {
   const release = releaseOn(view, addon, cluster);
   const isOwn = release !== undefined && isOurs(release, addon);
-  const refused = (reason: ReadyReason, message: string): Place => ({ kind: "refused", said: { reason, message }, release: isOwn ? release : undefined });
+  const refused = (reason: ReadyReason, message: string): Place => ({
+    kind: "refused",
+    said: { reason, message },
+    release: isOwn ? release : undefined,
+  });
   const fields = unsharedReferences(addon, cluster);
   if (fields.length > 0)
     return refused(
@@ -218,7 +227,8 @@ function readyOf(
   const waiting = places.find((place) => place.kind === "waiting");
   const unready = releases.find((release) => !isReleaseReady(release));
   const ready = releases.filter(isReleaseReady).length;
-  if (ready === selected) return { reason: "Reconciled", message: `${ready === 1 ? "The selected cluster runs" : `All ${ready} selected clusters run`} it.` };
+  if (ready === selected)
+    return { reason: "Reconciled", message: `${ready === 1 ? "The selected cluster runs" : `All ${ready} selected clusters run`} it.` };
   const first = waiting?.kind === "waiting" ? waiting.message : unready === undefined ? "The others are being begun." : wordsOf(unready);
   return { reason: "ReleasesNotReady", message: `${ready} of ${selected} selected clusters run it. ${first}` };
 }

@@ -31,7 +31,9 @@ export interface AddonView {
 export function viewOf(seen: AddonSeen): AddonView {
   const key = (namespace: string | undefined, name: string | undefined): string => `${namespace ?? ""}/${name ?? ""}`;
   const releases = new Map(seen.releases.map((release) => [key(release.metadata.namespace, release.metadata.name), release]));
-  const byControlPlane = new Map(seen.clusters.map((one) => [key(one.controlPlane.metadata.namespace, one.controlPlane.metadata.name), one]));
+  const byControlPlane = new Map(
+    seen.clusters.map((one) => [key(one.controlPlane.metadata.namespace, one.controlPlane.metadata.name), one]),
+  );
   const byTalosCluster = new Map(
     seen.clusters.flatMap((one) => one.talosClusters.map(({ metadata }) => [key(metadata.namespace, metadata.name), one] as const)),
   );
