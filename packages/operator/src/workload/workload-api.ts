@@ -10,12 +10,13 @@ const LIFETIME_MS = 10 * 60_000;
 export const CERTIFICATE_IN_USE_MS = LIFETIME_MS / 2;
 
 /**
- * As whom we act in a managed cluster. Both are users that every cluster knows, with the rights that Kubernetes itself gives them; nothing is installed.
+ * As whom we act in a managed cluster. The first two are users that every cluster knows, with the rights that Kubernetes itself gives them; nothing is installed.
  *
  * `node`: the kubelet of one Node. It may cordon that Node, read its pods and evict them, and the API server keeps it from every other Node.
  * `nodes`: the node lifecycle controller. It may list and delete Nodes, and no kubelet may.
+ * `addons`: an administrator under a name of its own: charts hold objects of every kind.
  */
-export type WorkloadUser = { readonly kind: "node"; readonly name: string } | { readonly kind: "nodes" };
+export type WorkloadUser = { readonly kind: "node"; readonly name: string } | { readonly kind: "nodes" } | { readonly kind: "addons" };
 
 /** The Kubernetes API of one managed cluster. */
 export interface WorkloadPlace {
@@ -56,9 +57,14 @@ export async function openWorkloadApi(
   return { client: createKubeClient(transport), close: () => transport.close() };
 }
 
-function subjectOf(user: WorkloadUser): { readonly commonName: string; readonly organizations: readonly string[] } {
-  return user.kind === "node"
-    ? { commonName: `system:node:${user.name}`, organizations: ["system:nodes"] }
-    : // The second word tells it from the genuine controller in audit logs.
-      { commonName: "system:serviceaccount:kube-system:node-controller", organizations: ["talos-operator.dev"] };
+export function subjectOf(user: WorkloadUser): { readonly commonName: string; readonly organizations: readonly string[] } {
+  switch (user.kind) {
+    case "node":
+      return { commonName: `system:node:${user.name}`, organizations: ["system:nodes"] };
+    case "nodes":
+      // The second word tells it from the genuine controller in audit logs.
+      return { commonName: "system:serviceaccount:kube-system:node-controller", organizations: ["talos-operator.dev"] };
+    case "addons":
+      return { commonName: "talos-operator.dev:addons", organizations: ["system:masters"] };
+  }
 }

@@ -1,0 +1,76 @@
+import type { TalosCluster, TalosClusterAddonRelease, TalosControlPlane } from "@talos-operator/api";
+import type { Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import { clusterRecordResource } from "@talos-operator/api";
+import type { ClusterRecord } from "@talos-operator/api";
+import type { ClusterValues } from "../../addons/values-template.ts";
+import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
+import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
+import type { SeenCluster } from "./decide.ts";
+
+/** The cluster of a release, with what is written down about it once something can be installed. */
+export interface ClusterOfRelease {
+  readonly seen: SeenCluster;
+  readonly facts?: ClusterFacts;
+  readonly values?: ClusterValues;
+}
+
+interface Caches {
+  readonly controlPlanes: Informer<TalosControlPlane>;
+  readonly talosClusters: Informer<TalosCluster>;
+}
+
+/** Where KubePrism listens on every Node where nothing else is configured. */
+const KUBEPRISM = { KubePrismHost: "localhost", KubePrismPort: "7445" } as const;
+
+/** Name of the TalosControlPlane that a release is for. References of the published operator have neither kind nor apiVersion. */
+export function controlPlaneOf(
+  { metadata, spec }: Pick<TalosClusterAddonRelease, "metadata" | "spec">,
+  talosClusters: Informer<TalosCluster>,
+): { readonly name: string } | { readonly message: string } {
+  const { kind = "", name = "", namespace = metadata.namespace } = spec.clusterRef;
+  if (name === "") return { message: "spec.clusterRef names no cluster." };
+  if (namespace !== metadata.namespace)
+    return { message: `spec.clusterRef leads to the namespace ${namespace ?? ""}, and a release is for a cluster of its own namespace.` };
+  if (kind !== "" && kind !== "TalosControlPlane" && kind !== "TalosCluster")
+    return { message: `spec.clusterRef names a ${kind.slice(0, 63)}; it may name a TalosControlPlane or a TalosCluster.` };
+  if (kind !== "TalosCluster") return { name };
+  const cluster = talosClusters.store.get({ namespace, name });
+  if (cluster === undefined) return { message: `TalosCluster ${name} is not there.` };
+  const { controlPlane, controlPlaneRef } = cluster.spec ?? {};
+  return { name: controlPlane === undefined ? (controlPlaneRef?.name ?? name) : name };
+}
+
+/** Reads the cluster of a release and its record. @throws KubeApiError */
+export async function clusterOf(release: TalosClusterAddonRelease, caches: Caches, client: KubeClient): Promise<ClusterOfRelease> {
+  const named = controlPlaneOf(release, caches.talosClusters);
+  if ("message" in named) return { seen: { kind: "absent", message: named.message } };
+  const { name } = named;
+  const key: ObjectKey = { namespace: release.metadata.namespace, name };
+  const controlPlane = caches.controlPlanes.store.get(key);
+  if (controlPlane === undefined) return { seen: { kind: "absent", message: `TalosControlPlane ${name} is not there.` } };
+  if (controlPlane.metadata.deletionTimestamp !== undefined) return { seen: { kind: "going", name } };
+  const record = await client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
+  const facts = record === undefined ? undefined : readRecord(record)?.facts;
+  if (facts === undefined || facts.controlPlaneUid !== controlPlane.metadata.uid)
+    return { seen: { kind: "waiting", name, message: `${name} has no ClusterRecord of its own yet.` } };
+  if (facts.bootstrapDone === undefined) return { seen: { kind: "waiting", name, message: `etcd of ${name} is not bootstrapped yet.` } };
+  return { seen: { kind: "present", name }, facts, values: valuesOf(controlPlane, facts) };
+}
+
+function valuesOf({ metadata, spec }: TalosControlPlane, facts: ClusterFacts): ClusterValues {
+  const url = URL.parse(facts.endpoint);
+  return {
+    Name: metadata.name,
+    Namespace: metadata.namespace ?? "",
+    Endpoint: facts.endpoint,
+    EndpointHost: url?.hostname.replace(/^\[|\]$/g, "") ?? "",
+    EndpointPort: url?.port === "" ? "443" : (url?.port ?? ""),
+    ...KUBEPRISM,
+    PodCIDR: facts.podCIDR.join(","),
+    ServiceCIDR: facts.serviceCIDR.join(","),
+    Domain: spec?.clusterDomain ?? "cluster.local",
+    KubernetesVersion: facts.kubernetesVersion,
+    TalosVersion: facts.talosVersion,
+    Provider: spec?.mode ?? "metal",
+  };
+}

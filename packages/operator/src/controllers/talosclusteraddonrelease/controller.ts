@@ -1,0 +1,361 @@
+import { finalizers, isConditionTrue, reconcileModeOf, talosClusterAddonReleaseResource } from "@talos-operator/api";
+import type { AddonRun, Finding, TalosClusterAddonRelease } from "@talos-operator/api";
+import type { HelmSecrets, HelmTask } from "@talos-operator/helm";
+import { addFinalizer, createController, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
+import type { Controller, Informer, ObjectKey, ReconcileResult } from "@talos-operator/kube-runtime";
+import type { Keys, WorkloadDialer } from "@talos-operator/ports";
+import { helmOptionsOf } from "../../addons/helm-options.ts";
+import { kubeconfigFor } from "../../addons/kubeconfig.ts";
+import type { AddonRunner, HelmPresence } from "../../addons/runner.ts";
+import { wishOf } from "../../addons/wish.ts";
+import type { ReleaseWish } from "../../addons/wish.ts";
+import { elapsedMs } from "../../elapsed.ts";
+import { EffectError, isEffectError } from "../../errors.ts";
+import type { Leading } from "../../leading.ts";
+import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
+import type { Telling } from "../../telling/telling.ts";
+import { openWorkloadApi } from "../../workload/workload-api.ts";
+import type { ListedRun } from "../../workers/runner.ts";
+import { commonOptions } from "../shared/controller-ports.ts";
+import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
+import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
+import { pausedCondition } from "../shared/mode.ts";
+import { namespaceTerminates } from "../shared/namespace-terminates.ts";
+import { createStatusWriter } from "../shared/status-writer.ts";
+import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
+import { clusterOf, controlPlaneOf } from "./cluster-of.ts";
+import type { ClusterOfRelease } from "./cluster-of.ts";
+import { decideRelease, taskTimeoutMs } from "./decide.ts";
+import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
+import { unreadyWorkloads } from "./health.ts";
+import type { SeenHealth } from "./health.ts";
+import { readAccess, readValues } from "./read-values.ts";
+
+const FIELD_MANAGER = "talos-operator/talosclusteraddonrelease";
+
+/** A status that could not be stored, or a race that was lost: the next pass comes so soon. Milliseconds. */
+const AGAIN_MS = 500;
+
+/** How often what a release runs is looked at: while it is not ready, and once it is. Milliseconds. */
+const UNREADY_LOOK_MS = 5_000;
+const READY_LOOK_MS = 15 * 60_000;
+
+/** Longest that one question to a cluster may take. Milliseconds. */
+const CALL_MS = 5_000;
+
+/** What the controller of releases needs. */
+export interface ReleaseControllerOptions extends ControllerPorts, Pick<TalosCaches, "controlPlanes" | "talosClusters"> {
+  readonly releases: Informer<TalosClusterAddonRelease>;
+  readonly runner: AddonRunner;
+  /** Whether there is a Helm; default: nobody can tell from here, and the worker says. */
+  readonly helm?: HelmPresence;
+  /** To the clusters' own APIs: what a release runs is looked at there. Without it nobody looks. */
+  readonly workloads?: WorkloadDialer;
+  readonly keys: Keys;
+  readonly leading: Leading;
+  readonly events: Telling;
+  readonly validate: (release: TalosClusterAddonRelease) => readonly Finding[];
+  /** Repositories by http, and OCI ones without TLS: the demo's own alone. Default: false. */
+  readonly allowPlainText?: boolean;
+}
+
+/** What a run is given. */
+interface RunInput {
+  readonly task: HelmTask;
+  readonly secrets: HelmSecrets;
+}
+
+interface Looked {
+  readonly inputs: string | undefined;
+  readonly at: number;
+  readonly health: SeenHealth;
+}
+
+/** Installs, changes and removes Helm releases by workers. One pass at a time in a process: what may run at once is counted before each begin. */
+export function createReleaseController(options: ReleaseControllerOptions): Controller {
+  const { client, clock, random, releases, runner, leading, events, keys } = options;
+  const objects = client.resource<TalosClusterAddonRelease>(talosClusterAddonReleaseResource);
+  const bundles = createBundleStore(client);
+  const statuses = createStatusWriter<TalosClusterAddonRelease>(client, talosClusterAddonReleaseResource, clock, FIELD_MANAGER, events, {
+    isMemory: true,
+  });
+  /** How what releases run was when it was last looked at, by UID. */
+  const looked = new Map<string, Looked>();
+
+  const reconcile = async (key: ObjectKey): Promise<ReconcileResult | undefined> => {
+    // Live: what an earlier pass wrote decides what this one may do, and a cache may not show it yet.
+    const release = await objects.tryGet(key);
+    const runs = await runner.list();
+    // An object that was deleted while nobody watched is told by nothing but what it left.
+    for (const { owner } of runs)
+      if (owner.name !== key.name && releases.store.get(owner) === undefined)
+        controller.enqueue({ namespace: owner.namespace, name: owner.name });
+    if (release === undefined) {
+      statuses.forget(keyText(key));
+      await tidyUp(key, runs, undefined);
+      return undefined;
+    }
+    const mode = reconcileModeOf(release.metadata);
+    if (mode !== "reconcile" && release.metadata.deletionTimestamp === undefined) {
+      const { conditions: _kept, ...fields } = release.status ?? {};
+      const paused = pausedStatus(release, [pausedCondition(mode)]);
+      return { requeueAfterMs: await statuses.write(release, { ...paused, fields: { ...fields, ...paused.fields } }) };
+    }
+    const { seen, cluster, wish } = await observe(release, runs);
+    const decision = decideRelease(seen);
+    switch (decision.act.kind) {
+      case "add-finalizer":
+        await addFinalizer(objects, release, finalizers.talosClusterAddonRelease);
+        return { requeueAfterMs: 0 };
+      case "remove-finalizer":
+        await tidyUp(key, runs, undefined);
+        await removeFinalizer(objects, release, finalizers.talosClusterAddonRelease);
+        looked.delete(release.metadata.uid ?? "");
+        tellNews(release, decision);
+        return undefined;
+      case "begin":
+      case "start": {
+        const { run } = decision.act;
+        const input = await inputOf(release, decision, run, cluster, wish);
+        if ("waits" in input) return { requeueAfterMs: (await tell(release, withWords(decision, input.waits))) ?? decision.requeueAfterMs };
+        await demandLead();
+        const again = await tell(release, decision);
+        if (again !== undefined) return { requeueAfterMs: again };
+        await start(release, run, input);
+        return { requeueAfterMs: decision.requeueAfterMs };
+      }
+      case "none": {
+        const again = await tell(release, decision);
+        if (again !== undefined) return { requeueAfterMs: again };
+        // Only once the status is stored: what the run told is known by nothing else.
+        await tidyUp(key, runs, decision.fields.run?.name);
+        return { requeueAfterMs: decision.requeueAfterMs };
+      }
+    }
+  };
+
+  const observe = async (
+    release: TalosClusterAddonRelease,
+    runs: readonly ListedRun[],
+  ): Promise<{ readonly seen: ReleaseSeen; readonly cluster: ClusterOfRelease; readonly wish: ReleaseWish | undefined }> => {
+    const { namespace, uid } = release.metadata;
+    const isGoing = release.metadata.deletionTimestamp !== undefined;
+    const cluster = await clusterOf(release, options, client);
+    const wish = isGoing ? ({ kind: "not-asked" } as const) : await wishFor(release, cluster);
+    const helm = cluster.seen.kind === "present" ? await options.helm?.() : undefined;
+    const seen: ReleaseSeen = {
+      now: clock.now(),
+      release,
+      problems: options.validate(release),
+      isTerminating: isGoing ? false : await namespaceTerminates(namespace, client),
+      cluster: cluster.seen,
+      wish,
+      unready: (release.spec.dependsOn ?? []).filter(
+        (name) => !isConditionTrue(releases.store.get({ namespace, name })?.status?.conditions, "Ready"),
+      ),
+      withoutHelm: helm?.found === false ? helm.message : undefined,
+      run: release.status?.run === undefined ? undefined : await runner.look(release.status.run.name),
+      othersRunning: runs.filter((run) => !run.hasEnded && run.owner.uid !== uid).length,
+      health: isGoing ? undefined : await healthOf(release, cluster, wish),
+    };
+    return { seen, cluster, wish: wish.kind === "there" ? wish.wish : undefined };
+  };
+
+  const wishFor = async ({ metadata, spec, status }: TalosClusterAddonRelease, { facts, values }: ClusterOfRelease): Promise<SeenWish> => {
+    if (facts === undefined || values === undefined || spec.helmSpec === undefined) return { kind: "not-asked" };
+    const read = await readValues(spec.helmSpec, values, metadata.namespace ?? "", client);
+    if (read.kind === "missing") return read;
+    const { documents, isSetSyntax } = read.value;
+    const wish = wishOf(spec, documents, facts.kubernetesVersion, status?.chart, options.allowPlainText === true);
+    return wish === undefined ? { kind: "not-asked" } : { kind: "there", wish, isSetSyntax };
+  };
+
+  /** Looks at what a settled release runs, when it is time. */
+  const healthOf = async (
+    { metadata: { uid = "", namespace }, status }: TalosClusterAddonRelease,
+    { facts }: ClusterOfRelease,
+    wish: SeenWish,
+  ): Promise<SeenHealth | undefined> => {
+    const { inputs, run, workloads = [] } = status ?? {};
+    if (facts === undefined || run !== undefined || wish.kind !== "there" || wish.wish.inputs !== inputs) return undefined;
+    const now = clock.now();
+    const before = looked.get(uid);
+    const left = before === undefined || before.inputs !== inputs ? 0 : before.health.lookAgainMs - elapsedMs(before.at, now);
+    if (before !== undefined && left > 0) return { ...before.health, lookAgainMs: left };
+    const health = await lookAt(facts, namespace, workloads);
+    looked.set(uid, { inputs, at: now, health });
+    return health;
+  };
+
+  const lookAt = async (
+    facts: ClusterFacts,
+    namespace: string | undefined,
+    workloads: Parameters<typeof unreadyWorkloads>[1],
+  ): Promise<SeenHealth> => {
+    const total = workloads.length;
+    const rest = Math.round(READY_LOOK_MS * (0.9 + 0.2 * random.fraction()));
+    const { workloads: dialer } = options;
+    if (total === 0 || dialer === undefined) return { kind: "seen", ready: total, total, waiting: [], lookAgainMs: rest };
+    try {
+      const place = {
+        addresses: () => addressesOf(facts),
+        endpoint: facts.endpoint,
+        authority: async () => usableBundle(await bundles.read({ namespace, name: facts.bundle.secretName }), facts.bundle).certs.k8s,
+      };
+      const api = await openWorkloadApi({ kind: "addons" }, place, { dialer, keys, clock });
+      try {
+        const waiting = await unreadyWorkloads(api.client, workloads, CALL_MS);
+        return { kind: "seen", ready: total - waiting.length, total, waiting, lookAgainMs: waiting.length === 0 ? rest : UNREADY_LOOK_MS };
+      } finally {
+        api.close();
+      }
+    } catch (thrown) {
+      options.log.debug({ err: thrown }, "What a release runs cannot be looked at");
+      return { kind: "unreachable", message: "The API of the cluster does not answer.", ready: undefined, lookAgainMs: UNREADY_LOOK_MS };
+    }
+  };
+
+  /** Reads what a run needs beside what it is to do. */
+  const inputOf = async (
+    release: TalosClusterAddonRelease,
+    { fields }: ReleaseDecision,
+    run: AddonRun,
+    { facts }: ClusterOfRelease,
+    wish: ReleaseWish | undefined,
+  ): Promise<RunInput | { readonly waits: string }> => {
+    const { namespace = "", uid = "" } = release.metadata;
+    const { releaseName, releaseNamespace } = fields;
+    if (facts === undefined || releaseName === undefined || releaseNamespace === undefined)
+      return { waits: "What is known of the cluster changed." };
+    const forMs = taskTimeoutMs(release);
+    try {
+      const { certs } = usableBundle(await bundles.read({ namespace, name: facts.bundle.secretName }), facts.bundle);
+      const kubeconfig = await kubeconfigFor({ endpoint: facts.endpoint, authority: certs.k8s, forMs }, keys, clock);
+      const base = {
+        release: { name: releaseName, namespace: releaseNamespace },
+        owner: uid,
+        timeoutMs: forMs,
+        endedRuns: fields.endedRuns ?? [],
+        run: run.id,
+      };
+      if (run.task === "uninstall")
+        return {
+          task: { ...base, kind: "uninstall", options: helmOptionsOf(release.spec.helmSpec?.options) },
+          secrets: { kubeconfig, values: [] },
+        };
+      // What it was begun for is not what is wanted by now: it is late one day, or found done, and the next one is begun.
+      if (wish === undefined || release.spec.helmSpec === undefined) return { waits: "What is to be installed cannot be read." };
+      const access = await readAccess(release.spec.helmSpec, namespace, client);
+      if (access.kind === "missing") return { waits: access.message };
+      const { namespaceLabels, rollback } = release.spec;
+      return {
+        task: {
+          ...base,
+          kind: "apply",
+          release: wish.release,
+          chart: wish.chart,
+          inputs: wish.inputs,
+          options: wish.options,
+          unowned: "adopt",
+          rollbackOnFailure: rollback === "lastGood",
+          ...(namespaceLabels === undefined ? {} : { namespaceLabels }),
+        },
+        secrets: { kubeconfig, values: wish.values, ...(access.value === undefined ? {} : { repository: access.value }) },
+      };
+    } catch (thrown) {
+      if (isEffectError(thrown, "KEYS_UNUSABLE")) return { waits: `Keys of the cluster: ${thrown.detail}.` };
+      throw thrown;
+    }
+  };
+
+  /** A process that stood still must not begin a run that the one after it has done with. @throws EffectError NOT_LEADING */
+  const demandLead = async (): Promise<void> => {
+    if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
+  };
+
+  const start = async (release: TalosClusterAddonRelease, run: AddonRun, { task, secrets }: RunInput): Promise<void> => {
+    const { namespace = "", name, uid = "" } = release.metadata;
+    await runner.start({ name: run.name, task, secrets, owner: { namespace, name, uid } });
+    options.log.info({ release: name, namespace, run: run.name, task: run.task }, "Started a run of Helm");
+  };
+
+  /** @returns when to come again because the status is not stored; `undefined` = it is */
+  const tell = async (release: TalosClusterAddonRelease, decision: ReleaseDecision): Promise<number | undefined> => {
+    const status = judgedStatus(release, decision.fields, { conditions: decision.conditions, hasOpenEffect: decision.isBusy });
+    const again = await statuses.write(release, status);
+    if (again === undefined) tellNews(release, decision);
+    return again;
+  };
+
+  /** Events, once what they tell is stored: a pass that is repeated tells it once. */
+  const tellNews = (release: TalosClusterAddonRelease, { news }: ReleaseDecision): void => {
+    for (const { reason, note } of news) events.tell(release, reason, reason, note);
+  };
+
+  /** Ends runs of objects of this name that the status does not name. */
+  const tidyUp = async (key: ObjectKey, runs: readonly ListedRun[], named: string | undefined): Promise<void> => {
+    const own = runs.filter(({ owner, name }) => name !== named && owner.name === key.name && owner.namespace === (key.namespace ?? ""));
+    for (const { name } of own) await runner.remove(name);
+    // What waits for its turn looks again at once.
+    if (own.length > 0)
+      for (const { metadata, status } of releases.store.list())
+        if (status?.run === undefined && !isConditionTrue(status?.conditions, "Ready") && metadata.name !== key.name)
+          controller.enqueue(metadata);
+  };
+
+  /** Releases that wait for this control plane. */
+  const releasesOf = ({ namespace, name }: ObjectKey): readonly ObjectKey[] =>
+    releases.store
+      .list(namespace)
+      .filter((release) => {
+        const named = controlPlaneOf(release, options.talosClusters);
+        return "name" in named && named.name === name;
+      })
+      .map(({ metadata }) => metadata);
+
+  const controller: Controller = createController({
+    name: "talosclusteraddonrelease",
+    ...commonOptions(options),
+    workers: 1,
+    backoff: { baseMs: AGAIN_MS, maxMs: 30_000 },
+    reconcile,
+    watches: [
+      watchOf({ informer: releases, why: "the release is the work item", predicate: (delta) => !statuses.isOwn(delta) }),
+      watchOf({
+        informer: releases,
+        why: "another release depends on it",
+        predicate: (delta) => delta.type !== "deleted",
+        map: ({ metadata }) =>
+          releases.store
+            .list(metadata.namespace)
+            .filter(({ spec, status }) => spec.dependsOn?.includes(metadata.name) === true && status?.revision === undefined)
+            .map((release) => release.metadata),
+        priority: "low",
+      }),
+      watchOf({
+        informer: options.controlPlanes,
+        why: "a release waits for the cluster that it names",
+        predicate: (delta) => delta.type !== "updated",
+        map: ({ metadata }) => releasesOf(metadata),
+        priority: "low",
+      }),
+    ],
+  });
+  return controller;
+}
+
+function withWords(decision: ReleaseDecision, words: string): ReleaseDecision {
+  const conditions = decision.conditions.map((one) =>
+    one.type === "Ready" ? { ...one, message: `${one.message} It cannot begin: ${words}` } : one,
+  );
+  const { run: _, ...fields } = decision.fields;
+  return decision.act.kind === "begin"
+    ? { ...decision, conditions, fields: { ...fields, run: undefined }, isBusy: false }
+    : { ...decision, conditions };
+}
+
+function addressesOf(facts: ClusterFacts): readonly string[] {
+  return facts.machines
+    .filter(({ role, releasedAt, address }) => role === "controlplane" && releasedAt === undefined && address !== "")
+    .map(({ address }) => address);
+}

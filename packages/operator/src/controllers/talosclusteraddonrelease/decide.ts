@@ -1,0 +1,472 @@
+import { conditionFor, finalizers, findCondition, findingsMessage, rfc3339 } from "@talos-operator/api";
+import type {
+  AddonRevision,
+  AddonRun,
+  ConditionInput,
+  EventReason,
+  Finding,
+  ReadyReason,
+  TalosClusterAddonRelease,
+  TalosClusterAddonReleaseStatus,
+} from "@talos-operator/api";
+import type { AppliedResult, HelmFailed, HelmResult, Revision } from "@talos-operator/helm";
+import { helmOptionsOf, idleHelmFields } from "../../addons/helm-options.ts";
+import { addonRunId, addonRunName } from "../../addons/runner.ts";
+import type { AddonRunState } from "../../addons/runner.ts";
+import type { ReleaseWish } from "../../addons/wish.ts";
+import { failureOf } from "./failures.ts";
+import type { Failure } from "./failures.ts";
+import type { SeenHealth } from "./health.ts";
+
+/** Workers of all addons at once. */
+export const RUNS_AT_ONCE = 2;
+
+/** Between one try and the next with the same inputs, then always the last one. Milliseconds. */
+const RETRY_MS = [15_000, 60_000, 5 * 60_000, 15 * 60_000] as const;
+
+/** What only a person or another chart changes is tried again so rarely. Milliseconds. */
+const HOPELESS_RETRY_MS = 30 * 60_000;
+
+/** How long a deletion tries to uninstall, from its first moment on. Milliseconds. */
+const REMOVAL_MS = 10 * 60_000;
+
+/** On top of Helm's own waits: to begin, to fetch a chart, and to go back. Milliseconds. */
+export const AROUND_HELM_MS = 5 * 60_000;
+
+/** On top of that: an image that is pulled, a node that is waited for. Milliseconds. */
+const BEGINS_WITHIN_MS = 5 * 60_000;
+
+/** How often a run is looked at, and what is waited for. Milliseconds. */
+const LOOK_MS = 2_000;
+const WAIT_MS = 10_000;
+
+/** How many runs are remembered: a lock that one of them left may be released. */
+const REMEMBERED_RUNS = 8;
+
+/** The cluster of a release. */
+export type SeenCluster =
+  | { readonly kind: "absent"; readonly message: string }
+  /** It is being deleted, or an object of another UID has its name by now. */
+  | { readonly kind: "going"; readonly name: string }
+  /** Nothing can be installed yet. */
+  | { readonly kind: "waiting"; readonly name: string; readonly message: string }
+  | { readonly kind: "present"; readonly name: string };
+
+/** What should be installed, and whether all that it is made of could be read. */
+export type SeenWish =
+  | { readonly kind: "not-asked" }
+  | { readonly kind: "there"; readonly wish: ReleaseWish; readonly isSetSyntax: boolean }
+  | { readonly kind: "missing"; readonly reason: ReadyReason; readonly message: string };
+
+/** Everything that one pass over a release looks at. */
+export interface ReleaseSeen {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly release: TalosClusterAddonRelease;
+  readonly problems: readonly Finding[];
+  /** Its namespace is going away. */
+  readonly isTerminating: boolean;
+  readonly cluster: SeenCluster;
+  readonly wish: SeenWish;
+  /** Releases of `spec.dependsOn` that are not Ready. */
+  readonly unready: readonly string[];
+  /** Why there is no Helm; `undefined` = there is one, or nobody can tell from here. */
+  readonly withoutHelm: string | undefined;
+  /** The run that status names; `undefined` where it names none. */
+  readonly run: AddonRunState | undefined;
+  /** Runs of other releases that are not ended. */
+  readonly othersRunning: number;
+  /** Of what the newest revision runs; `undefined` = nobody looked. */
+  readonly health: SeenHealth | undefined;
+}
+
+/** What is done, at most one thing in a pass. */
+export type ReleaseAct =
+  | { readonly kind: "none" }
+  | { readonly kind: "add-finalizer" }
+  | { readonly kind: "remove-finalizer" }
+  /** Say it in the status, then start. */
+  | { readonly kind: "begin"; readonly run: AddonRun }
+  /** Status names it, and nobody has started it, or nobody knows it any more. */
+  | { readonly kind: "start"; readonly run: AddonRun };
+
+/** Something for people, once the status is stored. */
+export interface ReleaseNews {
+  readonly reason: EventReason;
+  readonly note: string;
+}
+
+/** `status` without its conditions; `undefined` takes a field away. */
+export type ReleaseFields = {
+  readonly [K in keyof Omit<TalosClusterAddonReleaseStatus, "conditions">]?: TalosClusterAddonReleaseStatus[K] | undefined;
+};
+
+/** What a pass does and says. A run that the status does not name any more is ended by every pass. */
+export interface ReleaseDecision {
+  readonly act: ReleaseAct;
+  readonly fields: ReleaseFields;
+  readonly conditions: readonly ConditionInput[];
+  /** A run goes on, or is about to. */
+  readonly isBusy: boolean;
+  readonly news: readonly ReleaseNews[];
+  readonly requeueAfterMs?: number;
+}
+
+/** Decides about one release. Pure. */
+export function decideRelease(seen: ReleaseSeen): ReleaseDecision {
+  const { release } = seen;
+  if (release.metadata.deletionTimestamp !== undefined) return decideDeletion(seen);
+  if (release.status?.run !== undefined) return afterRun(seen, release.status.run);
+  const held = hold(seen);
+  if (held !== undefined) return held;
+  if (seen.wish.kind !== "there") return waiting(seen, "Installing", "What is to be installed is being read.", LOOK_MS);
+  return toward(seen, seen.wish.wish);
+}
+
+function hasOurFinalizer({ metadata }: TalosClusterAddonRelease): boolean {
+  return metadata.finalizers?.includes(finalizers.talosClusterAddonRelease) === true;
+}
+
+/** What stands before any installation. */
+function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
+  const { release, problems, cluster, wish } = seen;
+  const [problem] = problems;
+  if (seen.isTerminating) return waiting(seen, "NamespaceTerminating", "The namespace is going away: nothing is installed.");
+  if (problem !== undefined) return waiting(seen, problem.reason, findingsMessage(problems));
+  if (cluster.kind === "absent") return waiting(seen, "ControlPlaneNotFound", cluster.message);
+  if (cluster.kind === "going") return waiting(seen, "WaitingForCluster", `The cluster ${cluster.name} is being deleted.`);
+  if (cluster.kind === "waiting") return waiting(seen, "WaitingForCluster", cluster.message);
+  if (seen.withoutHelm !== undefined) return waiting(seen, "HelmNotFound", seen.withoutHelm, 60_000);
+  const [first] = seen.unready;
+  if (first !== undefined && release.status?.revision === undefined)
+    return waiting(seen, "WaitingForDependency", `TalosClusterAddonRelease ${first} is not Ready.`);
+  return wish.kind === "missing" ? waiting(seen, wish.reason, wish.message) : undefined;
+}
+
+/** Nothing is open: what was last installed is compared with what should be. */
+function toward(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
+  const { release, now } = seen;
+  const status: TalosClusterAddonReleaseStatus = release.status ?? {};
+  if (status.inputs === wish.inputs) return installed(seen);
+  const isSame = status.failedInputs === wish.inputs;
+  const nextAt = isSame ? Date.parse(status.nextAttemptTime ?? "") : Number.NaN;
+  // A clock that was set back must not make it wait for longer than it would have.
+  if (now < nextAt && nextAt - now <= HOPELESS_RETRY_MS) {
+    const { reason, message } = findCondition(status.conditions, "Ready") ?? {
+      reason: "Installing",
+      message: "The next try is waited for.",
+    };
+    return waiting(seen, reason as ReadyReason, message, nextAt - now);
+  }
+  if (!hasOurFinalizer(release)) return acting(seen, { kind: "add-finalizer" });
+  if (seen.othersRunning >= RUNS_AT_ONCE)
+    return waiting(seen, "Installing", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
+  return begin(seen, "apply", wish.release, wish.inputs, isSame ? (status.attempts ?? 0) : 0);
+}
+
+function begin(
+  seen: ReleaseSeen,
+  task: AddonRun["task"],
+  { name, namespace }: ReleaseWish["release"],
+  inputs: string | undefined,
+  attempts: number,
+): ReleaseDecision {
+  const { release, now } = seen;
+  const { uid = "", generation = 0 } = release.metadata;
+  const status: TalosClusterAddonReleaseStatus = release.status ?? {};
+  // The last run is part of it: the same inputs may be installed, left and come back.
+  const id = addonRunId(uid, task, `${generation}/${inputs ?? ""}/${attempts}/${status.endedRuns?.at(-1) ?? ""}`);
+  const run: AddonRun = { name: addonRunName(id), id, task, ...(inputs === undefined ? {} : { inputs }), startedAt: rfc3339(now) };
+  const message = `${task === "uninstall" ? "Uninstalling" : status.revision === undefined ? "Installing" : "Upgrading"} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
+  return {
+    act: { kind: "begin", run },
+    fields: {
+      ...fieldsOf(release),
+      run,
+      nextAttemptTime: undefined,
+      releaseName: name,
+      releaseNamespace: namespace,
+      ...(inputs === undefined || status.failedInputs === inputs ? {} : { failedInputs: undefined, attempts: undefined }),
+    },
+    conditions: conditionsOf(seen, "Installing", message),
+    isBusy: true,
+    news: [],
+    requeueAfterMs: LOOK_MS,
+  };
+}
+
+/** The newest revision is what should be. */
+function installed(seen: ReleaseSeen): ReleaseDecision {
+  const { release, health } = seen;
+  const { status } = release;
+  const words = `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}`;
+  const fields = { ...fieldsOf(release), nextAttemptTime: undefined, failedInputs: undefined, attempts: undefined };
+  const base = { act: { kind: "none" }, isBusy: false, news: [] } as const;
+  if (health === undefined) {
+    const ready = findCondition(status?.conditions, "Ready");
+    const isKnown = ready?.reason === "Installed" || ready?.reason === "WorkloadsNotReady";
+    const [reason, message] = isKnown ? [ready.reason as ReadyReason, ready.message] : (["Installed", `${words}.`] as const);
+    return { ...base, fields, conditions: conditionsOf(seen, reason, message), requeueAfterMs: health === undefined ? WAIT_MS : 0 };
+  }
+  const known = { ...fields, readyWorkloads: health.ready };
+  if (health.kind === "unreachable")
+    return {
+      ...base,
+      fields,
+      conditions: conditionsOf(seen, "ClusterNotReachable", `${words}. ${health.message}`),
+      requeueAfterMs: health.lookAgainMs,
+    };
+  const [waits] = health.waiting;
+  const others = health.waiting.length > 1 ? `, and ${health.waiting.length - 1} more` : "";
+  return {
+    ...base,
+    fields: known,
+    conditions:
+      waits === undefined
+        ? conditionsOf(seen, "Installed", `${words}.`)
+        : conditionsOf(seen, "WorkloadsNotReady", `${words}. Waiting for ${waits}${others}.`),
+    requeueAfterMs: health.lookAgainMs,
+  };
+}
+
+// --- while something runs
+
+function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
+  const state: AddonRunState = seen.run ?? { kind: "absent" };
+  if (state.kind === "ended") return ending(seen, run, state.result);
+  if (isLate(seen, run)) {
+    const why = state.kind === "waiting" ? `did not begin: ${state.why}` : "did not end in its time";
+    return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ${why}.`, mayRepeat: true });
+  }
+  // Nobody has started it, and by now nobody can: it is begun anew when it can be.
+  if (state.kind === "absent" && seen.cluster.kind !== "present") return endOfTry(seen, run, unstartable(seen.cluster));
+  const waits =
+    state.kind === "waiting" ? ` It waits: ${state.why}.` : seen.wish.kind === "missing" ? ` It cannot begin: ${seen.wish.message}` : "";
+  return {
+    act: state.kind === "absent" ? { kind: "start", run } : { kind: "none" },
+    fields: fieldsOf(seen.release),
+    conditions: conditionsOf(seen, "Installing", `Helm is at work, by the run ${run.name}.${waits}`),
+    isBusy: true,
+    news: [],
+    requeueAfterMs: LOOK_MS,
+  };
+}
+
+function unstartable(cluster: SeenCluster): Failure {
+  const message =
+    cluster.kind === "absent" || cluster.kind === "waiting" ? cluster.message : `The cluster ${cluster.name} is being deleted.`;
+  return { reason: "WaitingForCluster", message, mayRepeat: true };
+}
+
+function isLate({ now, release }: ReleaseSeen, { startedAt }: AddonRun): boolean {
+  return now >= Date.parse(startedAt) + taskTimeoutMs(release) + BEGINS_WITHIN_MS;
+}
+
+/** How long a worker may work. Milliseconds. */
+export function taskTimeoutMs({ spec }: TalosClusterAddonRelease): number {
+  const step = helmOptionsOf(spec.helmSpec?.options).timeoutMs ?? 0;
+  // Hooks before and after, the objects in between, and the way back.
+  return 3 * step + AROUND_HELM_MS;
+}
+
+function ending(seen: ReleaseSeen, run: AddonRun, result: HelmResult | undefined): ReleaseDecision {
+  if (result === undefined)
+    return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true });
+  if (result.kind === "failed") return endOfTry(seen, run, failureOf(result), result);
+  if (result.kind === "applied" && run.task === "apply") return applied(seen, run, result);
+  return endOfTry(seen, run, {
+    reason: "HelmClientFailed",
+    message: `The run ${run.name} told a result of another task.`,
+    mayRepeat: true,
+  });
+}
+
+function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): ReleaseDecision {
+  const { release, wish } = seen;
+  const { chart, revision } = result;
+  const asked = wish.kind === "there" && wish.wish.inputs === run.inputs ? wish.wish.asked : "";
+  const message = `${chart.name} ${chart.version} is deployed as revision ${revision.number}.`;
+  const { kubeVersion, appVersion } = chart;
+  return {
+    act: { kind: "none" },
+    fields: {
+      ...fieldsOf(release),
+      ...ended(release, run),
+      inputs: run.inputs,
+      failedInputs: undefined,
+      attempts: undefined,
+      nextAttemptTime: undefined,
+      revision: revision.number,
+      lastDeployed: rfc3339(revision.at),
+      chart: {
+        name: chart.name,
+        version: chart.version,
+        ...(appVersion === undefined ? {} : { appVersion }),
+        digest: chart.digest,
+        ...(kubeVersion === undefined ? {} : { kubeVersion }),
+        asked,
+      },
+      history: result.history.slice(0, 10).map(revisionField),
+      objects: result.objects.total,
+      workloads: result.objects.workloads.slice(0, 20),
+      readyWorkloads: undefined,
+      helmVersion: result.helm,
+      ...(result.adopted === true ? { isAdopted: true } : {}),
+    },
+    conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
+    isBusy: false,
+    news: result.isNew ? [{ reason: "AddonInstalled", note: message }] : [],
+    requeueAfterMs: 0,
+  };
+}
+
+function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: HelmFailed): ReleaseDecision {
+  const { release, now } = seen;
+  const isSame = release.status?.failedInputs === run.inputs;
+  const attempts = (isSame ? (release.status?.attempts ?? 0) : 0) + 1;
+  const pauseMs = failure.mayRepeat ? (RETRY_MS[Math.min(attempts, RETRY_MS.length) - 1] ?? HOPELESS_RETRY_MS) : HOPELESS_RETRY_MS;
+  const back = told?.rolledBackTo;
+  const message = `${failure.message}${back === undefined ? "" : ` Revision ${back} is deployed again.`}`;
+  const isNews = !isSame || findCondition(release.status?.conditions, "Ready")?.reason !== failure.reason;
+  const history = told?.history?.slice(0, 10).map(revisionField);
+  const deployed = told?.history?.find(({ status }) => status === "deployed");
+  return {
+    act: { kind: "none" },
+    fields: {
+      ...fieldsOf(release),
+      ...ended(release, run),
+      ...(run.inputs === undefined ? {} : { failedInputs: run.inputs }),
+      attempts,
+      nextAttemptTime: rfc3339(now + pauseMs),
+      ...(history === undefined ? {} : { history }),
+      ...(deployed === undefined ? {} : { revision: deployed.number }),
+      ...(told?.helm === undefined ? {} : { helmVersion: told.helm }),
+    },
+    conditions: conditionsOf(seen, failure.reason, message),
+    isBusy: false,
+    news: [
+      ...(isNews ? [{ reason: "AddonFailed", note: message } as const] : []),
+      ...(back === undefined ? [] : [{ reason: "AddonRolledBack", note: `Revision ${back} is deployed again.` } as const]),
+    ],
+    requeueAfterMs: pauseMs,
+  };
+}
+
+function ended({ status }: TalosClusterAddonRelease, run: AddonRun): ReleaseFields {
+  return { run: undefined, endedRuns: [...(status?.endedRuns ?? []), run.id].slice(-REMEMBERED_RUNS) };
+}
+
+function revisionField({ number, status, chartVersion, appVersion, at }: Revision): AddonRevision {
+  return { revision: number, status, chartVersion, ...(appVersion === undefined ? {} : { appVersion }), deployedAt: rfc3339(at) };
+}
+
+// --- deletion
+
+function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
+  const { release, cluster, now } = seen;
+  const status: TalosClusterAddonReleaseStatus = release.status ?? {};
+  if (!hasOurFinalizer(release)) return acting(seen, { kind: "none" });
+  const { releaseName, releaseNamespace, run } = status;
+  // Nothing was ever begun.
+  if (releaseName === undefined || releaseNamespace === undefined) return acting(seen, { kind: "remove-finalizer" });
+  const name = `${releaseNamespace}/${releaseName}`;
+  if (run?.task === "uninstall" && seen.run?.kind === "ended" && seen.run.result?.kind === "uninstalled")
+    return acting(seen, { kind: "remove-finalizer" }, [{ reason: "AddonUninstalled", note: `${name} is uninstalled.` }]);
+  // When the cluster goes, nothing is uninstalled: its machines are wiped.
+  if (cluster.kind === "absent" || cluster.kind === "going")
+    return acting(seen, { kind: "remove-finalizer" }, [
+      { reason: "AddonLeft", note: `${name} is left as it is: the cluster is gone, or going.` },
+    ]);
+  const since = Date.parse(release.metadata.deletionTimestamp ?? "");
+  if (now - since >= REMOVAL_MS)
+    return acting(seen, { kind: "remove-finalizer" }, [
+      { reason: "AddonLeft", note: `${name} is left as it is: it could not be uninstalled in ten minutes. ${lastWords(release)}`.trim() },
+    ]);
+  // What was begun is not waited for: its lock is released by the run that uninstalls.
+  if (run !== undefined && run.task !== "uninstall")
+    return {
+      ...waiting(seen, "Deleting", "What was being installed is ended first.", 0),
+      fields: { ...fieldsOf(release), ...ended(release, run), attempts: undefined, failedInputs: undefined, nextAttemptTime: undefined },
+    };
+  if (run !== undefined) return afterUninstall(seen, run);
+  const nextAt = Date.parse(status.nextAttemptTime ?? "");
+  if (now < nextAt && nextAt - now <= HOPELESS_RETRY_MS)
+    return waiting(seen, "Deleting", lastWords(release), Math.min(nextAt - now, since + REMOVAL_MS - now));
+  if (cluster.kind === "waiting") return waiting(seen, "Deleting", cluster.message);
+  if (seen.withoutHelm !== undefined) return waiting(seen, "Deleting", seen.withoutHelm);
+  if (seen.othersRunning >= RUNS_AT_ONCE)
+    return waiting(seen, "Deleting", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
+  return begin(seen, "uninstall", { name: releaseName, namespace: releaseNamespace }, undefined, status.attempts ?? 0);
+}
+
+function afterUninstall(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
+  const state: AddonRunState = seen.run ?? { kind: "absent" };
+  if (state.kind === "ended") {
+    const { result } = state;
+    const failure: Failure =
+      result?.kind === "failed"
+        ? failureOf(result)
+        : { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true };
+    const decision = endOfTry(seen, run, { ...failure, mayRepeat: true });
+    return { ...decision, conditions: conditionsOf(seen, "Deleting", failure.message) };
+  }
+  const waits = state.kind === "waiting" ? ` It waits: ${state.why}.` : "";
+  return {
+    act: state.kind === "absent" ? { kind: "start", run } : { kind: "none" },
+    fields: fieldsOf(seen.release),
+    conditions: conditionsOf(seen, "Deleting", `Uninstalling, by the run ${run.name}.${waits}`),
+    isBusy: true,
+    news: [],
+    requeueAfterMs: LOOK_MS,
+  };
+}
+
+function lastWords({ status }: TalosClusterAddonRelease): string {
+  return findCondition(status?.conditions, "Ready")?.message ?? "";
+}
+
+// --- shared
+
+function acting(seen: ReleaseSeen, act: ReleaseAct, news: readonly ReleaseNews[] = []): ReleaseDecision {
+  const ready = findCondition(seen.release.status?.conditions, "Ready");
+  const reason = (ready?.reason ?? "Installing") as ReadyReason;
+  return {
+    act,
+    fields: fieldsOf(seen.release),
+    conditions: conditionsOf(seen, reason, ready?.message ?? "It is being looked at."),
+    isBusy: false,
+    news,
+  };
+}
+
+function waiting(seen: ReleaseSeen, reason: ReadyReason, message: string, requeueAfterMs = WAIT_MS): ReleaseDecision {
+  return {
+    act: { kind: "none" },
+    fields: fieldsOf(seen.release),
+    conditions: conditionsOf(seen, reason, message),
+    isBusy: false,
+    news: [],
+    requeueAfterMs,
+  };
+}
+
+/** Ready, and what the spec asks for that has no effect. */
+function conditionsOf(seen: ReleaseSeen, reason: ReadyReason, message: string): readonly ConditionInput[] {
+  const { metadata, spec } = seen.release;
+  const { generation } = metadata;
+  const idle = spec.helmSpec === undefined ? [] : idleHelmFields(spec.helmSpec);
+  const isSetSyntax = seen.wish.kind === "there" && seen.wish.isSetSyntax;
+  const notes = [
+    ...(idle.length === 0 ? [] : [`Set and without effect: ${idle.join(", ")}.`]),
+    ...(isSetSyntax ? ["spec.helmSpec.valuesTemplate has the form a=b,c=d and is read as helm --set reads it; write YAML instead."] : []),
+  ];
+  return [
+    conditionFor("Ready", reason, message, generation),
+    ...(notes.length === 0 ? [] : [conditionFor("FieldNotSupported", "FieldNotSupported", notes.join(" "), generation)]),
+  ];
+}
+
+function fieldsOf({ status }: TalosClusterAddonRelease): ReleaseFields {
+  const { conditions: _kept, observedGeneration: _generation, ...fields } = status ?? {};
+  return fields;
+}

@@ -1,0 +1,69 @@
+import type { TalosClusterAddonReleaseStatus } from "@talos-operator/api";
+import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
+
+/** How what a release runs is. */
+export type SeenHealth =
+  | {
+      readonly kind: "seen";
+      readonly ready: number;
+      readonly total: number;
+      /** What is not ready, for people: `Deployment web/web (1 of 2 ready)`. */
+      readonly waiting: readonly string[];
+      /** When to look again. Milliseconds. */
+      readonly lookAgainMs: number;
+    }
+  | { readonly kind: "unreachable"; readonly message: string; readonly ready: undefined; readonly lookAgainMs: number };
+
+type WorkloadRef = NonNullable<TalosClusterAddonReleaseStatus["workloads"]>[number];
+
+/** What is read of an object that runs pods. */
+interface WorkloadObject {
+  readonly metadata: { readonly generation?: number };
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly availableReplicas?: number;
+    readonly readyReplicas?: number;
+    readonly desiredNumberScheduled?: number;
+    readonly updatedNumberScheduled?: number;
+    readonly numberAvailable?: number;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+const TYPES: Readonly<Record<WorkloadRef["kind"], ResourceType>> = {
+  Deployment: { group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true },
+  DaemonSet: { group: "apps", version: "v1", plural: "daemonsets", kind: "DaemonSet", namespaced: true },
+  StatefulSet: { group: "apps", version: "v1", plural: "statefulsets", kind: "StatefulSet", namespaced: true },
+  Job: { group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true },
+};
+
+/** What of the objects is not ready. @throws KubeApiError when the cluster does not answer */
+export async function unreadyWorkloads(client: KubeClient, refs: readonly WorkloadRef[], timeoutMs: number): Promise<readonly string[]> {
+  const words = await Promise.all(
+    refs.map(async (ref) => {
+      const object = await client.resource<WorkloadObject & { readonly metadata: object }>(TYPES[ref.kind]).tryGet(ref, { timeoutMs });
+      const why = whyUnready(ref.kind, object);
+      return why === undefined ? undefined : `${ref.kind} ${ref.namespace}/${ref.name} (${why})`;
+    }),
+  );
+  return words.filter((word) => word !== undefined);
+}
+
+/** Why an object is not ready, as kstatus reads it; `undefined` when it is. Pure. */
+export function whyUnready(kind: WorkloadRef["kind"], object: WorkloadObject | undefined): string | undefined {
+  if (object === undefined) return "it is not there";
+  const { metadata, spec = {}, status = {} } = object;
+  if (kind === "Job") {
+    const is = (type: string): boolean => status.conditions?.some((one) => one.type === type && one.status === "True") === true;
+    return is("Complete") ? undefined : is("Failed") ? "it failed" : "it is not complete";
+  }
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return "its last change is not taken up";
+  const wanted = kind === "DaemonSet" ? (status.desiredNumberScheduled ?? 0) : (spec.replicas ?? 1);
+  const updated = (kind === "DaemonSet" ? status.updatedNumberScheduled : status.updatedReplicas) ?? 0;
+  const there = (kind === "DaemonSet" ? status.numberAvailable : (status.availableReplicas ?? status.readyReplicas)) ?? 0;
+  if (updated < wanted) return `${updated} of ${wanted} updated`;
+  return there < wanted ? `${there} of ${wanted} ready` : undefined;
+}
