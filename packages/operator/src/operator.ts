@@ -313,7 +313,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
 
   return {
     async run(signal) {
-      const reporting = reportUnserved(client, log, { namespace: options.namespace, signal });
+      const reporting = ofAddons === undefined ? reportUnserved(client, log, { namespace: options.namespace, signal }) : undefined;
       await manager.run(signal);
       await reporting;
     },
