@@ -1,5 +1,5 @@
 /** What a worker tells in the end, as JSON of at most 4,096 bytes: it must fit into a termination message. Holds no secret. */
-export type HelmResult = AppliedResult | RolledBackResult | UninstalledResult | RenderedResult | HelmFailed;
+export type HelmResult = AppliedResult | RolledBackResult | UninstalledResult | HelmFailed;
 
 export interface AppliedResult {
   readonly kind: "applied";
@@ -28,16 +28,6 @@ export interface UninstalledResult {
   readonly kind: "uninstalled";
   /** False when there was no release of ours. */
   readonly wasThere: boolean;
-  readonly helm: string;
-}
-
-/** How many objects differ; what differs is written beside the result, for it does not fit here. */
-export interface RenderedResult {
-  readonly kind: "rendered";
-  readonly chart: ChartFacts;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
   readonly helm: string;
 }
 

@@ -4,7 +4,7 @@
  *
  * Every task may be given again after a worker died anywhere: what is done is found in the cluster, on the release itself.
  */
-export type HelmTask = ApplyTask | RollbackTask | UninstallTask | RenderTask;
+export type HelmTask = ApplyTask | RollbackTask | UninstallTask;
 
 interface TaskBase {
   readonly release: ReleaseName;
@@ -64,13 +64,6 @@ export interface UninstallTask extends TaskBase {
   readonly run: string;
 }
 
-/** What an apply would change, without changing anything. */
-export interface RenderTask extends TaskBase {
-  readonly kind: "render";
-  readonly chart: ChartRef;
-  readonly options: HelmOptions;
-}
-
 export interface ChartRef {
   /** `https://…` of a repository with an index, or `oci://…` of the folder that holds the chart. `http://` only where `allowPlainText`. */
   readonly repository: string;
@@ -90,8 +83,6 @@ export interface HelmOptions {
   readonly dependencyUpdate?: boolean;
   readonly disableHooks?: boolean;
   readonly disableOpenAPIValidation?: boolean;
-  readonly includeCRDs?: boolean;
-  readonly renderSubchartNotes?: boolean;
   readonly skipCRDs?: boolean;
   readonly takeOwnership?: boolean;
   /** Of Helm's own waits and hooks. Milliseconds. Default: 5 minutes. */
@@ -104,7 +95,6 @@ export interface HelmOptions {
   readonly maxHistory?: number;
   readonly cleanupOnFail?: boolean;
   readonly force?: boolean;
-  readonly recreate?: boolean;
   readonly resetValues?: boolean;
   readonly reuseValues?: boolean;
   readonly resetThenReuseValues?: boolean;

@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+import { delimiter } from "node:path";
+import type { HelmBinary, HelmEnd } from "../worker/deps.ts";
+
+/** What is kept of each stream. Bytes. */
+const MOST_OUTPUT = 2 ** 20;
+
+/** After this a helm that was asked to end is killed. Milliseconds. */
+const KILL_MS = 5_000;
+
+/**
+ * The genuine helm as a child process, in a process group of its own: what it starts ends with it.
+ *
+ * @param home a folder for its configuration, caches and data; nothing of the user's is read
+ * @param binary name on the PATH, or a path. Default: `helm`
+ */
+export function createHelmBinary(home: string, signal: AbortSignal, binary = "helm"): HelmBinary {
+  const env = {
+    PATH: process.env["PATH"] ?? ["/usr/local/bin", "/usr/bin", "/bin"].join(delimiter),
+    HOME: home,
+    HELM_CONFIG_HOME: `${home}/config`,
+    HELM_CACHE_HOME: `${home}/cache`,
+    HELM_DATA_HOME: `${home}/data`,
+    HELM_PLUGINS: `${home}/plugins`,
+    TMPDIR: home,
+    ...Object.fromEntries(
+      ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"].flatMap((name) =>
+        process.env[name] === undefined ? [] : [[name, process.env[name]]],
+      ),
+    ),
+  };
+  return {
+    run: (args, { timeoutMs, input }) =>
+      new Promise<HelmEnd>((resolve) => {
+        const child = spawn(binary, [...args], {
+          cwd: home,
+          env,
+          detached: true,
+          stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+        });
+        let isKilled = false;
+        const kill = (name: "SIGTERM" | "SIGKILL"): void => {
+          isKilled = true;
+          if (child.pid === undefined) return;
+          try {
+            process.kill(-child.pid, name);
+          } catch {
+            // It has ended meanwhile.
+          }
+        };
+        let hard: NodeJS.Timeout | undefined;
+        const stop = (): void => {
+          kill("SIGTERM");
+          hard ??= setTimeout(() => kill("SIGKILL"), KILL_MS);
+        };
+        const limit = setTimeout(stop, timeoutMs);
+        if (signal.aborted) stop();
+        signal.addEventListener("abort", stop, { once: true });
+        const stdout = collect(child.stdout);
+        const stderr = collect(child.stderr);
+        const end = (kind: HelmEnd["kind"], code: number): void => {
+          clearTimeout(limit);
+          clearTimeout(hard);
+          signal.removeEventListener("abort", stop);
+          resolve({ kind, code, stdout: stdout(), stderr: stderr() });
+        };
+        child.once("error", () => end("not-found", 127));
+        child.once("close", (code) => end(isKilled ? "killed" : "exited", code ?? 1));
+        child.stdin?.on("error", () => undefined);
+        child.stdin?.end(input);
+      }),
+  };
+}
+
+function collect(stream: NodeJS.ReadableStream | null): () => string {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream?.on("data", (chunk: Buffer) => {
+    if (bytes < MOST_OUTPUT) chunks.push(chunk);
+    bytes += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString("utf8");
+}

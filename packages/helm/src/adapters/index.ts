@@ -1,0 +1,2 @@
+export { createHelmBinary } from "./helm-binary.ts";
+export { createScratch } from "./scratch.ts";

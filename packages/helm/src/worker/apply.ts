@@ -1,0 +1,101 @@
+import type { AppliedResult, HelmFailed, Revision } from "../task/result.ts";
+import type { ApplyTask } from "../task/task.ts";
+import { fetchChart } from "./fetch-chart.ts";
+import { WorkerFault } from "./fault.ts";
+import { flagsFor } from "./flags.ts";
+import { historyOf, objectsOf } from "./history.ts";
+import type { Job } from "./job.ts";
+import { labelNamespace } from "./label-namespace.ts";
+import { demandOwned, releaseLock } from "./ownership.ts";
+import { releaseLabels, storedRevisions } from "./releases.ts";
+
+/** Installs or upgrades, unless the newest revision came of these inputs. @throws WorkerFault */
+export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | HelmFailed> {
+  const { release, owner, inputs, run, options } = task;
+  const version = await job.version();
+  const before = await releaseLock(job, await storedRevisions(job.client, release), release, task.endedRuns);
+  const [newest] = before;
+  demandOwned(before, task);
+  const isAdopted = newest !== undefined && newest.owner === undefined;
+  const chart = await fetchChart(job, task.chart);
+  const isDone = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs;
+  if (isAdopted) await demandSameChart(job, task, chart.facts.name);
+  if (!isDone) {
+    if (task.namespaceLabels !== undefined) await labelNamespace(job, release.namespace, task.namespaceLabels);
+    const values = job.secrets.values.map((text, index) => `--values=${job.deps.scratch.write(`values-${index}.yaml`, text)}`);
+    const labels = Object.entries({ [releaseLabels.owner]: owner, [releaseLabels.inputs]: inputs, [releaseLabels.run]: run });
+    const end = await job.run([
+      "upgrade",
+      release.name,
+      chart.path,
+      "--install",
+      `--namespace=${release.namespace}`,
+      `--kubeconfig=${job.kubeconfig}`,
+      `--labels=${labels.map(([key, value]) => `${key}=${value}`).join(",")}`,
+      ...flagsFor("upgrade", options, version.major),
+      ...values,
+    ]);
+    if (end.kind !== "exited" || end.code !== 0)
+      return await afterFailure(job, task, job.faultOf(end, "cluster"), chart.facts, version.text);
+  }
+  const stored = await storedRevisions(job.client, release);
+  const history = await historyOf(job, release, stored);
+  const [revision] = history;
+  if (revision === undefined)
+    throw new WorkerFault("failed", "Helm says that it is installed, and knows no revision of it.", true, { chart: chart.facts });
+  return {
+    kind: "applied",
+    revision,
+    chart: chart.facts,
+    isNew: !isDone,
+    ...(isAdopted ? { adopted: true } : {}),
+    history,
+    objects: await objectsOf(job, release),
+    helm: version.text,
+  };
+}
+
+/** A release of nobody's is taken over when it came of a chart of the same name. */
+async function demandSameChart(job: Job, { release }: ApplyTask, name: string): Promise<void> {
+  const { stdout } = await job.cluster(["get", "metadata", release.name, `--namespace=${release.namespace}`, "--output=json"]);
+  const told = (JSON.parse(stdout) as { readonly chart?: string }).chart ?? "";
+  if (told !== name)
+    throw new WorkerFault(
+      "release-not-ours",
+      `A Helm release ${release.name} is there already, of the chart ${told.slice(0, 100)}.`,
+      false,
+    );
+}
+
+/** What Helm has by now, and the way back where it was asked for. */
+async function afterFailure(
+  job: Job,
+  task: ApplyTask,
+  fault: WorkerFault,
+  chart: AppliedResult["chart"],
+  helm: string,
+): Promise<HelmFailed> {
+  const { release } = task;
+  const failed = { kind: "failed", reason: fault.reason, message: fault.message, mayRepeat: fault.mayRepeat, chart, helm } as const;
+  let history: readonly Revision[];
+  try {
+    const stored = await storedRevisions(job.client, release);
+    history = await historyOf(job, release, stored);
+    const good = stored.find(({ status }) => status === "deployed" || status === "superseded");
+    const isBroken = stored[0] !== undefined && stored[0].status !== "deployed";
+    if (!task.rollbackOnFailure || good === undefined || !isBroken) return { ...failed, history };
+    const { major } = await job.version();
+    await job.cluster([
+      "rollback",
+      release.name,
+      String(good.number),
+      `--namespace=${release.namespace}`,
+      ...flagsFor("rollback", task.options, major),
+    ]);
+    return { ...failed, history: await historyOf(job, release, await storedRevisions(job.client, release)), rolledBackTo: good.number };
+  } catch (thrown) {
+    // The first failure is the one that people have to know.
+    if (thrown instanceof WorkerFault) return { ...failed, message: `${fault.message} The way back failed as well: ${thrown.message}` };
+    return failed;
+  }
+}

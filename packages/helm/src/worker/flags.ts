@@ -1,0 +1,55 @@
+import type { HelmOptions } from "../task/task.ts";
+
+/** A version of Helm, as far as flags differ. */
+export type HelmMajor = 3 | 4;
+
+/** A switch and its flag. `undefined` = this Helm has none, and does what the switch asks anyway or cannot. */
+interface Flag {
+  readonly option: keyof HelmOptions;
+  readonly on: readonly ("upgrade" | "rollback" | "uninstall")[];
+  readonly flag: Readonly<Record<HelmMajor, string>>;
+  /** Given as `flag=value`. */
+  readonly value?: (options: HelmOptions) => string;
+}
+
+const same = (flag: string): Readonly<Record<HelmMajor, string>> => ({ 3: flag, 4: flag });
+
+/** Every switch of a task that Helm takes, in both versions. */
+const FLAGS: readonly Flag[] = [
+  { option: "atomic", on: ["upgrade"], flag: { 3: "--atomic", 4: "--rollback-on-failure" } },
+  { option: "dependencyUpdate", on: ["upgrade"], flag: same("--dependency-update") },
+  { option: "disableHooks", on: ["upgrade", "rollback", "uninstall"], flag: same("--no-hooks") },
+  { option: "disableOpenAPIValidation", on: ["upgrade"], flag: same("--disable-openapi-validation") },
+  { option: "skipCRDs", on: ["upgrade"], flag: same("--skip-crds") },
+  { option: "takeOwnership", on: ["upgrade"], flag: same("--take-ownership") },
+  { option: "wait", on: ["upgrade", "rollback", "uninstall"], flag: same("--wait") },
+  { option: "waitForJobs", on: ["upgrade", "rollback"], flag: same("--wait-for-jobs") },
+  { option: "createNamespace", on: ["upgrade"], flag: same("--create-namespace") },
+  { option: "cleanupOnFail", on: ["upgrade", "rollback"], flag: same("--cleanup-on-fail") },
+  // Replacing and applying by the server exclude each other.
+  { option: "force", on: ["upgrade", "rollback"], flag: { 3: "--force", 4: "--force-replace --server-side=false" } },
+  { option: "resetValues", on: ["upgrade"], flag: same("--reset-values") },
+  { option: "reuseValues", on: ["upgrade"], flag: same("--reuse-values") },
+  { option: "resetThenReuseValues", on: ["upgrade"], flag: same("--reset-then-reuse-values") },
+  { option: "keepHistory", on: ["uninstall"], flag: same("--keep-history") },
+  {
+    option: "timeoutMs",
+    on: ["upgrade", "rollback", "uninstall"],
+    flag: same("--timeout"),
+    value: ({ timeoutMs = 0 }) => `${Math.max(1, Math.ceil(timeoutMs / 1_000))}s`,
+  },
+  { option: "maxHistory", on: ["upgrade", "rollback"], flag: same("--history-max"), value: ({ maxHistory = 10 }) => String(maxHistory) },
+  {
+    option: "uninstallDescription",
+    on: ["uninstall"],
+    flag: same("--description"),
+    value: ({ uninstallDescription = "" }) => uninstallDescription,
+  },
+];
+
+/** Flags of a command for these switches. */
+export function flagsFor(command: "upgrade" | "rollback" | "uninstall", options: HelmOptions, major: HelmMajor): readonly string[] {
+  return FLAGS.filter(({ on, option }) => on.includes(command) && options[option] !== undefined && options[option] !== false).flatMap(
+    ({ flag, value }) => (value === undefined ? flag[major].split(" ") : [`${flag[major]}=${value(options)}`]),
+  );
+}
