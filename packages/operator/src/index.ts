@@ -1,6 +1,6 @@
 export { createOperator } from "./operator.ts";
 export type { Operator, OperatorHealth } from "./operator.ts";
-export type { BackupDependencies, LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
+export type { AddonDependencies, BackupDependencies, LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
 export { createJobRunner } from "./backups/job-runner.ts";
 export type { JobRunnerOptions } from "./backups/job-runner.ts";
 export { readResult } from "./backups/job.ts";
