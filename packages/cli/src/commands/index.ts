@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command.ts";
+import { addonWorkerCommand } from "./addon-worker.ts";
 import { apiserverCommand } from "./apiserver.ts";
 import { backupGetCommand } from "./backup-get.ts";
 import { backupInspectCommand } from "./backup-inspect.ts";
@@ -34,6 +35,7 @@ export const commands: readonly CommandSpec[] = [
   backupGetCommand,
   backupListCommand,
   backupWorkerCommand,
+  addonWorkerCommand,
   secretsGenerateCommand,
   secretsFromConfigCommand,
   configGenerateCommand,
