@@ -3,6 +3,7 @@ export { annotations, finalizers, labels, reconcileModeOf, unknownReconcileMode 
 export type { ReconcileMode } from "./keys.ts";
 export {
   MAX_NAME_LENGTH,
+  addonReleaseName,
   appliedTemplateSecretName,
   bundleSecretName,
   derivedName,
@@ -124,6 +125,7 @@ export type { EventEntry, EventReason, MachineEventReason } from "./reasons/even
 export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";
 export { isAgeRecipient } from "./validation/age-recipient.ts";
+export { validateClusterAddonSpec } from "./validation/cluster-addon.ts";
 export { validateBackupScheduleSpec, validateBackupSpec, validateBackupStorage, validateEtcdBackupSpec } from "./validation/backups.ts";
 export type { BackupOptions } from "./validation/backups.ts";
 export { byteSize } from "./validation/byte-size.ts";

@@ -61,6 +61,10 @@ export const annotations = {
   addonsFrom: `${OPERATOR_GROUP}/addons-from`,
   /** Value: the UID of the TalosClusterAddon that made a TalosClusterAddonRelease. Set by the operator. */
   addonUid: `${OPERATOR_GROUP}/addon-uid`,
+  /** Value: `published`. On a TalosClusterAddonRelease that the operator that published these kinds made: its addon keeps it although its selector is empty. Set by the operator. */
+  addonAdopted: `${OPERATOR_GROUP}/addon-adopted`,
+  /** Value: `true`. On a TalosClusterAddonRelease whose cluster its addon does not select any more: it stays as it is. Set and taken away by the operator. */
+  addonNotSelected: `${OPERATOR_GROUP}/addon-not-selected`,
   /** Value: the number of a revision. On a TalosClusterAddonRelease: goes back to it, once; an edit ends it. */
   rollbackTo: `${OPERATOR_GROUP}/rollback-to`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */

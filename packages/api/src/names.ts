@@ -46,6 +46,11 @@ export function appliedTemplateSecretName(owner: string, role: "controlplane" | 
   return derivedName(owner, `${role}-applied-${hash}`);
 }
 
+/** Name of the TalosClusterAddonRelease of an addon on a cluster, as published, in the namespace of the TalosControlPlane. */
+export function addonReleaseName(controlPlane: string, addon: string): string {
+  return derivedName(`${controlPlane}-${addon}`, "addonrelease");
+}
+
 /** `<owner>-<suffix>`, cut to 253 characters with a hash when longer: deterministic, and no collision by cutting. */
 export function derivedName(owner: string, suffix: string): string {
   const whole = `${owner}-${suffix}`;

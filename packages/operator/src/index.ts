@@ -1,6 +1,6 @@
 export { createOperator } from "./operator.ts";
 export type { Operator, OperatorHealth } from "./operator.ts";
-export type { BackupDependencies, LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
+export type { AddonDependencies, BackupDependencies, LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
 export { createAddonJobRunner } from "./addons/job-runner.ts";
 export type { AddonJobRunnerOptions } from "./addons/job-runner.ts";
 export { addonWorkers } from "./addons/workers.ts";

@@ -1,6 +1,8 @@
 import {
   canonicalAddress,
   kubernetesClusterResource,
+  talosClusterAddonReleaseResource,
+  talosClusterAddonResource,
   talosClusterResource,
   talosControlPlaneResource,
   etcdBackupResource,
@@ -8,11 +10,14 @@ import {
   talosEtcdBackupScheduleResource,
   talosMachineResource,
   talosWorkerResource,
+  validateClusterAddonSpec,
   vitistackMachineResource,
 } from "@talos-operator/api";
 import type {
   KubernetesCluster,
   TalosCluster,
+  TalosClusterAddon,
+  TalosClusterAddonRelease,
   TalosControlPlane,
   EtcdBackup,
   TalosEtcdBackup,
@@ -35,6 +40,7 @@ import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrol
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
 import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
 import { clusterOfSchedule, createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
+import { addonIndexers, createAddonController, namespaceType } from "./controllers/talosclusteraddon/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
 import { createLatest } from "./controllers/shared/latest.ts";
@@ -69,7 +75,7 @@ export type OperatorHealth = ManagerHealth;
  */
 const WATCH_TIMEOUT_S = 600;
 
-/** The operator: caches, leader election, six controllers, and those of backups where they are asked for. */
+/** The operator: caches, leader election, six controllers, and those of backups and of addons where they are asked for. */
 export interface Operator {
   /** Works until `signal` aborts; resolves when the last pass has ended and the lease is released. Call it once. */
   run(signal: AbortSignal): Promise<void>;
@@ -137,6 +143,15 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource, scope);
   const etcdBackups: Informer<EtcdBackup> | undefined =
     dependencies.backups === undefined ? undefined : informers.informer<EtcdBackup>(etcdBackupResource, scope);
+  const { addons: ofAddons } = dependencies;
+  const addons: Informer<TalosClusterAddon> | undefined =
+    ofAddons === undefined
+      ? undefined
+      : informers.informer<TalosClusterAddon>(talosClusterAddonResource, { ...scope, indexers: addonIndexers });
+  const addonReleases: Informer<TalosClusterAddonRelease> | undefined =
+    ofAddons === undefined ? undefined : informers.informer<TalosClusterAddonRelease>(talosClusterAddonReleaseResource, scope);
+  // Where one namespace is watched, no other one can grant it anything.
+  const namespaces = ofAddons === undefined || options.namespace !== undefined ? {} : { namespaces: informers.informer(namespaceType) };
   const defaults = clusterDefaults({ ...options.clusterDefaults, allowLoopback: options.allowLoopbackMachines === true });
   const resync = options.resyncMs ?? 30_000;
   const results =
@@ -235,6 +250,19 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
             createScheduleController({ ...shared, schedules, backups, events, limits, ...figured }),
             createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits }),
           ];
+    const addonControllers =
+      addons === undefined || addonReleases === undefined
+        ? []
+        : [
+            createAddonController({
+              ...shared,
+              ...namespaces,
+              addons,
+              releases: addonReleases,
+              events,
+              problemsOf: ({ spec }) => validateClusterAddonSpec(spec),
+            }),
+          ];
     current = brain;
     const endFigures = figures?.showObjects(() => ({
       KubernetesCluster: clusters.store.list(),
@@ -249,7 +277,16 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       scheduled: schedules?.store.list().flatMap((schedule) => clusterOfSchedule(schedule, talosClusters) ?? []) ?? [],
     }));
     return {
-      controllers: [brain.controller, composer, pools, reporter, compositions, createMachineIdentityController(composed), ...ofBackups],
+      controllers: [
+        brain.controller,
+        composer,
+        pools,
+        reporter,
+        compositions,
+        createMachineIdentityController(composed),
+        ...ofBackups,
+        ...addonControllers,
+      ],
       close: () => {
         endFigures?.();
         endBackupFigures?.();
@@ -276,7 +313,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
 
   return {
     async run(signal) {
-      const reporting = reportUnserved(client, log, { namespace: options.namespace, signal });
+      const reporting = ofAddons === undefined ? reportUnserved(client, log, { namespace: options.namespace, signal }) : undefined;
       await manager.run(signal);
       await reporting;
     },

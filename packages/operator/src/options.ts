@@ -12,6 +12,7 @@ import type {
   Tracer,
   WorkloadDialer,
 } from "@talos-operator/ports";
+import type { AddonRunner } from "./addons/runner.ts";
 import type { BackupRunner } from "./backups/runner.ts";
 import type { ClusterDefaultOptions } from "./controllers/kubernetescluster/defaults.ts";
 import type { Rule } from "./controllers/taloscontrolplane/model.ts";
@@ -33,6 +34,8 @@ export interface OperatorDependencies {
   readonly log: Logger;
   /** Backups of etcd; without it their controllers are not started. */
   readonly backups?: BackupDependencies;
+  /** Addons of clusters; without it their controllers are not started. */
+  readonly addons?: AddonDependencies;
   /** Where figures go; without it none are kept. */
   readonly metrics?: MetricsRegistry;
   /** Where spans of passes and effects go; without it nowhere. */
@@ -50,6 +53,12 @@ export interface BackupDependencies {
   readonly insecureHosts?: readonly string[];
   /** `--backup-directory`, where workers find it: `backupStorage.directory` is below it. Default: none, and such a store is refused. */
   readonly backupDirectory?: string;
+}
+
+/** What addons need beside the rest. */
+export interface AddonDependencies {
+  /** Starts workers. Default: none, and TalosClusterAddonReleases stay as they are. */
+  readonly runner?: AddonRunner;
 }
 
 /** Settings; all have defaults that fit a Kubernetes cluster. */

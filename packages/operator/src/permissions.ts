@@ -1,6 +1,6 @@
 /** What rights are grouped by: a feature that is switched off takes its rights along. */
 export type PermissionFeature =
-  "clusters" | "compositions" | "backups" | "secrets" | "events" | "wipe-guard" | "neighbours" | "leader-election";
+  "clusters" | "compositions" | "backups" | "addons" | "secrets" | "events" | "wipe-guard" | "neighbours" | "leader-election";
 
 /** One rule of RBAC, and why the operator needs it. */
 export interface Permission {
@@ -162,6 +162,41 @@ export const permissions: readonly Permission[] = [
     verbs: ["update"],
   },
   {
+    feature: "addons",
+    why: "addons are people's, and only finalizers are written",
+    group: talos,
+    resources: ["talosclusteraddons"],
+    verbs: ["get", "list", "patch", "watch"],
+  },
+  {
+    feature: "addons",
+    why: "an addon makes a release for every cluster that it selects, and takes it back",
+    group: talos,
+    resources: ["talosclusteraddonreleases"],
+    verbs: ["create", "delete", "get", "list", "patch", "watch"],
+  },
+  {
+    feature: "addons",
+    why: "what is installed is told in the status",
+    group: talos,
+    resources: ["talosclusteraddons/status"],
+    verbs: ["patch"],
+  },
+  {
+    feature: "addons",
+    why: "what an addon makes holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for",
+    group: talos,
+    resources: ["talosclusteraddons/finalizers"],
+    verbs: ["update"],
+  },
+  {
+    feature: "addons",
+    why: "a Namespace says which other ones may install addons into its clusters",
+    group: "",
+    resources: ["namespaces"],
+    verbs: ["get", "list", "watch"],
+  },
+  {
     feature: "secrets",
     why: "the secrets bundle, kubeconfig and talosconfig of clusters, by name; never listed or watched",
     group: "",
@@ -200,7 +235,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "neighbours",
-    why: "objects of published kinds that are not served are counted once, when a process starts, and named in its log",
+    why: "objects of published kinds are counted once, when a process starts that does not serve them, and named in its log",
     group: talos,
     resources: ["talosclusteraddonreleases", "talosclusteraddons"],
     verbs: ["list"],

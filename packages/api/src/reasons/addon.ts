@@ -142,6 +142,18 @@ export const addonReasons = {
     when: "The selector cannot be understood.",
     next: "Correct spec.clusterSelector.",
   },
+  DependencyCycle: {
+    status: "False",
+    release: "person",
+    when: "spec.dependsOn leads back to the addon itself: none of them would ever be installed. What is installed stays.",
+    next: "Take one of them out of spec.dependsOn.",
+  },
+  ReferencesNotShared: {
+    status: "False",
+    release: "person",
+    when: "A selected cluster is in another namespace, and helmSpec names Secrets or ConfigMaps. They are never read across namespaces: nothing is installed there.",
+    next: "Leave credentials, caSecret and valuesFrom out, or make the addon in the namespace of the cluster.",
+  },
   CreateOrUpdateReleaseFailed: {
     status: "False",
     release: "itself",
@@ -160,6 +172,21 @@ export const noLongerSelected = {
       release: "none",
       when: "The labels or the selector were changed.",
       next: "Delete the TalosClusterAddonRelease to uninstall it.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** A Helm release that is asked for more than once. */
+export const releaseDisputed = {
+  meaning:
+    "Another addon, or a TalosClusterAddonRelease made by hand, asks for the same Helm release on the same cluster; the message names it. Who came first has it; Ready of the other says ReleaseNotOurs.",
+  kinds: ["TalosClusterAddon"],
+  reasons: {
+    WantedTwice: {
+      status: "True",
+      release: "none",
+      when: "Name and namespace of the release are the same on one cluster.",
+      next: "Give one of them another helmSpec.releaseName, or take the cluster out of its selector.",
     },
   },
 } as const satisfies ConditionEntry;

@@ -1,6 +1,6 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import { addressResolved, identityUnique } from "./address.ts";
-import { noLongerSelected } from "./addon.ts";
+import { noLongerSelected, releaseDisputed } from "./addon.ts";
 import { failed, insecureObjectStorage, keysNotBackedUp, proved } from "./backup.ts";
 import { filesGenerated, machinesCreated, topologyValid } from "./composition.ts";
 import type { ConditionEntry, Release } from "./entry.ts";
@@ -68,6 +68,7 @@ export const conditionCatalogue = {
   KeysNotBackedUp: keysNotBackedUp,
   InsecureObjectStorage: insecureObjectStorage,
   NoLongerSelected: noLongerSelected,
+  ReleaseDisputed: releaseDisputed,
 } as const satisfies Record<string, ConditionEntry>;
 
 /** A condition type of the catalogue. */

@@ -11,3 +11,5 @@ export { corpusCrds, corpusScope } from "./corpus-crds.ts";
 export { publishedCrds } from "./adapters/published-crds.ts";
 export { assertBackupRule, backupRuleCases } from "./backup-rules.ts";
 export type { BackupRuleCase } from "./backup-rules.ts";
+export { startRealApiServer } from "./real-api-server.ts";
+export type { RealApiServer } from "./real-api-server.ts";

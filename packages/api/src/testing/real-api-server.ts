@@ -12,6 +12,8 @@ const scripts = join(import.meta.dirname, "../../../../hack/tools");
 /** A genuine kube-apiserver with its own etcd on loopback, for one test file. */
 export interface RealApiServer {
   readonly transport: KubeTransport;
+  /** Text of a kubeconfig of an administrator, which needs no file. */
+  readonly kubeconfig: string;
   /** Runs the genuine kubectl and returns its stdout; rejects when it exits non-zero, its stderr in the error. */
   kubectl(...args: readonly string[]): Promise<string>;
   /** Stops both processes and deletes their data. */
@@ -36,7 +38,16 @@ export async function startRealApiServer(tools: string): Promise<RealApiServer> 
     cert: readFileSync(join(folder, "pki/admin.crt")),
     key: readFileSync(join(folder, "pki/admin.key")),
   });
+  const pem = (name: string): string => readFileSync(join(folder, "pki", name)).toString("base64");
   return {
+    kubeconfig: JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "c",
+      contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+      clusters: [{ name: "c", cluster: { server: url, "certificate-authority-data": pem("ca.crt") } }],
+      users: [{ name: "u", user: { "client-certificate-data": pem("admin.crt"), "client-key-data": pem("admin.key") } }],
+    }),
     transport: {
       send: (wanted) => sendHttps(agent, url, wanted),
       watch: () => Promise.reject(new Error("this transport does not watch")),

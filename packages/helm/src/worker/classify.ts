@@ -85,6 +85,12 @@ const ROWS: readonly Row[] = [
 /** The same of the ways to a repository. */
 const REPOSITORY_ROWS: readonly Row[] = [
   {
+    words: /connection refused|connection reset|no such host|i\/o timeout|Client\.Timeout|network is unreachable|no route to host|: EOF|50[0-9] /,
+    reason: "repository-unreachable",
+    mayRepeat: true,
+    what: "The repository does not answer",
+  },
+  {
     words:
       /chart "[^"]*" (version "[^"]*" )?not found|no chart (name|version) found|improper constraint|: not found$|manifest unknown|NAME_UNKNOWN|could not locate a version|failed to fetch .*404/im,
     reason: "chart-not-found",

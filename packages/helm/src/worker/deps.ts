@@ -6,7 +6,7 @@ export interface WorkerDeps {
   readonly helm: HelmBinary;
   readonly scratch: Scratch;
   /** Opens the API of the cluster that a kubeconfig leads to. */
-  readonly open: (kubeconfig: string) => { readonly client: KubeClient; close(): void };
+  readonly open: (kubeconfig: string) => Promise<{ readonly client: KubeClient; close(): void }>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }

@@ -15,7 +15,7 @@ export async function runTask(task: HelmTask, secrets: HelmSecrets, deps: Worker
   try {
     const problem = problemOf(task);
     if (problem !== undefined) throw new WorkerFault("bad-task", problem, false);
-    const { client, close } = deps.open(secrets.kubeconfig);
+    const { client, close } = await deps.open(secrets.kubeconfig);
     try {
       return fitting(await carryOut(task, new Job(deps, secrets, client, task.timeoutMs)));
     } finally {

@@ -278,7 +278,7 @@ export const proofs: readonly Mutant[] = [
     edits: [
       {
         file: "operator/src/controllers/taloscluster/controller.ts",
-        find: "if (!(await isStillThere(cluster))) return;",
+        find: 'if (!(await isStillThere(cluster))) return "done";',
         replace: "void isStillThere;",
       },
     ],

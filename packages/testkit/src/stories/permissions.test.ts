@@ -2,14 +2,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
 import {
+  annotations,
   companionCrds,
   crds,
   etcdBackupResource,
   finalizers,
+  talosClusterAddonReleaseResource,
+  talosClusterAddonResource,
   talosEtcdBackupResource,
   talosEtcdBackupScheduleResource,
 } from "@talos-operator/api";
-import type { EtcdBackup, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type { EtcdBackup, TalosCluster, TalosClusterAddon, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { leaseType } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
@@ -194,6 +197,50 @@ describe("the rights of the operator", () => {
       for (const [key, access] of world.accesses) used.set(key, access);
     });
   });
+
+  it("are enough to have addons on the clusters that they select, here and in a namespace that grants it", () =>
+    tellAndNote({ kube: withoutStreamedLists, machines: [], addons: () => ({}) }, async (world) => {
+      const namespaces = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
+      const selected = { labels: { env: "production" }, annotations: { [annotations.reconcileMode]: "disable" } };
+      await world.client.resource(namespaces).create({
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: { name: "tenant", annotations: { [annotations.addonsFrom]: "default" } },
+      });
+      for (const namespace of ["default", "tenant"])
+        await world.client.resource(kinds.controlPlane).create({
+          apiVersion: "talos.alperen.cloud/v1alpha1",
+          kind: "TalosControlPlane",
+          metadata: { namespace, name: "demo", ...selected },
+          spec: { version: "v1.13.9", kubeVersion: "v1.36.3", mode: "metal", metalSpec: { machines: [{ address: "10.5.0.1" }] } },
+        } as KubeObject);
+      await world.start();
+      const addons = world.client.resource<TalosClusterAddon>(talosClusterAddonResource);
+      const releases = world.client.resource(talosClusterAddonReleaseResource);
+      const untilReleases = (count: number): Promise<void> =>
+        world.until(`${count} releases`, async () => (await releases.list()).items.length === count, 60);
+      await addons.create({
+        apiVersion: "talos.alperen.cloud/v1alpha1",
+        kind: "TalosClusterAddon",
+        metadata: { namespace: "default", name: "cni" },
+        spec: {
+          clusterSelector: { matchLabels: { env: "production" } },
+          helmSpec: { chartName: "cilium", repoURL: "https://helm.cilium.io" },
+          onDeselect: "uninstall",
+        },
+      });
+      await untilReleases(2);
+      const later = (value: object) => addons.patch({ namespace: "default", name: "cni" }, { type: "merge", value: { spec: value } });
+      await later({ helmSpec: { version: "1.18.2" } });
+      await world.time.advance(10_000);
+      await world.client
+        .resource(namespaces)
+        .patch({ name: "tenant" }, { type: "merge", value: { metadata: { annotations: { [annotations.addonsFrom]: null } } } });
+      await untilReleases(1);
+      await addons.delete({ namespace: "default", name: "cni" });
+      await untilReleases(0);
+      await world.until("gone", async () => (await world.get(talosClusterAddonResource, "cni")) === undefined, 60);
+    }));
 
   after(() => {
     const wanted = new Set([...used.values()].flatMap(rightsFor));

@@ -7,7 +7,7 @@ import type { KubeClient, KubeObject, MetricsRegistry, ResourceType } from "@tal
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
+import type { AddonDependencies, BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
 import type { Clock, FileTree, Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
@@ -73,6 +73,8 @@ export interface StoryOptions {
   readonly metrics?: MetricsRegistry;
   /** How backups are taken, with the operator's own client. Default: not at all. */
   readonly backups?: (client: KubeClient) => BackupDependencies;
+  /** How addons are installed, with the operator's own client. Default: not at all. */
+  readonly addons?: (client: KubeClient) => AddonDependencies;
   /** Kinds that are installed. Default: ours. */
   readonly crds?: readonly CustomResourceDefinition[];
 }
@@ -249,6 +251,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
         ...(options.files === undefined ? {} : { files: options.files }),
         ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
         ...(options.backups === undefined ? {} : { backups: options.backups(createKubeClient(own)) }),
+        ...(options.addons === undefined ? {} : { addons: options.addons(createKubeClient(own)) }),
         names: { resolve: async (name) => options.names?.get(name) ?? [] },
         clock,
         timers: mortalTimers(time.timers, life),
