@@ -81,7 +81,7 @@ export const labels = {
   pool: `${OPERATOR_GROUP}/pool`,
   /** What a Secret holds: `bundle`, `kubeconfig`, `talosconfig` or `applied-template`. */
   secretKind: `${OPERATOR_GROUP}/secret`,
-  /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had; `backup` on the Jobs of backups and their pods. */
+  /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had; `backup` and `addon` on the Jobs of workers, their pods and Secrets. */
   component: `${OPERATOR_GROUP}/component`,
   /** Name of the TalosEtcdBackupSchedule that made a TalosEtcdBackup, as published; a name of more than 63 characters is cut by `labelValueFor`. */
   backupSchedule: `${TALOS_GROUP}/etcd-backup-schedule`,
@@ -91,6 +91,10 @@ export const labels = {
   backupUid: `${OPERATOR_GROUP}/backup-uid`,
   /** What a backup Job does: `take`, `prove` or `remove`. */
   backupTask: `${OPERATOR_GROUP}/backup-task`,
+  /** What a Job, its pod and its Secret are for: the UID of the TalosClusterAddonRelease. */
+  addonUid: `${OPERATOR_GROUP}/addon-release-uid`,
+  /** What a Job of an addon does: `apply`, `rollback`, `uninstall` or `render`. */
+  addonTask: `${OPERATOR_GROUP}/addon-task`,
   /** `state` on the state Secrets of the operator that published these kinds. */
   publishedType: `${TALOS_GROUP}/type`,
 } as const;

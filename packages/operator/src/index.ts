@@ -1,12 +1,20 @@
 export { createOperator } from "./operator.ts";
 export type { Operator, OperatorHealth } from "./operator.ts";
 export type { AddonDependencies, BackupDependencies, LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
-export { createJobRunner } from "./backups/job-runner.ts";
-export type { JobRunnerOptions } from "./backups/job-runner.ts";
-export { readResult } from "./backups/job.ts";
-export type { JobSettings } from "./backups/job.ts";
-export { BEGINS_WITHIN_MS, runId, runName } from "./backups/runner.ts";
-export type { BackupRunner, ListedRun, RunOwner, RunRequest, RunState, RunTask } from "./backups/runner.ts";
+export { createAddonJobRunner } from "./addons/job-runner.ts";
+export type { AddonJobRunnerOptions } from "./addons/job-runner.ts";
+export { addonWorkers } from "./addons/workers.ts";
+export { addonRunId, addonRunName } from "./addons/runner.ts";
+export type { AddonRunner, AddonRunRequest, AddonRunState, HelmPresence } from "./addons/runner.ts";
+export { createBackupJobRunner } from "./backups/job-runner.ts";
+export type { BackupJobRunnerOptions, BackupJobSettings } from "./backups/job-runner.ts";
+export { backupWorkers } from "./backups/workers.ts";
+export { runName } from "./backups/runner.ts";
+export type { BackupRunner, BackupRunRequest, BackupRunState, RunTask } from "./backups/runner.ts";
+export type { JobSettings } from "./workers/job.ts";
+export { BEGINS_WITHIN_MS, runId } from "./workers/runner.ts";
+export type { ListedRun, RunOwner, RunRequest, RunState, WorkerRunner, WorkerTask } from "./workers/runner.ts";
+export type { WorkerKind } from "./workers/worker-kind.ts";
 
 export { permissions, policyRuleOf } from "./permissions.ts";
 export type { Permission, PermissionFeature, PolicyRule } from "./permissions.ts";

@@ -37,7 +37,6 @@ import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
 import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
-import { noRunner } from "./backups/no-runner.ts";
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
 import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
 import { clusterOfSchedule, createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
@@ -61,6 +60,7 @@ import { createTimedFiles } from "./results/timed-files.ts";
 import { createBackupFigures } from "./metrics/backup-figures.ts";
 import { createOperatorFigures } from "./metrics/figures.ts";
 import { createTelling } from "./telling/telling.ts";
+import { noRunner } from "./workers/no-runner.ts";
 import type { OperatorDependencies } from "./options.ts";
 
 /** A file system that says nothing for so long hangs. A pass is held up by it once. Milliseconds. */

@@ -2,7 +2,7 @@ import { createX509Keys, systemRandom, systemTimers } from "@talos-operator/adap
 import { isDnsLabel } from "@talos-operator/api";
 import { createKubeClient, createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
-import { createJobRunner } from "@talos-operator/operator";
+import { createBackupJobRunner } from "@talos-operator/operator";
 import type { KubeTransport, Logger } from "@talos-operator/ports";
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -75,7 +75,7 @@ function openBackups(flags: FlagValues, job: BackupJobSettings | undefined, { ku
     dependencies: {
       allowInsecureObjectStorage: booleanFlag(flags, "allow-insecure-object-storage"),
       ...folder,
-      ...(job === undefined ? {} : { runner: createJobRunner({ client, namespace, settings: job, ...folder }) }),
+      ...(job === undefined ? {} : { runner: createBackupJobRunner({ client, namespace, settings: job, ...folder }) }),
     },
     close: () => Promise.resolve(),
   };

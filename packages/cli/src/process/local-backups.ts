@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
-import type { BackupDependencies } from "@talos-operator/operator";
+import { backupWorkers, type BackupDependencies } from "@talos-operator/operator";
+import type { BackupTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
 import type { Logger } from "@talos-operator/ports";
 import { booleanFlag, givenString, type FlagValues } from "../command.ts";
 import { makeFolder } from "../files/make-folder.ts";
-import { createBackupChildRunner } from "./backup-child-runner.ts";
+import { createWorkerChildRunner } from "./worker-child-runner.ts";
 
 /** Backups that child processes of this one take. */
 export interface LocalBackups {
@@ -28,7 +29,13 @@ export function openLocalBackups(flags: FlagValues, { runs, directory, insecureH
   if (backupDirectory !== undefined) makeFolder(backupDirectory, 0o700);
   const folder = backupDirectory === undefined ? {} : { backupDirectory };
   const [, program = ""] = process.argv;
-  const runner = createBackupChildRunner({ program: resolve(program), folder: runs, log, ...folder });
+  const runner = createWorkerChildRunner<BackupTask, TaskSecrets, TaskResult>({
+    kind: backupWorkers,
+    program: resolve(program),
+    folder: runs,
+    flags: backupDirectory === undefined ? [] : [`--backup-directory=${backupDirectory}`],
+    log,
+  });
   return {
     dependencies: {
       runner,

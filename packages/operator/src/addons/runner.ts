@@ -1,9 +1,11 @@
-import { createHash } from "node:crypto";
 import type { HelmResult, HelmSecrets, HelmTask } from "@talos-operator/helm";
-import type { RunState, WorkerRunner } from "../workers/runner.ts";
+import { runId } from "../workers/runner.ts";
+import type { RunRequest, RunState, WorkerRunner } from "../workers/runner.ts";
 
 /** Starts workers that install, change and remove Helm releases. */
 export type AddonRunner = WorkerRunner<HelmTask, HelmSecrets, HelmResult>;
+
+export type AddonRunRequest = RunRequest<HelmTask, HelmSecrets>;
 
 /** How a run of Helm is. */
 export type AddonRunState = RunState<HelmResult>;
@@ -13,7 +15,7 @@ export type HelmPresence = () => Promise<{ readonly found: true } | { readonly f
 
 /** 12 hex digits that stand for one try for one object: the same in every process that asks. */
 export function addonRunId(uid: string, task: HelmTask["kind"], attempt: string): string {
-  return createHash("sha256").update(`${uid}/${task}/${attempt}`).digest("hex").slice(0, 12);
+  return runId(uid, task, attempt);
 }
 
 /** Name of a run: whoever starts the same try again meets the one that is there. */

@@ -1,94 +1,33 @@
-import { labels } from "@talos-operator/api";
-import { deleteExactly, isAlreadyExists, isConflict, isNotFound } from "@talos-operator/kube-runtime";
-import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
-import { secretType } from "../secrets/secret.ts";
-import type { Secret } from "../secrets/secret.ts";
-import { hasJobEnded, jobFor, jobSecret, ownerOf, stateOfJob, withStore } from "./job.ts";
-import type { Job, JobPod, JobSettings } from "./job.ts";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import type { JobFolder, JobSettings } from "../workers/job.ts";
+import { createJobRunner } from "../workers/job-runner.ts";
 import type { BackupRunner } from "./runner.ts";
+import { backupWorkers } from "./workers.ts";
 
-const jobType: ResourceType = { group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true };
-const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
+/** What Jobs of backups are made of, as the environment variable `BACKUP_JOB` gives it. Their scratch is about twice the size of the largest snapshot. */
+export interface BackupJobSettings extends JobSettings {
+  /** Claim of the volume for `backupStorage.directory`. */
+  readonly directoryClaim?: string;
+}
 
-export interface JobRunnerOptions {
+export interface BackupJobRunnerOptions {
   readonly client: KubeClient;
-  /** Of the operator: Jobs run beside it, never beside the object that asked for them. */
+  /** Of the operator. */
   readonly namespace: string;
-  readonly settings: JobSettings;
+  readonly settings: BackupJobSettings;
   /** Where the volume of backups is mounted in Jobs. */
   readonly backupDirectory?: string;
 }
 
 /** Runs backups as Jobs in the operator's namespace. */
-export function createJobRunner({ client, namespace, settings, backupDirectory }: JobRunnerOptions): BackupRunner {
-  const jobs = client.resource<Job>(jobType);
-  const pods = client.resource<JobPod>(podType);
-  const secrets = client.resource<Secret>(secretType);
-  const tryGet = (name: string): Promise<Job | undefined> => jobs.tryGet({ namespace, name });
-  const create = async (job: Job): Promise<Job | undefined> => {
-    try {
-      return await jobs.create(job);
-    } catch (thrown) {
-      if (isAlreadyExists(thrown)) return tryGet(job.metadata.name);
-      throw thrown;
-    }
-  };
-  const removeSecret = async (name: string): Promise<void> => {
-    const secret = await secrets.tryGet({ namespace, name });
-    if (secret !== undefined && secret.metadata.labels?.[labels.component] === "backup") await deleteExactly(secrets, secret);
-  };
-  return {
-    /** The Job first, whose pod waits for its Secret: so the Secret has an owner from its first moment, and no keys are left behind by whoever dies in between. */
-    async start(run) {
-      const job = (await tryGet(run.name)) ?? (await create(jobFor(run, namespace, settings, backupDirectory)));
-      if (job === undefined || hasJobEnded(job) || (await secrets.tryGet({ namespace, name: run.name })) !== undefined) return;
-      const owner = { apiVersion: "batch/v1", kind: "Job", name: run.name, uid: job.metadata.uid ?? "" };
-      const secret = jobSecret(run, namespace);
-      try {
-        await secrets.create({ ...secret, metadata: { ...secret.metadata, ownerReferences: [owner] } });
-      } catch (thrown) {
-        if (!isAlreadyExists(thrown)) throw thrown;
-      }
-    },
-    async look(name) {
-      const job = await tryGet(name);
-      if (job === undefined) return { kind: "absent" };
-      const { items } = await pods.list({ namespace, labelSelector: `batch.kubernetes.io/job-name=${name}` });
-      const state = stateOfJob(job, items);
-      // Begun by halves: it is to be started once more.
-      return state.kind === "waiting" && (await secrets.tryGet({ namespace, name })) === undefined ? { kind: "absent" } : state;
-    },
-    async remove(name) {
-      const job = await tryGet(name);
-      if (job !== undefined && ownerOf(job) !== undefined) {
-        try {
-          await jobs.delete({ namespace, name }, { propagationPolicy: "Background", preconditions: { uid: job.metadata.uid ?? "" } });
-        } catch (thrown) {
-          if (!isNotFound(thrown)) throw thrown;
-        }
-      }
-      await removeSecret(name);
-    },
-    /** The kubelet shows a pod what changed in its Secret within about a minute. */
-    async refresh(name, store) {
-      const secret = await secrets.tryGet({ namespace, name });
-      if (secret === undefined || secret.metadata.labels?.[labels.component] !== "backup") return;
-      const next = withStore(secret, store);
-      if (next === undefined) return;
-      try {
-        await secrets.update(next);
-      } catch (thrown) {
-        // Gone, or changed by somebody who was faster: the next look tries again.
-        if (!isNotFound(thrown) && !isConflict(thrown)) throw thrown;
-      }
-    },
-    async list() {
-      const { items } = await jobs.list({ namespace, labelSelector: `${labels.component}=backup` });
-      return items.flatMap((job) => {
-        const owner = ownerOf(job);
-        const isGoing = job.metadata.deletionTimestamp !== undefined;
-        return owner === undefined || isGoing ? [] : [{ name: job.metadata.name, owner, hasEnded: hasJobEnded(job) }];
-      });
-    },
-  };
+export function createBackupJobRunner({ client, namespace, settings, backupDirectory }: BackupJobRunnerOptions): BackupRunner {
+  const folder = backupFolder(settings, backupDirectory);
+  return createJobRunner({ kind: backupWorkers, client, namespace, settings, ...(folder === undefined ? {} : { folder }) });
+}
+
+/** Jobs have the folder only where there is a volume for it. */
+export function backupFolder({ directoryClaim }: BackupJobSettings, backupDirectory: string | undefined): JobFolder | undefined {
+  return directoryClaim === undefined || backupDirectory === undefined
+    ? undefined
+    : { name: "backups", claim: directoryClaim, mountPath: backupDirectory, flag: "backup-directory" };
 }

@@ -18,7 +18,7 @@ import { createKubeClient, createMetricsRegistry } from "@talos-operator/kube-ru
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { Operator, RunRequest } from "@talos-operator/operator";
+import type { Operator, BackupRunRequest } from "@talos-operator/operator";
 import type { Logger } from "@talos-operator/ports";
 import { createDatacenter, realisticTimings } from "@talos-operator/simulator";
 import { createScriptedRunner, takenBy } from "../world/scripted-runner.ts";
@@ -107,8 +107,8 @@ describe("backups of a cluster with three control planes", async () => {
       metadata: { namespace, name },
       spec: { clusterRef: { name: "demo" }, backupStorage: { directory: {} }, ...spec },
     });
-  const runsOf = (name: string): readonly RunRequest[] => runner.begun.filter(({ owner }) => owner.name === name);
-  const begun = async (name: string, count = 1): Promise<RunRequest> => {
+  const runsOf = (name: string): readonly BackupRunRequest[] => runner.begun.filter(({ owner }) => owner.name === name);
+  const begun = async (name: string, count = 1): Promise<BackupRunRequest> => {
     await until(`${count} run(s) of ${name}`, async () => runsOf(name).length >= count, 120);
     const run = runsOf(name)[count - 1];
     assert.ok(run !== undefined);

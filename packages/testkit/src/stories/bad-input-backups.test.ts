@@ -4,7 +4,7 @@ import { annotations, findCondition, talosEtcdBackupResource, talosEtcdBackupSch
 import type { TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { KubeApiError } from "@talos-operator/kube-runtime";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
-import type { RunState } from "@talos-operator/operator";
+import type { BackupRunState } from "@talos-operator/operator";
 import { createScriptedRunner, takenBy } from "../world/scripted-runner.ts";
 import type { ScriptedRunner } from "../world/scripted-runner.ts";
 import { createStory, demoCluster, kinds } from "./story.ts";
@@ -15,7 +15,7 @@ import type { Story } from "./story.ts";
  * backup Ready, stops the operator or is told with a secret in it.
  */
 
-type Result = NonNullable<Extract<RunState, { readonly kind: "ended" }>["result"]>;
+type Result = NonNullable<Extract<BackupRunState, { readonly kind: "ended" }>["result"]>;
 type Failed = Extract<Result, { readonly kind: "failed" }>;
 
 const SECRET = "a-key-that-nobody-may-see";

@@ -16,8 +16,8 @@ import type { EtcdBackup, TalosCluster, TalosClusterAddon, TalosEtcdBackup, Talo
 import { leaseType } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
-import { createJobRunner, permissions } from "@talos-operator/operator";
-import type { JobSettings, Permission } from "@talos-operator/operator";
+import { createBackupJobRunner, permissions } from "@talos-operator/operator";
+import type { BackupJobSettings, Permission } from "@talos-operator/operator";
 import type { KubeTransport } from "@talos-operator/ports";
 import type { Access } from "../world/accesses.ts";
 import { workOffJobs } from "../world/job-cluster.ts";
@@ -33,7 +33,7 @@ import type { Story, StoryOptions } from "./story.ts";
  */
 
 const used = new Map<string, Access>();
-const jobs: JobSettings = { image: "registry/operator:1", serviceAccountName: "backup", scratchSize: "1Gi" };
+const jobs: BackupJobSettings = { image: "registry/operator:1", serviceAccountName: "backup", scratchSize: "1Gi" };
 
 function tellAndNote(options: StoryOptions, story: (world: Story) => Promise<void>): Promise<void> {
   return tell(options, async (world) => {
@@ -112,7 +112,10 @@ describe("the rights of the operator", () => {
     tellAndNote(
       {
         kube: withoutStreamedLists,
-        backups: (client) => ({ runner: createJobRunner({ client, namespace: "default", settings: jobs }), backupDirectory: "/backups" }),
+        backups: (client) => ({
+          runner: createBackupJobRunner({ client, namespace: "default", settings: jobs }),
+          backupDirectory: "/backups",
+        }),
       },
       async (world) => {
         await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));
@@ -174,7 +177,7 @@ describe("the rights of the operator", () => {
     ));
 
   it("are enough to carry out EtcdBackups, and to follow them", () => {
-    const jobRunner = (client: KubeClient) => createJobRunner({ client, namespace: "default", settings: jobs });
+    const jobRunner = (client: KubeClient) => createBackupJobRunner({ client, namespace: "default", settings: jobs });
     return tellComposition({ backups: (client) => ({ runner: jobRunner(client), backupDirectory: "/backups" }) }, async (world) => {
       await world.start();
       await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1, { workers: 0 }));

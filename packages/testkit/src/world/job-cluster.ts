@@ -1,4 +1,4 @@
-import type { RunRequest } from "@talos-operator/operator";
+import type { BackupRunRequest } from "@talos-operator/operator";
 import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 import { takenBy } from "./scripted-runner.ts";
@@ -24,7 +24,7 @@ export async function workOffJobs(client: KubeClient, namespace: string, clock: 
       .resource<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(secretType)
       .tryGet({ namespace, name });
     if (secret === undefined) continue;
-    const task = JSON.parse(Buffer.from(secret.data?.["task.json"] ?? "", "base64").toString()) as RunRequest["task"];
+    const task = JSON.parse(Buffer.from(secret.data?.["task.json"] ?? "", "base64").toString()) as BackupRunRequest["task"];
     await client.resource(podType).create({
       apiVersion: "v1",
       kind: "Pod",
@@ -40,7 +40,7 @@ export async function workOffJobs(client: KubeClient, namespace: string, clock: 
   }
 }
 
-function resultOf(task: RunRequest["task"], now: number): object {
+function resultOf(task: BackupRunRequest["task"], now: number): object {
   if (task.kind === "take") return takenBy({ task }, now);
   if (task.kind === "remove") return { kind: "removed", slots: task.slots, kept: [] };
   return { kind: "failed", reason: "store-failed", store: "unreachable", message: "The store does not answer.", mayRepeat: true };

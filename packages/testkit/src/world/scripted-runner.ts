@@ -1,26 +1,26 @@
-import type { BackupRunner, RunRequest, RunState } from "@talos-operator/operator";
+import type { BackupRunner, BackupRunRequest, BackupRunState } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
 
-type Result = NonNullable<Extract<RunState, { readonly kind: "ended" }>["result"]>;
+type Result = NonNullable<Extract<BackupRunState, { readonly kind: "ended" }>["result"]>;
 
 /** A runner whose workers end when a test says so. It outlives operators, as a Job does. */
 export interface ScriptedRunner extends BackupRunner {
   /** Every run that was begun, in order. */
-  readonly begun: RunRequest[];
+  readonly begun: BackupRunRequest[];
   /** Keys that were given to runs that went on, in order. */
-  readonly renewed: { readonly name: string; readonly store: NonNullable<RunRequest["secrets"]["store"]> }[];
+  readonly renewed: { readonly name: string; readonly store: NonNullable<BackupRunRequest["secrets"]["store"]> }[];
   /** Ends a run; without a result its worker died. */
   end(name: string, result?: Result): void;
 }
 
 export function createScriptedRunner(clock: Clock): ScriptedRunner {
-  const runs = new Map<string, { readonly request: RunRequest; state: RunState }>();
-  const begun: RunRequest[] = [];
+  const runs = new Map<string, { readonly request: BackupRunRequest; state: BackupRunState }>();
+  const begun: BackupRunRequest[] = [];
   const renewed: ScriptedRunner["renewed"] = [];
   return {
     begun,
     renewed,
-    refresh: async (name, store) => void (runs.has(name) && renewed.push({ name, store })),
+    refresh: async (name, { store }) => void (runs.has(name) && store !== undefined && renewed.push({ name, store })),
     start: async (request) => {
       if (runs.has(request.name)) return;
       begun.push(request);
@@ -38,7 +38,7 @@ export function createScriptedRunner(clock: Clock): ScriptedRunner {
 }
 
 /** What a worker tells of a take that went well. */
-export function takenBy({ task }: Pick<RunRequest, "task">, now: number): Result {
+export function takenBy({ task }: Pick<BackupRunRequest, "task">, now: number): Result {
   if (task.kind !== "take") throw new TypeError(`${task.kind} is no take`);
   const at = new Date(now).toISOString();
   const { slot, attempt, source } = task;

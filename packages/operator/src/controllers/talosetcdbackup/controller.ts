@@ -11,8 +11,9 @@ import type { BackupOptions, BackupRun, ClusterRecord, TalosEtcdBackup } from "@
 import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, Informer, ObjectKey, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Keys } from "@talos-operator/ports";
-import type { BackupRunner, ListedRun } from "../../backups/runner.ts";
-import { BEGINS_WITHIN_MS } from "../../backups/runner.ts";
+import type { BackupRunner } from "../../backups/runner.ts";
+import { BEGINS_WITHIN_MS } from "../../workers/runner.ts";
+import type { ListedRun } from "../../workers/runner.ts";
 import { EffectError, isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
@@ -269,7 +270,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     if (now - last < KEYS_MS && now >= last) return;
     keysLookedAt.set(name, now);
     const keys = await readStoreKeys(backup.spec.backupStorage, backup.metadata.namespace ?? "", client);
-    if (keys.kind === "read" && keys.value !== undefined) await runner.refresh(name, keys.value);
+    if (keys.kind === "read" && keys.value !== undefined) await runner.refresh(name, { store: keys.value });
   };
 
   /** @returns when to come again because the status is not stored; `undefined` = it is */

@@ -4,7 +4,8 @@ import { annotations, finalizers, findCondition, rfc3339, setCondition } from "@
 import type { Condition, TalosEtcdBackup } from "@talos-operator/api";
 import type { BackupFacts, TakeResult, TaskFailed } from "@talos-operator/backup";
 import { NOW } from "../../testing/builders.ts";
-import { runId, runName } from "../../backups/runner.ts";
+import { runName } from "../../backups/runner.ts";
+import { runId } from "../../workers/runner.ts";
 import { decideBackup } from "./decide.ts";
 import type { BackupDecision, BackupSeen, SeenCluster } from "./decide.ts";
 

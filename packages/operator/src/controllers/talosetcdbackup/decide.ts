@@ -19,8 +19,9 @@ import type {
   TalosEtcdBackupStatus,
 } from "@talos-operator/api";
 import type { ProveResult, TakeResult, TaskResult } from "@talos-operator/backup";
-import { BEGINS_WITHIN_MS, runId, runName } from "../../backups/runner.ts";
-import type { RunState, RunTask } from "../../backups/runner.ts";
+import { runName } from "../../backups/runner.ts";
+import type { BackupRunState, RunTask } from "../../backups/runner.ts";
+import { BEGINS_WITHIN_MS, runId } from "../../workers/runner.ts";
 import type { EndedRun } from "../../metrics/backup-figures.ts";
 import type { BackupSources, BackupVoter } from "../taloscontrolplane/membership/backup-sources.ts";
 import type { RecordClaims } from "./claim.ts";
@@ -79,7 +80,7 @@ export interface BackupSeen {
   readonly cluster: SeenCluster;
   readonly needs: Needs;
   /** The run that status names; `undefined` where it names none. */
-  readonly run: RunState | undefined;
+  readonly run: BackupRunState | undefined;
   /** Runs of other backups that are not ended. */
   readonly othersRunning: number;
   /** Since when it waits for a disruption, as this process knows it. */
@@ -288,12 +289,12 @@ const lost = (run: BackupRun): Failure => ({
   mayRepeat: true,
 });
 
-function lateWords(run: BackupRun, state: RunState): Failure {
+function lateWords(run: BackupRun, state: BackupRunState): Failure {
   const why = state.kind === "waiting" ? `did not begin: ${state.why}` : "did not end in its time";
   return { reason: "WorkerFailed", message: `The run ${run.name} ${why}.`, mayRepeat: true };
 }
 
-function running(seen: BackupSeen, run: BackupRun, state: RunState): BackupDecision {
+function running(seen: BackupSeen, run: BackupRun, state: BackupRunState): BackupDecision {
   const { backup, cluster, needs } = seen;
   const isTake = run.task === "take";
   const isUnknown = state.kind === "absent" && isTake && cluster.kind === "not-looked";

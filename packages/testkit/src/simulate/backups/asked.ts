@@ -2,7 +2,7 @@ import type { ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
 import { isConditionTrue } from "@talos-operator/api";
 import type { BackupFacts } from "@talos-operator/backup";
 import { simulatedCodec } from "@talos-operator/backup/testing";
-import type { BackupRunner, RunRequest } from "@talos-operator/operator";
+import type { BackupRunner, BackupRunRequest } from "@talos-operator/operator";
 import type { JudgedCluster } from "../backup-rules.ts";
 import type { Life } from "../life.ts";
 import type { ObjectView } from "../object-view.ts";
@@ -35,7 +35,7 @@ export function createAskedOfControllers(
   const changed = new Map<string, number>();
   const clusters = new Map<string, JudgedCluster>();
 
-  const clusterOf = ({ task, secrets }: RunRequest): JudgedCluster => ({
+  const clusterOf = ({ task, secrets }: BackupRunRequest): JudgedCluster => ({
     owner: task.owner,
     manifestKey: secrets.manifestKey,
     prefix: task.place.prefix,

@@ -1,7 +1,7 @@
 import type { ClusterRecord, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { controllerOf, findCondition, isConditionTrue } from "@talos-operator/api";
 import type { BackupFacts } from "@talos-operator/backup";
-import type { RunRequest } from "@talos-operator/operator";
+import type { BackupRunRequest } from "@talos-operator/operator";
 import type { Report } from "../invariants.ts";
 import type { ObjectView } from "../object-view.ts";
 
@@ -23,7 +23,7 @@ export interface BackupObjectRules {
   /** After every change of an object. */
   changed(): void;
   /** S18: a run is about to begin beside these. */
-  starts(run: RunRequest, going: readonly RunRequest[]): void;
+  starts(run: BackupRunRequest, going: readonly BackupRunRequest[]): void;
 }
 
 export function createBackupObjectRules({ objects, report, now, onReady, changedAt }: BackupObjectRulesInput): BackupObjectRules {

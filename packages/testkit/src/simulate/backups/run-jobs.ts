@@ -1,4 +1,4 @@
-import type { BackupRunner, RunRequest, RunState } from "@talos-operator/operator";
+import type { BackupRunner, BackupRunRequest, BackupRunState } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
 import type { JudgedCluster } from "../backup-rules.ts";
 import { never, type Life } from "../life.ts";
@@ -15,25 +15,25 @@ export interface RunJobs {
 export interface RunJobsInput {
   readonly workers: Workers;
   readonly clock: Clock;
-  readonly clusterOf: (run: RunRequest) => JudgedCluster;
+  readonly clusterOf: (run: BackupRunRequest) => JudgedCluster;
   /** A run is about to begin beside so many that go on. */
-  readonly onStart: (run: RunRequest, going: readonly RunRequest[]) => void;
+  readonly onStart: (run: BackupRunRequest, going: readonly BackupRunRequest[]) => void;
 }
 
 interface Kept {
-  readonly run: RunRequest;
+  readonly run: BackupRunRequest;
   readonly worker: Worker;
   readonly since: number;
 }
 
 export function createRunJobs({ workers, clock, clusterOf, onStart }: RunJobsInput): RunJobs {
   const kept = new Map<string, Kept>();
-  const stateOf = (name: string): RunState => {
+  const stateOf = (name: string): BackupRunState => {
     const one = kept.get(name);
     if (one === undefined) return { kind: "absent" };
     return one.worker.isOver() ? { kind: "ended", result: one.worker.result(), at: clock.now() } : { kind: "running", since: one.since };
   };
-  const start = (run: RunRequest): void => {
+  const start = (run: BackupRunRequest): void => {
     if (kept.has(run.name)) return;
     const going = [...kept.values()].filter(({ worker }) => !worker.isOver());
     onStart(

@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
 import { labels } from "@talos-operator/api";
 import type { ObjectMeta } from "@talos-operator/api";
-import type { StoreKeys, TaskResult, TaskSecrets } from "@talos-operator/backup";
 import { secretData, secretText } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
 import { BEGINS_WITHIN_MS } from "./runner.ts";
-import type { RunOwner, RunRequest, RunState } from "./runner.ts";
+import type { RunOwner, RunRequest, RunState, WorkerTask } from "./runner.ts";
+import type { WorkerKind } from "./worker-kind.ts";
 
-/** What Jobs of backups are made of, as the environment variable `BACKUP_JOB` gives it. */
+/** What Jobs of workers are made of, as an environment variable gives it. */
 export interface JobSettings {
   readonly image: string;
   readonly imagePullPolicy?: string;
   readonly imagePullSecrets?: readonly object[];
   readonly serviceAccountName: string;
   readonly resources?: object;
-  /** Quantity: about twice the size of the largest snapshot. */
+  /** Environment of the container, as a container has it. */
+  readonly env?: readonly object[];
+  /** Of `/scratch`, as a quantity. */
   readonly scratchSize: string;
   /** A volume for the time of the run. Absent: an emptyDir on the node. */
   readonly scratchStorageClass?: string;
-  /** Claim of the volume for `backupStorage.directory`, which is mounted at `backupDirectory`. */
-  readonly directoryClaim?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
@@ -27,13 +27,23 @@ export interface JobSettings {
   readonly priorityClassName?: string;
 }
 
-/** Namespace and name of the TalosEtcdBackup, on its Jobs and Secrets: labels are too short for both. */
-const OWNER_ANNOTATION = "talos-operator.dev/backup";
+/** A volume that workers of one installation have beside their scratch, and the flag that tells them where. */
+export interface JobFolder {
+  /** Of the volume. */
+  readonly name: string;
+  readonly claim: string;
+  readonly mountPath: string;
+  /** Without dashes. */
+  readonly flag: string;
+}
 
 /** The operator takes ended Jobs away itself; this is for those that it never sees again. Seconds. */
 const TTL_S = 3_600;
 
 const SECRETS_FILE = "secrets.json";
+
+/** Where a worker writes: all else of its file system is read-only. */
+const SCRATCH = "/scratch";
 
 /** The user of the image. */
 const USER = 65_532;
@@ -66,44 +76,49 @@ export interface JobPod {
 }
 
 /** The task and its secrets, for one run. It goes with its Job. */
-export function jobSecret({ name, task, secrets, owner }: RunRequest, namespace: string): Secret {
+export function jobSecret(kind: Marks, { name, task, secrets, owner }: RunRequest<WorkerTask, unknown>, namespace: string): Secret {
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { namespace, name, labels: marks(owner, task.kind), annotations: ownerMark(owner) },
+    metadata: { namespace, name, labels: marks(kind, owner, task.kind), annotations: ownerMark(kind, owner) },
     type: "Opaque",
     data: secretData({ "task.json": JSON.stringify(task), [SECRETS_FILE]: JSON.stringify(secrets) }),
   };
 }
 
-/** The Secret of a run with other keys of the store; `undefined` where they are the same. */
-export function withStore(secret: Secret, store: StoreKeys): Secret | undefined {
-  const secrets = JSON.parse(secretText(secret, SECRETS_FILE) ?? "{}") as TaskSecrets;
-  if (isDeepStrictEqual(secrets.store, store)) return undefined;
-  return { ...secret, data: { ...secret.data, ...secretData({ [SECRETS_FILE]: JSON.stringify({ ...secrets, store }) }) } };
+/** The Secret of a run with newer secrets in place of those of the same names; `undefined` where they are the same. */
+export function withRenewed(secret: Secret, renewed: object): Secret | undefined {
+  const secrets = JSON.parse(secretText(secret, SECRETS_FILE) ?? "{}") as Readonly<Record<string, unknown>>;
+  const next = { ...secrets, ...renewed };
+  if (isDeepStrictEqual(secrets, next)) return undefined;
+  return { ...secret, data: { ...secret.data, ...secretData({ [SECRETS_FILE]: JSON.stringify(next) }) } };
 }
 
-/**
- * The Job of one run: one pod, once, with no right and no token in the Kubernetes API. Nothing of {@link RunRequest.secrets} stands in it.
- *
- * @param backupDirectory where the volume of {@link JobSettings.directoryClaim} is mounted
- */
-export function jobFor({ name, task, owner }: RunRequest, namespace: string, settings: JobSettings, backupDirectory?: string): Job {
-  const own = marks(owner, task.kind);
-  const folder = settings.directoryClaim === undefined ? undefined : backupDirectory;
+/** The Job of one run: one pod, once, with no right and no token in the Kubernetes API. Nothing of {@link RunRequest.secrets} stands in it. */
+export function jobFor(
+  kind: Omit<WorkerKind<unknown>, "readResult">,
+  { name, task, owner }: RunRequest<WorkerTask, unknown>,
+  namespace: string,
+  settings: JobSettings,
+  folder?: JobFolder,
+): Job {
+  const own = marks(kind, owner, task.kind);
+  const mark = ownerMark(kind, owner);
+  const place = `/run/${kind.component}`;
+  const environment = Object.entries(kind.environment ?? {}).map(([variable, value]) => ({ name: variable, value }));
   return {
     apiVersion: "batch/v1",
     kind: "Job",
-    metadata: { namespace, name, labels: own, annotations: ownerMark(owner) },
+    metadata: { namespace, name, labels: own, annotations: mark },
     spec: {
-      // Whether a try is repeated the controller decides: it asks another member then.
+      // Whether a try is repeated the controller decides.
       backoffLimit: 0,
       completions: 1,
       parallelism: 1,
       activeDeadlineSeconds: Math.ceil((task.timeoutMs + BEGINS_WITHIN_MS) / 1_000),
       ttlSecondsAfterFinished: TTL_S,
       template: {
-        metadata: { labels: { ...settings.labels, ...own }, annotations: { ...settings.annotations, ...ownerMark(owner) } },
+        metadata: { labels: { ...settings.labels, ...own }, annotations: { ...settings.annotations, ...mark } },
         spec: {
           restartPolicy: "Never",
           serviceAccountName: settings.serviceAccountName,
@@ -122,32 +137,33 @@ export function jobFor({ name, task, owner }: RunRequest, namespace: string, set
           },
           containers: [
             {
-              name: "backup",
+              name: kind.component,
               image: settings.image,
               ...(settings.imagePullPolicy === undefined ? {} : { imagePullPolicy: settings.imagePullPolicy }),
               args: [
-                "backup-worker",
-                "--task=/run/backup/task.json",
-                "--secrets=/run/backup/secrets.json",
+                kind.command,
+                `--task=${place}/task.json`,
+                `--secrets=${place}/secrets.json`,
                 "--result=/dev/termination-log",
-                "--scratch-directory=/scratch",
-                ...(folder === undefined ? [] : [`--backup-directory=${folder}`]),
+                `--scratch-directory=${SCRATCH}`,
+                ...(folder === undefined ? [] : [`--${folder.flag}=${folder.mountPath}`]),
               ],
+              ...(environment.length === 0 && settings.env === undefined ? {} : { env: [...environment, ...(settings.env ?? [])] }),
               ...(settings.resources === undefined ? {} : { resources: settings.resources }),
               securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
               terminationMessagePath: "/dev/termination-log",
               terminationMessagePolicy: "File",
               volumeMounts: [
-                { name: "task", mountPath: "/run/backup", readOnly: true },
-                { name: "scratch", mountPath: "/scratch" },
-                ...(folder === undefined ? [] : [{ name: "backups", mountPath: folder }]),
+                { name: "task", mountPath: place, readOnly: true },
+                { name: "scratch", mountPath: SCRATCH },
+                ...(folder === undefined ? [] : [{ name: folder.name, mountPath: folder.mountPath }]),
               ],
             },
           ],
           volumes: [
             { name: "task", secret: { secretName: name, defaultMode: 0o440 } },
             { name: "scratch", ...scratch(settings) },
-            ...(folder === undefined ? [] : [{ name: "backups", persistentVolumeClaim: { claimName: settings.directoryClaim } }]),
+            ...(folder === undefined ? [] : [{ name: folder.name, persistentVolumeClaim: { claimName: folder.claim } }]),
           ],
         },
       },
@@ -161,18 +177,20 @@ function scratch({ scratchSize, scratchStorageClass }: JobSettings): object {
   return { ephemeral: { volumeClaimTemplate: { spec } } };
 }
 
-function marks({ uid }: RunOwner, task: string): Readonly<Record<string, string>> {
-  return { [labels.component]: "backup", [labels.backupUid]: uid, [labels.backupTask]: task };
+type Marks = Pick<WorkerKind<unknown>, "component" | "uidLabel" | "taskLabel" | "ownerAnnotation">;
+
+function marks({ component, uidLabel, taskLabel }: Marks, { uid }: RunOwner, task: string): Readonly<Record<string, string>> {
+  return { [labels.component]: component, [uidLabel]: uid, [taskLabel]: task };
 }
 
-function ownerMark({ namespace, name }: RunOwner): Readonly<Record<string, string>> {
-  return { [OWNER_ANNOTATION]: `${namespace}/${name}` };
+function ownerMark({ ownerAnnotation }: Marks, { namespace, name }: RunOwner): Readonly<Record<string, string>> {
+  return { [ownerAnnotation]: `${namespace}/${name}` };
 }
 
-/** The backup that a Job was made for; `undefined` for one of somebody else. */
-export function ownerOf({ metadata }: Job): RunOwner | undefined {
-  const [namespace, name] = metadata.annotations?.[OWNER_ANNOTATION]?.split("/") ?? [];
-  const uid = metadata.labels?.[labels.backupUid];
+/** The object that a Job was made for; `undefined` for a Job of somebody else. */
+export function ownerOf({ ownerAnnotation, uidLabel }: Marks, { metadata }: Job): RunOwner | undefined {
+  const [namespace, name] = metadata.annotations?.[ownerAnnotation]?.split("/") ?? [];
+  const uid = metadata.labels?.[uidLabel];
   return namespace === undefined || name === undefined || uid === undefined ? undefined : { namespace, name, uid };
 }
 
@@ -182,7 +200,11 @@ export function hasJobEnded({ status }: Job): boolean {
 }
 
 /** How a run is, by its Job and the pods of it. Pure. */
-export function stateOfJob(job: Job | undefined, pods: readonly JobPod[]): RunState {
+export function stateOfJob<Result>(
+  readResult: (message: string | undefined) => Result | undefined,
+  job: Job | undefined,
+  pods: readonly JobPod[],
+): RunState<Result> {
   if (job === undefined) return { kind: "absent" };
   const states = pods.flatMap(({ status }) => status?.containerStatuses?.map(({ state }) => state) ?? []);
   const ended = states.find((state) => state?.terminated !== undefined)?.terminated;
@@ -205,33 +227,4 @@ export function stateOfJob(job: Job | undefined, pods: readonly JobPod[]): RunSt
 function endOf(status: Job["status"]): string | undefined {
   const over = status?.conditions?.find((one) => (one.type === "Complete" || one.type === "Failed") && one.status === "True");
   return over === undefined ? undefined : (over.lastTransitionTime ?? "");
-}
-
-/** What a worker told; `undefined` for anything that is no result. Whether it is to be believed is another question. */
-export function readResult(message: string | undefined): TaskResult | undefined {
-  try {
-    const told: unknown = JSON.parse(message ?? "");
-    if (typeof told !== "object" || told === null || !("kind" in told)) return undefined;
-    return isResult(told) ? told : undefined;
-  } catch {
-    // The kubelet cuts what is too long, and a worker that is killed tells nothing.
-    return undefined;
-  }
-}
-
-function isResult(told: { readonly kind: unknown }): told is TaskResult {
-  const has = (...fields: readonly string[]): boolean =>
-    fields.every((field) => Object.hasOwn(told, field) && Object.getOwnPropertyDescriptor(told, field)?.value !== null);
-  const isObject = (field: string): boolean => typeof Object.getOwnPropertyDescriptor(told, field)?.value === "object";
-  switch (told.kind) {
-    case "taken":
-    case "proved":
-      return has("facts", "proof") && isObject("facts") && isObject("proof");
-    case "removed":
-      return has("slots", "kept") && isObject("slots") && isObject("kept");
-    case "failed":
-      return has("reason", "message", "mayRepeat") && typeof Object.getOwnPropertyDescriptor(told, "message")?.value === "string";
-    default:
-      return false;
-  }
 }

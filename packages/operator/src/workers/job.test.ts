@@ -6,18 +6,21 @@ import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runt
 import type { ResourceType } from "@talos-operator/kube-runtime";
 import { secretText, secretType } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
-import { createJobRunner } from "./job-runner.ts";
-import { hasJobEnded, jobFor, jobSecret, ownerOf, readResult, stateOfJob } from "./job.ts";
-import type { Job, JobPod, JobSettings } from "./job.ts";
-import type { RunRequest, RunState } from "./runner.ts";
+import { backupFolder, createBackupJobRunner } from "../backups/job-runner.ts";
+import type { BackupJobSettings } from "../backups/job-runner.ts";
+import { readBackupResult } from "../backups/read-result.ts";
+import type { BackupRunRequest, BackupRunState } from "../backups/runner.ts";
+import { backupWorkers } from "../backups/workers.ts";
+import { hasJobEnded, jobFor, jobSecret, ownerOf, stateOfJob } from "./job.ts";
+import type { Job, JobPod } from "./job.ts";
 
-const settings: JobSettings = {
+const settings: BackupJobSettings = {
   image: "registry/operator:1",
   serviceAccountName: "backup",
   scratchSize: "20Gi",
   directoryClaim: "backups",
 };
-const request: RunRequest = {
+const request: BackupRunRequest = {
   name: "backup-0123456789ab",
   owner: { namespace: "team", name: "nightly", uid: "u-1" },
   task: {
@@ -42,8 +45,8 @@ interface PodSpec {
     };
   };
 }
-const built = (over: Partial<JobSettings> = {}, folder: string | undefined = "/backups"): PodSpec =>
-  jobFor(request, "system", { ...settings, ...over }, folder) as unknown as PodSpec;
+const built = (over: Partial<BackupJobSettings> = {}): PodSpec =>
+  jobFor(backupWorkers, request, "system", { ...settings, ...over }, backupFolder(settings, "/backups")) as unknown as PodSpec;
 
 describe("the Job of a run", () => {
   test("holds no secret and mounts no token, on no host's network", () => {
@@ -83,14 +86,14 @@ describe("the Job of a run", () => {
   test("mounts the folder of backups only where there is a volume for it", () => {
     assert.ok(built().spec.template.spec.containers[0]?.args.includes("--backup-directory=/backups"));
     const { directoryClaim: _none, ...without } = settings;
-    const job = jobFor(request, "system", without, "/backups");
+    const job = jobFor(backupWorkers, request, "system", without, backupFolder(without, "/backups"));
     assert.ok(!JSON.stringify(job).includes("/backups"));
   });
 
   test("leads to its backup", () => {
-    assert.deepEqual(ownerOf(jobFor(request, "system", settings)), request.owner);
-    assert.equal(ownerOf({ metadata: { name: "x" } }), undefined);
-    assert.ok(JSON.stringify(jobSecret(request, "system").metadata).includes("team/nightly"));
+    assert.deepEqual(ownerOf(backupWorkers, jobFor(backupWorkers, request, "system", settings)), request.owner);
+    assert.equal(ownerOf(backupWorkers, { metadata: { name: "x" } }), undefined);
+    assert.ok(JSON.stringify(jobSecret(backupWorkers, request, "system").metadata).includes("team/nightly"));
   });
 });
 
@@ -104,7 +107,7 @@ const pod = (state: object, conditions: readonly { type: string; status: string;
 });
 const removed = { kind: "removed", slots: ["s"], kept: [] } as const;
 const at = Date.UTC(2026, 0, 1);
-const cases: readonly (readonly [string, Job | undefined, readonly JobPod[], RunState])[] = [
+const cases: readonly (readonly [string, Job | undefined, readonly JobPod[], BackupRunState])[] = [
   ["no Job", undefined, [], { kind: "absent" }],
   ["no pod yet", job(), [], { kind: "waiting", why: "its pod is not made yet" }],
   [
@@ -131,7 +134,7 @@ const cases: readonly (readonly [string, Job | undefined, readonly JobPod[], Run
 ];
 for (const [name, given, pods, want] of cases)
   test(`state of a Job: ${name}`, () => {
-    assert.deepEqual(stateOfJob(given, pods), want);
+    assert.deepEqual(stateOfJob(backupWorkers.readResult, given, pods), want);
     assert.equal(given !== undefined && hasJobEnded(given), given?.status !== undefined);
   });
 
@@ -147,7 +150,7 @@ for (const message of [
   '{"kind":"other"}',
   '{"kind":"failed","reason":"x","message":7,"mayRepeat":true}',
 ])
-  test(`no result: ${message}`, () => assert.equal(readResult(message), undefined));
+  test(`no result: ${message}`, () => assert.equal(readBackupResult(message), undefined));
 
 test("a runner begins a Job with its Secret, once, and takes both away", async () => {
   const time = createVirtualTime();
@@ -161,7 +164,7 @@ test("a runner begins a Job with its Secret, once, and takes both away", async (
   const jobType: ResourceType = { group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true };
   const crd = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
   await client.resource(crd).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "system" } });
-  const runner = createJobRunner({ client, namespace: "system", settings, backupDirectory: "/backups" });
+  const runner = createBackupJobRunner({ client, namespace: "system", settings, backupDirectory: "/backups" });
   const key = { namespace: "system", name: request.name };
   const secrets = client.resource<Secret>(secretType);
   try {
@@ -180,16 +183,16 @@ test("a runner begins a Job with its Secret, once, and takes both away", async (
     assert.equal((await runner.look(request.name)).kind, "waiting");
     // The keys of the store were renewed; everything else is as before.
     const before = await secrets.get(key);
-    await runner.refresh?.(request.name, { accessKeyID: "TOP-SECRET-2", secretAccessKey: "TOP-SECRET-3" });
+    await runner.refresh?.(request.name, { store: { accessKeyID: "TOP-SECRET-2", secretAccessKey: "TOP-SECRET-3" } });
     assert.equal((await secrets.get(key)).metadata.resourceVersion, before.metadata.resourceVersion);
-    await runner.refresh?.(request.name, { accessKeyID: "NEW", secretAccessKey: "NEWER", sessionToken: "NEWEST" });
+    await runner.refresh?.(request.name, { store: { accessKeyID: "NEW", secretAccessKey: "NEWER", sessionToken: "NEWEST" } });
     const renewed = await secrets.get(key);
     assert.equal(renewed.data?.["task.json"], before.data?.["task.json"]);
     assert.deepEqual(JSON.parse(secretText(renewed, "secrets.json") ?? ""), {
       manifestKey: "TOP-SECRET-1",
       store: { accessKeyID: "NEW", secretAccessKey: "NEWER", sessionToken: "NEWEST" },
     });
-    await runner.refresh?.("backup-ba9876543210", { accessKeyID: "NEW", secretAccessKey: "NEWER" });
+    await runner.refresh?.("backup-ba9876543210", { store: { accessKeyID: "NEW", secretAccessKey: "NEWER" } });
     await runner.remove(request.name);
     assert.deepEqual(await runner.list(), []);
     assert.equal(await secrets.tryGet(key), undefined);

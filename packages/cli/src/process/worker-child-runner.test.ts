@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@talos-operator/adapters";
-import type { RunRequest, RunState } from "@talos-operator/operator";
-import { createBackupChildRunner, type ChildRunner } from "./backup-child-runner.ts";
+import type { BackupTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
+import { backupWorkers, type BackupRunRequest, type BackupRunState } from "@talos-operator/operator";
+import { createWorkerChildRunner, type ChildRunner } from "./worker-child-runner.ts";
 
 const owner = { namespace: "default", name: "first", uid: "1" };
 const name = "backup-0123456789ab";
-const run: RunRequest = {
+const run: BackupRunRequest = {
   name,
   owner,
   task: {
@@ -38,10 +39,15 @@ setInterval(() => { if (existsSync(flags.task + ".go")) answer(); }, 5);
 
 describe("workers as child processes", () => {
   let folder = "";
-  let runner: ChildRunner;
-  const open = (): ChildRunner =>
-    createBackupChildRunner({ program: join(folder, "program.mjs"), folder: join(folder, "runs"), log: createLogger({ level: "silent" }) });
-  const ended = async (): Promise<Extract<RunState, { readonly kind: "ended" }>> => {
+  let runner: ChildRunner<BackupTask, TaskSecrets, TaskResult>;
+  const open = (): typeof runner =>
+    createWorkerChildRunner({
+      kind: backupWorkers,
+      program: join(folder, "program.mjs"),
+      folder: join(folder, "runs"),
+      log: createLogger({ level: "silent" }),
+    });
+  const ended = async (): Promise<Extract<BackupRunState, { readonly kind: "ended" }>> => {
     for (;;) {
       const state = await runner.look(name);
       if (state.kind === "ended") return state;
@@ -66,7 +72,7 @@ describe("workers as child processes", () => {
     assert.equal((await runner.look(name)).kind, "running");
     assert.deepEqual(await runner.list(), [{ name, owner, hasEnded: false }]);
     await runner.start(run);
-    await runner.refresh?.(name, { accessKeyID: "id", secretAccessKey: "newer" });
+    await runner.refresh?.(name, { store: { accessKeyID: "id", secretAccessKey: "newer" } });
     const secrets: unknown = JSON.parse(readFileSync(join(folder, "runs", name, "secrets.json"), "utf8"));
     assert.deepEqual(secrets, { ...run.secrets, store: { accessKeyID: "id", secretAccessKey: "newer" } });
     assert.equal(statSync(join(folder, "runs", name)).mode & 0o777, 0o700);
