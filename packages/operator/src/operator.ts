@@ -40,6 +40,9 @@ import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrol
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
 import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
 import { clusterOfSchedule, createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
+import { createReleaseController } from "./controllers/talosclusteraddonrelease/controller.ts";
+import { noHelm } from "./addons/no-helm.ts";
+import { validateRelease } from "./addons/validate-release.ts";
 import { addonIndexers, createAddonController, namespaceType } from "./controllers/talosclusteraddon/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
@@ -261,6 +264,18 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
               releases: addonReleases,
               events,
               problemsOf: ({ spec }) => validateClusterAddonSpec(spec),
+            }),
+            createReleaseController({
+              ...shared,
+              releases: addonReleases,
+              runner: ofAddons?.runner ?? noRunner,
+              ...(ofAddons?.runner === undefined ? { helm: noHelm } : ofAddons.helm === undefined ? {} : { helm: ofAddons.helm }),
+              ...(workloads === undefined ? {} : { workloads }),
+              ...(ofAddons?.allowPlainText === true ? { allowPlainText: true } : {}),
+              keys,
+              leading,
+              events,
+              validate: (release) => validateRelease(release, { allowPlainText: ofAddons?.allowPlainText === true }),
             }),
           ];
     current = brain;

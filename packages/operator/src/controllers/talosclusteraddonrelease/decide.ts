@@ -1,4 +1,4 @@
-import { conditionFor, finalizers, findCondition, findingsMessage, rfc3339 } from "@talos-operator/api";
+import { annotations, conditionFor, finalizers, findCondition, findingsMessage, rfc3339 } from "@talos-operator/api";
 import type {
   AddonRevision,
   AddonRun,
@@ -460,8 +460,19 @@ function conditionsOf(seen: ReleaseSeen, reason: ReadyReason, message: string): 
     ...(idle.length === 0 ? [] : [`Set and without effect: ${idle.join(", ")}.`]),
     ...(isSetSyntax ? ["spec.helmSpec.valuesTemplate has the form a=b,c=d and is read as helm --set reads it; write YAML instead."] : []),
   ];
+  const isLeft = metadata.annotations?.[annotations.addonNotSelected] !== undefined;
   return [
     conditionFor("Ready", reason, message, generation),
+    ...(isLeft
+      ? [
+          conditionFor(
+            "NoLongerSelected",
+            "ClusterNotSelected",
+            "The addon does not select this cluster any more; the release stays as it is.",
+            generation,
+          ),
+        ]
+      : []),
     ...(notes.length === 0 ? [] : [conditionFor("FieldNotSupported", "FieldNotSupported", notes.join(" "), generation)]),
   ];
 }
