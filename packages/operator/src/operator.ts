@@ -40,6 +40,7 @@ import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrol
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
 import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
 import { clusterOfSchedule, createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
+import { createReleaseController } from "./controllers/talosclusteraddonrelease/controller.ts";
 import { addonIndexers, createAddonController, namespaceType } from "./controllers/talosclusteraddon/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
@@ -250,6 +251,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
             createScheduleController({ ...shared, schedules, backups, events, limits, ...figured }),
             createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits }),
           ];
+    const { runner: addonRunner, helm, allowPlainText } = ofAddons ?? {};
     const addonControllers =
       addons === undefined || addonReleases === undefined
         ? []
@@ -262,6 +264,22 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
               events,
               problemsOf: ({ spec }) => validateClusterAddonSpec(spec),
             }),
+            ...(addonRunner === undefined && helm === undefined
+              ? []
+              : [
+                  createReleaseController({
+                    ...shared,
+                    releases: addonReleases,
+                    runner: addonRunner ?? noRunner,
+                    ...(helm === undefined ? {} : { helm }),
+                    ...(allowPlainText === undefined ? {} : { allowPlainText }),
+                    ...(workloads === undefined ? {} : { workloads }),
+                    keys,
+                    leading,
+                    events,
+                    validate: ({ spec }) => validateClusterAddonSpec(spec),
+                  }),
+                ]),
           ];
     current = brain;
     const endFigures = figures?.showObjects(() => ({

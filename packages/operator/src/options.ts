@@ -12,7 +12,7 @@ import type {
   Tracer,
   WorkloadDialer,
 } from "@talos-operator/ports";
-import type { AddonRunner } from "./addons/runner.ts";
+import type { AddonRunner, HelmPresence } from "./addons/runner.ts";
 import type { BackupRunner } from "./backups/runner.ts";
 import type { ClusterDefaultOptions } from "./controllers/kubernetescluster/defaults.ts";
 import type { Rule } from "./controllers/taloscontrolplane/model.ts";
@@ -57,8 +57,12 @@ export interface BackupDependencies {
 
 /** What addons need beside the rest. */
 export interface AddonDependencies {
-  /** Starts workers. Default: none, and TalosClusterAddonReleases stay as they are. */
+  /** Starts workers. Default: none: TalosClusterAddonReleases stay as they are, or say why where {@link AddonDependencies.helm} does. */
   readonly runner?: AddonRunner;
+  /** Whether there is a Helm for them. Default: nobody can tell from here, and the worker says. */
+  readonly helm?: HelmPresence;
+  /** Repositories by http, and OCI ones without TLS: the demo's own alone. Default: false. */
+  readonly allowPlainText?: boolean;
 }
 
 /** Settings; all have defaults that fit a Kubernetes cluster. */
