@@ -127,4 +127,10 @@ export const backupControllerFaults: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "backup-kept-called-removed",
+    about: "calls a backup removed whose bytes the bucket keeps, by versions or object lock (IN90)",
+    workload,
+    edits: [edit("talosetcdbackup/decide.ts", "if (result.kept.length === 0)", "if (result.kept.length >= 0)")],
+  },
 ];
