@@ -162,7 +162,7 @@ describe("backups of a cluster with three control planes", async () => {
     assert.deepEqual([status?.revision, status?.size, status?.proof?.how, status?.run], [77, 20_512, "ReadOnly", undefined]);
     assert.deepEqual(await runner.list(), []);
     assert.equal(await reason("first", "Stalled"), undefined);
-    assert.deepEqual((await eventsOf("first")).toSorted(), ["BackupStarted", "BackupSucceeded"], "each is told once");
+    assert.deepEqual(await eventsOf("first"), ["BackupStarted", "BackupSucceeded"], "each is told once");
   });
 
   test("one whose operator dies in the middle is gone on with, and not begun twice", async () => {
