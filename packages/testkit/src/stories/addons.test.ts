@@ -67,9 +67,12 @@ const untilNames = (world: Story, ...wanted: readonly string[]): Promise<void> =
 const untilReason = (world: Story, reason: string, name = "cni"): Promise<void> =>
   world.until(reason, async () => (await world.condition(talosClusterAddonResource, "Ready", name))?.reason === reason, 60);
 
-/** As the controller of releases tells it. */
+/** As the controller of releases tells it, which leaves this one alone. */
 async function tellInstalled(world: Story, name: string): Promise<void> {
   const { metadata } = await release(world, name);
+  const paused = { metadata: { annotations: { [annotations.reconcileMode]: "disable" } } };
+  await world.client.resource(talosClusterAddonReleaseResource).patch(metadata, { type: "merge", value: paused });
+  await world.time.advance(5_000);
   const ready: Condition = { type: "Ready", status: "True", reason: "Installed", message: "m", lastTransitionTime: "2026-01-01T00:00:00Z" };
   await world.client.resource(talosClusterAddonReleaseResource).patchStatus(metadata, {
     type: "merge",
