@@ -92,6 +92,10 @@
 - apiGroups: [talos.alperen.cloud]
   resources: [talosclusteraddons/finalizers]
   verbs: [update]
+# values of a release come from ConfigMaps that it names
+- apiGroups: ['']
+  resources: [configmaps]
+  verbs: [get]
 # a Namespace says which other ones may install addons into its clusters
 - apiGroups: ['']
   resources: [namespaces]
@@ -134,7 +138,7 @@
 {{- end }}
 
 {{- define "talos-operator.ownNamespaceRules" -}}
-# a backup is taken and proved by a Job beside the operator, whose ServiceAccount has no right at all
+# backups are taken and addons installed by Jobs beside the operator, whose ServiceAccount has no right at all
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [create, delete, get, list]

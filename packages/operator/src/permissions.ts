@@ -191,6 +191,13 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "addons",
+    why: "values of a release come from ConfigMaps that it names",
+    group: "",
+    resources: ["configmaps"],
+    verbs: ["get"],
+  },
+  {
+    feature: "addons",
     why: "a Namespace says which other ones may install addons into its clusters",
     group: "",
     resources: ["namespaces"],
@@ -242,7 +249,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "backups",
-    why: "a backup is taken and proved by a Job beside the operator, whose ServiceAccount has no right at all",
+    why: "backups are taken and addons installed by Jobs beside the operator, whose ServiceAccount has no right at all",
     group: "batch",
     resources: ["jobs"],
     verbs: ["create", "delete", "get", "list"],
