@@ -335,6 +335,23 @@ describe("addons of clusters", () => {
       );
     }));
 
+  test("a spec that nothing can be installed by reaches no cluster, and what is there stays as it is", () =>
+    tellAddons({}, async (world) => {
+      await cluster(world, "a", "production");
+      await addon(world);
+      await untilNames(world, "default/a-cni-addonrelease");
+      await untilReason(world, "ReleasesNotReady");
+      for (const spec of [{ helmSpec: { repoURL: "http://charts.example.org" } }, { targetNamespace: "other" }]) {
+        await editAddon(world, { spec });
+        await untilReason(world, "SpecRefused");
+        await world.time.advance(10_000);
+        const { helmSpec } = (await release(world, "a-cni-addonrelease")).spec;
+        assert.deepEqual([helmSpec?.repoURL, helmSpec?.namespace], [cilium.repoURL, cilium.namespace]);
+        await editAddon(world, { spec: { helmSpec: { repoURL: cilium.repoURL }, targetNamespace: null } });
+        await untilReason(world, "ReleasesNotReady");
+      }
+    }));
+
   test("a release that the API server refuses is told, and holds up no other cluster", () => {
     let isRefusing = true;
     const refusing: StoryOptions["kube"] = (real) => ({

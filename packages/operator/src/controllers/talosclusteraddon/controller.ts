@@ -39,7 +39,6 @@ import { releaseTextOf, releaseTextOfAddon } from "./helm-release.ts";
 import { isOurs, selects, viewOf } from "./seen.ts";
 import type { AddonSeen } from "./seen.ts";
 import { clustersOf } from "./selection.ts";
-import type { Cluster } from "./selection.ts";
 
 const FIELD_MANAGER = "talos-operator/talosclusteraddon";
 
