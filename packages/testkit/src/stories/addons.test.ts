@@ -335,6 +335,16 @@ describe("addons of clusters", () => {
       );
     }));
 
+  test("more clusters than one pass writes for all get their release, and lose it with the addon", () =>
+    tellAddons({}, async (world) => {
+      for (let index = 0; index < 70; index += 1) await cluster(world, `c${index}`, "production");
+      await addon(world);
+      await world.until("all have one", async () => (await all(world)).length === 70, 60);
+      await world.client.resource(talosClusterAddonResource).delete({ namespace: "default", name: "cni" });
+      await world.until("gone", async () => (await world.get(talosClusterAddonResource, "cni")) === undefined, 120);
+      assert.deepEqual(await names(world), []);
+    }));
+
   test("a spec that nothing can be installed by reaches no cluster, and what is there stays as it is", () =>
     tellAddons({}, async (world) => {
       await cluster(world, "a", "production");
