@@ -86,7 +86,7 @@
   verbs: [create, delete, get, list, patch, watch]
 # what is installed is told in the status
 - apiGroups: [talos.alperen.cloud]
-  resources: [talosclusteraddons/status, talosclusteraddonreleases/status]
+  resources: [talosclusteraddonreleases/status, talosclusteraddons/status]
   verbs: [patch]
 # what an addon makes holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for
 - apiGroups: [talos.alperen.cloud]

@@ -41,6 +41,7 @@ import { createBackupController } from "./controllers/talosetcdbackup/controller
 import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
 import { clusterOfSchedule, createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
 import { createReleaseController } from "./controllers/talosclusteraddonrelease/controller.ts";
+import { validateRelease } from "./addons/validate-release.ts";
 import { addonIndexers, createAddonController, namespaceType } from "./controllers/talosclusteraddon/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
 import { foreseenBy } from "./controllers/taloscluster/dry-run.ts";
@@ -277,7 +278,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
                     keys,
                     leading,
                     events,
-                    validate: ({ spec }) => validateClusterAddonSpec(spec),
+                    validate: (release) => validateRelease(release, { allowPlainText: allowPlainText === true }),
                   }),
                 ]),
           ];

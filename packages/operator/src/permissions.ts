@@ -179,7 +179,7 @@ export const permissions: readonly Permission[] = [
     feature: "addons",
     why: "what is installed is told in the status",
     group: talos,
-    resources: ["talosclusteraddons/status", "talosclusteraddonreleases/status"],
+    resources: ["talosclusteraddonreleases/status", "talosclusteraddons/status"],
     verbs: ["patch"],
   },
   {

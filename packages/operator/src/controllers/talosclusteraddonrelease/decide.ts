@@ -1,4 +1,4 @@
-import { conditionFor, finalizers, findCondition, findingsMessage, rfc3339 } from "@talos-operator/api";
+import { annotations, conditionFor, finalizers, findCondition, findingsMessage, rfc3339 } from "@talos-operator/api";
 import type {
   AddonRevision,
   AddonRun,
@@ -389,6 +389,12 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
       fields: { ...fieldsOf(release), ...ended(release, run), attempts: undefined, failedInputs: undefined, nextAttemptTime: undefined },
     };
   if (run !== undefined) return afterUninstall(seen, run);
+  // Tries to install count no longer.
+  if (status.failedInputs !== undefined)
+    return {
+      ...waiting(seen, "Deleting", "It is uninstalled.", 0),
+      fields: { ...fieldsOf(release), failedInputs: undefined, attempts: undefined, nextAttemptTime: undefined },
+    };
   const nextAt = Date.parse(status.nextAttemptTime ?? "");
   if (now < nextAt && nextAt - now <= HOPELESS_RETRY_MS)
     return waiting(seen, "Deleting", lastWords(release), Math.min(nextAt - now, since + REMOVAL_MS - now));
@@ -460,8 +466,19 @@ function conditionsOf(seen: ReleaseSeen, reason: ReadyReason, message: string): 
     ...(idle.length === 0 ? [] : [`Set and without effect: ${idle.join(", ")}.`]),
     ...(isSetSyntax ? ["spec.helmSpec.valuesTemplate has the form a=b,c=d and is read as helm --set reads it; write YAML instead."] : []),
   ];
+  const isLeft = metadata.annotations?.[annotations.addonNotSelected] !== undefined;
   return [
     conditionFor("Ready", reason, message, generation),
+    ...(isLeft
+      ? [
+          conditionFor(
+            "NoLongerSelected",
+            "ClusterNotSelected",
+            "The addon does not select this cluster any more; the release stays as it is.",
+            generation,
+          ),
+        ]
+      : []),
     ...(notes.length === 0 ? [] : [conditionFor("FieldNotSupported", "FieldNotSupported", notes.join(" "), generation)]),
   ];
 }
