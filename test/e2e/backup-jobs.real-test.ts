@@ -72,7 +72,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     try {
       await world.kubectl("wait", "--for=condition=Ready", ...names.map((name) => `teb/${name}`), READY_WITHIN);
     } catch (error) {
-      const workers = world.kubelet.runs.map(({ backup: of, output }) => `=== worker of ${of}\n${output()}`);
+      const workers = world.kubelet.runs.map(({ owner: of, output }) => `=== worker of ${of}\n${output()}`);
       process.stderr.write(
         `${await world.kubectl("get", "teb", "-o", "yaml")}\n${workers.join("\n")}\n=== manager\n${world.logs().slice(-10_000)}\n`,
       );
@@ -85,7 +85,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
       const file = path.split("/").at(-1) ?? "";
       return new RegExp(`^\\d{8}T\\d{6}Z-${name}\\.`).test(file) ? [file.slice(file.indexOf(`-${name}.`) + name.length + 2)] : [];
     });
-  const runsOf = (name: string) => world.kubelet.runs.filter((one) => one.backup === `default/${name}`);
+  const runsOf = (name: string) => world.kubelet.runs.filter((one) => one.owner === `default/${name}`);
   const attemptOf = (name: string, index: number): string =>
     (JSON.parse(runsOf(name)[index]?.files["task.json"] ?? "{}") as { attempt?: string }).attempt ?? "";
   const leavesNothing = (): Promise<void> =>
