@@ -118,6 +118,29 @@ test("IN89: a store that asks to be asked less often is asked again, and then to
   assert.ok(asked.length > 1 && asked.length <= 4, String(asked.length));
 });
 
+for (const [what, status, act] of [
+  ["a list", 200, (store: ObjectStore) => store.list("a/")[Symbol.asyncIterator]().next()],
+  ["an error", 400, put],
+] as const)
+  test(`${what} that is answered without end is ended, and not kept`, async () => {
+    let sent = 0;
+    const endless: Answer = (request, response) => {
+      request.resume();
+      response.writeHead(status, { "content-type": "application/xml" });
+      const chunk = Buffer.alloc(2 ** 16, "x");
+      const pump = (): void => {
+        // More would be a fault: the test ends with it.
+        do sent += chunk.length;
+        while (sent < 2 ** 28 && response.write(chunk));
+        if (sent >= 2 ** 28) response.end();
+      };
+      response.on("drain", pump);
+      pump();
+    };
+    assert.equal((await failing(act, endless)).kind, "failing");
+    assert.ok(sent < 2 ** 26, `${sent} bytes`);
+  });
+
 test("a list that never ends, because its next page is the same again, is told", async () => {
   const all = async (listed: AsyncIterable<unknown>): Promise<void> => {
     for await (const _ of listed);
