@@ -66,12 +66,19 @@ test("facts of other types, and times that are none, are no facts, whoever signe
   ]) {
     const wrong = { ...facts, ...over } as unknown as BackupFacts;
     const bytes = sealManifest(wrong, key);
-    assert.deepEqual([openManifest(bytes, key), readManifestUnchecked(bytes)], [{ refused: "unreadable" }, undefined], JSON.stringify(over));
+    assert.deepEqual(
+      [openManifest(bytes, key), readManifestUnchecked(bytes)],
+      [{ refused: "unreadable" }, undefined],
+      JSON.stringify(over),
+    );
   }
 });
 
 test("one that is nested thousands of times is refused, and overflows no stack", () => {
-  for (const [open, close] of [["[", "]"], ['{"a":', "}"]] as const) {
+  for (const [open, close] of [
+    ["[", "]"],
+    ['{"a":', "}"],
+  ] as const) {
     const count = Math.floor(60_000 / (open.length + close.length));
     const deep = `${open.repeat(count)}1${close.repeat(count)}`;
     const bytes = Buffer.from(`{"version":1,"mac":"AA==","backup":${deep}}`);

@@ -86,6 +86,25 @@ for (const [status, code, kind] of [
     assert.equal((await failing(put, error(status, code))).kind, kind);
   });
 
+test("without keys, where the process has none either, that is said, and nobody is asked", async () => {
+  const own = { AWS_EC2_METADATA_DISABLED: "true", AWS_SHARED_CREDENTIALS_FILE: "/nowhere", AWS_CONFIG_FILE: "/nowhere" };
+  const before = Object.keys(own).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, own);
+  const server = await answering(xml(""));
+  const store = createS3Store(server.place, async () => undefined);
+  try {
+    await assert.rejects(put(store), (thrown) => isStoreFailure(thrown, "denied") && /no keys are given/.test(thrown.message));
+    assert.deepEqual(server.asked, []);
+  } finally {
+    store.close();
+    server.end();
+    for (const [name, value] of before) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+  }
+});
+
 test("a redirect is not followed", async () => {
   const { kind, asked } = await failing(put, (_request, response) => response.writeHead(307, { location: "http://192.0.2.1/" }).end());
   assert.deepEqual([kind, asked.length], ["redirected", 1]);
