@@ -1,6 +1,6 @@
 import { memoryScratch, simulatedCodec } from "@talos-operator/backup/testing";
 import { runTask } from "@talos-operator/backup/worker";
-import type { BackupRunner, RunRequest, RunState } from "@talos-operator/operator";
+import type { BackupRunner, BackupRunRequest, BackupRunState } from "@talos-operator/operator";
 import type { Clock, Logger, ObjectStore, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
@@ -17,17 +17,17 @@ export interface WorkingRunnerPorts {
 /** A runner whose workers do their work, in this process. It outlives operators, as a Job does. */
 export interface WorkingRunner extends BackupRunner {
   /** Every run that was begun, in order. */
-  readonly begun: RunRequest[];
+  readonly begun: BackupRunRequest[];
   /** While set, a run that is started does not begin its work; the end of it lets those go on that wait. */
   hold(isHeld: boolean): void;
 }
 
 export function createWorkingRunner(ports: WorkingRunnerPorts): WorkingRunner {
-  const runs = new Map<string, { readonly request: RunRequest; state: RunState }>();
-  const begun: RunRequest[] = [];
+  const runs = new Map<string, { readonly request: BackupRunRequest; state: BackupRunState }>();
+  const begun: BackupRunRequest[] = [];
   const waiting: (() => void)[] = [];
   let isHeld = false;
-  const work = (name: string, { task, secrets }: RunRequest): void => {
+  const work = (name: string, { task, secrets }: BackupRunRequest): void => {
     const { clock, timers, random, dialer, store } = ports;
     const deps = { dialer, openStore: () => store, codec: simulatedCodec, scratch: memoryScratch(), clock, timers, random, log: silent };
     void runTask(task, secrets, deps).then((result) => {
