@@ -1,5 +1,5 @@
 import { boolean, integer, list, object, oneOf, required, string, stringMap } from "../schema/field.ts";
-import type { Field, Infer } from "../schema/field.ts";
+import type { Infer } from "../schema/field.ts";
 
 const time = (description: string) => string({ description, format: "date-time" });
 

@@ -67,11 +67,11 @@ interface Opened<Dependencies> {
 /** Gives child processes a folder for their runs, which goes with them: of an operator that keeps nothing on this machine. */
 function inFolderOfRuns<Dependencies>(open: (runs: string) => Opened<Dependencies>): Opened<Dependencies> {
   const runs = mkdtempSync(join(tmpdir(), "talos-operator-runs-"));
-  const { dependencies, close } = open(runs);
+  const opened = open(runs);
   return {
-    dependencies,
+    dependencies: opened.dependencies,
     async close() {
-      await close();
+      await opened.close();
       rmSync(runs, { recursive: true, force: true });
     },
   };

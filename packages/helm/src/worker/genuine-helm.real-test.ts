@@ -126,10 +126,10 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
   test("leaves what belongs to another addon, and takes over what belongs to nobody", async () => {
     await give(applyOf("owned"));
     assert.equal(failed(await give(applyOf("owned", { owner: "another", inputs: "00000000000000ee" }))), "release-not-ours");
-    assert.deepEqual(await give({ ...applyOf("owned"), kind: "uninstall", owner: "another" } as HelmTask), {
+    assert.deepEqual(await give({ ...applyOf("owned"), kind: "uninstall", owner: "another" }), {
       kind: "uninstalled",
       wasThere: false,
-      helm: ((await give({ ...applyOf("owned", { owner: "nobody" }), kind: "uninstall" } as HelmTask)) as { readonly helm: string }).helm,
+      helm: ((await give({ ...applyOf("owned", { owner: "nobody" }), kind: "uninstall" })) as { readonly helm: string }).helm,
     });
     assert.match(await server.kubectl("get", "deployment", "-n", "ns-owned", "-o", "name"), /owned/);
   });
@@ -176,7 +176,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
 
   test("uninstalls what is its own, once", async () => {
     await give(applyOf("gone"));
-    const uninstall: HelmTask = { ...applyOf("gone"), kind: "uninstall" } as HelmTask;
+    const uninstall: HelmTask = { ...applyOf("gone"), kind: "uninstall" };
     const first = await give(uninstall);
     assert.ok(first.kind === "uninstalled" && first.wasThere, JSON.stringify(first));
     const again = await give(uninstall);

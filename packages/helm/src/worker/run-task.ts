@@ -15,11 +15,11 @@ export async function runTask(task: HelmTask, secrets: HelmSecrets, deps: Worker
   try {
     const problem = problemOf(task);
     if (problem !== undefined) throw new WorkerFault("bad-task", problem, false);
-    const { client, close } = await deps.open(secrets.kubeconfig);
+    const api = await deps.open(secrets.kubeconfig);
     try {
-      return fitting(await carryOut(task, new Job(deps, secrets, client, task.timeoutMs)));
+      return fitting(await carryOut(task, new Job(deps, secrets, api.client, task.timeoutMs)));
     } finally {
-      close();
+      api.close();
     }
   } catch (thrown) {
     return failedBy(thrown);

@@ -1,4 +1,4 @@
-import type { ChartFacts, HelmFailureReason, HelmResult, HelmSecrets, HelmTask, Revision } from "@talos-operator/helm";
+import type { ChartFacts, HelmFailureReason, HelmResult, HelmSecrets, Revision } from "@talos-operator/helm";
 import type { AddonRunner } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
 
