@@ -62,12 +62,12 @@ export async function startGenuineWorkers(tools: string): Promise<GenuineWorkers
     }
   };
 
-  const leave = (args: readonly string[]): { readonly ended: Promise<void>; kill(): Promise<void> } => {
+  const leave = (args: readonly string[]): { hasEnded(): boolean; readonly kill: () => Promise<void> } => {
     const child = spawn(helm, [...args], { env, stdio: "ignore" });
     const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
     return {
-      ended,
-      async kill() {
+      hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+      kill: async () => {
         child.kill("SIGKILL");
         await ended;
       },
@@ -84,12 +84,10 @@ export async function startGenuineWorkers(tools: string): Promise<GenuineWorkers
         async run(args, options) {
           if (killed) throw new Error("the worker is dead");
           if (!["upgrade", "rollback", "uninstall"].includes(args[0] ?? "")) return binary.run(args, options);
-          const { ended, kill } = leave(args);
-          let over = false;
-          void ended.then(() => (over = true));
-          while (!over && !(await until()));
-          if (over) throw new Error("Helm ended before it was to be killed");
-          await kill();
+          const left = leave(args);
+          while (!left.hasEnded() && !(await until()));
+          if (left.hasEnded()) throw new Error("Helm ended before it was to be killed");
+          await left.kill();
           killed = true;
           throw new Error("the worker is dead");
         },

@@ -55,11 +55,12 @@ export async function storedRevisions(client: KubeClient, { name, namespace }: R
       };
     })
     .toSorted((a, b) => b.number - a.number);
-  return found.map(({ rollback: _, ...revision }, index) => {
+  return found.map((revision, index) => {
     const older = found.slice(index + 1);
     const isInherited = older.some(({ run }) => run === revision.run);
     const run = revision.status === "pending-rollback" ? older[0]?.rollback : isInherited ? undefined : revision.run;
-    return { ...revision, run };
+    const { number, status, owner, inputs, secret } = revision;
+    return { number, status, owner, inputs, run, secret };
   });
 }
 
