@@ -76,6 +76,30 @@
 - apiGroups: [vitistack.io]
   resources: [etcdbackups/finalizers]
   verbs: [update]
+# addons are people's, and only finalizers are written
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosclusteraddons]
+  verbs: [get, list, patch, watch]
+# an addon makes a release for every cluster that it selects, and takes it back
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosclusteraddonreleases]
+  verbs: [create, delete, get, list, patch, watch]
+# what is installed is told in the status
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosclusteraddonreleases/status, talosclusteraddons/status]
+  verbs: [patch]
+# what an addon makes holds up the deletion of its owner, which OwnerReferencesPermissionEnforcement asks this right for
+- apiGroups: [talos.alperen.cloud]
+  resources: [talosclusteraddons/finalizers]
+  verbs: [update]
+# values of a release come from ConfigMaps that it names
+- apiGroups: ['']
+  resources: [configmaps]
+  verbs: [get]
+# a Namespace says which other ones may install addons into its clusters
+- apiGroups: ['']
+  resources: [namespaces]
+  verbs: [get, list, watch]
 # the secrets bundle, kubeconfig and talosconfig of clusters, by name; never listed or watched
 - apiGroups: ['']
   resources: [secrets]
@@ -106,7 +130,7 @@
   verbs: [list]
 {{- end }}
 {{- if .Values.rbac.detectOtherOperators }}
-# objects of published kinds that are not served are counted once, when a process starts, and named in its log
+# objects of published kinds are counted once, when a process starts that does not serve them, and named in its log
 - apiGroups: [talos.alperen.cloud]
   resources: [talosclusteraddonreleases, talosclusteraddons]
   verbs: [list]
@@ -114,7 +138,7 @@
 {{- end }}
 
 {{- define "talos-operator.ownNamespaceRules" -}}
-# a backup is taken and proved by a Job beside the operator, whose ServiceAccount has no right at all
+# backups are taken and addons installed by Jobs beside the operator, whose ServiceAccount has no right at all
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [create, delete, get, list]

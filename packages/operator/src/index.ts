@@ -4,7 +4,7 @@ export type { AddonDependencies, BackupDependencies, LeaderElectionOptions, Oper
 export { createAddonJobRunner } from "./addons/job-runner.ts";
 export type { AddonJobRunnerOptions } from "./addons/job-runner.ts";
 export { addonWorkers } from "./addons/workers.ts";
-export { addonRunId, addonRunName } from "./addons/runner.ts";
+export { addonRunId, addonRunName, noWorkersForHelm } from "./addons/runner.ts";
 export type { AddonRunner, AddonRunRequest, AddonRunState, HelmPresence } from "./addons/runner.ts";
 export { createBackupJobRunner } from "./backups/job-runner.ts";
 export type { BackupJobRunnerOptions, BackupJobSettings } from "./backups/job-runner.ts";

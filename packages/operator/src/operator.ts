@@ -41,7 +41,6 @@ import { createBackupController } from "./controllers/talosetcdbackup/controller
 import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
 import { clusterOfSchedule, createScheduleController } from "./controllers/talosetcdbackupschedule/controller.ts";
 import { createReleaseController } from "./controllers/talosclusteraddonrelease/controller.ts";
-import { noHelm } from "./addons/no-helm.ts";
 import { validateRelease } from "./addons/validate-release.ts";
 import { addonIndexers, createAddonController, namespaceType } from "./controllers/talosclusteraddon/controller.ts";
 import { createClusterController } from "./controllers/taloscluster/controller.ts";
@@ -253,6 +252,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
             createScheduleController({ ...shared, schedules, backups, events, limits, ...figured }),
             createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits }),
           ];
+    const { runner: addonRunner, helm, allowPlainText } = ofAddons ?? {};
     const addonControllers =
       addons === undefined || addonReleases === undefined
         ? []
@@ -265,18 +265,22 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
               events,
               problemsOf: ({ spec }) => validateClusterAddonSpec(spec),
             }),
-            createReleaseController({
-              ...shared,
-              releases: addonReleases,
-              runner: ofAddons?.runner ?? noRunner,
-              ...(ofAddons?.runner === undefined ? { helm: noHelm } : ofAddons.helm === undefined ? {} : { helm: ofAddons.helm }),
-              ...(workloads === undefined ? {} : { workloads }),
-              ...(ofAddons?.allowPlainText === true ? { allowPlainText: true } : {}),
-              keys,
-              leading,
-              events,
-              validate: (release) => validateRelease(release, { allowPlainText: ofAddons?.allowPlainText === true }),
-            }),
+            ...(addonRunner === undefined && helm === undefined
+              ? []
+              : [
+                  createReleaseController({
+                    ...shared,
+                    releases: addonReleases,
+                    runner: addonRunner ?? noRunner,
+                    ...(helm === undefined ? {} : { helm }),
+                    ...(allowPlainText === undefined ? {} : { allowPlainText }),
+                    ...(workloads === undefined ? {} : { workloads }),
+                    keys,
+                    leading,
+                    events,
+                    validate: (release) => validateRelease(release, { allowPlainText: allowPlainText === true }),
+                  }),
+                ]),
           ];
     current = brain;
     const endFigures = figures?.showObjects(() => ({

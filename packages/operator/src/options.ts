@@ -57,11 +57,11 @@ export interface BackupDependencies {
 
 /** What addons need beside the rest. */
 export interface AddonDependencies {
-  /** Starts workers. Default: none, and every TalosClusterAddonRelease says so. */
+  /** Starts workers. Default: none: TalosClusterAddonReleases stay as they are, or say why where {@link AddonDependencies.helm} does. */
   readonly runner?: AddonRunner;
-  /** Whether there is a Helm. Default: nobody can tell from here, and the worker says. */
+  /** Whether there is a Helm for them. Default: nobody can tell from here, and the worker says. */
   readonly helm?: HelmPresence;
-  /** Repositories by http as well: the demo's own. Default: false. */
+  /** Repositories by http, and OCI ones without TLS: the demo's own alone. Default: false. */
   readonly allowPlainText?: boolean;
 }
 

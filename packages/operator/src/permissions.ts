@@ -179,7 +179,7 @@ export const permissions: readonly Permission[] = [
     feature: "addons",
     why: "what is installed is told in the status",
     group: talos,
-    resources: ["talosclusteraddons/status"],
+    resources: ["talosclusteraddonreleases/status", "talosclusteraddons/status"],
     verbs: ["patch"],
   },
   {
@@ -188,6 +188,13 @@ export const permissions: readonly Permission[] = [
     group: talos,
     resources: ["talosclusteraddons/finalizers"],
     verbs: ["update"],
+  },
+  {
+    feature: "addons",
+    why: "values of a release come from ConfigMaps that it names",
+    group: "",
+    resources: ["configmaps"],
+    verbs: ["get"],
   },
   {
     feature: "addons",
@@ -242,7 +249,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "backups",
-    why: "a backup is taken and proved by a Job beside the operator, whose ServiceAccount has no right at all",
+    why: "backups are taken and addons installed by Jobs beside the operator, whose ServiceAccount has no right at all",
     group: "batch",
     resources: ["jobs"],
     verbs: ["create", "delete", "get", "list"],

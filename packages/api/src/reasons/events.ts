@@ -12,6 +12,7 @@ export interface EventEntry {
 }
 
 const machineAndParents = ["TalosMachine", "TalosControlPlane", "TalosWorker", "TalosCluster", "KubernetesCluster"] as const;
+const turning = [...machineAndParents, "TalosEtcdBackupSchedule", "EtcdBackup"] as const;
 const parents = ["TalosControlPlane", "TalosWorker", "TalosCluster", "KubernetesCluster"] as const;
 const heads = ["TalosControlPlane", "TalosCluster", "KubernetesCluster"] as const;
 
@@ -41,8 +42,8 @@ export const eventCatalogue = {
     when: "A machine runs with its configuration for the first time. While the control plane is not ready only the TalosMachine says so.",
     did: "joined the cluster",
   },
-  Ready: { type: "Normal", on: machineAndParents, when: "The condition Ready turned True; on a TalosMachine after it was not." },
-  NotReady: { type: "Warning", on: machineAndParents, when: "The condition Ready is not True any more; the note is its message." },
+  Ready: { type: "Normal", on: turning, when: "The condition Ready turned True; on a TalosMachine after it was not." },
+  NotReady: { type: "Warning", on: turning, when: "The condition Ready is not True any more; the note is its message." },
   EtcdHealthy: { type: "Normal", on: ["TalosControlPlane"], when: "The condition EtcdHealthy is True again." },
   EtcdUnhealthy: { type: "Warning", on: ["TalosControlPlane"], when: "The condition EtcdHealthy turned False; the note is its message." },
   UpgradePending: {
@@ -112,20 +113,16 @@ export const eventCatalogue = {
   OwnerReferenceError: { type: "Warning", on: ["KubernetesCluster"], when: "A Machine came back without its owner; it is tried again." },
   ApiError: { type: "Warning", on: ["KubernetesCluster"], when: "The API server refused a write, or did not answer; it is tried again." },
   BackupStarted: { type: "Normal", on: ["TalosEtcdBackup"], when: "A try to take the backup was begun; the note names machine and run." },
-  BackupSucceeded: {
-    type: "Normal",
-    on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule", "EtcdBackup"],
-    when: "The backup is stored, was read back and has its manifest.",
-  },
+  BackupSucceeded: { type: "Normal", on: ["TalosEtcdBackup"], when: "The backup is stored, was read back and has its manifest." },
   BackupFailed: {
     type: "Warning",
-    on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule", "EtcdBackup"],
+    on: ["TalosEtcdBackup", "EtcdBackup"],
     when: "A backup ended without success; the note is the message of its condition.",
   },
   BackupProved: { type: "Normal", on: ["TalosEtcdBackup"], when: "A proof held that was due or asked for; the note says how." },
   ProofFailed: {
     type: "Warning",
-    on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule", "EtcdBackup"],
+    on: ["TalosEtcdBackup", "EtcdBackup"],
     when: "What is stored differs from what was recorded, is gone, or cannot be restored.",
   },
   BackupRemoved: {
@@ -152,11 +149,6 @@ export const eventCatalogue = {
     type: "Warning",
     on: ["TalosEtcdBackupSchedule", "EtcdBackup"],
     when: "A backup that was due could not be made.",
-  },
-  InvalidSchedule: {
-    type: "Warning",
-    on: ["TalosEtcdBackupSchedule", "EtcdBackup"],
-    when: "The schedule cannot be understood or never fires.",
   },
   AddonInstalled: {
     type: "Normal",

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { admitNewPod, defaultPod } from "../kinds/defaults/pod.ts";
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { keyOf } from "../kinds/kind.ts";
@@ -102,16 +103,17 @@ export function templateHash(template: unknown): string {
   return createHash("sha256").update(JSON.stringify(template)).digest("hex").slice(0, 10);
 }
 
-/** A pod as a template wants it, with more labels. */
+/** A pod as a template wants it, with more labels, and with what the API adds to a new one: without it the first change of the pod would be one of its spec. */
 export function podOf(template: JsonObject, labels: JsonObject, spec: JsonObject = {}): JsonObject {
   const metadata = metadataOf(template);
-  return {
+  const pod = {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { ...metadata, labels: { ...objectAt(metadata, "labels"), ...labels } },
     spec: { ...objectAt(template, "spec"), ...spec },
     status: { phase: "Pending" },
   };
+  return admitNewPod(defaultPod(pod), undefined);
 }
 
 /** True while a pod counts for its controller. */

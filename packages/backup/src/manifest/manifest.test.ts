@@ -52,6 +52,16 @@ test("what is none, and what a newer version wrote, is told apart", () => {
   assert.deepEqual(openManifest(Buffer.from('{"version":2,"mac":"AA==","backup":{}}'), key), { refused: "newer" });
 });
 
+test("one that is nested thousands of times is refused, and overflows no stack", () => {
+  for (const [open, close] of [["[", "]"], ['{"a":', "}"]] as const) {
+    const count = Math.floor(60_000 / (open.length + close.length));
+    const deep = `${open.repeat(count)}1${close.repeat(count)}`;
+    const bytes = Buffer.from(`{"version":1,"mac":"AA==","backup":${deep}}`);
+    assert.ok(bytes.length < 64 * 1024);
+    assert.deepEqual([openManifest(bytes, key), readManifestUnchecked(bytes)], [{ refused: "unreadable" }, undefined]);
+  }
+});
+
 test("the key has 32 bytes, and differs for other clusters and other secrets", () => {
   assert.equal(Buffer.from(key, "base64").length, 32);
   const keys = [bundle, { ...bundle, cluster: { id: "x" } }, { ...bundle, secrets: { aescbcEncryptionSecret: "b3RoZXI=" } }].map(

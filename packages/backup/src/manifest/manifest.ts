@@ -52,6 +52,7 @@ function parseManifest(bytes: Uint8Array): ParsedManifest | undefined {
     return undefined;
   }
   if (!isRecord(parsed) || typeof parsed["version"] !== "number" || typeof parsed["mac"] !== "string") return undefined;
+  if (!isShallow(parsed)) return undefined;
   return parsed as unknown as ParsedManifest;
 }
 
@@ -72,6 +73,15 @@ function isFacts(value: unknown): value is BackupFacts {
 
 function macOf(body: object, key: string): string {
   return createHmac("sha256", Buffer.from(key, "base64")).update(canonicalJson(body), "utf8").digest("base64");
+}
+
+/** Facts are nested twice; what a later version adds, a little more. */
+const DEEPEST = 16;
+
+/** What is nested deeper is none of ours: whoever may write to the bucket would have us run out of stack before the signature is looked at. */
+function isShallow(value: unknown, left = DEEPEST): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return left > 0 && Object.values(value).every((member) => isShallow(member, left - 1));
 }
 
 /** JSON with sorted keys and without white space: equal values give equal texts. */

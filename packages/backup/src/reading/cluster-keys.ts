@@ -7,8 +7,8 @@ import { ReadFault } from "./read-fault.ts";
 export interface ClusterKeys {
   /** Secrets bundle, YAML. */
   readonly bundle: string;
-  /** ClusterRecord, JSON. */
-  readonly record: string;
+  /** ClusterRecord, JSON. Absent: the import of the cluster was pending, and there was none. */
+  readonly record?: string;
 }
 
 /** More than a bundle and a record of the largest cluster have. Bytes. */
@@ -43,11 +43,15 @@ export async function readClusterKeys(
   return keys;
 }
 
+function isTextOrAbsent(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
+}
+
 function parsed(text: string): ClusterKeys | undefined {
   try {
     const value = JSON.parse(text) as { readonly version?: unknown; readonly bundle?: unknown; readonly record?: unknown } | null;
-    if (value?.version !== 1 || typeof value.bundle !== "string" || typeof value.record !== "string") return undefined;
-    return { bundle: value.bundle, record: value.record };
+    if (value?.version !== 1 || typeof value.bundle !== "string" || !isTextOrAbsent(value.record)) return undefined;
+    return { bundle: value.bundle, ...(value.record === undefined ? {} : { record: value.record }) };
   } catch {
     // Without the cause, which quotes.
     return undefined;

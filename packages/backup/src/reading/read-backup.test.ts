@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { zstdCompressSync } from "node:zlib";
 
 import * as fc from "fast-check";
 import type { ObjectBody } from "@talos-operator/ports";
@@ -164,4 +165,23 @@ test("an object that was replaced while it was read is damaged", async () => {
     },
   };
   assert.equal(await faultOf(read(store, found)), "damaged");
+});
+
+test("of what is compressed and is no database no more than a beginning is unpacked, and no more than a manifest names", async () => {
+  const bomb = zstdCompressSync(Buffer.alloc(2 ** 27));
+  assert.ok(bomb.length < 2 ** 16);
+  const { bucket, found } = await stored(false);
+  const unpacked = async (backup: FoundBackup): Promise<readonly [ReadFaultKind | "read", number]> => {
+    let most = 0;
+    const reading = readBackup(bucket.open(), backup, { codec: backupCodec, timers, signal }, (chunk) => void (most += chunk.length));
+    return [await faultOf(reading), most];
+  };
+  await bucket.open().put("bomb.zst", bomb);
+  const [alone, most] = await unpacked(await findBackup(bucket.open(), "bomb.zst", { signal }));
+  assert.equal(alone, "not-a-backup");
+  assert.ok(most < 2 ** 25, `${most} bytes`);
+  await bucket.open().put(found.object, bomb);
+  const [named, much] = await unpacked(found);
+  assert.equal(named, "damaged");
+  assert.ok(much <= snapshot.length + 2 ** 20, `${much} bytes`);
 });

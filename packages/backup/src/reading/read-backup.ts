@@ -51,6 +51,8 @@ export async function readBackup(
   const layers: ("age" | "zstd")[] = [];
   const check = createTrailerCheck();
   let head: Uint8Array = new Uint8Array();
+  let size = 0;
+  let isTooMuch = false;
   // Pipes wrap what the store and the taker throw.
   let cause: { readonly error: unknown } | undefined;
   const stored = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
@@ -68,6 +70,12 @@ export async function readBackup(
     for await (const chunk of plainBytes(stored(), object, { ...options, onLayer: (layer) => layers.push(layer) })) {
       check.write(chunk);
       if (head.length < beginningSize) head = Buffer.concat([head, chunk]).subarray(0, beginningSize);
+      size += chunk.length;
+      // Before it fills a disk. What little it holds that is too much may be damage: stored bytes and manifest decide.
+      if (facts === undefined ? size > MOST_UNKNOWN && formOf(head) !== "database" : size > facts.size) {
+        isTooMuch = true;
+        break;
+      }
       try {
         await write(chunk);
       } catch (error) {
@@ -84,9 +92,12 @@ export async function readBackup(
       ? new ReadFault("bad-identity", `${object}: ${withoutRemedy(error)}`, { cause: error })
       : damaged(object, error.message, error);
   }
+  if (isTooMuch && facts === undefined)
+    throw new ReadFault("not-a-backup", `${object} is no snapshot of etcd: it does not begin as a database does`);
   // A decoder may stop before the last byte.
   if (facts !== undefined && tally.size() < facts.storedSize) await compareWhole(found, options, reader);
   else compareStored(found, tally.size(), tally.sha256());
+  if (isTooMuch) throw damaged(object, `the plain snapshot has more than the ${facts?.size} bytes that its manifest names`);
   return verdictOf(found, check, head, { storedSize: tally.size(), storedSha256: tally.sha256(), layers });
 }
 
@@ -112,6 +123,9 @@ function verdictOf(
     );
   return { size, sha256, hasTrailer: fault === undefined, ...stored };
 }
+
+/** So much of what does not begin as a database is looked at all the same: one byte of a small snapshot may have changed. */
+const MOST_UNKNOWN = 16 * 2 ** 20;
 
 /** Databases are whole sectors. */
 const SECTOR = 512;

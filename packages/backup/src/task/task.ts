@@ -77,8 +77,11 @@ export interface TaskSecrets {
   readonly store?: StoreKeys;
   /** Authenticates manifests: 32 bytes derived from the secrets bundle, base64. */
   readonly manifestKey: string;
-  /** Secrets bundle and ClusterRecord, stored beside the snapshot for its recipients alone. For `take` with recipients. */
-  readonly clusterKeys?: { readonly bundle: string; readonly record: string };
+  /**
+   * Secrets bundle and ClusterRecord, stored beside the snapshot for its recipients alone. For `take` with recipients; there is no record while the import of
+   * the cluster is pending.
+   */
+  readonly clusterKeys?: { readonly bundle: string; readonly record?: string };
   /** `AGE-SECRET-KEY-1…`, for a `prove` that decrypts. */
   readonly identity?: string;
 }

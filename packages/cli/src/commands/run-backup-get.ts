@@ -57,7 +57,7 @@ async function get(open: OpenBackup, getting: Getting): Promise<void> {
     const [bundleFile = "", recordFile = ""] = keyFiles;
     const options = { force: booleanFlag(flags, "force"), stdout: context.stdout };
     writeOutput({ path: bundleFile, text: keys.bundle }, options);
-    writeOutput({ path: recordFile, text: keys.record }, options);
+    if (keys.record !== undefined) writeOutput({ path: recordFile, text: keys.record }, options);
   }
   stderr.write(told(getting, open, backup, read));
 }
@@ -85,7 +85,7 @@ async function keysOf(
   { keysObject, object }: FoundBackup,
   identity: string | undefined,
   signal: AbortSignal,
-): Promise<{ readonly bundle: string; readonly record: string }> {
+): Promise<{ readonly bundle: string; readonly record?: string }> {
   if (keysObject === undefined)
     throw new CliError(
       `the cluster's keys are not stored with ${object}`,

@@ -118,7 +118,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
         timeoutSeconds: numberFlag(flags, "timeout"),
         onReady: async () => {
           const files = await writeAllAccessFiles(standalone.client, folder, applied);
-          const hints = accessHints(started, { kubeconfig: standalone.api.kubeconfigPath, applied, files });
+          const hints = accessHints(started, { kubeconfig: standalone.api.kubeconfigPath, applied, files, objectStorage: storage?.host });
           isStaying = !booleanFlag(flags, "exit-when-ready");
           screen.keep([`Ready after ${seconds(systemClock.now() - begunAt)}.`], hints, isStaying ? ["", "Ctrl-C stops it."] : []);
           return isStaying ? "stay" : "leave";

@@ -44,7 +44,9 @@ export async function openDemoStorage({ folder, port, log, onMissing }: DemoStor
     return {
       host: new URL(served.endpoint).host,
       async tell(client) {
-        const data = Object.fromEntries(Object.entries(keys).map(([name, text]) => [name, Buffer.from(text).toString("base64")]));
+        // The endpoint for EtcdBackups, which have no field for it.
+        const texts = { ...keys, endpoint: served.endpoint };
+        const data = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]));
         const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: SECRET, namespace: "default" }, type: "Opaque", data };
         await applyObject(client, secret, "talos-operator-demo");
       },

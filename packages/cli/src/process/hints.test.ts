@@ -27,10 +27,15 @@ it("names what was applied and nothing else, and quotes paths", () => {
   assert.doesNotMatch(text, /kubernetesclusters|examples/);
 });
 
-it("offers to grow the example, and no other manifest", () => {
+it("offers to grow the example and to back it up, and no other manifest", () => {
   const applied = [{ apiVersion: "x/v1", kind: "TalosCluster", metadata: { name: "first" } }];
-  const hints = (words: readonly string[]): string => accessHints(started(words), { kubeconfig: "/k", applied, files: [] }).join("\n");
+  const hints = (words: readonly string[], objectStorage?: string): string =>
+    accessHints(started(words), { kubeconfig: "/k", applied, files: [], objectStorage }).join("\n");
   assert.match(hints(["demo"]), /kubectl apply -f .*examples\/grow\/cluster\.yaml/);
+  assert.match(hints(["demo"], "127.0.0.1:9333"), /kubectl apply -f .*examples\/talos-etcd-backup\.yaml/);
+  // Elsewhere is no store that the example names.
+  for (const store of ["127.0.0.1:9334", undefined])
+    assert.match(hints(["demo"], store), /kubectl apply -f .*examples\/talos-etcd-backup-directory\.yaml/);
   assert.doesNotMatch(hints(["demo", "--manifest", "x.yaml"]), /apply/);
 });
 

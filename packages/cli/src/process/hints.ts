@@ -30,12 +30,24 @@ export function accessHints(
     kubeconfig,
     applied,
     files,
-  }: { readonly kubeconfig: string; readonly applied: readonly NamedObject[]; readonly files: readonly AccessFiles[] },
+    objectStorage,
+  }: {
+    readonly kubeconfig: string;
+    readonly applied: readonly NamedObject[];
+    readonly files: readonly AccessFiles[];
+    /** Host and port of the S3 endpoint that is served beside. */
+    readonly objectStorage?: string | undefined;
+  },
 ): readonly string[] {
   const [first] = applied.filter(({ kind }) => SHOWN.has(kind));
   const inNamespace = (namespace = "default"): string => (namespace === "default" ? "" : ` -n ${namespace}`);
   const hasComposition = applied.some(({ kind }) => kind === "KubernetesCluster");
-  const grow = growExample(started, applied);
+  const grow = exampleFile(started, applied, "grow", "cluster.yaml");
+  const backup = exampleFile(
+    started,
+    applied,
+    objectStorage === EXAMPLE_STORE ? "talos-etcd-backup.yaml" : "talos-etcd-backup-directory.yaml",
+  );
   return [
     "",
     "In another terminal:",
@@ -47,6 +59,7 @@ export function accessHints(
           `  ${commandLine(started, ["why", `${first.kind.toLowerCase()}/${first.metadata.name}`])}${inNamespace(first.metadata.namespace)}`,
         ]),
     ...(grow === undefined ? [] : [`  kubectl apply -f ${shellPath(started, grow)}   # adds a worker`]),
+    ...(backup === undefined ? [] : [`  kubectl apply -f ${shellPath(started, backup)}   # backs up its etcd; kubectl get teb`]),
     ...files.flatMap((one) => [
       "",
       `Cluster ${one.cluster}:`,
@@ -70,10 +83,13 @@ export function closingHints(
 
 const SHOWN: ReadonlySet<string> = new Set(["KubernetesCluster", "TalosCluster", "TalosControlPlane"]);
 
-/** The example that adds a machine to what the demo makes, where both are in a checkout. */
-function growExample(started: StartedAs, applied: readonly NamedObject[]): string | undefined {
+/** What `talos-etcd-backup.yaml` names. */
+const EXAMPLE_STORE = "127.0.0.1:9333";
+
+/** An example for what the demo makes, where both are in a checkout. */
+function exampleFile(started: StartedAs, applied: readonly NamedObject[], ...path: readonly string[]): string | undefined {
   if (started.words.includes("--manifest") || started.words[0] !== "demo" || applied.length !== 1) return undefined;
-  const file = join(dirname(exampleManifest()), "..", "grow", "cluster.yaml");
+  const file = join(dirname(exampleManifest()), "..", ...path);
   return existsSync(file) ? file : undefined;
 }
 

@@ -3,9 +3,17 @@ import {
   findingsMessage,
   storageOfEtcdBackup,
   talosClusterResource,
+  talosControlPlaneResource,
   validateEtcdBackupSpec,
 } from "@talos-operator/api";
-import type { BackupStorage, ClusterRecord, EtcdBackupSpec, TalosCluster, TalosEtcdBackupSpec } from "@talos-operator/api";
+import type {
+  BackupStorage,
+  ClusterRecord,
+  EtcdBackupSpec,
+  TalosCluster,
+  TalosControlPlane,
+  TalosEtcdBackupSpec,
+} from "@talos-operator/api";
 import { backupKeys, manifestKeyOf } from "@talos-operator/backup";
 import type { StoreKeys, StorePlace } from "@talos-operator/backup";
 import { isForbidden, isNotServed } from "@talos-operator/kube-runtime";
@@ -13,6 +21,9 @@ import type { KubeClient } from "@talos-operator/kube-runtime";
 import { placeOf } from "../controllers/talosetcdbackup/place.ts";
 import { readStoreKeys } from "../controllers/talosetcdbackup/store-keys.ts";
 import { isEffectError } from "../errors.ts";
+import type { SecretsBundle } from "@talos-operator/talos";
+import { findBundles } from "../importing/found-bundles.ts";
+import { agreedBundle } from "../importing/import-sources.ts";
 import { createBundleStore, usableBundle } from "../secrets/bundle-store.ts";
 import { secretText, secretType } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
@@ -83,11 +94,15 @@ export async function readManifestKey(
   const unread = (why: string): ManifestKey => ({ kind: "unread", why });
   try {
     const record = await client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name: controlPlane });
-    const { bundle, clusterId: id } = record?.spec ?? {};
-    if (bundle === undefined || id === undefined) return unread(`there is no ClusterRecord ${controlPlane} that names the cluster's keys`);
-    if (clusterId !== undefined && id !== clusterId) return unread(`the ClusterRecord ${controlPlane} is that of another cluster by now`);
-    const secret = { namespace, name: bundle.secretName };
-    const key = manifestKeyOf(usableBundle(await createBundleStore(client).read(secret), bundle));
+    const found = record === undefined ? await foundBundle(client, cluster) : undefined;
+    const { bundle, clusterId: id = found?.cluster.id } = record?.spec ?? {};
+    if (id === undefined || (bundle === undefined && found === undefined))
+      return unread(`there is no ClusterRecord ${controlPlane} that names the cluster's keys`);
+    if (clusterId !== undefined && id !== clusterId)
+      return unread(`the TalosControlPlane ${controlPlane} is that of another cluster by now`);
+    const keys = bundle === undefined ? found : await recordedBundle(client, namespace, bundle);
+    if (keys === undefined) return unread(`there is no ClusterRecord ${controlPlane} that names the cluster's keys`);
+    const key = manifestKeyOf(keys);
     const { folder } = backupKeys("", { namespace, controlPlane, clusterId: id });
     return { kind: "read", key, folder: folder.slice(folder.lastIndexOf("/") + 1) };
   } catch (thrown) {
@@ -96,6 +111,23 @@ export async function readManifestKey(
     if (isEffectError(thrown) || thrown instanceof RangeError) return unread(thrown.message);
     throw thrown;
   }
+}
+
+/** Keys that others left, while the import of the cluster is pending. */
+async function foundBundle(
+  client: KubeClient,
+  { namespace, controlPlane: name }: { readonly namespace: string; readonly controlPlane: string },
+): Promise<SecretsBundle | undefined> {
+  const controlPlane = await client.resource<TalosControlPlane>(talosControlPlaneResource).tryGet({ namespace, name });
+  return controlPlane === undefined ? undefined : agreedBundle(controlPlane, await findBundles(client, controlPlane));
+}
+
+async function recordedBundle(
+  client: KubeClient,
+  namespace: string,
+  bundle: NonNullable<ClusterRecord["spec"]["bundle"]>,
+): Promise<SecretsBundle> {
+  return usableBundle(await createBundleStore(client).read({ namespace, name: bundle.secretName }), bundle);
 }
 
 /** The TalosControlPlane that a spec means; `undefined` where its TalosCluster is not there. @throws KubeApiError */

@@ -45,7 +45,7 @@ export function assessImport(seen: Observed, adoption: SeenAdoption): ImportStat
   if (seen.controlPlane.spec === undefined || seen.problems.length > 0) return refused("Refused", [findingsMessage(seen.problems)]);
   const secrets = placesOf(seen.controlPlane);
   if (adoption.places === undefined) return { kind: "verifying", pending: [`the keys cannot be read: Secret ${secrets.join(", ")}`] };
-  const bundle = agreed(adoption.places, secrets);
+  const bundle = agreedPlace(adoption.places, secrets);
   if ("reason" in bundle) return refused(bundle.reason, bundle.words);
 
   const { blockers, pending, reads } = machinesOf(seen, adoption, bundle.found);
@@ -71,8 +71,8 @@ function refused(reason: Extract<ImportState, { readonly kind: "refused" }>["rea
   return { kind: "refused", reason, blockers };
 }
 
-/** The one bundle that all places agree on. */
-function agreed(
+/** The one bundle that all places agree on. `secrets`: names of those that may hold it, for people. */
+export function agreedPlace(
   places: readonly FoundBundle[],
   secrets: readonly string[],
 ):

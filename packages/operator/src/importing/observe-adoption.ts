@@ -30,7 +30,8 @@ export interface AdoptionPorts {
  * Only reads. Machines are met with certificates made from the keys that were found, in memory.
  */
 export async function withAdoption(seen: Observed, isAsked: boolean, session: ClusterSession, ports: AdoptionPorts): Promise<Observed> {
-  if (seen.mode === "disable" || seen.record.kind !== "absent") {
+  // One that is paused has a record that nobody reads, unless a backup of it is wanted.
+  if (seen.record.kind !== "absent") {
     session.heldBundle = undefined;
     return seen;
   }

@@ -89,4 +89,48 @@ export const backupControllerFaults: readonly Mutant[] = [
     runs: 80,
     edits: [edit("talosetcdbackupschedule/firing.ts", "&& promised <= (times.after(now) ?? promised)", "")],
   },
+  {
+    name: "backup-of-import-claimed",
+    about: "writes on a cluster whose import is pending that it is being backed up",
+    tests: ["testkit/src/stories/import-backups.test.ts"],
+    edits: [
+      edit(
+        "talosetcdbackup/controller.ts",
+        ": !(await readClaims(key, client, clock.now())).hasRecord;",
+        `: (await client
+              .resource<TalosEtcdBackup>({ group: "talos.alperen.cloud", version: "v1alpha1", plural: "taloscontrolplanes", kind: "TalosControlPlane", namespaced: true })
+              .patch(key, { type: "merge", value: { metadata: { annotations: { claimed: run.name } } } })) !== undefined;`,
+      ),
+    ],
+  },
+  {
+    name: "backup-of-import-hidden",
+    about: "lets a cluster that was taken over be disturbed while a snapshot of it goes on that began before (S18)",
+    tests: ["testkit/src/stories/import-backups.test.ts"],
+    edits: [
+      edit(
+        "talosetcdbackup/controller.ts",
+        "if (!hasRecord || snapshot !== undefined || disrupted !== undefined || leftMs <= 0) return;",
+        "if (hasRecord || !hasRecord) return;",
+      ),
+    ],
+  },
+  {
+    name: "backup-of-import-unproven",
+    about: "asks a machine for a snapshot that does not hold the keys which were found for a cluster of others",
+    tests: ["operator/src/importing/import-sources.test.ts"],
+    edits: [
+      {
+        file: "operator/src/importing/import-sources.ts",
+        find: "reading.clusterId === found.clusterId && reading.hasKeysOfBundle",
+        replace: "reading.clusterId === found.clusterId",
+      },
+    ],
+  },
+  {
+    name: "backup-kept-called-removed",
+    about: "calls a backup removed whose bytes the bucket keeps, by versions or object lock (IN90)",
+    workload,
+    edits: [edit("talosetcdbackup/decide.ts", "if (result.kept.length === 0)", "if (result.kept.length >= 0)")],
+  },
 ];

@@ -106,4 +106,10 @@ export const backupWorkerFaults: readonly Mutant[] = [
     trouble: "store-tampered",
     edits: [{ file: "backup/src/manifest/manifest.ts", find: "!timingSafeEqual(given, wanted)", replace: "given.length > 99" }],
   },
+  {
+    name: "backup-marker-believed",
+    about: "takes a delete marker for the end of what is stored (IN90)",
+    workload,
+    edits: [edit("remove.ts", 'return answer === "gone" ? "gone" : "kept";', 'return answer === "locked" ? "kept" : "gone";')],
+  },
 ];

@@ -1,3 +1,4 @@
+import { addonControllerFaults } from "./addon-controllers.ts";
 import { backupControllerFaults } from "./backup-controllers.ts";
 import { backupWorkerFaults } from "./backup-workers.ts";
 import { compositionFaults } from "./composition-faults.ts";
@@ -28,4 +29,5 @@ export const mutants: readonly Mutant[] = [
   ...containers,
   ...backupWorkerFaults,
   ...backupControllerFaults,
+  ...addonControllerFaults,
 ];

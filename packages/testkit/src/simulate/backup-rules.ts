@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { bytesSource, createTrailerCheck, readSnapshot } from "@talos-operator/etcd-snapshot";
-import type { BackupFacts, BackupOwner } from "@talos-operator/backup";
+import type { BackupFacts, BackupOwner, RemoveResult } from "@talos-operator/backup";
 import { backupKeys, openManifest } from "@talos-operator/backup";
 import type { MemoryObjectStore } from "../world/memory-object-store.ts";
 import type { StoreEffectId } from "./effects.ts";
@@ -22,6 +22,8 @@ export interface BackupRulesInput {
   readonly store: MemoryObjectStore;
   readonly report: Report;
   readonly now: () => number;
+  /** A manifest is never replaced there. */
+  readonly honoursConditions: boolean;
   /** Searched in whatever is stored. */
   readonly inspectText: (source: string, text: string) => void;
 }
@@ -38,6 +40,12 @@ export interface BackupRules {
   ): void;
   /** S25, S26: this backup is called good now. */
   judgeReady(cluster: JudgedCluster, facts: BackupFacts): Promise<void>;
+  /** IN90: a worker told what became of what it was to remove. */
+  removed(cluster: JudgedCluster, result: RemoveResult): void;
+  /** IN90: this object was called removed, or kept, in the end. */
+  judgeGone(object: string, isCalledGone: boolean): void;
+  /** S28: of all that was ever put into the slots of this cluster. */
+  judgeVersions(cluster: JudgedCluster): void;
   /** S27: what somebody else put there is as it was. */
   judgeForeign(foreign: ReadonlyMap<string, Uint8Array>): void;
   /** S29, S30: once time has passed. @param endedAt when the last worker ended */
@@ -46,7 +54,7 @@ export interface BackupRules {
 
 const DAY_MS = 24 * 3_600_000;
 
-export function createBackupRules({ store, report, now, inspectText }: BackupRulesInput): BackupRules {
+export function createBackupRules({ store, report, now, inspectText, honoursConditions }: BackupRulesInput): BackupRules {
   /** Who wrote into each folder first. */
   const writers = new Map<string, string>();
 
@@ -97,10 +105,43 @@ export function createBackupRules({ store, report, now, inspectText }: BackupRul
       const fault = await faultOf(store.contents(), cluster, facts);
       if (fault !== undefined) report(fault.invariant, `the backup ${facts.slot} is called good: ${fault.detail}`);
     },
+    removed({ owner, prefix }, { slots, kept }) {
+      const keys = backupKeys(prefix, owner);
+      const left = (slot: string): readonly string[] =>
+        store.keptKeys().filter((key) => {
+          const object = keys.parse(key);
+          return object !== undefined && object.kind !== "probe" && object.slot === keys.slotPart(slot);
+        });
+      for (const slot of slots)
+        for (const key of left(slot)) report("IN90", `a worker calls the backup ${slot} removed, and the bucket keeps ${key}`);
+      for (const slot of kept)
+        if (left(slot).length === 0) report("IN90", `a worker says that the bucket keeps the backup ${slot}, of which nothing is left`);
+    },
+    judgeGone(object, isCalledGone) {
+      const isKept = store.versions(object).length > 0;
+      if (isKept === isCalledGone)
+        report("IN90", `${object} is called ${isCalledGone ? "removed" : "kept"}, and the bucket ${isKept ? "keeps" : "does not keep"} it`);
+    },
+    judgeVersions(cluster) {
+      if (!honoursConditions) return;
+      const keys = backupKeys(cluster.prefix, cluster.owner);
+      for (const key of store.keptKeys()) {
+        if (keys.parse(key)?.kind !== "manifest") continue;
+        const winners = new Set(
+          store.versions(key).flatMap((bytes) => {
+            const opened = openManifest(bytes, cluster.manifestKey);
+            return "facts" in opened ? [opened.facts.object] : [];
+          }),
+        );
+        if (winners.size > 1) report("S28", `${key} named ${[...winners].join(", then ")}: a manifest is never replaced`);
+      }
+    },
     judgeForeign(foreign) {
       for (const [key, bytes] of foreign) {
         const there = store.contents().get(key);
-        if (there === undefined || !Buffer.from(there).equals(bytes)) report("S27", `${key}, which is somebody else's, is not as it was`);
+        // One that was replaced and put back is not as it was either.
+        if (there === undefined || !Buffer.from(there).equals(bytes) || store.versions(key).length !== 1)
+          report("S27", `${key}, which is somebody else's, is not as it was`);
       }
     },
     judgeRest(endedAt) {

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { etcdBackupResource, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
-import type { EtcdBackup, EtcdBackupSpec, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type { EtcdBackup, EtcdBackupSpec, KubernetesCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import { flatCluster, tellComposition } from "./composition.ts";
 import type { CompositionStory } from "./composition.ts";
+import type { StoryOptions } from "./story.ts";
 import { kinds } from "./story.ts";
 import { createScriptedRunner, takenBy } from "../world/scripted-runner.ts";
 import type { ScriptedRunner } from "../world/scripted-runner.ts";
@@ -12,13 +16,16 @@ const namespace = "default";
 const local = { type: "local", path: "south" } as const;
 
 /** A composed cluster `demo`, whose workers of backups end by themselves. */
-function tellBackups(story: (world: CompositionStory, runner: ScriptedRunner) => Promise<void>): Promise<void> {
+function tellBackups(
+  story: (world: CompositionStory, runner: ScriptedRunner) => Promise<void>,
+  operator: StoryOptions["operator"] = {},
+): Promise<void> {
   let runner: ScriptedRunner | undefined;
   const backups = () => {
     if (runner === undefined) throw new Error("the story has not begun");
-    return { runner, backupDirectory: "/backups" };
+    return { runner, backupDirectory: "/backups", insecureHosts: ["127.0.0.1:9333"] };
   };
-  return tellComposition({ backups }, async (world) => {
+  return tellComposition({ backups, operator }, async (world) => {
     runner = createScriptedRunner(world.time.clock);
     await world.start();
     await world.client.resource(kinds.kubernetesCluster).create(flatCluster(1, { workers: 0 }));
@@ -140,6 +147,33 @@ describe("EtcdBackups", () => {
       assert.equal(runner.begun[0]?.secrets.store?.secretAccessKey, "a-key-that-nobody-sees");
       assert.ok(!JSON.stringify([made, await read(world, "far")]).includes("nobody-sees"));
     }));
+
+  it("examples/vitistack-etcd-backup.yaml is carried out for the cluster of its example, with the Secret that the demo makes", () =>
+    tellBackups(
+      async (world, runner) => {
+        const read = <T extends KubeObject>(file: string): T => {
+          const [object] = parseKubernetesYaml(readFileSync(new URL(`../../../../examples/${file}`, import.meta.url), "utf8"));
+          return object as T;
+        };
+        const asked = read<EtcdBackup>("vitistack-etcd-backup.yaml");
+        const { spec } = asked;
+        assert.ok(spec !== undefined);
+        const example = read<KubernetesCluster>("simple-kubernetescluster.yaml");
+        assert.ok(
+          [example.metadata.name, example.spec?.data?.clusterId].includes(spec.clusterName),
+          "it names the cluster of the other example",
+        );
+        const texts = { accessKeyID: "DEMO0123", secretAccessKey: "a-key-that-nobody-sees", endpoint: "http://127.0.0.1:9333" };
+        const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
+        const metadata = { namespace, name: spec.storageLocation.secretRef ?? "" };
+        await world.client.resource(kinds.secret).create({ apiVersion: "v1", kind: "Secret", metadata, data } as KubeObject);
+        // The cluster of this story has another name.
+        await world.client.resource<EtcdBackup>(etcdBackupResource).create({ ...asked, spec: { ...spec, clusterName: "demo" } });
+        await untilCompleted(world, runner, asked.metadata.name);
+        assert.equal((await backupOf(world, asked.metadata.name))?.spec.backupStorage.s3?.endpoint, texts.endpoint);
+      },
+      { allowLoopbackMachines: true },
+    ));
 
   const refused: readonly (readonly [string, Partial<EtcdBackupSpec>, string])[] = [
     ["a cluster that is not there", { clusterName: "nobody" }, "ControlPlaneNotFound"],

@@ -18,8 +18,8 @@ interface Secret extends KubeObject {
  *
  * @returns the secrets bundle in base64
  */
-export async function leaveBehind(world: Story): Promise<string> {
-  await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(leftControlPlanes, [worker]));
+export async function leaveBehind(world: Story, controlPlanes: readonly string[] = leftControlPlanes): Promise<string> {
+  await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(controlPlanes, [worker]));
   await world.start();
   await world.untilReady();
   return forgetAll(world, "demo");

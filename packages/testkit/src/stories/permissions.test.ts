@@ -12,12 +12,19 @@ import {
   talosEtcdBackupResource,
   talosEtcdBackupScheduleResource,
 } from "@talos-operator/api";
-import type { EtcdBackup, TalosCluster, TalosClusterAddon, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type {
+  EtcdBackup,
+  TalosCluster,
+  TalosClusterAddon,
+  TalosClusterAddonRelease,
+  TalosEtcdBackup,
+  TalosEtcdBackupSchedule,
+} from "@talos-operator/api";
 import { leaseType } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
-import { createBackupJobRunner, permissions } from "@talos-operator/operator";
-import type { BackupJobSettings, Permission } from "@talos-operator/operator";
+import { createAddonJobRunner, createBackupJobRunner, permissions } from "@talos-operator/operator";
+import type { BackupJobSettings, JobSettings, Permission } from "@talos-operator/operator";
 import type { KubeTransport } from "@talos-operator/ports";
 import type { Access } from "../world/accesses.ts";
 import { workOffJobs } from "../world/job-cluster.ts";
@@ -32,6 +39,7 @@ import type { Story, StoryOptions } from "./story.ts";
  * These few use every right that is given, so one that nothing needs shows here.
  */
 
+const jobType = { group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true };
 const used = new Map<string, Access>();
 const jobs: BackupJobSettings = { image: "registry/operator:1", serviceAccountName: "backup", scratchSize: "1Gi" };
 
@@ -175,6 +183,48 @@ describe("the rights of the operator", () => {
         );
       },
     ));
+
+  it("are enough to install an addon by Jobs beside the operator, with values of other objects, and to remove it", () => {
+    const addonJobs: JobSettings = { image: "registry/operator:1", serviceAccountName: "addon", scratchSize: "1Gi" };
+    return tellAndNote(
+      { addons: (client) => ({ runner: createAddonJobRunner({ client, namespace: "default", settings: addonJobs }) }) },
+      async (world) => {
+        await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+        await world.start();
+        await world.untilReady();
+        const configMaps = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true };
+        await world.client.resource(configMaps).create({
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: { namespace: "default", name: "cni" },
+          data: { "values.yaml": "replicas: 2" },
+        } as KubeObject);
+        const releases = world.client.resource<TalosClusterAddonRelease>(talosClusterAddonReleaseResource);
+        const key = { namespace: "default", name: "cni" };
+        await releases.create({
+          apiVersion: "talos.alperen.cloud/v1alpha1",
+          kind: "TalosClusterAddonRelease",
+          metadata: key,
+          spec: {
+            clusterRef: { name: "demo" },
+            helmSpec: { chartName: "cilium", repoURL: "https://helm.cilium.io", valuesFrom: [{ kind: "ConfigMap", name: "cni" }] },
+          },
+        });
+        const worked = async (): Promise<TalosClusterAddonRelease | undefined> => {
+          await workOffJobs(world.client, "default", world.time.clock);
+          return releases.tryGet(key);
+        };
+        await world.until("installed", async () => (await worked())?.status?.revision === 1, 300);
+        await releases.delete(key);
+        await world.until("gone", async () => (await worked()) === undefined, 300);
+        await world.until(
+          "no Job is left",
+          async () => (await world.client.resource(jobType).list({ namespace: "default" })).items.length === 0,
+          60,
+        );
+      },
+    );
+  });
 
   it("are enough to carry out EtcdBackups, and to follow them", () => {
     const jobRunner = (client: KubeClient) => createBackupJobRunner({ client, namespace: "default", settings: jobs });

@@ -18,19 +18,43 @@ export interface MemoryObjectStore extends ObjectStore {
   garbles: boolean;
   /** Takes an object away so. */
   lose(key: string): void;
+  /** All bytes that are kept under a key, oldest first: what was replaced or removed stays behind in a bucket with versions. */
+  versions(key: string): readonly Uint8Array[];
+  /** Keys under which anything is kept, whether it is still shown or not. */
+  keptKeys(): readonly string[];
 }
+
+/** What a bucket does with what is removed. */
+export type Keeping =
+  | { readonly kind: "nothing" }
+  /** Every version stays, behind a delete marker; one more removal makes one more marker, also where nothing was. */
+  | { readonly kind: "versions" }
+  /** Objects that `isLocked` says are refused to be removed for so long after they were stored. Milliseconds. */
+  | { readonly kind: "lock"; readonly forMs: number; readonly isLocked: (key: string) => boolean };
 
 /** How many keys one page of a list has. */
 const PAGE = 1_000;
 
 /** @param options.ignoresConditions `ifAbsent` is read and not kept, as some stores do it */
-export function createMemoryObjectStore(clock: Clock, options: { readonly ignoresConditions?: boolean } = {}): MemoryObjectStore {
+export function createMemoryObjectStore(
+  clock: Clock,
+  options: { readonly ignoresConditions?: boolean; readonly keeping?: Keeping } = {},
+): MemoryObjectStore {
+  const { keeping = { kind: "nothing" } } = options;
   const kept = new Map<string, Kept>();
+  /** What is not shown any more, by key, oldest first. */
+  const behind = new Map<string, Uint8Array[]>();
+  const hide = (key: string): void => {
+    const one = kept.get(key);
+    kept.delete(key);
+    if (one !== undefined && keeping.kind === "versions") behind.set(key, [...(behind.get(key) ?? []), one.bytes]);
+  };
   const uploads = new Map<string, { readonly upload: Required<OpenUpload>; readonly parts: Map<number, Uint8Array> }>();
   let begun = 0;
   const shown = (key: string, { bytes, etag, modifiedAt }: Kept): StoredObject => ({ key, size: bytes.length, etag, modifiedAt });
   const keep = (key: string, bytes: Uint8Array): StoredObject => {
     const one = { bytes: Uint8Array.from(bytes), etag: createHash("md5").update(bytes).digest("hex"), modifiedAt: clock.now() };
+    hide(key);
     kept.set(key, one);
     return shown(key, one);
   };
@@ -109,8 +133,11 @@ export function createMemoryObjectStore(clock: Clock, options: { readonly ignore
     },
     async remove(key) {
       await Promise.resolve();
-      kept.delete(key);
-      return { removed: "gone" };
+      const one = kept.get(key);
+      if (one !== undefined && keeping.kind === "lock" && keeping.isLocked(key) && clock.now() < one.modifiedAt + keeping.forMs)
+        throw storeFailure("locked", "object lock keeps the object");
+      hide(key);
+      return { removed: keeping.kind === "versions" ? "marked" : "gone" };
     },
     close: () => undefined,
     contents: () => new Map([...kept].map(([key, { bytes }]) => [key, bytes])),
@@ -118,9 +145,9 @@ export function createMemoryObjectStore(clock: Clock, options: { readonly ignore
     plant(key, bytes) {
       keep(key, bytes);
     },
-    lose(key) {
-      kept.delete(key);
-    },
+    lose: hide,
+    versions: (key) => [...(behind.get(key) ?? []), ...[kept.get(key)?.bytes].filter((bytes) => bytes !== undefined)],
+    keptKeys: () => [...new Set([...behind.keys(), ...kept.keys()])].toSorted(),
   };
   return store;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -42,6 +43,46 @@ test("a folder: a link does not lead out of it, neither as folder nor as file", 
   assert.deepEqual(readdirSync(outside.root), ["secret"]);
   end();
   outside.end();
+});
+
+test("a folder: a link in the way leaves nothing outside, not even an empty folder or a draft", async () => {
+  const { root, end } = folder();
+  const outside = folder();
+  mkdirSync(join(outside.root, "theirs"));
+  writeFileSync(join(outside.root, "theirs/key"), "a/b");
+  mkdirSync(join(root, "x"));
+  symlinkSync(outside.root, join(root, "x/out"));
+  symlinkSync(outside.root, join(root, "x/.uploads"));
+  symlinkSync(outside.root, join(root, "y"));
+  const isDenied = (thrown: unknown): boolean => isStoreFailure(thrown, "denied");
+  const all = async (keys: AsyncIterable<unknown>): Promise<void> => {
+    for await (const _ of keys);
+  };
+  const store = createDirectoryStore(root, "x");
+  await assert.rejects(store.put("out/deep/a", Uint8Array.of(1)), isDenied);
+  await assert.rejects(store.put("a", Uint8Array.of(1)), isDenied);
+  await assert.rejects(store.createUpload("a"), isDenied);
+  await assert.rejects(all(store.listUploads("")), isDenied);
+  await assert.rejects(store.abortUpload({ key: "a/b", id: "theirs" }), isDenied);
+  await assert.rejects(all(createDirectoryStore(root, "y").list("")), isDenied);
+  assert.deepEqual([readdirSync(outside.root), readdirSync(join(outside.root, "theirs"))], [["theirs"], ["key"]]);
+  end();
+  outside.end();
+});
+
+test("a folder: what stands at the place of an upload's key and is none holds nothing up, and is not read to its end", async () => {
+  const { root, end } = folder();
+  const store = createDirectoryStore(root, "");
+  const upload = await store.createUpload("a/b");
+  for (const name of ["pipe", "long", "folder"]) mkdirSync(join(root, ".uploads", name));
+  assert.equal(spawnSync("mkfifo", [join(root, ".uploads/pipe/key")]).status, 0);
+  writeFileSync(join(root, ".uploads/long/key"), "");
+  truncateSync(join(root, ".uploads/long/key"), 2 ** 33);
+  mkdirSync(join(root, ".uploads/folder/key"));
+  const found: string[] = [];
+  for await (const { id } of store.listUploads("")) found.push(id);
+  assert.deepEqual(found, [upload.id]);
+  end();
 });
 
 test("a folder: a part that changed on the disk is noticed before the object is made", async () => {

@@ -15,6 +15,9 @@ const UPLOADS = ".uploads";
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
+/** Longest key of a store. */
+const MAX_KEY_BYTES = 1_024;
+
 /** A slow disk is not waited for without end: the next look at the signal comes after so many bytes. */
 const READ_BYTES = 1 << 18;
 
@@ -44,6 +47,13 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
     return file;
   };
 
+  /** Where drafts and parts are; nor does it lead elsewhere. */
+  const uploads = async (make: boolean, ...names: readonly string[]): Promise<string> => {
+    const folder = join(base, UPLOADS, ...names);
+    await demandFolder(root, folder, make);
+    return folder;
+  };
+
   const describe = async (key: string): Promise<StoredObject | undefined> => {
     const file = await fileOf(key, false);
     const facts = await lstat(file).catch(missing);
@@ -54,8 +64,8 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
 
   const upload = async (key: string, id: string): Promise<ObjectUpload> => {
     const parts = new Map<number, { readonly digest: string; readonly size: number }>();
-    const folder = join(base, UPLOADS, id);
-    const abort = (): Promise<void> => failing(() => rm(folder, { recursive: true, force: true }));
+    const folder = await uploads(true, id);
+    const abort = (): Promise<void> => failing(async () => rm(join(await uploads(false), id), { recursive: true, force: true }));
     return {
       key,
       id,
@@ -84,6 +94,7 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
     async *list(prefix, options) {
       demandPrefix(prefix);
       try {
+        await demandFolder(root, base, false);
         for await (const key of keysBelow(base, prefix)) {
           options?.signal?.throwIfAborted();
           // What others put there, by names that no key can have.
@@ -107,8 +118,7 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
       failing(async () => {
         options?.signal?.throwIfAborted();
         const file = await fileOf(key, true);
-        await makeFolder(join(base, UPLOADS));
-        const draft = join(base, UPLOADS, `put-${newId()}`);
+        const draft = join(await uploads(true), `put-${newId()}`);
         try {
           await writeFile(draft, [bytes]);
           // Of several that link only one succeeds; a rename would replace what is there.
@@ -124,14 +134,13 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
       failing(async () => {
         await fileOf(key, true);
         const id = newId();
-        await makeFolder(join(base, UPLOADS, id));
-        await writeFile(join(base, UPLOADS, id, "key"), [Buffer.from(key)]);
+        await writeFile(join(await uploads(true, id), "key"), [Buffer.from(key)]);
         return upload(key, id);
       }),
     async *listUploads(prefix) {
       demandPrefix(prefix);
       try {
-        yield* openUploads(join(base, UPLOADS), prefix);
+        yield* openUploads(await uploads(false), prefix);
       } catch (thrown) {
         throw failureOf(thrown, place);
       }
@@ -139,7 +148,7 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
     abortUpload: ({ id }) =>
       failing(async () => {
         demandKey(id);
-        await rm(join(base, UPLOADS, id), { recursive: true, force: true });
+        await rm(join(await uploads(false), id), { recursive: true, force: true });
       }),
     remove: (key) =>
       failing(async () => {
@@ -155,7 +164,15 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
 /** Demands that a folder lies below the root when all links are followed. @throws StoreFailure `denied` */
 async function demandFolder(root: string, folder: string, make: boolean): Promise<void> {
   const real = await realpath(root);
-  if (make) await makeFolder(folder);
+  // Before anything is made: a folder behind a link would be made where the link leads.
+  await demandBelow(real, folder);
+  if (!make) return;
+  await makeFolder(folder);
+  await demandBelow(real, folder);
+}
+
+/** @param real the root, without links */
+async function demandBelow(real: string, folder: string): Promise<void> {
   for (let at = folder; ; at = dirname(at)) {
     const found = await realpath(at).catch(missing);
     if (found === undefined) continue;
@@ -249,11 +266,14 @@ function isFile(entry: Dirent): boolean {
 async function* openUploads(folder: string, prefix: string): AsyncGenerator<OpenUpload> {
   for (const id of ((await readdir(folder).catch(missing)) ?? []).toSorted()) {
     const named = join(folder, id, "key");
-    const file = await open(named, constants.O_RDONLY | constants.O_NOFOLLOW).catch(missing);
+    // A pipe that nobody writes to would be waited for without end.
+    const file = await open(named, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(missing);
     if (file === undefined) continue;
     try {
+      const facts = await file.stat();
+      if (!facts.isFile() || facts.size > MAX_KEY_BYTES) continue;
       const key = await file.readFile("utf8");
-      if (key.startsWith(prefix)) yield { key, id, startedAt: (await file.stat()).mtimeMs };
+      if (key.startsWith(prefix)) yield { key, id, startedAt: facts.mtimeMs };
     } finally {
       await file.close();
     }

@@ -118,6 +118,22 @@ test("IN89: a store that asks to be asked less often is asked again, and then to
   assert.ok(asked.length > 1 && asked.length <= 4, String(asked.length));
 });
 
+test("a list that never ends, because its next page is the same again, is told", async () => {
+  const all = async (listed: AsyncIterable<unknown>): Promise<void> => {
+    for await (const _ of listed);
+  };
+  const page = (root: string, next: string): Answer => xml(`<${root}><IsTruncated>true</IsTruncated>${next}</${root}>`);
+  const objects = page("ListBucketResult", "<NextContinuationToken>one</NextContinuationToken>");
+  const uploads = page("ListMultipartUploadsResult", "<NextKeyMarker>one</NextKeyMarker><NextUploadIdMarker>two</NextUploadIdMarker>");
+  for (const [act, answer] of [
+    [(store: ObjectStore) => all(store.list("a/")), objects],
+    [(store: ObjectStore) => all(store.listUploads("a/")), uploads],
+  ] as const) {
+    const { kind, asked } = await failing(act, answer);
+    assert.deepEqual([kind, asked.length], ["failing", 2]);
+  }
+});
+
 test("an object that ends before its last byte is cut off", async () => {
   const short: Answer = (_request, response) => {
     response.writeHead(200, { "content-length": "100" });

@@ -119,6 +119,8 @@ export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | un
       }
     });
 
+  const endless = (): StoreFailure => new StoreFailure("failing", `${name}: after a page of its list it names the same page again.`);
+
   const listed = (prefix: string, marker: UploadMarker) => (s3: S3Client, given: { readonly abortSignal?: AbortSignal }) =>
     s3.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...marker }), given);
 
@@ -141,7 +143,9 @@ export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | un
         );
         for (const { Key, Size, ETag, LastModified } of page.Contents ?? [])
           if (Key !== undefined) yield described(Key, Size, ETag, LastModified);
-        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+        const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+        if (next !== undefined && next === token) throw endless();
+        token = next;
       } while (token !== undefined);
     },
     head: async (key, options) => {
@@ -193,7 +197,9 @@ export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | un
           if (Key === undefined || UploadId === undefined || !Key.startsWith(prefix)) continue;
           yield { key: Key, id: UploadId, ...(Initiated === undefined ? {} : { startedAt: Initiated.getTime() }) } satisfies OpenUpload;
         }
-        marker = nextOf(page);
+        const next = nextOf(page);
+        if (next !== undefined && next.KeyMarker === marker.KeyMarker && next.UploadIdMarker === marker.UploadIdMarker) throw endless();
+        marker = next;
       }
     },
     abortUpload: abort,

@@ -1,8 +1,11 @@
-import { findCondition } from "@talos-operator/api";
+import { eventCatalogue, findCondition } from "@talos-operator/api";
 import type { Condition, EventReason } from "@talos-operator/api";
 import { apiVersionOf } from "@talos-operator/kube-runtime";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Telling } from "../../telling/telling.ts";
+
+/** Kinds of which it is told in general words whether they are ready. Of a TalosEtcdBackup it is told what became of it: BackupSucceeded, BackupFailed. */
+const TURNING: ReadonlySet<string> = new Set(eventCatalogue.Ready.on);
 
 /** A status as all kinds have it. */
 export interface StatusWithConditions {
@@ -61,6 +64,7 @@ export function tellTurns(events: Telling, type: ResourceType): TellTurns {
       // A bad turn is remembered until the good one.
       if (Object.values(after).includes(reason)) told.add(keyOf(reason));
       if (awaited !== undefined && !told.delete(keyOf(awaited))) continue;
+      if ((reason === "Ready" || reason === "NotReady") && !TURNING.has(type.kind)) continue;
       if (object.metadata?.deletionTimestamp === undefined) events.tell({ ...object, ...kind }, reason, reason, note);
     }
   };

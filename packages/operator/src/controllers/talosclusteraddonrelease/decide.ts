@@ -389,6 +389,12 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
       fields: { ...fieldsOf(release), ...ended(release, run), attempts: undefined, failedInputs: undefined, nextAttemptTime: undefined },
     };
   if (run !== undefined) return afterUninstall(seen, run);
+  // Tries to install count no longer.
+  if (status.failedInputs !== undefined)
+    return {
+      ...waiting(seen, "Deleting", "It is uninstalled.", 0),
+      fields: { ...fieldsOf(release), failedInputs: undefined, attempts: undefined, nextAttemptTime: undefined },
+    };
   const nextAt = Date.parse(status.nextAttemptTime ?? "");
   if (now < nextAt && nextAt - now <= HOPELESS_RETRY_MS)
     return waiting(seen, "Deleting", lastWords(release), Math.min(nextAt - now, since + REMOVAL_MS - now));

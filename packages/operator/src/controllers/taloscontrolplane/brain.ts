@@ -1,6 +1,7 @@
 import type { HostOptions, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Keys, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
+import type { SecretsBundle } from "@talos-operator/talos";
 import type { Leading } from "../../leading.ts";
 import type { Telling } from "../../telling/telling.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
@@ -17,7 +18,7 @@ import type { StoppedMachine } from "./membership/plan-machines.ts";
 import type { UnderWay } from "./membership/under-way.ts";
 import type { DeclaredMachine, Decision, Rule, SentEffect } from "./model.ts";
 import type { Plan } from "./planning/plan.ts";
-import type { BackupSources } from "./membership/backup-sources.ts";
+import type { BackupSources, NoSources } from "./membership/backup-sources.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
 
 /** Field manager of the brain. */
@@ -87,7 +88,13 @@ export interface Brain {
   /** What the last pass knew of a worker pool; `undefined` before the first pass. */
   poolState(cluster: ObjectKey, worker: string): PoolState | undefined;
   /** What a backup of the cluster is taken from; `"not-looked"` before its first pass in this process, `undefined` = it has no etcd yet. */
-  backupSourcesOf(cluster: ObjectKey): BackupSources | "not-looked" | undefined;
+  backupSourcesOf(cluster: ObjectKey): BackupSources | NoSources | "not-looked" | undefined;
+  /**
+   * Keys of a cluster without a record, read anew where others leave them; nothing is written. `undefined` where there are none, or not everywhere the same.
+   *
+   * @throws KubeApiError
+   */
+  foundBundleOf(cluster: ObjectKey): Promise<SecretsBundle | undefined>;
   /** A snapshot of this cluster has ended: what waited for it goes on. */
   snapshotEnded(cluster: ObjectKey): void;
   /** Decides anew about every cluster: something changed that no watch tells. */

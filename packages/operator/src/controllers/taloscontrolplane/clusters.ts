@@ -1,4 +1,4 @@
-import type { ReconcileMode } from "@talos-operator/api";
+import type { ReconcileMode, TalosControlPlane } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { ClusterFigures } from "../../metrics/figures.ts";
@@ -8,7 +8,11 @@ import { foundedBy } from "./membership/etcd-view.ts";
 import { factsOf, intentOn, machineFact } from "./record/facts.ts";
 import type { ClusterFacts } from "./record/facts.ts";
 import { backupSources } from "./membership/backup-sources.ts";
-import type { BackupSources } from "./membership/backup-sources.ts";
+import type { BackupSources, NoSources } from "./membership/backup-sources.ts";
+import { importSources } from "../../importing/import-sources.ts";
+import type { SeenAdoption } from "../../importing/adoption.ts";
+import { writtenConfig } from "./spec/written-config.ts";
+import type { ConfigBase } from "../../config/config-base.ts";
 import { identityOf } from "./membership/identity.ts";
 import { underWayOn } from "./membership/under-way.ts";
 import type { StoppedMachine } from "./membership/plan-machines.ts";
@@ -36,12 +40,22 @@ export interface Cluster {
   areKeysInDoubt: boolean;
   /** The last pass did not learn what the record says: nobody could, or was to ({@link isUnread}). */
   isUnread: boolean;
+  /** What the last pass saw of a cluster that is to be taken over, and is not yet. */
+  importing: Importing | undefined;
   /** When somebody last wanted to take a backup of it. Milliseconds since the epoch. */
   backupAskedAt: number | undefined;
   /** Objects that the last pass finished with, when it did nothing else. */
   actedOn: string | undefined;
   /** Since when a change waits for statuses that say that something is under way. Milliseconds since the epoch. */
   answersAwaitedSince: number | undefined;
+}
+
+/** A cluster of others, between passes. No keys. */
+export interface Importing {
+  readonly controlPlane: TalosControlPlane;
+  readonly places: SeenAdoption["places"];
+  /** A config that a person wrote, and that may hold the keys. */
+  readonly written: ConfigBase | undefined;
 }
 
 /** All clusters between passes. In memory only: a new process begins with none, and asks the world. */
@@ -75,6 +89,7 @@ export class Clusters {
       facts: undefined,
       areKeysInDoubt: false,
       isUnread: false,
+      importing: undefined,
       backupAskedAt: undefined,
       actedOn: undefined,
       answersAwaitedSince: undefined,
@@ -107,6 +122,7 @@ export class Clusters {
     cluster.facts = factsOf(seen);
     cluster.areKeysInDoubt = areKeysInDoubt(seen);
     cluster.isUnread = seen.record.kind === "unknown";
+    cluster.importing = importingOf(seen);
   }
 
   /** What is known of a machine, whosever it is. */
@@ -130,12 +146,24 @@ export class Clusters {
     };
   }
 
-  /** What a backup is taken from; only machines that are proved to be those of the record. A cluster that nobody reads is read from the next pass on. */
-  backupSources(key: ObjectKey, now: number): BackupSources | "not-looked" | undefined {
+  /**
+   * What a backup is taken from; only machines that are proved to be those of the record, or, while an import is pending, to hold the keys that were found. A
+   * cluster that nobody reads is read from the next pass on.
+   */
+  backupSources(key: ObjectKey, now: number): BackupSources | NoSources | "not-looked" | undefined {
     const cluster = this.#clusters.get(keyText(key));
     if (cluster !== undefined) cluster.backupAskedAt = now;
     if (cluster?.decision === undefined || cluster.isUnread) return "not-looked";
     const seen = [...cluster.machines.values()].map((declared) => ({ declared, look: believedLook(cluster, declared.name, now) }));
+    const { importing, session } = cluster;
+    if (importing !== undefined) {
+      const readings = session.adoption.seen();
+      return importSources(
+        importing.controlPlane,
+        importing,
+        seen.map((machine) => ({ ...machine, reading: readings.get(machine.declared.name) })),
+      );
+    }
     return backupSources(cluster.facts, seen);
   }
 
@@ -151,6 +179,12 @@ export class Clusters {
     for (const { session } of this.#clusters.values()) session.close();
     this.#clusters.clear();
   }
+}
+
+function importingOf(seen: Observed): Importing | undefined {
+  const { adoption, controlPlane } = seen;
+  if (adoption === undefined || seen.record.kind !== "absent") return undefined;
+  return { controlPlane, places: adoption.places, written: adoption.isAsked ? writtenConfig(seen) : undefined };
 }
 
 /** How long a cluster is read after somebody wanted to back it up. Milliseconds. */

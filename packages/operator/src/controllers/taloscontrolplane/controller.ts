@@ -5,6 +5,8 @@ import { createController, keyText, toOwner, watchOf } from "@talos-operator/kub
 import type { Controller, KubeApiError, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
 import { isEffectError } from "../../errors.ts";
+import { findBundles } from "../../importing/found-bundles.ts";
+import { agreedBundle } from "../../importing/import-sources.ts";
 import { LookGate } from "../../looking/look-gate.ts";
 import { Turnstile } from "../../looking/turnstile.ts";
 import { createAccessStore } from "../../secrets/access-store.ts";
@@ -225,6 +227,11 @@ export function createBrain(options: BrainOptions): Brain {
       const sources = clusters.backupSources(key, clock.now());
       if (clusters.get(key)?.isUnread === true) controller.enqueue(key);
       return sources;
+    },
+    foundBundleOf: async (key) => {
+      const controlPlane = controlPlanes.store.get(key);
+      if (controlPlane === undefined) return undefined;
+      return agreedBundle(controlPlane, await findBundles(client, controlPlane, { written: clusters.get(key)?.importing?.written }));
     },
     snapshotEnded: (key) => controller.enqueue(key),
     lookAgain: () => {

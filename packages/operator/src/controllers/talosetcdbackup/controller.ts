@@ -16,6 +16,7 @@ import { BEGINS_WITHIN_MS } from "../../workers/runner.ts";
 import type { ListedRun } from "../../workers/runner.ts";
 import { EffectError, isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
+import { fingerprintSecretsBundle } from "@talos-operator/talos";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
 import { mintCredentials } from "../../secrets/credentials.ts";
 import type { Telling } from "../../telling/telling.ts";
@@ -51,7 +52,7 @@ const TIDY_MS = 10_000;
 export interface BackupControllerOptions extends ControllerPorts, TalosCaches {
   readonly backups: Informer<TalosEtcdBackup>;
   readonly runner: BackupRunner;
-  readonly brain: Pick<Brain, "backupSourcesOf" | "snapshotEnded">;
+  readonly brain: Pick<Brain, "backupSourcesOf" | "foundBundleOf" | "snapshotEnded">;
   readonly keys: Keys;
   readonly leading: Leading;
   readonly events: Telling;
@@ -128,6 +129,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
       case "none": {
         const again = await tell(backup, decision);
         await renewKeys(backup, decision, first);
+        await claimLate(backup, decision, first);
         if (again !== undefined) return { requeueAfterMs: again };
         // Only once the status is stored: what the run told is known by nothing else.
         const isTidy =
@@ -170,7 +172,11 @@ export function createBackupController(options: BackupControllerOptions): Contro
     if (sources === "not-looked") return { kind: "not-looked", name: key.name };
     if (sources === undefined)
       return { kind: "absent", message: `TalosControlPlane ${key.name} has no etcd that this operator bootstrapped or took over.` };
-    return { kind: "present", name: key.name, sources, claims: await readClaims(key, client, clock.now()) };
+    if ("why" in sources) return { kind: "absent", message: `The import of TalosControlPlane ${key.name} is pending. ${sources.why}` };
+    const claims = await readClaims(key, client, clock.now());
+    // It was taken over a moment ago: the next pass of the brain knows it by its record.
+    if (sources.foundKeys !== undefined && claims.hasRecord) return { kind: "not-looked", name: key.name };
+    return { kind: "present", name: key.name, sources, claims };
   };
 
   const nameOf = ({ metadata, spec, status }: TalosEtcdBackup): { readonly controlPlane: string } | { readonly message: string } => {
@@ -191,23 +197,31 @@ export function createBackupController(options: BackupControllerOptions): Contro
       ({ needs: { kind: "missing", reason, message }, input: undefined }) as const;
     const problems = run.task === "take" ? [] : validateBackupSpec(backup.spec, limits);
     if (problems[0] !== undefined) return missing(problems[0].reason, findingsMessage(problems));
-    const record = await records.tryGet({ namespace, name: backup.status?.controlPlane ?? "" });
+    const key = { namespace, name: backup.status?.controlPlane ?? "" };
+    const record = await records.tryGet(key);
+    const found = record === undefined ? await brain.foundBundleOf(key) : undefined;
     const facts = record === undefined ? undefined : readRecord(record)?.facts;
-    if (record === undefined || facts === undefined || facts.clusterId !== backup.status?.clusterId)
+    const clusterId = facts?.clusterId ?? found?.cluster.id;
+    if (clusterId === undefined || clusterId !== backup.status?.clusterId)
       return missing("ControlPlaneNotFound", "The ClusterRecord of the cluster is not there, or another cluster's by now.");
+    const verified = cluster.kind === "present" ? cluster.sources.foundKeys : undefined;
+    if (run.task === "take" && found !== undefined && fingerprintSecretsBundle(found) !== verified)
+      return missing("KeysNotReadable", "The keys that were found are not those that its machines hold.");
     const store = await readStoreKeys(backup.spec.backupStorage, namespace, client);
     if (store.kind === "missing") return missing("KeysNotReadable", store.message);
     const selector = run.task === "prove" ? backup.spec.drill?.identitySecretRef : undefined;
     const identity = selector === undefined ? undefined : await readKey(selector, namespace, client);
     if (identity?.kind === "missing") return missing("KeysNotReadable", identity.message);
     try {
-      const bundle = usableBundle(await bundles.read({ namespace, name: facts.bundle.secretName }), facts.bundle);
+      const bundle =
+        facts === undefined ? found : usableBundle(await bundles.read({ namespace, name: facts.bundle.secretName }), facts.bundle);
+      if (bundle === undefined) return missing("KeysNotReadable", "The keys of the cluster are not there.");
       return {
         needs: { kind: "there" },
         input: {
           bundle,
           store: store.value,
-          record,
+          ...(record === undefined ? {} : { record }),
           ...(identity?.value === undefined ? {} : { identity: identity.value }),
           ...(run.task === "take"
             ? {
@@ -243,12 +257,30 @@ export function createBackupController(options: BackupControllerOptions): Contro
     if (run.task === "take" && cluster.kind === "present" && run.source !== undefined) {
       const forMs = taskTimeoutMs(backup, run.task) + BEGINS_WITHIN_MS;
       const claim = claimOf(run.name, run.source.machine, { namespace, name }, leading.identity, clock.now(), forMs);
-      if (!(await claimSnapshot({ namespace, name: cluster.name }, claim, client, clock.now()))) return { requeueAfterMs: AGAIN_MS };
+      const key = { namespace, name: cluster.name };
+      // While an import is pending nothing disturbs the cluster, and nothing is written to it.
+      const isFree =
+        cluster.sources.foundKeys === undefined
+          ? await claimSnapshot(key, claim, client, clock.now())
+          : !(await readClaims(key, client, clock.now())).hasRecord;
+      if (!isFree) return { requeueAfterMs: AGAIN_MS };
     }
     const again = await tell(backup, decision);
     if (again !== undefined) return { requeueAfterMs: again };
     await start(withFields(backup, decision), run, input);
     return { requeueAfterMs: decision.requeueAfterMs };
+  };
+
+  /** A cluster that was taken over while its snapshot goes on has a record by now: from here on it says so, as it does for every other. */
+  const claimLate = async (backup: TalosEtcdBackup, { fields: { run } }: BackupDecision, { cluster }: BackupSeen): Promise<void> => {
+    if (run?.task !== "take" || run.source === undefined || cluster.kind !== "present") return;
+    const { hasRecord, snapshot, disrupted } = cluster.claims;
+    const { namespace = "", name } = backup.metadata;
+    const leftMs = Date.parse(run.startedAt) + taskTimeoutMs(backup, run.task) + BEGINS_WITHIN_MS - clock.now();
+    if (!hasRecord || snapshot !== undefined || disrupted !== undefined || leftMs <= 0) return;
+    await demandLead();
+    const claim = claimOf(run.name, run.source.machine, { namespace, name }, leading.identity, clock.now(), leftMs);
+    await claimSnapshot({ namespace, name: cluster.name }, claim, client, clock.now());
   };
 
   const start = async (backup: TalosEtcdBackup, run: BackupRun, input: RunInput): Promise<void> => {

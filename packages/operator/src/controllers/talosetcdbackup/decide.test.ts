@@ -31,7 +31,6 @@ const cluster: Extract<SeenCluster, { readonly kind: "present" }> = {
   name: "demo",
   sources: {
     clusterId: "cluster-id",
-    bundle: { secretName: "demo-bundle-1", fingerprint: "f", wasFound: false },
     talosVersion: "v1.13.9",
     kubernetesVersion: "v1.36.3",
     voters: [voter(2), voter(3), voter(1, true)],

@@ -30,9 +30,8 @@ test("a task names every take of its cluster that goes on, and no other run: upl
   ];
   const others = otherTakes(own, all);
   assert.deepEqual(others, [{ slot: "slot-taking", attempt: "2" }]);
-  const bundle = { secretName: "b", fingerprint: "f", wasFound: false };
   const voter = { ...source, address: "10.0.0.1", isLeader: false };
-  const sources = { clusterId: "c", bundle, talosVersion: "", kubernetesVersion: "", voters: [voter], others: [] };
+  const sources = { clusterId: "c", talosVersion: "", kubernetesVersion: "", voters: [voter], others: [] };
   const input = { bundle: {} as never, store: undefined, sources, running: others };
   const task = taskOf(own, run("take", "1"), input, false);
   assert.ok(task?.kind === "take");

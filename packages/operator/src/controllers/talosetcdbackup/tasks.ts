@@ -20,7 +20,7 @@ export interface RunInput {
   /** `os:etcd:backup`; for `take`. */
   readonly credentials?: ReaderCredentials;
   readonly identity?: string;
-  /** For `take` with recipients. */
+  /** For `take` with recipients. Absent: its import is pending. */
   readonly record?: ClusterRecord;
   readonly sources?: BackupSources;
   /** Takes of this cluster that go on, by their slot and try; for `take`. */
@@ -81,9 +81,14 @@ export function secretsOf({ spec }: TalosEtcdBackup, run: BackupRun, input: RunI
     ...(store === undefined ? {} : { store }),
     ...(credentials === undefined ? {} : { talos: { ca: credentials.ca, certificate: credentials.certificate, key: credentials.key } }),
     ...(identity === undefined || run.task !== "prove" ? {} : { identity }),
-    ...(run.task !== "take" || !hasRecipients || record === undefined
+    ...(run.task !== "take" || !hasRecipients
       ? {}
-      : { clusterKeys: { bundle: printSecretsBundle(bundle), record: JSON.stringify(withoutManagedFields(record)) } }),
+      : {
+          clusterKeys: {
+            bundle: printSecretsBundle(bundle),
+            ...(record === undefined ? {} : { record: JSON.stringify(withoutManagedFields(record)) }),
+          },
+        }),
   };
 }
 

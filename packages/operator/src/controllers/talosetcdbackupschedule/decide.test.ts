@@ -227,6 +227,14 @@ describe("a schedule", () => {
     assert.equal(tooFrequent([slow(2), slow(3)]), false);
   });
 
+  test("IN92: is not too frequent for one that was slow, whatever came before it", () => {
+    const today = (at: number, ms: number): TalosEtcdBackup => backup(at, "stored", { completionTime: rfc3339(at + ms) });
+    const [slowOne, fast, older] = [today(DUE - HOUR, 90_000), today(DUE - 2 * HOUR, 10_000), today(DUE - 3 * HOUR, 90_000)];
+    assert.equal(tooFrequent([slowOne, fast]), false, "two show nothing while they differ");
+    assert.equal(tooFrequent([slowOne, fast, today(DUE - 3 * HOUR, 10_000)]), false);
+    assert.equal(tooFrequent([slowOne, fast, older]), true);
+  });
+
   test("says of missed ones what became of them", () => {
     const told = (over: Partial<ScheduleSeen>): string =>
       decided(over)

@@ -181,7 +181,8 @@ function tooFrequent(times: FiringTimes, { stored }: Own, now: number): Said | u
     .slice(0, MEASURED)
     .map(({ status }) => Date.parse(status?.completionTime ?? "") - Date.parse(status?.startTime ?? ""))
     .filter((ms) => ms >= 0);
-  const median = Math.min(took[0] ?? 0, took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)] ?? 0);
+  // Of two the lower: one that was slow once says nothing of the next.
+  const median = Math.min(took[0] ?? 0, took.toSorted((a, b) => a - b)[Math.floor((took.length - 1) / 2)] ?? 0);
   const first = times.after(now);
   const second = first === undefined ? undefined : times.after(first);
   if (took.length < 2 || first === undefined || second === undefined || median <= second - first) return undefined;

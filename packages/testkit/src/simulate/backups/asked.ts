@@ -4,7 +4,9 @@ import type { BackupFacts } from "@talos-operator/backup";
 import { simulatedCodec } from "@talos-operator/backup/testing";
 import type { BackupRunner, BackupRunRequest } from "@talos-operator/operator";
 import type { JudgedCluster } from "../backup-rules.ts";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { Life } from "../life.ts";
+import { NAMESPACE } from "../scenario.ts";
 import type { ObjectView } from "../object-view.ts";
 import { createBackupObjectRules } from "./object-rules.ts";
 import { createRunJobs } from "./run-jobs.ts";
@@ -13,6 +15,11 @@ import type { StandInInput, StoredBackup } from "./stand-in.ts";
 /** A recipient that validation takes, and the identity that the simulated codec finds for it. */
 export const KEEPER = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 const IDENTITY = `AGE-SECRET-KEY-1${KEEPER.slice(4).toUpperCase()}`;
+
+/** What is told of an object whose backup goes. */
+const GONE = /^(\S+) (was removed from the store\.|stays in the store: the bucket keeps its bytes)/;
+
+const eventType = { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true } as const;
 
 /** Backups that controllers decide about. */
 export interface AskedOfControllers {
@@ -29,9 +36,9 @@ export interface AskedOfControllers {
 }
 
 export function createAskedOfControllers(
-  input: Pick<StandInInput, "workers" | "rules" | "report" | "clock" | "trace"> & { readonly objects: ObjectView },
+  input: Pick<StandInInput, "client" | "workers" | "rules" | "report" | "clock" | "trace"> & { readonly objects: ObjectView },
 ): AskedOfControllers {
-  const { objects, workers, rules, report, clock, trace } = input;
+  const { client, objects, workers, rules, report, clock, trace } = input;
   const changed = new Map<string, number>();
   const clusters = new Map<string, JudgedCluster>();
 
@@ -101,6 +108,12 @@ export function createAskedOfControllers(
     ],
     async judge() {
       objectRules.changed();
+      for (const cluster of clusters.values()) rules.judgeVersions(cluster);
+      const { items } = await client.resource<KubeObject & { readonly note?: string }>(eventType).list({ namespace: NAMESPACE });
+      for (const { note = "" } of items) {
+        const [, object = "", what] = GONE.exec(note) ?? [];
+        if (what !== undefined) rules.judgeGone(object, what === "was removed from the store.");
+      }
     },
   };
 }

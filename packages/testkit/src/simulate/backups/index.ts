@@ -1,6 +1,7 @@
 import type { ObjectView } from "../object-view.ts";
 import type { RandomSource } from "@talos-operator/ports";
 import { createMemoryObjectStore } from "../../world/memory-object-store.ts";
+import type { Keeping } from "../../world/memory-object-store.ts";
 import { createBackupRules } from "../backup-rules.ts";
 import { pick } from "../fault.ts";
 import { createAskedOfControllers, type AskedOfControllers } from "./asked.ts";
@@ -38,14 +39,36 @@ export interface BackupsInput extends Omit<WorkersInput, "store" | "rules" | "st
   readonly objects: ObjectView | undefined;
 }
 
+/** Most buckets keep nothing; some have versions, and some lock what is in them: all of it, or the data alone, for a while or for longer than a life. */
+function keepingOf(random: RandomSource): Keeping {
+  const chance = random.fraction();
+  if (chance < 0.6) return { kind: "nothing" };
+  if (chance < 0.8) return { kind: "versions" };
+  const isData = random.fraction() < 0.5;
+  return {
+    kind: "lock",
+    forMs: pick([5 * 60_000, 30 * 60_000, 100 * LATER_MS], random),
+    isLocked: (key) => !isData || !key.endsWith(".json"),
+  };
+}
+
 export function createBackups(input: BackupsInput): Backups {
   const { clock, report, objects } = input;
   let aheadMs = 0;
   const storeClock = { now: () => clock.now() + aheadMs };
-  const store = createMemoryObjectStore(storeClock, { ignoresConditions: input.stream(11).fraction() < 0.2 });
+  const ignoresConditions = input.stream(11).fraction() < 0.2;
+  const keeping = keepingOf(input.stream(15));
+  if (keeping.kind !== "nothing") input.trace.add(`the bucket keeps what is removed: ${keeping.kind}`);
+  const store = createMemoryObjectStore(storeClock, { ignoresConditions, keeping });
   const foreign = new Map(FOREIGN.map((key) => [key, Buffer.from(`somebody else's ${key}`)]));
   for (const [key, bytes] of foreign) store.plant(key, bytes);
-  const rules = createBackupRules({ store, report, now: () => storeClock.now(), inspectText: input.secrets.inspectText });
+  const rules = createBackupRules({
+    store,
+    report,
+    now: () => storeClock.now(),
+    inspectText: input.secrets.inspectText,
+    honoursConditions: !ignoresConditions,
+  });
   const workers = createWorkers({ ...input, store, rules, storeClock });
   const provesBlind = input.stream(11).fraction() < 0.5;
   const standIn = objects === undefined ? createStandIn({ ...input, workers, rules, provesBlind }) : undefined;

@@ -290,6 +290,8 @@ export function createStandIn(input: StandInInput): StandIn {
     async judge() {
       for (const { facts, judged, isTampered } of asked)
         if (facts !== undefined && judged !== undefined && !isTampered) await input.rules.judgeReady(judged, facts);
+      for (const cluster of new Set(asked.flatMap(({ judged }) => (judged === undefined ? [] : [judged]))))
+        input.rules.judgeVersions(cluster);
     },
   };
 }

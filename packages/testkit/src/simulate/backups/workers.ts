@@ -142,6 +142,7 @@ export function createWorkers(input: WorkersInput): Workers {
         const text = JSON.stringify(told);
         secrets.inspectText("the result of a worker", text);
         if (Buffer.byteLength(text) > MOST_RESULT_BYTES) report("Cost", `a result has ${Buffer.byteLength(text)} bytes`);
+        if (told.kind === "removed") rules.removed(cluster, told);
         trace.add(`${name} ends: ${told.kind}${told.kind === "failed" ? ` ${told.reason}: ${told.message}` : ""}`);
         result = told;
       });

@@ -98,7 +98,7 @@ export const backup: Workload = {
           apiVersion: "talos.alperen.cloud/v1alpha1",
           kind: "TalosEtcdBackupSchedule",
           metadata: { namespace: NAMESPACE, name: OFTEN },
-          spec: { schedule: "*/3 * * * *", timeZone: "UTC", retention: 2, backupTemplate: { spec } },
+          spec: { schedule: "*/3 * * * *", timeZone: "UTC", retention: 2, backupTemplate: { spec: { ...spec, deletionPolicy: "delete" } } },
         });
         const { controlPlanes: now = [] } = world.stage.desired ?? {};
         await world.edit({

@@ -5,7 +5,8 @@ import type { Look } from "../../../looking/look.ts";
 /** What a backup of a cluster is taken from. */
 export interface BackupSources {
   readonly clusterId: string;
-  readonly bundle: ClusterFacts["bundle"];
+  /** Fingerprint of keys that others left: its import is pending, and no record of ours names any. Absent: the record does. */
+  readonly foundKeys?: string;
   /** Tags with `v`; empty where none is known. */
   readonly talosVersion: string;
   readonly kubernetesVersion: string;
@@ -13,6 +14,11 @@ export interface BackupSources {
   readonly voters: readonly BackupVoter[];
   /** Control planes that are no such voter, for people. */
   readonly others: readonly MachineName[];
+}
+
+/** Why nobody can be asked. For people. */
+export interface NoSources {
+  readonly why: string;
 }
 
 /** A voter of etcd that answers and is well. */
@@ -41,15 +47,20 @@ export function backupSources(
   const names = new Set(voters.map(({ machine }) => machine));
   return {
     clusterId: facts.clusterId,
-    bundle: facts.bundle,
     talosVersion: facts.talosVersion,
     kubernetesVersion: facts.kubernetesVersion,
-    voters: voters.toSorted((a, b) => Number(a.isLeader) - Number(b.isLeader) || (a.machine < b.machine ? -1 : 1)),
+    voters: inTurn(voters),
     others: controlPlanes.map(({ declared }) => declared.name).filter((name) => !names.has(name)),
   };
 }
 
-function voterOf({ name, address }: DeclaredMachine, look: Look): readonly BackupVoter[] {
+/** The order in which they are asked. */
+export function inTurn(voters: readonly BackupVoter[]): readonly BackupVoter[] {
+  return voters.toSorted((a, b) => Number(a.isLeader) - Number(b.isLeader) || (a.machine < b.machine ? -1 : 1));
+}
+
+/** The machine as a voter, when a snapshot may be asked of it. */
+export function voterOf({ name, address }: DeclaredMachine, look: Look): readonly BackupVoter[] {
   if (look.kind !== "running" || address === "") return [];
   const { etcd } = look;
   if (etcd?.isHealthy !== true || etcd.alarms !== undefined || etcd.leader === undefined || /^0+$/.test(etcd.leader)) return [];

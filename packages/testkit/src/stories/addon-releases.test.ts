@@ -1,0 +1,249 @@
+// What Helm is asked to do for a release, and what the release says of it.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { finalizers, talosClusterAddonReleaseResource } from "@talos-operator/api";
+import type { HelmSpec, TalosClusterAddonRelease, TalosClusterAddonReleaseSpec } from "@talos-operator/api";
+import { createSimulatedHelm } from "../world/simulated-helm.ts";
+import type { SimulatedHelm } from "../world/simulated-helm.ts";
+import { apply } from "./quiet.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const API = "talos.alperen.cloud/v1alpha1";
+const ENDPOINT = "https://10.5.0.100:6443";
+const key = (name: string) => ({ namespace: "default", name });
+const chart: HelmSpec = { chartName: "web", repoURL: "https://charts.example.org", namespace: "web", releaseName: "web" };
+const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
+
+/** A cluster `demo` that runs, and a Helm whose runs take three seconds. */
+function tellReleases(story: (world: Story, helm: SimulatedHelm) => Promise<void>, isReady = true): Promise<void> {
+  let helm: SimulatedHelm | undefined;
+  const addons = () => {
+    if (helm === undefined) throw new Error("the story has not begun");
+    return { runner: helm.runner };
+  };
+  return tell({ addons }, async (world) => {
+    helm = createSimulatedHelm(world.time.clock);
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"]));
+    await world.start();
+    if (isReady) await world.untilReady();
+    await story(world, helm);
+  });
+}
+
+async function release(world: Story, name: string, over: Partial<TalosClusterAddonReleaseSpec> = {}): Promise<void> {
+  await apply(world, talosClusterAddonReleaseResource, {
+    apiVersion: API,
+    kind: "TalosClusterAddonRelease",
+    metadata: key(name),
+    spec: { clusterRef: { name: "demo" }, helmSpec: { ...chart, releaseName: name }, ...over },
+  });
+}
+
+const read = (world: Story, name: string): Promise<TalosClusterAddonRelease | undefined> =>
+  world.client.resource<TalosClusterAddonRelease>(talosClusterAddonReleaseResource).tryGet(key(name));
+const readyOf = async (world: Story, name: string): Promise<string | undefined> =>
+  (await read(world, name))?.status?.conditions?.find(({ type }) => type === "Ready")?.reason;
+const until = (world: Story, name: string, reason: string, seconds = 120): Promise<void> =>
+  world.until(`${name} says ${reason}`, async () => (await readyOf(world, name)) === reason, seconds);
+const edit = (world: Story, name: string, value: Record<string, unknown>): Promise<unknown> =>
+  world.client.resource(talosClusterAddonReleaseResource).patch(key(name), { type: "merge", value: { spec: { helmSpec: value } } });
+const remove = (world: Story, name: string): Promise<unknown> => world.client.resource(talosClusterAddonReleaseResource).delete(key(name));
+const gone = (world: Story, name: string, seconds = 120): Promise<void> =>
+  world.until(`${name} is gone`, async () => (await read(world, name)) === undefined, seconds);
+
+describe("a release", () => {
+  test("is installed, makes one revision for each edit, none at rest or at a restart, and is uninstalled", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web", { helmSpec: { ...chart, valuesTemplate: "name: '{{ .Cluster.Name }}'" } });
+      await until(world, "web", "Installed");
+      const first = await read(world, "web");
+      assert.deepEqual(
+        [first?.status?.revision, first?.status?.chart?.version, first?.status?.run, first?.metadata.finalizers],
+        [1, "1.0.0", undefined, [finalizers.talosClusterAddonRelease]],
+      );
+      assert.deepEqual(helm.history(ENDPOINT, "web/web")[0]?.values, ["name: 'demo'"]);
+      await world.time.advance(20 * 60_000);
+      await world.stop();
+      await world.start();
+      await world.time.advance(20 * 60_000);
+      assert.equal(helm.begun.length, 1, "nothing is run at rest, nor by a new process");
+      await edit(world, "web", { values: { replicas: 2 } });
+      await world.until("revision 2", async () => (await read(world, "web"))?.status?.revision === 2, 60);
+      await until(world, "web", "Installed");
+      assert.equal(helm.begun.length, 2);
+      // What makes no revision: the same values in another order, another time-out.
+      await edit(world, "web", { options: { timeout: "10m" } });
+      await world.time.advance(120_000);
+      assert.equal(helm.begun.length, 2);
+      await remove(world, "web");
+      await gone(world, "web");
+      assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
+    }));
+
+  test("waits until the cluster is bootstrapped", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web");
+      await until(world, "web", "WaitingForCluster");
+      assert.equal(helm.begun.length, 0);
+      await until(world, "web", "Installed", 900);
+    }, false));
+
+  test("waits for what it depends on, and for no other", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "second", { dependsOn: ["first"] });
+      await release(world, "third");
+      await until(world, "second", "WaitingForDependency");
+      await until(world, "third", "Installed");
+      await release(world, "first");
+      await until(world, "second", "Installed");
+      assert.deepEqual(
+        helm.begun.map(({ task }) => task.release.name),
+        ["third", "first", "second"],
+      );
+    }));
+
+  for (const fault of ["lost", "dies"] as const)
+    test(`whose worker ${fault === "lost" ? "does it all and tells nothing" : "dies in the middle and leaves its lock"} is tried again, and ends with one revision`, () =>
+      tellReleases(async (world, helm) => {
+        helm.fail("web/web", { kind: fault });
+        await release(world, "web");
+        await until(world, "web", "HelmClientFailed");
+        await until(world, "web", "Installed");
+        const revisions = helm.history(ENDPOINT, "web/web").filter(({ status }) => status === "deployed" || status === "superseded");
+        assert.equal(revisions.length, 1);
+        assert.equal(helm.begun.length, 2);
+      }));
+
+  test("that fails is tried again more and more rarely, and an edit at once", () =>
+    tellReleases(async (world, helm) => {
+      helm.fail("web/web", ...Array.from({ length: 20 }, () => ({ kind: "hook-failed" }) as const));
+      await release(world, "web");
+      await until(world, "web", "HelmInstallFailed");
+      await world.time.advance(30 * 60_000);
+      const tries = helm.begun.length;
+      assert.ok(tries >= 4 && tries <= 7, `${tries} tries in half an hour`);
+      await edit(world, "web", { values: { fixed: true } });
+      await world.until("tried at once", () => Promise.resolve(helm.begun.length === tries + 1), 10);
+    }));
+
+  test("whose Helm hangs delays no other, and is given up in its time", () =>
+    tellReleases(async (world, helm) => {
+      helm.fail("web/slow", { kind: "hangs" });
+      await release(world, "slow");
+      await world.until("it hangs", () => Promise.resolve(helm.begun.length === 1), 60);
+      await release(world, "quick");
+      await until(world, "quick", "Installed", 30);
+      await until(world, "slow", "HelmClientFailed", 30 * 60);
+      await until(world, "slow", "Installed", 120);
+    }));
+
+  test("of another owner is left alone, and one of nobody is taken over", () =>
+    tellReleases(async (world, helm) => {
+      helm.installByHand(ENDPOINT, "web/hand");
+      await release(world, "hand");
+      await until(world, "hand", "Installed");
+      assert.equal((await read(world, "hand"))?.status?.isAdopted, true);
+      await release(world, "other", { helmSpec: { ...chart, releaseName: "hand" } });
+      await until(world, "other", "ReleaseNotOurs");
+      await remove(world, "other");
+      await gone(world, "other");
+      assert.equal(helm.history(ENDPOINT, "web/hand")[0]?.status, "deployed");
+    }));
+
+  test("is left in the cluster when the cluster goes, and holds up no deletion", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await world.client.resource(kinds.cluster).delete(key("demo"));
+      await world.until(
+        "deleting",
+        async () => {
+          const controlPlane = await world.get(kinds.controlPlane);
+          return controlPlane === undefined || controlPlane.metadata?.deletionTimestamp !== undefined;
+        },
+        60,
+      );
+      await remove(world, "web");
+      await gone(world, "web", 30);
+      assert.equal(helm.begun.length, 1, "nothing is uninstalled");
+    }));
+
+  test("that cannot be uninstalled is left after ten minutes", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      helm.fail("web/web", ...Array.from({ length: 50 }, () => ({ kind: "cluster-unreachable" }) as const));
+      await remove(world, "web");
+      await world.time.advance(5 * 60_000);
+      assert.notEqual(await read(world, "web"), undefined);
+      await gone(world, "web", 6 * 60);
+    }));
+
+  test("that is deleted in the middle of its installation is uninstalled, whatever that left", () =>
+    tellReleases(async (world, helm) => {
+      helm.fail("web/web", { kind: "hangs" });
+      await release(world, "web");
+      await world.until("begun", () => Promise.resolve(helm.begun.length === 1), 60);
+      await remove(world, "web");
+      await gone(world, "web");
+      assert.deepEqual(
+        helm.begun.map(({ task }) => task.kind),
+        ["apply", "uninstall"],
+      );
+    }));
+
+  test("takes values from Secrets of its namespace, says what is missing, and follows an edit of them", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web", { helmSpec: { ...chart, valuesFrom: [{ kind: "Secret", name: "extra" }] } });
+      await until(world, "web", "ValuesNotFound");
+      const secret = (text: string) => ({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: key("extra"),
+        type: "Opaque",
+        data: { "values.yaml": Buffer.from(text).toString("base64") },
+      });
+      await apply(world, secretType, secret("password: hunter2"));
+      await until(world, "web", "Installed");
+      assert.deepEqual(helm.history(ENDPOINT, "web/web")[0]?.values, ["password: hunter2"]);
+      assert.doesNotMatch(JSON.stringify(await read(world, "web")), /hunter2/);
+      await world.client.resource(secretType).patch(key("extra"), { type: "merge", value: { data: secret("password: [hunter2").data } });
+      await until(world, "web", "ValuesRefused", 20 * 60);
+      assert.doesNotMatch(JSON.stringify(await read(world, "web")), /hunter2/);
+    }));
+
+  test("stays with the version that was resolved until the reference is edited", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await edit(world, "web", { values: { a: 1 } });
+      await world.until("again", () => Promise.resolve(helm.begun.length === 2), 60);
+      const [first, second] = helm.begun.map(({ task }) => (task.kind === "apply" ? [task.chart.version, task.chart.digest] : []));
+      assert.deepEqual(
+        [first, second],
+        [
+          [undefined, undefined],
+          ["1.0.0", "d".repeat(64)],
+        ],
+      );
+      await until(world, "web", "Installed");
+      await edit(world, "web", { version: "^2" });
+      await world.until("resolved anew", () => Promise.resolve(helm.begun.length === 3), 60);
+      const { task } = helm.begun[2] ?? {};
+      assert.deepEqual(task?.kind === "apply" ? [task.chart.version, task.chart.digest] : [], ["^2", undefined]);
+    }));
+
+  test("says which fields have no effect, and what of its spec is refused", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "idle", {
+        helmSpec: { ...chart, releaseName: "idle", valuesTemplate: "a=1,b=2", options: { upgrade: { recreate: true } } },
+      });
+      await until(world, "idle", "Installed");
+      const notes = (await read(world, "idle"))?.status?.conditions?.find(({ type }) => type === "FieldNotSupported")?.message;
+      assert.match(notes ?? "", /options\.upgrade\.recreate.*a=b,c=d/);
+      await release(world, "bad", { helmSpec: { ...chart, repoURL: "file:///etc" } });
+      await until(world, "bad", "SpecRefused");
+      assert.equal(helm.begun.length, 1);
+    }));
+});
