@@ -17,9 +17,9 @@ export interface FetchedChart {
 /** Fetches a chart, and checks what came before anything of it is used. @throws WorkerFault */
 export async function fetchChart(job: Job, chart: ChartRef): Promise<FetchedChart> {
   const folder = job.deps.scratch.folder("chart");
-  const isOci = /^oci:\/\//.test(chart.repository);
-  const isPlain = /^http:\/\//.test(chart.repository);
-  if (!isOci && !/^https:\/\//.test(chart.repository) && !(isPlain && chart.allowPlainText === true))
+  const isOci = chart.repository.startsWith("oci://");
+  const isPlain = chart.repository.startsWith("http://");
+  if (!isOci && !chart.repository.startsWith("https://") && !(isPlain && chart.allowPlainText === true))
     throw new WorkerFault("bad-task", "The address of the repository begins neither with https:// nor with oci://.", false);
   const { from, flags } = await openRepository(job, chart, job.secrets.repository, isOci);
   const version = chart.version === undefined ? [] : [`--version=${chart.version}`];

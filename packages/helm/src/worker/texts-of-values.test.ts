@@ -12,6 +12,11 @@ describe("texts of values", () => {
     ]);
   });
 
+  test("are found once where aliases name them again and again", () => {
+    const bomb = Array.from({ length: 40 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}]`);
+    assert.deepEqual(textsOf([["a0: &a0 [hunter2]", ...bomb].join("\n")]), ["hunter2"]);
+  });
+
   test("do not appear in what a template says of them", () => {
     const stderr = "Error: UPGRADE FAILED: execution error at (web/templates/a.yaml:3:4): password hunter2-long is too short\n";
     const fault = faultOf({ kind: "exited", code: 1, stdout: "", stderr }, "cluster", textsOf(["password: hunter2-long"]));

@@ -9,11 +9,16 @@ const SHORTEST = 6;
  */
 export function textsOf(values: readonly string[]): readonly string[] {
   const texts = new Set<string>();
+  // Aliases share objects; each is read once, however often it is named.
+  const seen = new Set<object>();
   const collect = (value: unknown): void => {
     if (typeof value === "string" || typeof value === "number") {
       const text = String(value);
       if (text.length >= SHORTEST) texts.add(text);
-    } else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) collect(one);
+    } else if (typeof value === "object" && value !== null && !seen.has(value)) {
+      seen.add(value);
+      for (const one of Object.values(value)) collect(one);
+    }
   };
   for (const text of values) collect(documentsOf(text));
   return [...texts].toSorted((a, b) => b.length - a.length);
