@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { HelmResult, HelmTask } from "../index.ts";
-import type { GenuineWorkers } from "../testing/genuine-worker.ts";
-import { startGenuineWorkers } from "../testing/genuine-worker.ts";
+import type { GenuineWorkers } from "../testing/adapters/genuine-worker.ts";
+import { startGenuineWorkers } from "../testing/adapters/genuine-worker.ts";
 
 describe("genuine Helm that is broken off, and hands other than ours", () => {
   let workers: GenuineWorkers;

@@ -9,8 +9,8 @@ import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import { createHelmBinary, createScratch } from "../adapters/index.ts";
 import type { ApplyTask, HelmResult, HelmSecrets, HelmTask } from "../index.ts";
-import { startChartRepository } from "../testing/chart-repository.ts";
-import type { ChartRepository } from "../testing/chart-repository.ts";
+import { startChartRepository } from "../testing/adapters/chart-repository.ts";
+import type { ChartRepository } from "../testing/adapters/chart-repository.ts";
 import { storedRevisions } from "./releases.ts";
 import { runTask } from "./run-task.ts";
 

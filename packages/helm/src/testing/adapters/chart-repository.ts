@@ -48,7 +48,7 @@ export async function startChartRepository(helm: string): Promise<ChartRepositor
   const publish = async (chart: string, version: string): Promise<void> => {
     const source = join(folder, "sources", `${chart}-${version}`);
     mkdirSync(join(folder, "sources"), { recursive: true });
-    cpSync(join(import.meta.dirname, "charts", chart), source, { recursive: true });
+    cpSync(join(import.meta.dirname, "../charts", chart), source, { recursive: true });
     const yaml = join(source, "Chart.yaml");
     writeFileSync(yaml, readFileSync(yaml, "utf8").replace(/^version: .*$/m, `version: ${version}`));
     await run(helm, ["package", source, "--destination", folder]);

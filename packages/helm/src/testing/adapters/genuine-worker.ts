@@ -7,10 +7,10 @@ import type { RealApiServer } from "@talos-operator/api/testing";
 import { startRealApiServer } from "@talos-operator/api/testing";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
-import { createHelmBinary, createScratch } from "../adapters/index.ts";
-import type { ApplyTask, HelmResult, HelmSecrets, HelmTask } from "../index.ts";
-import type { HelmBinary } from "../worker/deps.ts";
-import { runTask } from "../worker/run-task.ts";
+import { createHelmBinary, createScratch } from "../../adapters/index.ts";
+import type { ApplyTask, HelmResult, HelmSecrets, HelmTask } from "../../index.ts";
+import type { HelmBinary } from "../../worker/deps.ts";
+import { runTask } from "../../worker/run-task.ts";
 import type { ChartRepository } from "./chart-repository.ts";
 import { startChartRepository } from "./chart-repository.ts";
 
