@@ -5,6 +5,10 @@ ARG NODE=24.21.0
 # Of the drills of backups: at least the storage version that the Talos releases in docs/reference/versions.md run.
 ARG ETCD=v3.6.16
 
+# Of addons: the version that hack/tools/k8s/go.mod pins and the real tier works with.
+ARG HELM=v4.2.4
+ARG GO=1.26.8
+
 FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE}-bookworm-slim AS build
 WORKDIR /src
 COPY . .
@@ -14,6 +18,15 @@ RUN npm ci --ignore-scripts --no-audit --no-fund && node scripts/build.mjs --ima
 # Genuine, from the project's own images: static binaries for each platform.
 FROM gcr.io/etcd-development/etcd:${ETCD} AS etcd
 
+# Genuine, of the sources that hack/tools pins and go.sum holds to their checksums: the project publishes no image. It installs addons.
+FROM --platform=$BUILDPLATFORM docker.io/library/golang:${GO}-bookworm AS helm
+ARG HELM TARGETOS TARGETARCH
+WORKDIR /src
+COPY hack/tools/k8s/go.mod hack/tools/k8s/go.sum ./
+RUN test "$(go list -m -f '{{.Version}}' helm.sh/helm/v4)" = "$HELM" && \
+    CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath \
+      -ldflags "-s -w -X helm.sh/helm/v4/internal/version.version=$HELM" -o /helm helm.sh/helm/v4/cmd/helm
+
 FROM gcr.io/distroless/nodejs24-debian13:nonroot
 ARG SOURCE_DATE_EPOCH=0
 LABEL org.opencontainers.image.title="talos-operator" \
@@ -22,6 +35,7 @@ LABEL org.opencontainers.image.title="talos-operator" \
 COPY --from=build --chown=0:0 --chmod=0444 /src/dist/image/*.mjs /app/
 COPY --from=build --chown=0:0 --chmod=0444 /src/LICENSE /app/LICENSE
 COPY --from=etcd --chown=0:0 --chmod=0555 /usr/local/bin/etcd /usr/local/bin/etcdutl /usr/local/bin/
+COPY --from=helm --chown=0:0 --chmod=0555 /helm /usr/local/bin/helm
 USER 65532:65532
 # What keeps memory small; docs/operator_manual/README.md has the figures. One arena of malloc: there are few threads, and each would keep its own.
 ENV MALLOC_ARENA_MAX=1

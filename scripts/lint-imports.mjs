@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 
 const scope = "@talos-operator/";
 const base = ["ports"];
-const engine = [...base, "api", "talos", "kube-runtime", "backup"];
+const engine = [...base, "api", "talos", "kube-runtime", "backup", "helm"];
 const all = [...engine, "etcd-snapshot", "adapters", "apiserver", "simulator", "operator"];
 const allowed = {
   ports: [],
@@ -15,6 +15,7 @@ const allowed = {
   "kube-runtime": base,
   apiserver: [...base, "kube-runtime"],
   backup: [...base, "talos", "etcd-snapshot"],
+  helm: [...base, "kube-runtime"],
   simulator: [...base, "talos", "etcd-snapshot"],
   operator: engine,
   testkit: all,

@@ -3,12 +3,15 @@ import { closeSync, openSync, readFileSync, readSync, statSync, writeFileSync, w
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { createX509Keys } from "@talos-operator/adapters";
 import { talosEtcdBackupResource, type TalosEtcdBackup } from "@talos-operator/api";
 import { backupCodec } from "@talos-operator/backup/adapters";
 import { createTestIdentity } from "@talos-operator/backup/testing";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
+import type { KeyPair } from "@talos-operator/ports";
 import { findTraces, secretTexts } from "./backups/secret-traces.ts";
 import type { StoreRequest } from "./backups/store-gate.ts";
+import { startVersitygw } from "./backups/versitygw.ts";
 import { JOB_ACCOUNT, NAMESPACE, startBackupWorld, type BackupWorld } from "./backups/world.ts";
 import { until } from "./fleet.ts";
 import { must, run, tool } from "./processes.ts";
@@ -72,7 +75,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     try {
       await world.kubectl("wait", "--for=condition=Ready", ...names.map((name) => `teb/${name}`), READY_WITHIN);
     } catch (error) {
-      const workers = world.kubelet.runs.map(({ backup: of, output }) => `=== worker of ${of}\n${output()}`);
+      const workers = world.kubelet.runs.map(({ owner: of, output }) => `=== worker of ${of}\n${output()}`);
       process.stderr.write(
         `${await world.kubectl("get", "teb", "-o", "yaml")}\n${workers.join("\n")}\n=== manager\n${world.logs().slice(-10_000)}\n`,
       );
@@ -85,7 +88,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
       const file = path.split("/").at(-1) ?? "";
       return new RegExp(`^\\d{8}T\\d{6}Z-${name}\\.`).test(file) ? [file.slice(file.indexOf(`-${name}.`) + name.length + 2)] : [];
     });
-  const runsOf = (name: string) => world.kubelet.runs.filter((one) => one.backup === `default/${name}`);
+  const runsOf = (name: string) => world.kubelet.runs.filter((one) => one.owner === `default/${name}`);
   const attemptOf = (name: string, index: number): string =>
     (JSON.parse(runsOf(name)[index]?.files["task.json"] ?? "{}") as { attempt?: string }).attempt ?? "";
   const leavesNothing = (): Promise<void> =>
@@ -296,6 +299,50 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     assert.equal((await files()).trim().split("\n").length, 2);
     await world.kubectl("delete", "teb", "in-a-folder", "--timeout=60s");
     assert.equal(await files(), "");
+  });
+
+  it("a store with an authority of its own takes them with its caBundle; without it, or with another's, it is named and no key is sent", async () => {
+    const keys = createX509Keys();
+    const authority = (): Promise<KeyPair> => keys.createAuthority({ kind: "p256", organization: "store", notBefore: Date.now() - 60_000 });
+    const [own, other] = await Promise.all([authority(), authority()]);
+    const lasting = { usage: "server", notBefore: Date.now() - 60_000, lifetimeMs: 3_600_000 } as const;
+    const folder = join(world.folder, "tls");
+    const store = await startVersitygw(folder, { tls: await keys.signCertificate(own, { ...lasting, ipAddresses: ["127.0.0.1"] }) });
+    try {
+      const secret = { accessKeyID: store.keys.accessKeyID, secretAccessKey: store.keys.secretAccessKey };
+      const name = "store-with-tls";
+      await world.apply({ apiVersion: "v1", kind: "Secret", metadata: { namespace: "default", name }, stringData: secret });
+      const s3 = {
+        bucket: "backups",
+        region: "us-east-1",
+        endpoint: `https://127.0.0.1:${store.port}`,
+        accessKeyID: { name, key: "accessKeyID" },
+        secretAccessKey: { name, key: "secretAccessKey" },
+      };
+      const at = (caBundle: string | undefined): object => ({
+        backupStorage: { s3: { ...s3, ...(caBundle === undefined ? {} : { caBundle }) } },
+      });
+      await world.apply(backup("tls-unknown", at(undefined)), backup("tls-other", at(other.certificate)));
+      for (const untrusted of ["tls-unknown", "tls-other"])
+        await until(
+          `${untrusted} names the certificate`,
+          async () => /certificate is not trusted: name its CA in caBundle/.test((await conditionOf(untrusted, "Ready"))?.message ?? ""),
+          150_000,
+        );
+      assert.deepEqual(store.objects(), []);
+      await world.kubectl("delete", "teb", "tls-unknown", "tls-other");
+      await world.apply(backup("tls", at(own.certificate)));
+      await becomesReady("tls");
+      const status = await statusOf("tls");
+      const bytes = async function* (): AsyncGenerator<Uint8Array> {
+        yield await Promise.resolve(readFileSync(join(store.bucket, status.filename ?? "")));
+      };
+      await restores("tls", bytes());
+      assert.equal(await conditionOf("tls", "InsecureObjectStorage"), undefined);
+      await leavesNothing();
+    } finally {
+      await store.kill();
+    }
   });
 
   it("nothing secret stands in objects, logs and tasks, in any writing, and the operator has every right that it needs", async () => {

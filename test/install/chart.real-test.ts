@@ -48,6 +48,7 @@ describe("the chart", () => {
     ["machineRefRules[0].apiGroups[0]=,machineRefRules[0].resources[0]=secrets,machineRefRules[0].verbs[0]=list", /apiGroups/],
     ["machineRefRules[0].apiGroups[0]=*,machineRefRules[0].resources[0]=*,machineRefRules[0].verbs[0]=list", /apiGroups/],
     ["backup.scratch.size=much", /scratch\/size/],
+    ["addons.scratchSize=much", /addons\/scratchSize/],
     ["backup.allowInsecureObjectStorge=true", /allowInsecureObjectStorge/],
     ["tracing.endpoint=collector:4318", /tracing\/endpoint/],
     ["metrics.enabled=false,metrics.serviceMonitor.enabled=true", /metrics\.serviceMonitor\.enabled/],
@@ -59,17 +60,26 @@ describe("the chart", () => {
       assert.match(result.stderr, says);
     });
 
-  it("gives the Jobs of backups a ServiceAccount that nothing is bound to and that mounts no token", async () => {
+  it("gives the Jobs of backups and of addons ServiceAccounts that nothing is bound to and that mount no token", async () => {
     const rendered = parseKubernetesYaml(await template()) as readonly {
       kind: string;
       metadata: { name: string };
       automountServiceAccountToken?: boolean;
       subjects?: readonly { name: string }[];
     }[];
-    const account = rendered.find(({ kind, metadata }) => kind === "ServiceAccount" && metadata.name.endsWith("-backup"));
-    assert.equal(account?.automountServiceAccountToken, false);
     const bound = rendered.flatMap(({ subjects = [] }) => subjects.map(({ name }) => name));
-    assert.ok(bound.length > 0 && !bound.includes(account.metadata.name));
+    assert.ok(bound.length > 0);
+    for (const end of ["-backup", "-addon"]) {
+      const account = rendered.find(({ kind, metadata }) => kind === "ServiceAccount" && metadata.name.endsWith(end));
+      assert.equal(account?.automountServiceAccountToken, false);
+      assert.ok(!bound.includes(account.metadata.name));
+    }
+  });
+
+  it("starts no Jobs of addons where addons are switched off", async () => {
+    const rendered = await template("--set", "addons.enabled=false,networkPolicy.enabled=true");
+    assert.match(rendered, /name: ADDON_JOB\n +value: ""\n/);
+    assert.doesNotMatch(rendered, /-addon\b/);
   });
 
   it("takes a digest in place of a tag", async () => {
@@ -158,14 +168,18 @@ describe("the folders of config", () => {
     const { "Namespace talos-operator-system": namespace, ...rest } = Object.fromEntries(await kustomized("default"));
     const { "Service talos-operator-metrics": _metrics, ...wanted } = Object.fromEntries(await ofChart());
     assert.deepEqual(rest, wanted);
-    assert.equal(Object.keys(rest).filter((key) => key.startsWith("CustomResourceDefinition ")).length, 10);
+    assert.equal(Object.keys(rest).filter((key) => key.startsWith("CustomResourceDefinition ")).length, 12);
     assert.ok(namespace !== undefined);
     assert.match(await must(tool("kubectl"), ["kustomize", "config/manager"]), /pod-security\.kubernetes\.io\/enforce: restricted/);
   });
 
   for (const [folder, value, names] of [
     ["prometheus", "metrics.serviceMonitor.enabled=true", ["Service talos-operator-metrics", "ServiceMonitor talos-operator"]],
-    ["network-policy", "networkPolicy.enabled=true", ["NetworkPolicy talos-operator", "NetworkPolicy talos-operator-backup"]],
+    [
+      "network-policy",
+      "networkPolicy.enabled=true",
+      ["NetworkPolicy talos-operator", "NetworkPolicy talos-operator-addon", "NetworkPolicy talos-operator-backup"],
+    ],
   ] as const)
     it(`${folder} is what the chart adds with ${value} (B117, B118)`, async () => {
       const objects = await kustomized(folder);

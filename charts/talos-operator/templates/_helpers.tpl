@@ -56,6 +56,14 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{- define "talos-operator.addonServiceAccountName" -}}
+{{- if .Values.addons.serviceAccount.create }}
+{{- default (printf "%s-addon" (include "talos-operator.fullname" .)) .Values.addons.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.addons.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
 {{- /* Where Jobs mount the volume of backup.directory. */ -}}
 {{- define "talos-operator.backupFolder" -}}/backups{{- end }}
 
@@ -76,4 +84,20 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- with $b.tolerations }}{{ $_ := set $job "tolerations" . }}{{ end }}
 {{- with $b.priorityClassName }}{{ $_ := set $job "priorityClassName" . }}{{ end }}
 {{- toJson $job }}
+{{- end }}
+
+{{- /* What the Jobs of addons are made of: docs/reference/environment.md, ADDON_JOB. Empty: there are none. */ -}}
+{{- define "talos-operator.addonJob" -}}
+{{- $a := .Values.addons }}
+{{- if $a.enabled }}
+{{- $job := dict "image" (include "talos-operator.image" .) "imagePullPolicy" .Values.image.pullPolicy "serviceAccountName" (include "talos-operator.addonServiceAccountName" .) "resources" $a.resources "scratchSize" $a.scratchSize }}
+{{- with .Values.imagePullSecrets }}{{ $_ := set $job "imagePullSecrets" . }}{{ end }}
+{{- with $a.env }}{{ $_ := set $job "env" . }}{{ end }}
+{{- with $a.podLabels }}{{ $_ := set $job "labels" . }}{{ end }}
+{{- with $a.podAnnotations }}{{ $_ := set $job "annotations" . }}{{ end }}
+{{- with $a.nodeSelector }}{{ $_ := set $job "nodeSelector" . }}{{ end }}
+{{- with $a.tolerations }}{{ $_ := set $job "tolerations" . }}{{ end }}
+{{- with $a.priorityClassName }}{{ $_ := set $job "priorityClassName" . }}{{ end }}
+{{- toJson $job }}
+{{- end }}
 {{- end }}

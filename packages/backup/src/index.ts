@@ -3,7 +3,7 @@ export type { BackupOwner, BackupTask, ProveTask, RemoveTask, SnapshotSource, Ta
 export type { Proof, ProveResult, RemoveResult, TakeResult, TaskFailed, TaskFailureReason, TaskResult } from "./task/result.ts";
 export type { BackupFacts } from "./manifest/facts.ts";
 
-export { BackupKeyError, backupKeys } from "./layout/keys.ts";
+export { BackupKeyError, backupKeys, slotPart } from "./layout/keys.ts";
 export type { BackupKeys, BackupObject } from "./layout/keys.ts";
 export { manifestKeyOf } from "./manifest/manifest-key.ts";
 export type { ManifestKeySource } from "./manifest/manifest-key.ts";

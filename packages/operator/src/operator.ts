@@ -253,6 +253,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
             createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits }),
           ];
     const { runner: addonRunner, helm, allowPlainText } = ofAddons ?? {};
+    const limitsOfAddons = { allowPlainText: allowPlainText === true };
     const addonControllers =
       addons === undefined || addonReleases === undefined
         ? []
@@ -263,7 +264,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
               addons,
               releases: addonReleases,
               events,
-              problemsOf: ({ spec }) => validateClusterAddonSpec(spec),
+              problemsOf: ({ metadata, spec }) => [
+                ...validateClusterAddonSpec(spec),
+                ...(spec.helmSpec === undefined
+                  ? []
+                  : validateRelease({ metadata, spec: { clusterRef: {}, helmSpec: spec.helmSpec } }, limitsOfAddons)),
+              ],
             }),
             ...(addonRunner === undefined && helm === undefined
               ? []
@@ -278,7 +284,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
                     keys,
                     leading,
                     events,
-                    validate: (release) => validateRelease(release, { allowPlainText: allowPlainText === true }),
+                    validate: (release) => validateRelease(release, limitsOfAddons),
                   }),
                 ]),
           ];

@@ -11,6 +11,7 @@ const secretType: ResourceType = { group: "", version: "v1", plural: "secrets", 
 interface Container {
   readonly name: string;
   readonly args: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
   readonly command?: readonly string[];
   readonly terminationMessagePath: string;
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
@@ -32,8 +33,8 @@ interface Pod extends KubeObject {
 /** One worker that ran, or runs. */
 export interface WorkerRun {
   readonly pod: string;
-  /** `<namespace>/<name>` of the TalosEtcdBackup. */
-  readonly backup: string;
+  /** `<namespace>/<name>` of the object that it works for. */
+  readonly owner: string;
   readonly task: string;
   /** The Pod as the API had it. */
   readonly object: KubeObject;
@@ -65,8 +66,8 @@ export interface KubeletOptions {
 /** Runs the pods of a namespace as processes, and tells what a kubelet tells of them. */
 export interface Kubelet {
   readonly runs: readonly WorkerRun[];
-  /** The newest one of a backup that has not ended. */
-  running(backup: string): WorkerRun | undefined;
+  /** The newest one of an owner that has not ended. */
+  running(owner: string): WorkerRun | undefined;
   close(): Promise<void>;
 }
 
@@ -126,7 +127,8 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
     const args = container.args.map((arg) => inside(arg, container, folders, message));
     const job = await client.resource(jobType).tryGet({ namespace, name: pod.metadata?.ownerReferences?.[0]?.name ?? "" });
     const startedAt = new Date().toISOString();
-    const child = spawn(program[0] ?? "", [...program.slice(1), ...args], { stdio: ["ignore", "pipe", "pipe"], env });
+    const own = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, inside(value, container, folders, message)]));
+    const child = spawn(program[0] ?? "", [...program.slice(1), ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...env, ...own } });
     let output = "";
     child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
@@ -134,10 +136,11 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
       child.once("close", (code, signal) => resolve({ code, signal })),
     );
     const task = [...folders.values()].find((path) => path.endsWith("/task")) ?? "";
+    const marks = pod.metadata?.annotations;
     const run: WorkerRun = {
       pod: name,
-      backup: pod.metadata?.annotations?.["talos-operator.dev/backup"] ?? "",
-      task: pod.metadata?.labels?.["talos-operator.dev/backup-task"] ?? "",
+      owner: marks?.["talos-operator.dev/backup"] ?? marks?.["talos-operator.dev/addon-release"] ?? "",
+      task: pod.metadata?.labels?.["talos-operator.dev/backup-task"] ?? pod.metadata?.labels?.["talos-operator.dev/addon-task"] ?? "",
       object: pod,
       job,
       files: Object.fromEntries(["task.json", "secrets.json"].map((file) => [file, readFileSync(join(task, file), "utf8")])),
@@ -200,7 +203,7 @@ export function startKubelet({ client, namespace, folder, claims, program, env }
   looping.catch(() => undefined);
   return {
     runs,
-    running: (backup) => runs.findLast((run) => run.backup === backup && !run.hasEnded),
+    running: (owner) => runs.findLast((run) => run.owner === owner && !run.hasEnded),
     async close() {
       closed.abort();
       for (const { child } of runs) child.kill("SIGKILL");

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { KeyPair } from "@talos-operator/ports";
 import { tool } from "../processes.ts";
 
 /** A genuine S3 server whose buckets are folders: what it holds is seen without asking it. */
@@ -22,12 +23,20 @@ export interface Versitygw {
   start(): Promise<void>;
 }
 
-export async function startVersitygw(folder: string): Promise<Versitygw> {
+export interface VersitygwOptions {
+  /** Default: it is not encrypted. */
+  readonly tls?: KeyPair;
+}
+
+export async function startVersitygw(folder: string, { tls }: VersitygwOptions = {}): Promise<Versitygw> {
   const data = join(folder, "s3");
   const bucket = join(data, "backups");
   mkdirSync(bucket, { recursive: true });
   const port = await freePort();
   const keys = { accessKeyID: "AKIAGENUINE0KEY0OF0A0TEST", secretAccessKey: "genuine-secret-access-key-of-a-test/+0123" };
+  const files =
+    tls === undefined ? [] : [tls.certificate, tls.key].map((text, index) => written(join(folder, `s3-tls-${index}.pem`), text));
+  const flags = files.length === 0 ? [] : ["--cert", files[0] ?? "", "--key", files[1] ?? ""];
   let child: ChildProcess | undefined;
   let ended = Promise.resolve();
   const below = (path: string): readonly string[] =>
@@ -36,15 +45,14 @@ export async function startVersitygw(folder: string): Promise<Versitygw> {
       .map((entry) => join(entry.parentPath, entry.name).slice(bucket.length + 1))
       .toSorted();
   const start = async (): Promise<void> => {
-    const started = spawn(tool("versitygw"), ["--port", `127.0.0.1:${port}`, "--health", "/health", "posix", data], {
+    const started = spawn(tool("versitygw"), ["--port", `127.0.0.1:${port}`, ...flags, "posix", data], {
       stdio: "ignore",
       env: { ...process.env, ROOT_ACCESS_KEY: keys.accessKeyID, ROOT_SECRET_KEY: keys.secretAccessKey },
     });
     child = started;
     ended = new Promise<void>((resolve) => started.once("close", () => resolve()));
     for (let tries = 0; ; tries += 1) {
-      const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
-      if (answer?.ok === true) return;
+      if (await isListening(port)) return;
       assert.ok(tries < 400 && started.exitCode === null, "versitygw does not begin to serve");
       await delay(50);
     }
@@ -70,6 +78,18 @@ export async function startVersitygw(folder: string): Promise<Versitygw> {
     },
     start,
   };
+}
+
+function written(path: string, text: string): string {
+  writeFileSync(path, text, { mode: 0o600 });
+  return path;
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.end(() => resolve(true)));
+    socket.once("error", () => resolve(false));
+  });
 }
 
 /** A port of loopback that was free a moment ago. */

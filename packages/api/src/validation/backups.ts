@@ -24,6 +24,8 @@ export interface BackupOptions extends HostOptions {
 
 /** Longest prefix of keys: an S3 key has 1,024 bytes, and namespace, name, slot and attempt follow. */
 const LONGEST_PREFIX = 300;
+/** Of a folder, as file systems take it. */
+const LONGEST_NAME = 255;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
@@ -191,10 +193,10 @@ function prefixFindings(prefix: string | undefined, field: string): readonly Fin
   const remedy = "Write parts with slashes between them, such as clusters/berlin";
   if (hasControls(prefix)) return [refused(field, `${quote(prefix)} holds a control character`, remedy)];
   if (prefix.startsWith("/") || prefix.endsWith("/")) return [refused(field, `${quote(prefix)} begins or ends with a slash`, remedy)];
-  if (prefix.split("/").some((part) => part === "" || part === "." || part === ".."))
-    return [refused(field, `${quote(prefix)} has a part that is empty, . or ..`, remedy)];
+  if (prefix.split("/").some((part) => part === "" || part.startsWith(".")))
+    return [refused(field, `${quote(prefix)} has a part that is empty or begins with a dot`, remedy)];
   if (!/^[A-Za-z0-9!_.*'()/-]+$/.test(prefix))
-    return [refused(field, `${quote(prefix)} has characters that not every store takes`, `${remedy}: letters, digits and - _ .`)];
+    return [refused(field, `${quote(prefix)} has characters that not every store takes`, `${remedy}: letters, digits, - and _`)];
   return prefix.length > LONGEST_PREFIX ? [refused(field, `it has more than ${LONGEST_PREFIX} characters`, remedy)] : [];
 }
 
@@ -214,11 +216,13 @@ function directoryFindings({ path, prefix }: DirectoryStorage, { hasDirectory = 
       ? []
       : path.startsWith("/") || path.includes("\\") || hasControls(path)
         ? [refused(`${field}.path`, `${quote(path)} is no relative path`, remedy)]
-        : path.split("/").some((part) => part === "" || part === "." || part === "..")
-          ? [refused(`${field}.path`, `${quote(path)} has a part that is empty, . or ..`, remedy)]
-          : path.length > LONGEST_PREFIX
-            ? [refused(`${field}.path`, `it has more than ${LONGEST_PREFIX} characters`, remedy)]
-            : []),
+        : path.split("/").some((part) => part === "" || part.startsWith("."))
+          ? [refused(`${field}.path`, `${quote(path)} has a part that is empty or begins with a dot`, remedy)]
+          : !/^[!-~]+$/.test(path) || path.split("/").some((part) => part.length > LONGEST_NAME)
+            ? [refused(`${field}.path`, `${quote(path)} has a part that not every file system takes`, `${remedy}: letters and digits`)]
+            : path.length > LONGEST_PREFIX
+              ? [refused(`${field}.path`, `it has more than ${LONGEST_PREFIX} characters`, remedy)]
+              : []),
     ...prefixFindings(prefix, `${field}.prefix`),
   ];
 }

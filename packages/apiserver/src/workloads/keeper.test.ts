@@ -191,7 +191,9 @@ describe("the workloads of a simulated cluster", () => {
     assert.deepEqual([objectAt(pod, "spec")["nodeName"], objectAt(pod, "status")["phase"]], ["n1", "Pending"]);
     assert.equal((await status(apps("deployments", "a")))["availableReplicas"], undefined);
     // As a simulated kubelet holds it: nothing of the spec may look changed by that.
-    await world.ok(world.patch(world.core("pods", String(metaOf(pod)["name"])), "merge", { metadata: { finalizers: ["example.org/held"] } }));
+    await world.ok(
+      world.patch(world.core("pods", String(metaOf(pod)["name"])), "merge", { metadata: { finalizers: ["example.org/held"] } }),
+    );
     const path = world.core("pods", `${String(metaOf(pod)["name"])}/status`);
     await world.ok(world.patch(path, "merge", { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } }));
     assert.equal((await status(apps("deployments", "a")))["availableReplicas"], 1);

@@ -66,12 +66,6 @@ export function backupKeys(prefix: string, owner: BackupOwner): BackupKeys {
       throw new BackupKeyError(`a key would have ${text.length} characters, and ${MAX_KEY} are the most: use a shorter prefix`);
     return text;
   };
-  const slotPart = (slot: string): string => {
-    const name = SLOT.exec(slot)?.[1];
-    if (name === undefined || name.length > 253 || !SUBDOMAIN.test(name))
-      throw new BackupKeyError(`${quoted(slot)} is no slot: it is <time in UTC>-<name>, such as 20261123T020000Z-nightly`);
-    return shortened(slot, MAX_SLOT);
-  };
   const tryPart = (slot: string, attempt: string): string => {
     if (!ATTEMPT.test(attempt)) throw new BackupKeyError(`${quoted(attempt)} is no attempt: it has up to 40 of a-z, 0-9 and -`);
     return `${slotPart(slot)}.${attempt}`;
@@ -85,6 +79,14 @@ export function backupKeys(prefix: string, owner: BackupOwner): BackupKeys {
     probe: key("conditional-put.probe"),
     parse: (text) => (text.startsWith(`${folder}/`) ? parseName(text.slice(folder.length + 1)) : undefined),
   };
+}
+
+/** {@link BackupKeys.slotPart}, which is the same for every cluster. @throws BackupKeyError for what is no slot */
+export function slotPart(slot: string): string {
+  const name = SLOT.exec(slot)?.[1];
+  if (name === undefined || name.length > 253 || !SUBDOMAIN.test(name))
+    throw new BackupKeyError(`${quoted(slot)} is no slot: it is <time in UTC>-<name>, such as 20261123T020000Z-nightly`);
+  return shortened(slot, MAX_SLOT);
 }
 
 /** What a name below the folder of any cluster is. The last ending says what it is, so dots in names leave nothing in doubt. */

@@ -52,8 +52,33 @@ test("what is none, and what a newer version wrote, is told apart", () => {
   assert.deepEqual(openManifest(Buffer.from('{"version":2,"mac":"AA==","backup":{}}'), key), { refused: "newer" });
 });
 
+test("facts of other types, and times that are none, are no facts, whoever signed them", () => {
+  for (const over of [
+    { keysObject: 5 },
+    { storageVersion: {} },
+    { talosVersion: ["v1.13.9"] },
+    { kubernetesVersion: null },
+    { startedAt: "\u001b[31mnow" },
+    { endedAt: "x".repeat(300) },
+    { source: { machine: "cp-1", memberId: 7 } },
+    { size: -1 },
+    { revision: 2 ** 60 },
+  ]) {
+    const wrong = { ...facts, ...over } as unknown as BackupFacts;
+    const bytes = sealManifest(wrong, key);
+    assert.deepEqual(
+      [openManifest(bytes, key), readManifestUnchecked(bytes)],
+      [{ refused: "unreadable" }, undefined],
+      JSON.stringify(over),
+    );
+  }
+});
+
 test("one that is nested thousands of times is refused, and overflows no stack", () => {
-  for (const [open, close] of [["[", "]"], ['{"a":', "}"]] as const) {
+  for (const [open, close] of [
+    ["[", "]"],
+    ['{"a":', "}"],
+  ] as const) {
     const count = Math.floor(60_000 / (open.length + close.length));
     const deep = `${open.repeat(count)}1${close.repeat(count)}`;
     const bytes = Buffer.from(`{"version":1,"mac":"AA==","backup":${deep}}`);

@@ -56,19 +56,28 @@ function parseManifest(bytes: Uint8Array): ParsedManifest | undefined {
   return parsed as unknown as ParsedManifest;
 }
 
-const TEXTS = ["slot", "attempt", "object", "startedAt", "endedAt", "sha256", "storedSha256"];
+const TEXTS = ["slot", "attempt", "object", "sha256", "storedSha256"];
+const TIMES = ["startedAt", "endedAt"];
+const MAYBE_TEXTS = ["keysObject", "storageVersion", "talosVersion", "kubernetesVersion"];
 const NUMBERS = ["size", "storedSize", "revision", "totalKey", "liveKeys"];
 
 function isFacts(value: unknown): value is BackupFacts {
   if (!isRecord(value) || !isRecord(value["source"])) return false;
   return (
     TEXTS.every((name) => typeof value[name] === "string") &&
+    TIMES.every((name) => isTime(value[name])) &&
+    MAYBE_TEXTS.every((name) => value[name] === undefined || typeof value[name] === "string") &&
     NUMBERS.every((name) => Number.isSafeInteger(value[name]) && (value[name] as number) >= 0) &&
     value["compression"] === "zstd" &&
     (value["encryption"] === "none" || value["encryption"] === "age") &&
     typeof value["source"]["machine"] === "string" &&
     typeof value["source"]["memberId"] === "string"
   );
+}
+
+/** As `Date.toISOString` writes it. */
+function isTime(value: unknown): boolean {
+  return typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 function macOf(body: object, key: string): string {

@@ -30,7 +30,10 @@ const STORES: Readonly<Record<ObjectStoreFailureKind, string>> = {
 };
 
 const FAULTS: Readonly<Record<ReadFaultKind, { readonly remedy: string; readonly exitCode?: number }>> = {
-  missing: { remedy: "Look what is there with `talos-operator backup list`, and name the manifest or the snapshot." },
+  missing: {
+    remedy:
+      "Look what is there with `talos-operator backup list`, and name the manifest or the snapshot; what kubectl shows is talosetcdbackup/NAME.",
+  },
   "not-a-backup": { remedy: "Name a manifest, a stored snapshot, or a file of `talosctl etcd snapshot`." },
   keys: {
     remedy:

@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command.ts";
+import { addonFlags } from "../settings/addon-flags.ts";
 import { localBackupFlags } from "../settings/backup-flags.ts";
 import { dataDirFlag, listenFlag } from "./shared-flags.ts";
 
@@ -50,6 +51,7 @@ export const demoCommand: CommandSpec = {
       isCount: true,
     },
     ...localBackupFlags,
+    ...addonFlags,
   ],
   run: async (flags, context) => {
     // Loading takes seconds where nothing is cached: whoever waits reads at once what is coming.

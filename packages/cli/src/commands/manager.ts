@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../command.ts";
 import { keepMemorySmall } from "../process/small-memory.ts";
+import { addonFlags } from "../settings/addon-flags.ts";
 import { backupFlags } from "../settings/backup-flags.ts";
 import { peerFlags, zapFlags } from "../settings/peer-flags.ts";
 import { operatorLogLevelFlag } from "./shared-flags.ts";
@@ -67,6 +68,7 @@ export const managerCommand: CommandSpec = {
     },
     { name: "enable-tracing", kind: "boolean", summary: "of published operators: refuse to start without an endpoint for traces" },
     ...backupFlags,
+    ...addonFlags,
     operatorLogLevelFlag,
     ...zapFlags,
     ...peerFlags,

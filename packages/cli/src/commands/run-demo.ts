@@ -12,6 +12,7 @@ import { exampleManifest } from "../process/example.ts";
 import { openFolderLog } from "../process/folder-log.ts";
 import { accessHints, closingHints, shellPath, type StartedAs } from "../process/hints.ts";
 import { readListen } from "../process/listen.ts";
+import { openLocalAddons } from "../process/local-addons.ts";
 import { openLocalBackups } from "../process/local-backups.ts";
 import { GOAL_KINDS } from "../process/look-at-clusters.ts";
 import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
@@ -76,6 +77,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
       insecureHosts: storage === undefined ? [] : [storage.host],
       log,
     }),
+    addons: openLocalAddons(flags, { runs: folder.file("addon-runs"), log }),
     startSurroundings: async (client) => {
       await storage?.tell(client);
       const talosVersion = requiredString(flags, "talos-version");

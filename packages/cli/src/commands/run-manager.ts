@@ -2,7 +2,8 @@ import { createX509Keys, systemRandom, systemTimers } from "@talos-operator/adap
 import { isDnsLabel } from "@talos-operator/api";
 import { createKubeClient, createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
-import { createBackupJobRunner } from "@talos-operator/operator";
+import { createAddonJobRunner, createBackupJobRunner, noWorkersForHelm } from "@talos-operator/operator";
+import type { AddonDependencies, BackupDependencies } from "@talos-operator/operator";
 import type { KubeTransport, Logger } from "@talos-operator/ports";
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -11,12 +12,14 @@ import { CliError } from "../cli-error.ts";
 import { commaSeparated } from "../comma-separated.ts";
 import { booleanFlag, givenString, numberFlag, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { compositionOptions, filesOf } from "../process/composition-settings.ts";
-import { openLocalBackups, type LocalBackups } from "../process/local-backups.ts";
+import { openLocalAddons } from "../process/local-addons.ts";
+import { openLocalBackups } from "../process/local-backups.ts";
 import { startOperator } from "../process/operator-process.ts";
 import { openLog } from "../process/operator-log.ts";
 import { startProbes } from "../process/probes.ts";
 import { openTracing } from "../process/tracing.ts";
 import { untilAborted } from "../process/until-aborted.ts";
+import type { AddonJobSettings } from "../settings/addon-job.ts";
 import type { BackupJobSettings } from "../settings/backup-job.ts";
 import { readSettings } from "../settings/read-settings.ts";
 
@@ -55,19 +58,32 @@ interface Surroundings {
   readonly log: Logger;
 }
 
+/** What workers of this process need to end with it. */
+interface Opened<Dependencies> {
+  readonly dependencies: Dependencies;
+  close(): Promise<void>;
+}
+
+/** Gives child processes a folder for their runs, which goes with them: of an operator that keeps nothing on this machine. */
+function inFolderOfRuns<Dependencies>(open: (runs: string) => Opened<Dependencies>): Opened<Dependencies> {
+  const runs = mkdtempSync(join(tmpdir(), "talos-operator-runs-"));
+  const { dependencies, close } = open(runs);
+  return {
+    dependencies,
+    async close() {
+      await close();
+      rmSync(runs, { recursive: true, force: true });
+    },
+  };
+}
+
 /** Jobs where BACKUP_JOB says what they are made of; child processes on a machine that is no pod; else none, and backups say so. */
-function openBackups(flags: FlagValues, job: BackupJobSettings | undefined, { kube, namespace, isLocal, log }: Surroundings): LocalBackups {
-  if (job === undefined && isLocal) {
-    const runs = mkdtempSync(join(tmpdir(), "talos-operator-runs-"));
-    const local = openLocalBackups(flags, { runs, log });
-    return {
-      dependencies: local.dependencies,
-      async close() {
-        await local.close();
-        rmSync(runs, { recursive: true, force: true });
-      },
-    };
-  }
+function openBackups(
+  flags: FlagValues,
+  job: BackupJobSettings | undefined,
+  { kube, namespace, isLocal, log }: Surroundings,
+): Opened<BackupDependencies> {
+  if (job === undefined && isLocal) return inFolderOfRuns((runs) => openLocalBackups(flags, { runs, log }));
   const backupDirectory = givenString(flags, "backup-directory");
   const folder = backupDirectory === undefined ? {} : { backupDirectory };
   const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom });
@@ -77,6 +93,20 @@ function openBackups(flags: FlagValues, job: BackupJobSettings | undefined, { ku
       ...folder,
       ...(job === undefined ? {} : { runner: createBackupJobRunner({ client, namespace, settings: job, ...folder }) }),
     },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Jobs where ADDON_JOB says what they are made of, whose image has Helm; child processes on a machine that is no pod; else none, and releases say so. */
+function openAddons(
+  flags: FlagValues,
+  job: AddonJobSettings | undefined,
+  { kube, namespace, isLocal, log }: Surroundings,
+): Opened<AddonDependencies> {
+  if (job === undefined && isLocal) return inFolderOfRuns((runs) => openLocalAddons(flags, { runs, log }));
+  const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom });
+  return {
+    dependencies: job === undefined ? { helm: noWorkersForHelm } : { runner: createAddonJobRunner({ client, namespace, settings: job }) },
     close: () => Promise.resolve(),
   };
 }
@@ -93,7 +123,9 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
   showProcess(metrics);
   const kube = measuredTransport(createHttpsTransport(config), metrics, new URL(config.server).host);
   const keys = createX509Keys({ rsaPoolSize: numberFlag(flags, "rsa-pool") ?? 0 });
-  const backups = openBackups(flags, settings.values.backupJob, { kube, namespace, isLocal: path !== undefined, log });
+  const surroundings = { kube, namespace, isLocal: path !== undefined, log };
+  const backups = openBackups(flags, settings.values.backupJob, surroundings);
+  const addons = openAddons(flags, settings.values.addonJob, surroundings);
   // A key takes about a second of processor time: made before the first cluster asks.
   keys.warm();
   const operator = startOperator({
@@ -103,6 +135,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     metrics,
     tracing,
     backups: backups.dependencies,
+    addons: addons.dependencies,
     ...filesOf(settings.values),
     options: {
       ...compositionOptions(settings.values),
@@ -123,7 +156,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     try {
       await operator.stop();
     } finally {
-      await backups.close();
+      await Promise.all([backups.close(), addons.close()]);
       await tracing?.close();
     }
     // Last: whoever asks during the shutdown still gets an answer.

@@ -13,6 +13,7 @@ import { parseDurability } from "../process/durability.ts";
 import { openFolderLog } from "../process/folder-log.ts";
 import { accessHints, closingHints, type StartedAs } from "../process/hints.ts";
 import { readListen } from "../process/listen.ts";
+import { openLocalAddons } from "../process/local-addons.ts";
 import { openLocalBackups } from "../process/local-backups.ts";
 import { readManifest } from "../process/manifest.ts";
 import { openLog } from "../process/operator-log.ts";
@@ -49,6 +50,7 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
     log,
     compositions: settings.values,
     backups: openLocalBackups(flags, { runs: folder.file("backup-runs"), directory: folder.file("backups"), log }),
+    addons: openLocalAddons(flags, { runs: folder.file("addon-runs"), log }),
     tracing,
   });
   const started: StartedAs = { words: process.argv.slice(2), environment: process.env, folder: process.cwd() };

@@ -1,4 +1,5 @@
 import type { CommandSpec } from "../command.ts";
+import { addonFlags } from "../settings/addon-flags.ts";
 import { localBackupFlags } from "../settings/backup-flags.ts";
 import { dataDirFlag, durabilityFlag, listenFlag, operatorLogLevelFlag } from "./shared-flags.ts";
 
@@ -13,6 +14,7 @@ export const standaloneCommand: CommandSpec = {
     listenFlag,
     durabilityFlag,
     ...localBackupFlags,
+    ...addonFlags,
     operatorLogLevelFlag,
   ],
   run: async (flags, context) => {

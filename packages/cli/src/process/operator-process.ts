@@ -12,7 +12,13 @@ import type {
 import { createNameResolver, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
-import { createOperator, type BackupDependencies, type OperatorHealth, type OperatorOptions } from "@talos-operator/operator";
+import {
+  createOperator,
+  type AddonDependencies,
+  type BackupDependencies,
+  type OperatorHealth,
+  type OperatorOptions,
+} from "@talos-operator/operator";
 import type { OtlpTracing } from "../adapters/otlp-tracing.ts";
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 
@@ -24,6 +30,7 @@ export interface OperatorProcessOptions {
   /** Where the manifests of Machines go; absent: nowhere. */
   readonly files?: FileTree;
   readonly backups: BackupDependencies;
+  readonly addons: AddonDependencies;
   /** Where traces go; absent: nowhere. Given spans, not ended with the operator. */
   readonly tracing?: OtlpTracing | undefined;
   readonly options: OperatorOptions;
@@ -38,7 +45,17 @@ export interface OperatorProcess {
   stop(): Promise<void>;
 }
 
-export function startOperator({ kube, keys, log, metrics, files, backups, tracing, options }: OperatorProcessOptions): OperatorProcess {
+export function startOperator({
+  kube,
+  keys,
+  log,
+  metrics,
+  files,
+  backups,
+  addons,
+  tracing,
+  options,
+}: OperatorProcessOptions): OperatorProcess {
   const dialer = createGrpcDialer();
   const ports: { clock: Clock; timers: Timers; random: RandomSource; talos: TalosDialer; workloads: WorkloadDialer } = {
     clock: systemClock,
@@ -54,6 +71,7 @@ export function startOperator({ kube, keys, log, metrics, files, backups, tracin
     log,
     options,
     backups,
+    addons,
     names: createNameResolver(),
     ...ports,
     ...(metrics === undefined ? {} : { metrics }),

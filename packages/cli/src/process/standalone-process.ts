@@ -6,6 +6,7 @@ import { startOperator, type OperatorProcess } from "./operator-process.ts";
 import { applyManifest } from "./apply-manifest.ts";
 import type { NamedObject } from "./apply-object.ts";
 import { compositionOptions, filesOf, type CompositionSettings } from "./composition-settings.ts";
+import type { LocalAddons } from "./local-addons.ts";
 import type { LocalBackups } from "./local-backups.ts";
 import type { ManifestObject } from "./manifest.ts";
 
@@ -17,6 +18,8 @@ export interface StandaloneOptions extends EmbeddedApiOptions {
   readonly compositions: CompositionSettings;
   /** Closed after the operator. */
   readonly backups: LocalBackups;
+  /** Closed after the operator. */
+  readonly addons: LocalAddons;
   /** Where traces go; closed by whoever opened it. */
   readonly tracing?: OtlpTracing | undefined;
 }
@@ -47,6 +50,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     log: options.log,
     tracing: options.tracing,
     backups: options.backups.dependencies,
+    addons: options.addons.dependencies,
     ...filesOf(options.compositions),
     options: {
       ...compositionOptions(options.compositions),
@@ -64,7 +68,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       try {
         await operator.stop();
       } finally {
-        await options.backups.close();
+        await Promise.all([options.backups.close(), options.addons.close()]);
         await surroundings?.close();
         await api.close();
       }

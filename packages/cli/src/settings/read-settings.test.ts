@@ -29,6 +29,7 @@ describe("settings", () => {
         machineRefNamespaces: undefined,
         metricsObjects: 1_000,
         backupJob: undefined,
+        addonJob: undefined,
         otlpEndpoint: "",
         tracesEndpoint: "",
       },

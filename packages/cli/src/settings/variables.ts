@@ -1,3 +1,4 @@
+import { readAddonJob } from "./addon-job.ts";
 import { readBackupJob } from "./backup-job.ts";
 import {
   readAddress,
@@ -87,6 +88,12 @@ export const variables = {
     "",
     readBackupJob,
     "JSON of what the Jobs of backups are made of: image, serviceAccountName, scratchSize, and optionally imagePullPolicy, imagePullSecrets, resources, scratchStorageClass, directoryClaim, labels, annotations, nodeSelector, tolerations, priorityClassName; empty: no Jobs",
+  ),
+  addonJob: variable(
+    "ADDON_JOB",
+    "",
+    readAddonJob,
+    "JSON of what the Jobs of addons are made of: image, serviceAccountName, scratchSize, and optionally imagePullPolicy, imagePullSecrets, resources, env, labels, annotations, nodeSelector, tolerations, priorityClassName; empty: no Jobs, and no addon is installed",
   ),
   otlpEndpoint: variable(
     "OTEL_EXPORTER_OTLP_ENDPOINT",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createKubeClient } from "@talos-operator/kube-runtime";
-import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { ResourceType } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createBackupJobRunner } from "../backups/job-runner.ts";
 import { secretText, secretType } from "../secrets/secret.ts";
@@ -101,7 +101,7 @@ test("runners of addons and of backups share a namespace, and neither sees or en
   try {
     const client = createKubeClient(server.transport({ name: "test", groups: ["system:masters"] }));
     const namespaces: ResourceType = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
-    await client.resource<KubeObject>(namespaces).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "system" } });
+    await client.resource(namespaces).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "system" } });
     const addons = createAddonJobRunner({ client, namespace: "system", settings });
     const backups = createBackupJobRunner({ client, namespace: "system", settings });
     const key = { namespace: "system", name: request.name };

@@ -15,7 +15,7 @@ export const addonControllerFaults: readonly Mutant[] = [
     name: "addon-touches-others",
     about: "takes releases of other addons for its own, and uninstalls those it does not select (W12)",
     stands: ["W12"],
-    tests: stories,
+    tests: decisions,
     edits: [
       edit("seen", 'return belonging === "own" || belonging === "published" || belonging === "named";', 'return belonging !== "nobody";'),
     ],

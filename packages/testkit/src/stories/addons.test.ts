@@ -67,9 +67,12 @@ const untilNames = (world: Story, ...wanted: readonly string[]): Promise<void> =
 const untilReason = (world: Story, reason: string, name = "cni"): Promise<void> =>
   world.until(reason, async () => (await world.condition(talosClusterAddonResource, "Ready", name))?.reason === reason, 60);
 
-/** As the controller of releases tells it. */
+/** As the controller of releases tells it, which leaves this one alone. */
 async function tellInstalled(world: Story, name: string): Promise<void> {
   const { metadata } = await release(world, name);
+  const paused = { metadata: { annotations: { [annotations.reconcileMode]: "disable" } } };
+  await world.client.resource(talosClusterAddonReleaseResource).patch(metadata, { type: "merge", value: paused });
+  await world.time.advance(5_000);
   const ready: Condition = { type: "Ready", status: "True", reason: "Installed", message: "m", lastTransitionTime: "2026-01-01T00:00:00Z" };
   await world.client.resource(talosClusterAddonReleaseResource).patchStatus(metadata, {
     type: "merge",
@@ -330,6 +333,33 @@ describe("addons of clusters", () => {
         async () => (await world.condition(talosClusterAddonResource, "ReleaseDisputed", "two")) === undefined,
         30,
       );
+    }));
+
+  test("more clusters than one pass writes for all get their release, and lose it with the addon", () =>
+    tellAddons({}, async (world) => {
+      for (let index = 0; index < 70; index += 1) await cluster(world, `c${index}`, "production");
+      await addon(world);
+      await world.until("all have one", async () => (await all(world)).length === 70, 60);
+      await world.client.resource(talosClusterAddonResource).delete({ namespace: "default", name: "cni" });
+      await world.until("gone", async () => (await world.get(talosClusterAddonResource, "cni")) === undefined, 120);
+      assert.deepEqual(await names(world), []);
+    }));
+
+  test("a spec that nothing can be installed by reaches no cluster, and what is there stays as it is", () =>
+    tellAddons({}, async (world) => {
+      await cluster(world, "a", "production");
+      await addon(world);
+      await untilNames(world, "default/a-cni-addonrelease");
+      await untilReason(world, "ReleasesNotReady");
+      for (const spec of [{ helmSpec: { repoURL: "http://charts.example.org" } }, { targetNamespace: "other" }]) {
+        await editAddon(world, { spec });
+        await untilReason(world, "SpecRefused");
+        await world.time.advance(10_000);
+        const { helmSpec } = (await release(world, "a-cni-addonrelease")).spec;
+        assert.deepEqual([helmSpec?.repoURL, helmSpec?.namespace], [cilium.repoURL, cilium.namespace]);
+        await editAddon(world, { spec: { helmSpec: { repoURL: cilium.repoURL }, targetNamespace: null } });
+        await untilReason(world, "ReleasesNotReady");
+      }
     }));
 
   test("a release that the API server refuses is told, and holds up no other cluster", () => {

@@ -165,6 +165,17 @@ describe("backups of a cluster with three control planes", async () => {
     assert.deepEqual((await eventsOf("first")).toSorted(), ["BackupStarted", "BackupSucceeded"], "each is told once");
   });
 
+  test("one of the longest name that an object can have is Ready, under a shorter name in the store", async () => {
+    const name = `${"a-name-that-is-long.".repeat(12)}${"x".repeat(13)}`;
+    assert.equal(name.length, 253);
+    await ask(name);
+    const run = await begun(name);
+    runner.end(run.name, takenBy(run, time.clock.now()));
+    await until("Ready", async () => (await reason(name)) === "BackupSucceeded", 30);
+    assert.ok((await read(name))?.status?.filename?.split("/").every((part) => part.length <= 255));
+    await backups.delete({ namespace, name });
+  });
+
   test("one whose operator dies in the middle is gone on with, and not begun twice", async () => {
     await ask("second");
     const run = await begun("second");

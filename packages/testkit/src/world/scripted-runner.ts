@@ -1,3 +1,4 @@
+import { backupKeys } from "@talos-operator/backup";
 import type { BackupRunner, BackupRunRequest, BackupRunState } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
 
@@ -42,6 +43,7 @@ export function takenBy({ task }: Pick<BackupRunRequest, "task">, now: number): 
   if (task.kind !== "take") throw new TypeError(`${task.kind} is no take`);
   const at = new Date(now).toISOString();
   const { slot, attempt, source } = task;
+  const encryption = task.recipients.length > 0 ? "age" : "none";
   return {
     kind: "taken",
     found: false,
@@ -49,7 +51,7 @@ export function takenBy({ task }: Pick<BackupRunRequest, "task">, now: number): 
     facts: {
       slot,
       attempt,
-      object: `${task.place.prefix}/${task.owner.namespace}/${task.owner.controlPlane}/${slot}.${attempt}.db.zst`,
+      object: backupKeys(task.place.prefix, task.owner).data(slot, attempt, encryption),
       startedAt: at,
       endedAt: at,
       size: 20_512,
@@ -57,7 +59,7 @@ export function takenBy({ task }: Pick<BackupRunRequest, "task">, now: number): 
       storedSize: 4_000,
       storedSha256: "b".repeat(64),
       compression: "zstd",
-      encryption: task.recipients.length > 0 ? "age" : "none",
+      encryption,
       revision: 77,
       totalKey: 40,
       liveKeys: 30,

@@ -102,6 +102,11 @@ const WORDS: Readonly<Record<ObjectStoreFailureKind, string>> = {
   invalid: "it takes no such request: correct bucket and prefix",
 };
 
+/** More than the kind says. */
+const OWN_WORDS: Readonly<Record<string, string>> = {
+  CredentialsProviderError: "no keys are given, and this process has none of its own",
+};
+
 /**
  * What went wrong, in words of ours: those of the SDK hold hosts, request ids and now and then what was signed. An abort stays what it is.
  *
@@ -110,7 +115,7 @@ const WORDS: Readonly<Record<ObjectStoreFailureKind, string>> = {
 export function failureOf(thrown: unknown, place: string): unknown {
   if (isStoreFailure(thrown) || isAbort(thrown)) return thrown;
   const { kind, code } = kindOf(thrown);
-  return new StoreFailure(kind, `${place}: ${WORDS[kind]} (${code}).`);
+  return new StoreFailure(kind, `${place}: ${OWN_WORDS[code] ?? WORDS[kind]} (${code}).`);
 }
 
 function kindOf(thrown: unknown): { readonly kind: ObjectStoreFailureKind; readonly code: string } {

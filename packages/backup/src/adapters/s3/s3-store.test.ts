@@ -86,6 +86,25 @@ for (const [status, code, kind] of [
     assert.equal((await failing(put, error(status, code))).kind, kind);
   });
 
+test("without keys, where the process has none either, that is said, and nobody is asked", async () => {
+  const own = { AWS_EC2_METADATA_DISABLED: "true", AWS_SHARED_CREDENTIALS_FILE: "/nowhere", AWS_CONFIG_FILE: "/nowhere" };
+  const before = Object.keys(own).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, own);
+  const server = await answering(xml(""));
+  const store = createS3Store(server.place, async () => undefined);
+  try {
+    await assert.rejects(put(store), (thrown) => isStoreFailure(thrown, "denied") && /no keys are given/.test(thrown.message));
+    assert.deepEqual(server.asked, []);
+  } finally {
+    store.close();
+    server.end();
+    for (const [name, value] of before) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+  }
+});
+
 test("a redirect is not followed", async () => {
   const { kind, asked } = await failing(put, (_request, response) => response.writeHead(307, { location: "http://192.0.2.1/" }).end());
   assert.deepEqual([kind, asked.length], ["redirected", 1]);
@@ -117,6 +136,29 @@ test("IN89: a store that asks to be asked less often is asked again, and then to
   assert.equal(kind, "slow-down");
   assert.ok(asked.length > 1 && asked.length <= 4, String(asked.length));
 });
+
+for (const [what, status, act] of [
+  ["a list", 200, (store: ObjectStore) => store.list("a/")[Symbol.asyncIterator]().next()],
+  ["an error", 400, put],
+] as const)
+  test(`${what} that is answered without end is ended, and not kept`, async () => {
+    let sent = 0;
+    const endless: Answer = (request, response) => {
+      request.resume();
+      response.writeHead(status, { "content-type": "application/xml" });
+      const chunk = Buffer.alloc(2 ** 16, "x");
+      const pump = (): void => {
+        // More would be a fault: the test ends with it.
+        do sent += chunk.length;
+        while (sent < 2 ** 28 && response.write(chunk));
+        if (sent >= 2 ** 28) response.end();
+      };
+      response.on("drain", pump);
+      pump();
+    };
+    assert.equal((await failing(act, endless)).kind, "failing");
+    assert.ok(sent < 2 ** 26, `${sent} bytes`);
+  });
 
 test("a list that never ends, because its next page is the same again, is told", async () => {
   const all = async (listed: AsyncIterable<unknown>): Promise<void> => {

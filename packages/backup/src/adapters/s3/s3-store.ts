@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import { pipeline, Readable, Transform } from "node:stream";
 import { rootCertificates } from "node:tls";
 import {
   AbortMultipartUploadCommand,
@@ -224,13 +225,34 @@ export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | un
   };
 }
 
+/** Answers that the SDK keeps whole: a page of a list has a thousand keys of a thousand letters at most. */
+const MAX_ANSWER_BYTES = 8 * 2 ** 20;
+
+/** Ends an answer that is longer than any may be: the endpoint is of the asker's choice, and may answer without end. */
+function bounded(body: Readable): Readable {
+  let size = 0;
+  const counted = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      size += chunk.length;
+      done(size > MAX_ANSWER_BYTES ? new TooLongAnswer() : null, chunk);
+    },
+  });
+  // What goes wrong is told by the one that is read.
+  pipeline(body, counted, () => undefined);
+  return counted;
+}
+
+class TooLongAnswer extends Error {
+  override readonly name = "TooLongAnswer";
+}
+
 function createClient(place: S3Place, keys: StoreKeys | undefined): S3Client {
   const { region, endpoint, pathStyle, caBundle, insecureSkipTLSVerify } = place;
   const tls = {
     ...(caBundle === undefined ? {} : { ca: [...rootCertificates, caBundle] }),
     ...(insecureSkipTLSVerify === true ? { rejectUnauthorized: false } : {}),
   };
-  return new S3Client({
+  const client = new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
     forcePathStyle: pathStyle ?? endpoint !== undefined,
@@ -255,6 +277,20 @@ function createClient(place: S3Place, keys: StoreKeys | undefined): S3Client {
       httpAgent: new HttpAgent({ keepAlive: true, maxSockets: 8 }),
     },
   });
+  // Beneath whatever reads answers.
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const output = await next(args);
+        const response = output.response as { statusCode?: number; body?: unknown };
+        // An object's own bytes are not kept.
+        const isObject = commandName === "GetObjectCommand" && (response.statusCode ?? 0) < 300;
+        if (response.body instanceof Readable && !isObject) response.body = bounded(response.body);
+        return output;
+      },
+    { step: "deserialize", priority: "low", name: "boundAnswers" },
+  );
+  return client;
 }
 
 interface UploadMarker {

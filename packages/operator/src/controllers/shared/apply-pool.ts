@@ -1,6 +1,6 @@
 import { talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import type { ObjectMeta, TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import type { ApplyConfiguration, KubeClient } from "@talos-operator/kube-runtime";
+import type { KubeClient } from "@talos-operator/kube-runtime";
 import { isOfAnother } from "./status-writer.ts";
 
 /** Statuses of a pool are written at any time: so often its newest version is tried. */
@@ -35,9 +35,7 @@ export async function applyPool(
     const bound = read === undefined ? {} : { uid: read.uid, resourceVersion: read.resourceVersion };
     const wanted = { ...wish, metadata: { ...wish.metadata, ...bound } };
     try {
-      return wish.kind === "TalosControlPlane"
-        ? await controlPlanes.apply(wanted as ApplyConfiguration<TalosControlPlane>, options)
-        : await workers.apply(wanted as ApplyConfiguration<TalosWorker>, options);
+      return wish.kind === "TalosControlPlane" ? await controlPlanes.apply(wanted, options) : await workers.apply(wanted, options);
     } catch (thrown) {
       if (read === undefined || !isOfAnother(thrown)) throw thrown;
     }

@@ -39,12 +39,14 @@ import { releaseTextOf, releaseTextOfAddon } from "./helm-release.ts";
 import { isOurs, selects, viewOf } from "./seen.ts";
 import type { AddonSeen } from "./seen.ts";
 import { clustersOf } from "./selection.ts";
-import type { Cluster } from "./selection.ts";
 
 const FIELD_MANAGER = "talos-operator/talosclusteraddon";
 
 /** A race that was lost: the next pass comes so soon. Milliseconds. */
 const AGAIN_MS = 1_000;
+
+/** Releases that one pass writes; the others are the next one's. So a pass ends in its time, and a process that is to stop does. */
+const MOST_WRITES = 32;
 
 /** What was refused is tried again after this. Milliseconds. */
 const REFUSED_AGAIN_MS = 30_000;
@@ -146,17 +148,33 @@ export function createAddonController(options: AddonControllerOptions): Controll
         else throw thrown;
       }
     };
-    for (const { controlPlane } of decision.create) {
-      const release = releaseFor(addon, controlPlane, undefined);
-      await attempt(nameOf(release), () => made.create(release));
+    const writes: (() => Promise<void>)[] = [
+      ...decision.create.map(({ controlPlane }) => () => {
+        const release = releaseFor(addon, controlPlane, undefined);
+        return attempt(nameOf(release), () => made.create(release));
+      }),
+      ...decision.fit.map(
+        ({ release, cluster }) =>
+          () =>
+            attempt(nameOf(release), () =>
+              rewrite(release, (live) =>
+                belongingOf(live, addon) === "other" ? undefined : releaseFor(addon, cluster.controlPlane, live),
+              ),
+            ),
+      ),
+      ...decision.mark.map(
+        (release) => () =>
+          attempt(nameOf(release), () => rewrite(release, (live) => (isOurs(live, addon) ? markedNotSelected(live) : undefined))),
+      ),
+      ...decision.remove.map((removal) => async () => {
+        if (!(await remove(addon, removal))) isBehind = true;
+      }),
+    ];
+    for (const write of writes.slice(0, MOST_WRITES)) {
+      if (context.signal.aborted) break;
+      await write();
     }
-    for (const { release, cluster } of decision.fit)
-      await attempt(nameOf(release), () =>
-        rewrite(release, (live) => (belongingOf(live, addon) === "other" ? undefined : releaseFor(addon, cluster.controlPlane, live))),
-      );
-    for (const release of decision.mark)
-      await attempt(nameOf(release), () => rewrite(release, (live) => (isOurs(live, addon) ? markedNotSelected(live) : undefined)));
-    for (const removal of decision.remove) if (!(await remove(addon, removal))) isBehind = true;
+    if (writes.length > MOST_WRITES) isBehind = true;
     return { refusals, isBehind };
   };
 
@@ -231,14 +249,16 @@ export function createAddonController(options: AddonControllerOptions): Controll
       await removeFinalizer(objects, addon, finalizers.talosClusterAddon);
       return undefined;
     }
-    for (const release of ours) if (release.metadata.deletionTimestamp === undefined) await deleteExactly(made, release);
+    const staying = ours.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    for (const release of staying.slice(0, MOST_WRITES)) await deleteExactly(made, release);
     const [first] = ours;
     const message = `${ours.length === 1 ? "One release is" : `${ours.length} releases are`} being removed, the first is ${first === undefined ? "" : nameOf(first)}.`;
     const conditions = [conditionFor("Ready", "Deleting", message, addon.metadata.generation)];
     const { clusters = 0, notSelected = 0 } = addon.status ?? {};
     const fields = { clusters, ready: 0, failed: 0, notSelected };
     const again = await statuses.write(addon, judgedStatus(addon, fields, { conditions, hasOpenEffect: false }), 2_000);
-    return { requeueAfterMs: Math.min(again ?? REMOVED_AGAIN_MS, REMOVED_AGAIN_MS) };
+    const next = staying.length > MOST_WRITES ? AGAIN_MS : REMOVED_AGAIN_MS;
+    return { requeueAfterMs: Math.min(again ?? next, next) };
   };
 
   const tell = (addon: TalosClusterAddon, decision: AddonDecision, refusals: readonly string[]): Promise<number | undefined> => {

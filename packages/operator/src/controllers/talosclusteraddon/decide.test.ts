@@ -171,7 +171,7 @@ describe("which clusters an addon selects", () => {
     ["Exists", [], ["default/a", "default/b"]],
     ["DoesNotExist", [], ["default/none"]],
   ] as const)
-    test(`${operator}`, () => {
+    test(operator, () => {
       const selector = { matchExpressions: [{ key: "env", operator, values }] };
       const decision = decide({ addon: addon({ clusterSelector: selector }), controlPlanes: [a, b, controlPlane("none")] });
       assert.deepEqual(created(decision), expected);

@@ -1,19 +1,19 @@
 import type { HelmSpec, TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
 
 /** A Helm release in a cluster. */
-export interface HelmRelease {
+interface HelmRelease {
   readonly name: string;
   readonly namespace: string;
 }
 
 /** What a spec is installed as: without a name, as its chart is called. */
-export function helmReleaseOf({ releaseName, chartName, namespace }: HelmSpec): HelmRelease {
+function helmReleaseOf({ releaseName, chartName, namespace }: HelmSpec): HelmRelease {
   const name = releaseName === undefined || releaseName === "" ? chartName : releaseName;
   return { name, namespace: namespace === undefined || namespace === "" ? "default" : namespace };
 }
 
 /** `<namespace>/<name>`. */
-export function helmReleaseText({ namespace, name }: HelmRelease): string {
+function helmReleaseText({ namespace, name }: HelmRelease): string {
   return `${namespace}/${name}`;
 }
 

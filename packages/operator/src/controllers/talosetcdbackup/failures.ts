@@ -1,4 +1,5 @@
 import type { ReadyReason } from "@talos-operator/api";
+import { slotPart } from "@talos-operator/backup";
 import type { BackupFacts, TaskFailed } from "@talos-operator/backup";
 
 /** Why a try failed, in the words of the condition Ready, and whether another one may go better without a person. */
@@ -59,7 +60,7 @@ export function inconsistency(facts: BackupFacts, slot: string, attempt: string,
   const counts = [facts.size, facts.storedSize, facts.revision, facts.totalKey, facts.liveKeys];
   if (facts.slot !== slot) return "it is about another slot";
   if (facts.attempt !== attempt && !isFound) return "it is about another try";
-  if (!facts.object.includes(`${slot}.`)) return "its object is not in the slot";
+  if (!facts.object.includes(`/${slotPart(slot)}.`)) return "its object is not in the slot";
   if (!counts.every((count) => Number.isSafeInteger(count) && count >= 0)) return "a count is no number";
   // etcd's trailer of 32 bytes follows whole pages.
   if (facts.size < 544 || facts.size % 512 !== 32) return "its size is not that of a snapshot";

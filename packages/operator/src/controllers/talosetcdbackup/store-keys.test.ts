@@ -41,6 +41,9 @@ describe("keys of a store", async () => {
       .create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } });
     await make("good", { id: " KEY\n", secret: HIDDEN, empty: " " });
     await make("of-another-namespace", { id: HIDDEN }, { metadata: { name: "", namespace: "other" } });
+    await make("two-lines", { id: `${HIDDEN}\r\nx-amz-acl: public-read` });
+    await make("letters", { id: "schlüssel" });
+    await make("huge", { id: HIDDEN.repeat(5_000) });
     await make("tls", { id: HIDDEN, "tls.crt": "", "tls.key": "" }, { type: "kubernetes.io/tls" });
     await make("bootstrap", { id: HIDDEN }, { type: "bootstrap.kubernetes.io/token" });
     await make("release", { id: HIDDEN }, { type: "helm.sh/release.v1" });
@@ -68,6 +71,9 @@ describe("keys of a store", async () => {
     ["of-another-namespace", "id", /is not there/],
     ["good", "other", /^Secret good has no text under other\.$/],
     ["good", "empty", /has no text/],
+    ...["two-lines", "letters", "huge"].map(
+      (name) => [name, "id", new RegExp(`^What Secret ${name} has under id is no key of a store`)] as const,
+    ),
     ...["tls", "bootstrap", "release", "bundle", "run"].map((name) => [name, "id", /is of another use/] as const),
   ];
   for (const [name, key, says] of refused)
@@ -77,4 +83,12 @@ describe("keys of a store", async () => {
       assert.match(answer.message, says);
       assert.ok(!answer.message.includes(HIDDEN));
     });
+
+  test("what is wrong with both of one Secret is said once", async () => {
+    const selector = { name: "tls", key: "id" };
+    const storage: BackupStorage = { s3: { bucket: "b", region: "r", accessKeyID: selector, secretAccessKey: selector } };
+    const answer = await readStoreKeys(storage, "default", client);
+    assert.ok(answer.kind === "missing");
+    assert.equal(answer.message.split("of another use").length, 2);
+  });
 });

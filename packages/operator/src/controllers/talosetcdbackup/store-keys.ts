@@ -25,11 +25,33 @@ export async function readStoreKeys(
     ),
   );
   const missing = [id, secret, token].flatMap((one) => (one?.kind === "missing" ? [one.message] : []));
-  if (missing.length > 0) return { kind: "missing", message: missing.join(" ") };
+  // Often of one Secret, and then said once.
+  if (missing.length > 0) return { kind: "missing", message: [...new Set(missing)].join(" ") };
   const [accessKeyID, secretAccessKey, sessionToken] = [id, secret, token].map((one) => (one?.kind === "read" ? one.value : undefined));
   // Optional ones that are absent count as not given.
   if (accessKeyID === undefined || secretAccessKey === undefined) return { kind: "read", value: undefined };
+  const wrong = [s3.accessKeyID, s3.secretAccessKey, s3.sessionToken].filter(
+    (_selector, index) => !isKeyText([accessKeyID, secretAccessKey, sessionToken][index] ?? ""),
+  );
+  if (wrong.length > 0)
+    return {
+      kind: "missing",
+      message: wrong
+        .map(
+          (selector) =>
+            `What Secret ${selector?.name ?? ""} has under ${selector?.key ?? ""} is no key of a store: it has white space, control characters, or too many letters.`,
+        )
+        .join(" "),
+    };
   return { kind: "read", value: { accessKeyID, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
+}
+
+/** Those of AWS have 20 and 40 letters, a session token up to some thousands. */
+const LONGEST_KEY = 16_384;
+
+/** They travel in headers: what is none of them would fail at each try, in words that name no Secret. */
+function isKeyText(text: string): boolean {
+  return /^[!-~]*$/.test(text) && text.length <= LONGEST_KEY;
 }
 
 /** Reads one key of a Secret; `undefined` where it is optional and absent. @throws KubeApiError */
