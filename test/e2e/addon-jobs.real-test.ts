@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { talosClusterAddonReleaseResource, type TalosClusterAddonRelease } from "@talos-operator/api";
-import { startChartRepository, type ChartRepository } from "../../packages/helm/src/testing/chart-repository.ts";
+import { startChartRepository, type ChartRepository } from "../../packages/helm/src/testing/adapters/chart-repository.ts";
 import { findTraces, secretTexts } from "./backups/secret-traces.ts";
 import { NAMESPACE, startBackupWorld, type BackupWorld } from "./backups/world.ts";
 import { until } from "./fleet.ts";

@@ -2,8 +2,11 @@ import { createHash } from "node:crypto";
 import { createReadStream, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+import { createGunzip, gunzipSync, gzipSync } from "node:zlib";
 import type { Scratch, ScratchFile } from "../worker/deps.ts";
+
+/** What a release's record may unpack to. Bytes. */
+const LARGEST_RELEASE = 100 * 2 ** 20;
 
 /** Files of one run below a folder that is there and its owner's alone. Whoever made the folder removes it. */
 export function createScratch(path: string): Scratch {
@@ -23,6 +26,8 @@ export function createScratch(path: string): Scratch {
       const [name] = names;
       return name === undefined || names.length > 1 ? undefined : fileAt(join(folder, name));
     },
+    gzip: (bytes) => gzipSync(bytes),
+    gunzip: (bytes) => gunzipSync(bytes, { maxOutputLength: LARGEST_RELEASE }),
   };
 }
 

@@ -3,11 +3,11 @@ import type { ApplyTask } from "../task/task.ts";
 import { fetchChart } from "./fetch-chart.ts";
 import { WorkerFault } from "./fault.ts";
 import { flagsFor } from "./flags.ts";
-import { historyOf, objectsOf } from "./history.ts";
+import { historyOf, isRollback, objectsOf } from "./history.ts";
 import type { Job } from "./job.ts";
 import { labelNamespace } from "./label-namespace.ts";
 import { demandOwned, releaseLock } from "./ownership.ts";
-import { releaseLabels, storedRevisions } from "./releases.ts";
+import { announceRollback, releaseLabels, storedRevisions } from "./releases.ts";
 
 /** Installs or upgrades, unless the newest revision came of these inputs. @throws WorkerFault */
 export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | HelmFailed> {
@@ -18,7 +18,9 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
   demandOwned(before, task);
   const isAdopted = newest !== undefined && newest.owner === undefined;
   const chart = await fetchChart(job, task.chart);
-  const isDone = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs;
+  const isSame = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs;
+  // What a person upgraded bears our labels, and not our inputs; what was rolled back to is what it says.
+  const isDone = isSame && (newest.run !== undefined || (await isRollback(job, release, newest.number)));
   if (isAdopted) await demandSameChart(job, task, chart.facts.name);
   if (!isDone) {
     if (task.namespaceLabels !== undefined) await labelNamespace(job, release.namespace, task.namespaceLabels);
@@ -82,9 +84,10 @@ async function afterFailure(
     const stored = await storedRevisions(job.client, release);
     history = await historyOf(job, release, stored);
     const good = stored.find(({ status }) => status === "deployed" || status === "superseded");
-    const isBroken = stored[0] !== undefined && stored[0].status !== "deployed";
-    if (!task.rollbackOnFailure || good === undefined || !isBroken) return { ...failed, history };
+    if (!task.rollbackOnFailure || good === undefined || stored[0] === undefined || stored[0].status === "deployed")
+      return { ...failed, history };
     const { major } = await job.version();
+    await announceRollback(job.client, stored[0], task.run);
     await job.cluster([
       "rollback",
       release.name,

@@ -85,7 +85,8 @@ const ROWS: readonly Row[] = [
 /** The same of the ways to a repository. */
 const REPOSITORY_ROWS: readonly Row[] = [
   {
-    words: /connection refused|connection reset|no such host|i\/o timeout|Client\.Timeout|network is unreachable|no route to host|: EOF|50[0-9] /,
+    words:
+      /connection refused|connection reset|no such host|i\/o timeout|Client\.Timeout|network is unreachable|no route to host|: EOF|50[0-9] /,
     reason: "repository-unreachable",
     mayRepeat: true,
     what: "The repository does not answer",

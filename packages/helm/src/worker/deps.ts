@@ -40,6 +40,8 @@ export interface Scratch {
   folder(name: string): string;
   /** The only file in a folder; `undefined` when there is none, or several. */
   only(folder: string): ScratchFile | undefined;
+  gzip(bytes: Buffer): Buffer;
+  gunzip(bytes: Buffer): Buffer;
 }
 
 export interface ScratchFile {

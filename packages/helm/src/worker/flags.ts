@@ -21,7 +21,8 @@ const FLAGS: readonly Flag[] = [
   { option: "disableHooks", on: ["upgrade", "rollback", "uninstall"], flag: same("--no-hooks") },
   { option: "disableOpenAPIValidation", on: ["upgrade"], flag: same("--disable-openapi-validation") },
   { option: "skipCRDs", on: ["upgrade"], flag: same("--skip-crds") },
-  { option: "takeOwnership", on: ["upgrade"], flag: same("--take-ownership") },
+  // By server-side apply the fields that others set are a conflict even where the object is taken over.
+  { option: "takeOwnership", on: ["upgrade"], flag: { 3: "--take-ownership", 4: "--take-ownership --force-conflicts" } },
   { option: "wait", on: ["upgrade", "rollback", "uninstall"], flag: same("--wait") },
   { option: "waitForJobs", on: ["upgrade", "rollback"], flag: same("--wait-for-jobs") },
   { option: "createNamespace", on: ["upgrade"], flag: same("--create-namespace") },
@@ -48,8 +49,13 @@ const FLAGS: readonly Flag[] = [
 ];
 
 /** Flags of a command for these switches. */
-export function flagsFor(command: "upgrade" | "rollback" | "uninstall", options: HelmOptions, major: HelmMajor): readonly string[] {
-  return FLAGS.filter(({ on, option }) => on.includes(command) && options[option] !== undefined && options[option] !== false).flatMap(
-    ({ flag, value }) => (value === undefined ? flag[major].split(" ") : [`${flag[major]}=${value(options)}`]),
-  );
+export function flagsFor(command: "upgrade" | "rollback" | "uninstall", given: HelmOptions, major: HelmMajor): readonly string[] {
+  // Where no values are given any more Helm would keep those of the revision before.
+  const keepsValues = given.reuseValues === true || given.resetThenReuseValues === true;
+  const options: HelmOptions = { createNamespace: true, ...given, resetValues: given.resetValues === true || !keepsValues };
+  const flags = FLAGS.filter(
+    ({ on, option }) => on.includes(command) && options[option] !== undefined && options[option] !== false,
+  ).flatMap(({ flag, value }) => (value === undefined ? flag[major].split(" ") : [`${flag[major]}=${value(options)}`]));
+  // Who replaces objects has no conflicts, and Helm takes only one of both.
+  return flags.includes("--force-replace") ? flags.filter((flag) => flag !== "--force-conflicts") : flags;
 }

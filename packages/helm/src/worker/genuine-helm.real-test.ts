@@ -9,8 +9,8 @@ import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import { createHelmBinary, createScratch } from "../adapters/index.ts";
 import type { ApplyTask, HelmResult, HelmSecrets, HelmTask } from "../index.ts";
-import { startChartRepository } from "../testing/chart-repository.ts";
-import type { ChartRepository } from "../testing/chart-repository.ts";
+import { startChartRepository } from "../testing/adapters/chart-repository.ts";
+import type { ChartRepository } from "../testing/adapters/chart-repository.ts";
 import { storedRevisions } from "./releases.ts";
 import { runTask } from "./run-task.ts";
 
@@ -151,7 +151,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
     }
     assert.equal(failed(await give(applyOf("locked", { inputs: "0000000000000011" }))), "release-locked");
     const after = await give(applyOf("locked", { inputs: "0000000000000011", endedRuns: ["cut"] }));
-    assert.deepEqual(told(after), [2, true, "1.0.0"]);
+    assert.deepEqual(told(after), [3, true, "1.0.0"]);
   });
 
   for (const [what, over, secrets, reason] of [

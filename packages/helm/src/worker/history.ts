@@ -15,6 +15,7 @@ interface HelmRevision {
   readonly status: string;
   readonly chart: string;
   readonly app_version?: string;
+  readonly description?: string;
 }
 
 /** What Helm tells of a release, newest first. Empty = it knows none. */
@@ -41,6 +42,13 @@ export async function historyOf(
       };
     })
     .toSorted((a, b) => b.number - a.number);
+}
+
+/** Whether Helm made a revision by going back to another one. */
+export async function isRollback(job: Job, { name, namespace }: ReleaseName, number: number): Promise<boolean> {
+  const { stdout } = await job.cluster(["history", name, `--namespace=${namespace}`, "--output=json", "--max=1"]);
+  const told = JSON.parse(stdout) as readonly HelmRevision[];
+  return told.some(({ revision, description }) => revision === number && description?.startsWith("Rollback to ") === true);
 }
 
 const RUNS_PODS: ReadonlySet<string> = new Set(["apps/v1 Deployment", "apps/v1 DaemonSet", "apps/v1 StatefulSet", "batch/v1 Job"]);

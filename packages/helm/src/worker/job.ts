@@ -3,6 +3,7 @@ import type { HelmSecrets } from "../task/task.ts";
 import { faultOf } from "./classify.ts";
 import type { HelmEnd, WorkerDeps } from "./deps.ts";
 import { WorkerFault } from "./fault.ts";
+import { textsOf } from "./texts-of-values.ts";
 import type { HelmMajor } from "./flags.ts";
 
 /** The oldest Helm that labels its revisions and knows every switch. */
@@ -65,7 +66,7 @@ export class Job {
     return faultOf(
       end,
       where,
-      [repository?.password, repository?.username, repository?.key].filter((one) => one !== undefined),
+      [repository?.password, repository?.username, repository?.key, ...textsOf(this.secrets.values)].filter((one) => one !== undefined),
     );
   }
 

@@ -1,7 +1,7 @@
 import type { ApplyTask, ReleaseName } from "../task/task.ts";
 import { WorkerFault } from "./fault.ts";
 import type { Job } from "./job.ts";
-import { dropRevision, storedRevisions } from "./releases.ts";
+import { failRevision, storedRevisions } from "./releases.ts";
 import type { StoredRevision } from "./releases.ts";
 
 /** Releases a lock that an ended run of ours left; everybody else's is waited for. @returns the revisions as they are by then @throws WorkerFault */
@@ -20,7 +20,7 @@ export async function releaseLock(
       `Revision ${newest.number} of ${release.name} is ${newest.status}: somebody else's Helm is at work on it, or left its lock behind.`,
       true,
     );
-  await dropRevision(job.client, newest);
+  await failRevision(job, newest);
   return storedRevisions(job.client, release);
 }
 

@@ -1,6 +1,6 @@
 import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
-import { isNotFound } from "@talos-operator/kube-runtime";
 import type { ReleaseName } from "../task/task.ts";
+import type { Job } from "./job.ts";
 
 /** Labels that this operator's revisions bear, stored by Helm with each of them. */
 export const releaseLabels = {
@@ -8,6 +8,9 @@ export const releaseLabels = {
   inputs: "talos-operator.dev/inputs",
   run: "talos-operator.dev/run",
 } as const;
+
+/** On the revision that a rollback of ours is about to replace: the run. */
+const ROLLBACK = "talos-operator.dev/rollback";
 
 const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 
@@ -18,6 +21,7 @@ export interface StoredRevision {
   readonly status: string;
   readonly owner: string | undefined;
   readonly inputs: string | undefined;
+  /** The run of ours that made it. Absent when the label was inherited: Helm gives it to what a person makes afterwards, too, and to every rollback. */
   readonly run: string | undefined;
   readonly secret: { readonly namespace: string; readonly name: string; readonly uid: string; readonly resourceVersion: string };
 }
@@ -29,13 +33,15 @@ interface ReleaseSecret {
     readonly uid: string;
     readonly resourceVersion: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
+  readonly data?: Readonly<Record<string, string>>;
 }
 
 /** All revisions of a release, newest first. @throws KubeApiError */
 export async function storedRevisions(client: KubeClient, { name, namespace }: ReleaseName): Promise<readonly StoredRevision[]> {
   const { items } = await client.resource<ReleaseSecret>(secrets).list({ namespace, labelSelector: `owner=helm,name=${name}` });
-  return items
+  const found = items
     .map(({ metadata }) => {
       const labels = metadata.labels ?? {};
       return {
@@ -44,22 +50,41 @@ export async function storedRevisions(client: KubeClient, { name, namespace }: R
         owner: labels[releaseLabels.owner],
         inputs: labels[releaseLabels.inputs],
         run: labels[releaseLabels.run],
+        rollback: metadata.annotations?.[ROLLBACK],
         secret: { namespace, name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
       };
     })
     .toSorted((a, b) => b.number - a.number);
+  return found.map((revision, index) => {
+    const older = found.slice(index + 1);
+    const isInherited = older.some(({ run }) => run === revision.run);
+    const run = revision.status === "pending-rollback" ? older[0]?.rollback : isInherited ? undefined : revision.run;
+    const { number, status, owner, inputs, secret } = revision;
+    return { number, status, owner, inputs, run, secret };
+  });
 }
 
 /**
- * Takes a revision away that a run of ours left half done. Helm then goes on from the one before it; objects that the run made bear the release's name, and the
- * next revision takes them up.
+ * Says of a revision that a run of ours left half done that it failed, as Helm itself would have. Helm then goes on from it: what it made and nobody asks for any
+ * more goes with the next revision, or with the release.
  */
-export async function dropRevision(client: KubeClient, { secret }: StoredRevision): Promise<void> {
-  try {
-    await client
-      .resource<ReleaseSecret>(secrets)
-      .delete(secret, { preconditions: { uid: secret.uid, resourceVersion: secret.resourceVersion } });
-  } catch (thrown) {
-    if (!isNotFound(thrown)) throw thrown;
-  }
+export async function failRevision({ client, deps }: Pick<Job, "client" | "deps">, { secret }: StoredRevision): Promise<void> {
+  const found = await client.resource<ReleaseSecret>(secrets).get(secret);
+  if (found.metadata.resourceVersion !== secret.resourceVersion) return;
+  const release = failed(deps.scratch.gunzip(text(text(found.data?.["release"] ?? "").toString("latin1"))));
+  const data = Buffer.from(deps.scratch.gzip(Buffer.from(JSON.stringify(release))).toString("base64")).toString("base64");
+  const labels = { ...found.metadata.labels, status: "failed" };
+  await client.resource<ReleaseSecret>(secrets).update({ ...found, metadata: { ...found.metadata, labels }, data: { release: data } });
+}
+
+const text = (base64: string): Buffer => Buffer.from(base64, "base64");
+
+function failed(json: Buffer): object {
+  const release = JSON.parse(json.toString("utf8")) as { readonly info?: object };
+  return { ...release, info: { ...release.info, status: "failed", description: "The run that was at work on it has ended" } };
+}
+
+/** Writes down that a run is about to roll back: Helm gives the revision of a rollback the labels of its target, and not those of a run. */
+export async function announceRollback(client: KubeClient, { secret }: StoredRevision, run: string): Promise<void> {
+  await client.resource<ReleaseSecret>(secrets).patch(secret, { type: "merge", value: { metadata: { annotations: { [ROLLBACK]: run } } } });
 }

@@ -13,6 +13,8 @@ export interface ChartRepository {
   readonly url: string;
   /** PEM of the authority that signed its certificate. */
   readonly ca: string;
+  /** The same as a file. */
+  readonly caFile: string;
   /** Archives that were asked for. */
   readonly fetched: string[];
   /** Publishes another version of a chart. */
@@ -27,6 +29,8 @@ export async function startChartRepository(helm: string): Promise<ChartRepositor
   const notBefore = Date.now() - 60_000;
   const authority = await keys.createAuthority({ kind: "p256", organization: "charts", notBefore });
   const pair = await keys.signCertificate(authority, { usage: "server", notBefore, lifetimeMs: 86_400_000, ipAddresses: ["127.0.0.1"] });
+  const caFile = join(folder, "ca.pem");
+  writeFileSync(caFile, authority.certificate);
   const fetched: string[] = [];
   const server = createServer({ cert: pair.certificate, key: pair.key }, (request, answer) => {
     const name = (request.url ?? "").split("?")[0]?.slice(1) ?? "";
@@ -44,7 +48,7 @@ export async function startChartRepository(helm: string): Promise<ChartRepositor
   const publish = async (chart: string, version: string): Promise<void> => {
     const source = join(folder, "sources", `${chart}-${version}`);
     mkdirSync(join(folder, "sources"), { recursive: true });
-    cpSync(join(import.meta.dirname, "charts", chart), source, { recursive: true });
+    cpSync(join(import.meta.dirname, "../charts", chart), source, { recursive: true });
     const yaml = join(source, "Chart.yaml");
     writeFileSync(yaml, readFileSync(yaml, "utf8").replace(/^version: .*$/m, `version: ${version}`));
     await run(helm, ["package", source, "--destination", folder]);
@@ -53,6 +57,7 @@ export async function startChartRepository(helm: string): Promise<ChartRepositor
   return {
     url,
     ca: authority.certificate,
+    caFile,
     fetched,
     publish,
     async close() {

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { HelmResult, HelmTask } from "../index.ts";
+import type { GenuineWorkers } from "../testing/adapters/genuine-worker.ts";
+import { startGenuineWorkers } from "../testing/adapters/genuine-worker.ts";
+
+describe("genuine Helm that is broken off, and hands other than ours", () => {
+  let workers: GenuineWorkers;
+  before(async () => {
+    const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
+    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
+    workers = await startGenuineWorkers(tools);
+    for (const chart of ["web", "hooked", "future"]) await workers.charts.publish(chart, "1.0.0");
+  });
+  after(() => workers.close());
+
+  const told = (result: HelmResult): unknown =>
+    result.kind === "applied"
+      ? [result.revision.number, result.isNew]
+      : result.kind === "failed"
+        ? [result.reason, result.message]
+        : result;
+  const failed = (result: HelmResult): string => (result.kind === "failed" ? result.reason : result.kind);
+  const names = async (kind: string, namespace: string): Promise<readonly string[]> =>
+    (await workers.server.kubectl("get", kind, "-n", namespace, "-o", "name")).split("\n").filter((line) => line !== "");
+  const statuses = async (name: string): Promise<string> =>
+    workers.server.kubectl(
+      "get",
+      "secret",
+      "-n",
+      `ns-${name}`,
+      "-l",
+      "owner=helm",
+      "-o",
+      "jsonpath={range .items[*]}{.metadata.labels.version}:{.metadata.labels.status}:{.metadata.labels.talos-operator\\.dev/run} {end}",
+    );
+  const pending = (name: string, what: string) => async (): Promise<boolean> => (await statuses(name)).includes(what);
+  const uninstallOf = (task: HelmTask, over: Partial<HelmTask> = {}): HelmTask => ({ ...task, kind: "uninstall", ...over }) as HelmTask;
+
+  for (const [phase, hook, wait] of [
+    ["before its objects are made", "pre", false],
+    ["while it waits for its objects", "never", true],
+    ["in the hook after them", "post", false],
+  ] as const) {
+    const name = `killed-${hook}`;
+    test(`goes on after an installation that was killed ${phase}`, async () => {
+      const first = workers.applyOf(name, "hooked", { options: { wait, timeoutMs: 60_000 } });
+      const isThere = pending(name, "1:pending-install");
+      await workers.giveAndKill(first, { values: [`{hook: ${hook}, extra: true}`] }, async () => {
+        if (!(await isThere())) return false;
+        const objects = hook === "never" ? await names("configmap", `ns-${name}`) : await names("job", `ns-${name}`);
+        return objects.some((one) => /extra|hook/.test(one));
+      });
+      assert.match(await statuses(name), /^1:pending-install:/);
+      const next = workers.applyOf(name, "hooked", { inputs: "00000000000000bb" });
+      assert.equal(failed(await workers.give(next)), "release-locked");
+      const result = await workers.give({ ...next, endedRuns: [first.run] });
+      assert.equal(result.kind, "applied", JSON.stringify(result));
+      assert.deepEqual(
+        (await names("configmap", `ns-${name}`)).filter((one) => one.includes(name)),
+        [`configmap/${name}-page`],
+        "what the killed run made and nobody asks for any more is gone",
+      );
+    });
+  }
+
+  test("uninstalls what an installation that was killed made", async () => {
+    const name = "killed-gone";
+    const first = workers.applyOf(name, "hooked");
+    await workers.giveAndKill(first, { values: ["{hook: post, extra: true}"] }, async () => (await names("job", `ns-${name}`)).length > 0);
+    const again = workers.applyOf(name, "hooked", { endedRuns: [first.run] });
+    const result = await workers.give(uninstallOf(again));
+    assert.ok(result.kind === "uninstalled" && result.wasThere, JSON.stringify(result));
+    assert.deepEqual(await names("deployment", `ns-${name}`), []);
+    assert.equal(await statuses(name), "");
+  });
+
+  test("uninstalls what both revisions of an upgrade that was killed made", async () => {
+    const name = "killed-both";
+    assert.equal(
+      (await workers.give(workers.applyOf(name, "hooked", { options: { timeoutMs: 30_000 } }), { values: ["extra: true"] })).kind,
+      "applied",
+    );
+    const second = workers.applyOf(name, "hooked", { inputs: "00000000000000bb" });
+    await workers.giveAndKill(second, { values: ["{hook: pre}"] }, pending(name, "2:pending-upgrade"));
+    const result = await workers.give(uninstallOf(workers.applyOf(name, "hooked", { endedRuns: [second.run] })));
+    assert.ok(result.kind === "uninstalled" && result.wasThere, JSON.stringify(result));
+    assert.deepEqual(
+      (await names("configmap", `ns-${name}`)).filter((one) => one.includes(name)),
+      [],
+    );
+  });
+
+  test("does not take the lock of a person's Helm, which inherits our labels", async () => {
+    const name = "by-hand";
+    const first = workers.applyOf(name, "hooked");
+    assert.deepEqual(told(await workers.give(first)), [1, true]);
+    const chart = `${workers.charts.url}/hooked-1.0.0.tgz`;
+    const ca = workers.charts.caFile;
+    const kill = workers.leaveByHand(
+      "upgrade",
+      name,
+      chart,
+      `--namespace=ns-${name}`,
+      `--ca-file=${ca}`,
+      "--set=hook=pre",
+      "--timeout=60s",
+    );
+    const isThere = pending(name, "2:pending-upgrade");
+    while (!(await isThere()));
+    try {
+      const next = workers.applyOf(name, "hooked", { inputs: "00000000000000bb", endedRuns: [first.run] });
+      assert.equal(failed(await workers.give(next)), "release-locked");
+    } finally {
+      await kill();
+    }
+  });
+
+  test("makes a revision after one that a person made, whose labels say the same inputs", async () => {
+    const name = "by-hand-done";
+    const first = workers.applyOf(name, "hooked");
+    await workers.give(first);
+    await workers.byHand(
+      "upgrade",
+      name,
+      `${workers.charts.url}/hooked-1.0.0.tgz`,
+      `--namespace=ns-${name}`,
+      `--ca-file=${workers.charts.caFile}`,
+      "--set=extra=true",
+    );
+    assert.deepEqual(told(await workers.give(workers.applyOf(name, "hooked"))), [3, true]);
+    assert.deepEqual(told(await workers.give(workers.applyOf(name, "hooked"))), [3, false]);
+  });
+
+  test("takes over objects that others made, where ownership is asked for", async () => {
+    const name = "taken";
+    await workers.server.kubectl("create", "namespace", `ns-${name}`);
+    await workers.server.kubectl("create", "configmap", `${name}-page`, "-n", `ns-${name}`, "--from-literal=text=mine");
+    assert.equal(failed(await workers.give(workers.applyOf(name, "hooked"))), "object-not-ours");
+    const result = await workers.give(workers.applyOf(name, "hooked", { options: { takeOwnership: true } }));
+    assert.equal(result.kind, "applied", JSON.stringify(result));
+    assert.equal(
+      await workers.server.kubectl("get", "configmap", `${name}-page`, "-n", `ns-${name}`, "-o", "jsonpath={.data.text}"),
+      "page",
+    );
+  });
+
+  for (const [what, chart, options, values, reason] of [
+    ["a hook that does not end", "hooked", { timeoutMs: 2_000 }, "hook: pre", "hook-failed"],
+    ["objects that do not get ready", "hooked", { wait: true, timeoutMs: 2_000 }, "", "not-ready"],
+    ["a chart for another Kubernetes", "future", {}, "", "kubernetes-version"],
+    ["values that the schema refuses", "hooked", {}, "password: hunter2-secret", "values-invalid"],
+  ] as const)
+    test(`says what is wrong with ${what}`, async () => {
+      const result = await workers.give(workers.applyOf(`bad-${reason}`, chart, { options }), { values: [values] });
+      assert.ok(result.kind === "failed", JSON.stringify(result));
+      assert.equal(result.reason, reason, result.message);
+      assert.doesNotMatch(result.message, /hunter2/);
+    });
+});
