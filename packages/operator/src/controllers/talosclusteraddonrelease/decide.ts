@@ -19,7 +19,7 @@ import type { Failure } from "./failures.ts";
 import type { SeenHealth } from "./health.ts";
 
 /** Workers of all addons at once. */
-export const RUNS_AT_ONCE = 2;
+const RUNS_AT_ONCE = 2;
 
 /** Between one try and the next with the same inputs, then always the last one. Milliseconds. */
 const RETRY_MS = [15_000, 60_000, 5 * 60_000, 15 * 60_000] as const;
@@ -31,7 +31,7 @@ const HOPELESS_RETRY_MS = 30 * 60_000;
 const REMOVAL_MS = 10 * 60_000;
 
 /** On top of Helm's own waits: to begin, to fetch a chart, and to go back. Milliseconds. */
-export const AROUND_HELM_MS = 5 * 60_000;
+const AROUND_HELM_MS = 5 * 60_000;
 
 /** On top of that: an image that is pulled, a node that is waited for. Milliseconds. */
 const BEGINS_WITHIN_MS = 5 * 60_000;
