@@ -7,6 +7,7 @@ import { writeAllAccessFiles } from "../process/access-files.ts";
 import { attendClusters } from "../process/attend.ts";
 import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
+import { openDemoCharts } from "../process/demo-charts.ts";
 import { openDemoStorage } from "../process/demo-storage.ts";
 import { exampleManifest } from "../process/example.ts";
 import { openFolderLog } from "../process/folder-log.ts";
@@ -62,6 +63,12 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
       `warning: no S3 endpoint for backups at 127.0.0.1:${port} (${why}); --object-storage-port takes another port\n`,
     );
   const storage = port === 0 ? undefined : await openDemoStorage({ folder: persist ? folder : undefined, port, log, onMissing });
+  const chartPort = numberFlag(flags, "chart-repository-port") ?? 0;
+  const onMissingCharts = (why: string): void =>
+    void context.stderr.write(
+      `warning: no repository of charts at 127.0.0.1:${chartPort} (${why}); --chart-repository-port takes another port\n`,
+    );
+  const charts = chartPort === 0 ? undefined : await openDemoCharts({ port: chartPort, keys, onMissing: onMissingCharts });
 
   const standalone = await startStandalone({
     folder,
@@ -80,6 +87,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     addons: openLocalAddons(flags, { runs: folder.file("addon-runs"), log }),
     startSurroundings: async (client) => {
       await storage?.tell(client);
+      await charts?.tell(client);
       const talosVersion = requiredString(flags, "talos-version");
       context.stderr.write(`The Kubernetes API answers; ${addresses.length} machines boot ...\n`);
       const machines = await startSimulatedMachines({
@@ -135,6 +143,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     nodes.close();
     await standalone.close();
     await storage?.close();
+    await charts?.close();
     keys.close();
     lock?.close();
   }

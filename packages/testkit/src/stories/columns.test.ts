@@ -89,6 +89,8 @@ test("all kinds of ours are in one category", () =>
         "clusterrecords.talos-operator.dev",
         "etcdbackups.vitistack.io",
         "kubernetesclusters.vitistack.io",
+        "talosclusteraddonreleases.talos.alperen.cloud",
+        "talosclusteraddons.talos.alperen.cloud",
         "talosclusters.talos.alperen.cloud",
         "taloscontrolplanes.talos.alperen.cloud",
         "talosetcdbackups.talos.alperen.cloud",

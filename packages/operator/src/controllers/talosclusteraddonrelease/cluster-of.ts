@@ -48,7 +48,10 @@ export async function clusterOf(release: TalosClusterAddonRelease, caches: Cache
   const key: ObjectKey = { namespace: release.metadata.namespace, name };
   const controlPlane = caches.controlPlanes.store.get(key);
   if (controlPlane === undefined) return { seen: { kind: "absent", message: `TalosControlPlane ${name} is not there.` } };
-  if (controlPlane.metadata.deletionTimestamp !== undefined) return { seen: { kind: "going", name } };
+  // The one that the release was for is gone where another one has its name by now.
+  const { uid, kind = "" } = release.spec.clusterRef;
+  const isOther = uid !== undefined && kind !== "TalosCluster" && uid !== controlPlane.metadata.uid;
+  if (isOther || controlPlane.metadata.deletionTimestamp !== undefined) return { seen: { kind: "going", name } };
   const record = await client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
   const facts = record === undefined ? undefined : readRecord(record)?.facts;
   if (facts === undefined || facts.controlPlaneUid !== controlPlane.metadata.uid)
