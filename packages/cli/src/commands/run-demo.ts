@@ -70,6 +70,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     );
   const charts = chartPort === 0 ? undefined : await openDemoCharts({ port: chartPort, keys, onMissing: onMissingCharts });
 
+  const addons = openLocalAddons(flags, { runs: folder.file("addon-runs"), log });
   const standalone = await startStandalone({
     folder,
     persist,
@@ -84,7 +85,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
       insecureHosts: storage === undefined ? [] : [storage.host],
       log,
     }),
-    addons: openLocalAddons(flags, { runs: folder.file("addon-runs"), log }),
+    addons,
     startSurroundings: async (client) => {
       await storage?.tell(client);
       await charts?.tell(client);
@@ -128,7 +129,14 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
         timeoutSeconds: numberFlag(flags, "timeout"),
         onReady: async () => {
           const files = await writeAllAccessFiles(standalone.client, folder, applied);
-          const hints = accessHints(started, { kubeconfig: standalone.api.kubeconfigPath, applied, files, objectStorage: storage?.host });
+          const hasHelm = (await addons.dependencies.helm?.())?.found === true;
+          const hints = accessHints(started, {
+            kubeconfig: standalone.api.kubeconfigPath,
+            applied,
+            files,
+            objectStorage: storage?.host,
+            chartRepository: hasHelm ? charts?.url : undefined,
+          });
           isStaying = !booleanFlag(flags, "exit-when-ready");
           screen.keep([`Ready after ${seconds(systemClock.now() - begunAt)}.`], hints, isStaying ? ["", "Ctrl-C stops it."] : []);
           return isStaying ? "stay" : "leave";

@@ -27,7 +27,7 @@ it("names what was applied and nothing else, and quotes paths", () => {
   assert.doesNotMatch(text, /kubernetesclusters|examples/);
 });
 
-it("offers to grow the example and to back it up, and no other manifest", () => {
+it("offers to grow the example, to back it up and to install an addon, and no other manifest", () => {
   const applied = [{ apiVersion: "x/v1", kind: "TalosCluster", metadata: { name: "first" } }];
   const hints = (words: readonly string[], objectStorage?: string): string =>
     accessHints(started(words), { kubeconfig: "/k", applied, files: [], objectStorage }).join("\n");
@@ -37,6 +37,10 @@ it("offers to grow the example and to back it up, and no other manifest", () => 
   for (const store of ["127.0.0.1:9334", undefined])
     assert.match(hints(["demo"], store), /kubectl apply -f .*examples\/talos-etcd-backup-directory\.yaml/);
   assert.doesNotMatch(hints(["demo", "--manifest", "x.yaml"]), /apply/);
+  const withCharts = (chartRepository?: string): string =>
+    accessHints(started(["demo"]), { kubeconfig: "/k", applied, files: [], chartRepository }).join("\n");
+  assert.match(withCharts("https://127.0.0.1:9444"), /kubectl apply -f .*examples\/talos-cluster-addon\.yaml/);
+  for (const other of ["https://127.0.0.1:9445", undefined]) assert.doesNotMatch(withCharts(other), /addon/);
 });
 
 it("says what stays, how to go on and how to begin anew", () => {

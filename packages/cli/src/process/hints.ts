@@ -31,12 +31,15 @@ export function accessHints(
     applied,
     files,
     objectStorage,
+    chartRepository,
   }: {
     readonly kubeconfig: string;
     readonly applied: readonly NamedObject[];
     readonly files: readonly AccessFiles[];
     /** Host and port of the S3 endpoint that is served beside. */
     readonly objectStorage?: string | undefined;
+    /** URL of the repository of charts that is served beside; absent where no helm can install them. */
+    readonly chartRepository?: string | undefined;
   },
 ): readonly string[] {
   const [first] = applied.filter(({ kind }) => SHOWN.has(kind));
@@ -48,6 +51,7 @@ export function accessHints(
     applied,
     objectStorage === EXAMPLE_STORE ? "talos-etcd-backup.yaml" : "talos-etcd-backup-directory.yaml",
   );
+  const addon = chartRepository === EXAMPLE_CHARTS ? exampleFile(started, applied, "talos-cluster-addon.yaml") : undefined;
   return [
     "",
     "In another terminal:",
@@ -60,6 +64,7 @@ export function accessHints(
         ]),
     ...(grow === undefined ? [] : [`  kubectl apply -f ${shellPath(started, grow)}   # adds a worker`]),
     ...(backup === undefined ? [] : [`  kubectl apply -f ${shellPath(started, backup)}   # backs up its etcd; kubectl get teb`]),
+    ...(addon === undefined ? [] : [`  kubectl apply -f ${shellPath(started, addon)}   # installs a chart by Helm; kubectl get tca,tcar`]),
     ...files.flatMap((one) => [
       "",
       `Cluster ${one.cluster}:`,
@@ -85,6 +90,9 @@ const SHOWN: ReadonlySet<string> = new Set(["KubernetesCluster", "TalosCluster",
 
 /** What `talos-etcd-backup.yaml` names. */
 const EXAMPLE_STORE = "127.0.0.1:9333";
+
+/** What `talos-cluster-addon.yaml` names. */
+const EXAMPLE_CHARTS = "https://127.0.0.1:9444";
 
 /** An example for what the demo makes, where both are in a checkout. */
 function exampleFile(started: StartedAs, applied: readonly NamedObject[], ...path: readonly string[]): string | undefined {

@@ -18,7 +18,11 @@ interface Pod {
     readonly deletionTimestamp?: string;
     readonly deletionGracePeriodSeconds?: number;
   };
-  readonly spec?: { readonly nodeName?: string; readonly terminationGracePeriodSeconds?: number };
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly terminationGracePeriodSeconds?: number;
+    readonly containers?: readonly { readonly name: string; readonly image?: string }[];
+  };
   readonly status?: { readonly phase?: string };
 }
 
@@ -106,9 +110,21 @@ export class Kubelets {
     const isOver = pod.status?.phase !== undefined && pod.status.phase !== "Pending";
     if (!held || isOver) return;
     const at = new Date(this.#ports.now()).toISOString().replace(/\.\d+Z$/, "Z");
-    await this.#patch(pod, "/status", {
-      status: { phase: "Running", startTime: at, conditions: [{ type: "Ready", status: "True", lastTransitionTime: at }] },
-    });
+    const conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({
+      type,
+      status: "True",
+      lastTransitionTime: at,
+    }));
+    const containerStatuses = pod.spec?.containers?.map(({ name, image = "" }) => ({
+      name,
+      image,
+      imageID: "",
+      ready: true,
+      started: true,
+      restartCount: 0,
+      state: { running: { startedAt: at } },
+    }));
+    await this.#patch(pod, "/status", { status: { phase: "Running", startTime: at, conditions, containerStatuses } });
   }
 
   async #stop(pod: Pod, nodeName: string): Promise<void> {

@@ -27,7 +27,7 @@ import { clusterOf, controlPlaneOf } from "./cluster-of.ts";
 import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
 import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
-import { unreadyWorkloads } from "./health.ts";
+import { isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
 import { readAccess, readValues } from "./read-values.ts";
 
@@ -176,13 +176,13 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     { facts }: ClusterOfRelease,
     wish: SeenWish,
   ): Promise<SeenHealth | undefined> => {
-    const { inputs, run, workloads = [] } = status ?? {};
+    const { inputs, run } = status ?? {};
     if (facts === undefined || run !== undefined || wish.kind !== "there" || wish.wish.inputs !== inputs) return undefined;
     const now = clock.now();
     const before = looked.get(uid);
     const left = before === undefined || before.inputs !== inputs ? 0 : before.health.lookAgainMs - elapsedMs(before.at, now);
     if (before !== undefined && left > 0) return { ...before.health, lookAgainMs: left };
-    const health = await lookAt(facts, namespace, workloads);
+    const health = await lookAt(facts, namespace, status ?? {});
     looked.set(uid, { inputs, at: now, health });
     return health;
   };
@@ -190,7 +190,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   const lookAt = async (
     facts: ClusterFacts,
     namespace: string | undefined,
-    workloads: Parameters<typeof unreadyWorkloads>[1],
+    { workloads = [], releaseName: name = "", releaseNamespace = "" }: NonNullable<TalosClusterAddonRelease["status"]>,
   ): Promise<SeenHealth> => {
     const total = workloads.length;
     const rest = Math.round(READY_LOOK_MS * (0.9 + 0.2 * random.fraction()));
@@ -205,6 +205,12 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       const api = await openWorkloadApi({ kind: "addons" }, place, { dialer, keys, clock });
       try {
         const waiting = await unreadyWorkloads(api.client, workloads, CALL_MS);
+        if (
+          waiting.length === total &&
+          waiting.every((one) => one.includes(NOT_THERE)) &&
+          !(await isKnownToHelm(api.client, { name, namespace: releaseNamespace }, CALL_MS))
+        )
+          return { kind: "gone", ready: undefined, lookAgainMs: UNREADY_LOOK_MS };
         return { kind: "seen", ready: total - waiting.length, total, waiting, lookAgainMs: waiting.length === 0 ? rest : UNREADY_LOOK_MS };
       } finally {
         api.close();
@@ -275,6 +281,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
 
   const start = async (release: TalosClusterAddonRelease, run: AddonRun, { task, secrets }: RunInput): Promise<void> => {
     const { namespace = "", name, uid = "" } = release.metadata;
+    // What it runs is looked at anew when it has ended.
+    looked.delete(uid);
     await runner.start({ name: run.name, task, secrets, owner: { namespace, name, uid } });
     options.log.info({ release: name, namespace, run: run.name, task: run.task }, "Started a run of Helm");
   };

@@ -147,7 +147,8 @@ function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
 function toward(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
   const { release, now } = seen;
   const status: TalosClusterAddonReleaseStatus = release.status ?? {};
-  if (status.inputs === wish.inputs) return installed(seen);
+  // What Helm does not know any more is installed anew.
+  if (status.inputs === wish.inputs && seen.health?.kind !== "gone") return installed(seen);
   const isSame = status.failedInputs === wish.inputs;
   const nextAt = isSame ? Date.parse(status.nextAttemptTime ?? "") : Number.NaN;
   // A clock that was set back must not make it wait for longer than it would have.
@@ -202,7 +203,7 @@ function installed(seen: ReleaseSeen): ReleaseDecision {
   const words = `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}`;
   const fields = { ...fieldsOf(release), nextAttemptTime: undefined, failedInputs: undefined, attempts: undefined };
   const base = { act: { kind: "none" }, isBusy: false, news: [] } as const;
-  if (health === undefined) {
+  if (health === undefined || health.kind === "gone") {
     const ready = findCondition(status?.conditions, "Ready");
     const isKnown = ready?.reason === "Installed" || ready?.reason === "WorkloadsNotReady";
     const [reason, message] = isKnown ? [ready.reason as ReadyReason, ready.message] : (["Installed", `${words}.`] as const);

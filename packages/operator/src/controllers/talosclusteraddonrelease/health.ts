@@ -12,7 +12,9 @@ export type SeenHealth =
       /** When to look again. Milliseconds. */
       readonly lookAgainMs: number;
     }
-  | { readonly kind: "unreachable"; readonly message: string; readonly ready: undefined; readonly lookAgainMs: number };
+  | { readonly kind: "unreachable"; readonly message: string; readonly ready: undefined; readonly lookAgainMs: number }
+  /** Nothing that it runs is there, and Helm knows no revision of it: somebody uninstalled it, or the cluster lost what it held. */
+  | { readonly kind: "gone"; readonly ready: undefined; readonly lookAgainMs: number };
 
 type WorkloadRef = NonNullable<TalosClusterAddonReleaseStatus["workloads"]>[number];
 
@@ -40,6 +42,21 @@ const TYPES: Readonly<Record<WorkloadRef["kind"], ResourceType>> = {
   Job: { group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true },
 };
 
+const secrets: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
+
+/** Whether Helm knows any revision of a release. @throws KubeApiError when the cluster does not answer */
+export async function isKnownToHelm(
+  client: KubeClient,
+  release: { readonly name: string; readonly namespace: string },
+  timeoutMs: number,
+): Promise<boolean> {
+  const labelSelector = `owner=helm,name=${release.name}`;
+  const { items } = await client
+    .resource<{ readonly metadata: object }>(secrets)
+    .listPage({ namespace: release.namespace, labelSelector, limit: 1, timeoutMs });
+  return items.length > 0;
+}
+
 /** What of the objects is not ready. @throws KubeApiError when the cluster does not answer */
 export async function unreadyWorkloads(client: KubeClient, refs: readonly WorkloadRef[], timeoutMs: number): Promise<readonly string[]> {
   const words = await Promise.all(
@@ -52,9 +69,12 @@ export async function unreadyWorkloads(client: KubeClient, refs: readonly Worklo
   return words.filter((word) => word !== undefined);
 }
 
+/** Said of an object that is not there. */
+export const NOT_THERE = "it is not there";
+
 /** Why an object is not ready, as kstatus reads it; `undefined` when it is. Pure. */
 export function whyUnready(kind: WorkloadRef["kind"], object: WorkloadObject | undefined): string | undefined {
-  if (object === undefined) return "it is not there";
+  if (object === undefined) return NOT_THERE;
   const { metadata, spec = {}, status = {} } = object;
   if (kind === "Job") {
     const is = (type: string): boolean => status.conditions?.some((one) => one.type === type && one.status === "True") === true;
