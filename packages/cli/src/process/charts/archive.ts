@@ -27,7 +27,7 @@ function header(name: string, bytes: number): Buffer {
     [136, octal(MODIFIED_S, 12)],
     [148, " ".repeat(8)],
     [156, "0"],
-    [257, "ustar\0" + "00"],
+    [257, "ustar\0\x30\x30"],
   ];
   for (const [at, text] of fields) block.write(text, at);
   const sum = block.reduce((total, byte) => total + byte, 0);
