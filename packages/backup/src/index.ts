@@ -1,5 +1,5 @@
 export type { DirectoryPlace, S3Place, StoreKeys, StorePlace } from "./task/place.ts";
-export type { BackupOwner, BackupTask, ProveTask, RemoveTask, SnapshotSource, TakeTask, TaskSecrets } from "./task/task.ts";
+export type { BackupOwner, BackupTask, KnownBackup, ProveTask, RemoveTask, SnapshotSource, TakeTask, TaskSecrets } from "./task/task.ts";
 export type { Proof, ProveResult, RemoveResult, TakeResult, TaskFailed, TaskFailureReason, TaskResult } from "./task/result.ts";
 export type { BackupFacts } from "./manifest/facts.ts";
 

@@ -62,12 +62,30 @@ export interface ProveTask extends TaskBase {
   readonly kind: "prove";
   readonly slot: string;
   readonly drill: "restore" | "read";
+  readonly known?: KnownBackup;
+}
+
+/**
+ * What whoever gives the task knows of the backup from when it was taken. Where the keys of the cluster are gone, and with them the key of its manifests, a
+ * manifest is believed that says the same: it can then lead to no other bytes than those.
+ */
+export interface KnownBackup {
+  readonly object: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Lower-case hex, as in the manifest. */
+  readonly sha256: string;
+  /** Bytes. */
+  readonly storedSize: number;
+  readonly storedSha256: string;
 }
 
 /** Removes backups: objects of ours alone, the manifest first, so that no manifest ever names data that are gone. Given again it removes what is left. */
 export interface RemoveTask extends TaskBase {
   readonly kind: "remove";
   readonly slots: readonly string[];
+  /** With one slot alone. */
+  readonly known?: KnownBackup;
 }
 
 /** What must not stand in a task. Given as a file that only the worker reads. */
@@ -75,8 +93,8 @@ export interface TaskSecrets {
   /** Machine API with the role `os:etcd:backup`; for `take`. PEM texts. */
   readonly talos?: { readonly ca: string; readonly certificate: string; readonly key: string };
   readonly store?: StoreKeys;
-  /** Authenticates manifests: 32 bytes derived from the secrets bundle, base64. */
-  readonly manifestKey: string;
+  /** Authenticates manifests: 32 bytes derived from the secrets bundle, base64. Absent: the cluster and its keys are gone, and the task has `known`. */
+  readonly manifestKey?: string;
   /**
    * Secrets bundle and ClusterRecord, stored beside the snapshot for its recipients alone. For `take` with recipients; there is no record while the import of
    * the cluster is pending.

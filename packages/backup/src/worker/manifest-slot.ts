@@ -1,7 +1,8 @@
 import type { ObjectStore } from "@talos-operator/ports";
 
 import type { BackupFacts } from "../manifest/facts.ts";
-import { MAX_MANIFEST_BYTES, openManifest, sealManifest } from "../manifest/manifest.ts";
+import { MAX_MANIFEST_BYTES, openManifest, readManifestUnchecked, sealManifest } from "../manifest/manifest.ts";
+import type { OpenedManifest } from "../manifest/manifest.ts";
 import { isStoreFailure } from "../store/failure.ts";
 import { TaskFault } from "./fault.ts";
 import type { Job } from "./job.ts";
@@ -25,7 +26,7 @@ export async function readManifest(job: Job, slot: string): Promise<BackupFacts 
     if (size > MAX_MANIFEST_BYTES) break;
     chunks.push(chunk);
   }
-  const opened = openManifest(Buffer.concat(chunks), job.secrets.manifestKey);
+  const opened = openedBy(job, Buffer.concat(chunks));
   const refuse = (why: string): TaskFault =>
     new TaskFault(
       "manifest-refused",
@@ -45,6 +46,20 @@ export async function readManifest(job: Job, slot: string): Promise<BackupFacts 
   return facts;
 }
 
+/** Without the key of the cluster a manifest is believed that says what is known of the backup. */
+function openedBy({ secrets: { manifestKey }, known }: Job, bytes: Uint8Array): OpenedManifest {
+  if (manifestKey !== undefined) return openManifest(bytes, manifestKey);
+  const facts = readManifestUnchecked(bytes);
+  if (facts === undefined || known === undefined) return { refused: "unreadable" };
+  const isKnown =
+    facts.object === known.object &&
+    facts.size === known.size &&
+    facts.sha256 === known.sha256 &&
+    facts.storedSize === known.storedSize &&
+    facts.storedSha256 === known.storedSha256;
+  return isKnown ? { facts } : { refused: "foreign" };
+}
+
 /**
  * Puts the manifest where none is, and says whose stands there in the end.
  *
@@ -54,7 +69,10 @@ export async function readManifest(job: Job, slot: string): Promise<BackupFacts 
  */
 export async function claimSlot(job: Job, facts: BackupFacts): Promise<BackupFacts> {
   const key = job.keys.manifest(facts.slot);
-  const bytes = sealManifest(facts, job.secrets.manifestKey);
+  const { manifestKey } = job.secrets;
+  if (manifestKey === undefined)
+    throw new TaskFault("bad-task", "There is no manifest key. Give the worker the one of the secrets bundle.");
+  const bytes = sealManifest(facts, manifestKey);
   const isConditional = await honoursConditions(job);
   for (let tries = 1; ; tries += 1) {
     try {

@@ -196,3 +196,34 @@ test("a slot with a manifest of somebody else is not removed", async () => {
   refused(await runTask({ ...bench.task, kind: "remove", slots: [slot] }, secrets, bench.deps), "manifest-refused");
   assert.equal(bench.bucket.objects.size, count);
 });
+
+test("without the key of its cluster a backup is proved and removed by what is known of it, and nothing else", async () => {
+  const bench = createWorkerBench();
+  const { object, size, sha256, storedSize, storedSha256 } = await taken(bench);
+  const known = { object, size, sha256, storedSize, storedSha256 };
+  const { manifestKey: _gone, ...secrets } = bench.secrets;
+  const prove = (over: Partial<typeof known> | undefined): Promise<TaskResult> =>
+    runTask(
+      { ...bench.task, kind: "prove", drill: "read", ...(over === undefined ? {} : { known: { ...known, ...over } }) },
+      secrets,
+      bench.deps,
+    );
+  const proved = await prove({});
+  assert.deepEqual(proved.kind === "proved" && proved.proof, { how: "read", on: "store" });
+  refused(await prove(undefined), "bad-task");
+  for (const over of [
+    { object: `${object}.bak` },
+    { size: size + 512 },
+    { sha256: "0".repeat(64) },
+    { storedSize: storedSize + 1 },
+    { storedSha256: "0".repeat(64) },
+  ])
+    refused(await prove(over), "manifest-refused");
+  refused(await runTask({ ...bench.task, attempt: "a2" }, secrets, bench.deps), "bad-task");
+  const remove = { ...bench.task, kind: "remove", slots: [slot], known } as const;
+  refused(await runTask({ ...remove, known: { ...known, sha256: "0".repeat(64) } }, secrets, bench.deps), "manifest-refused");
+  refused(await runTask({ ...remove, slots: [slot, "20261124T020000Z-nightly"] }, secrets, bench.deps), "bad-task");
+  assert.equal(bench.bucket.objects.has(object), true);
+  assert.deepEqual(await runTask(remove, secrets, bench.deps), { kind: "removed", slots: [slot], kept: [] });
+  assert.equal(bench.bucket.objects.has(object), false);
+});

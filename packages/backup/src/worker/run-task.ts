@@ -1,7 +1,7 @@
 import { backupKeys, type BackupKeys } from "../layout/keys.ts";
 import type { TaskFailed, TaskResult } from "../task/result.ts";
 import type { StoreKeys } from "../task/place.ts";
-import type { BackupTask, TaskSecrets } from "../task/task.ts";
+import type { BackupTask, KnownBackup, TaskSecrets } from "../task/task.ts";
 import type { TaskProgress, WorkerDeps } from "./deps.ts";
 import { failedBy, TaskFault } from "./fault.ts";
 import type { Job } from "./job.ts";
@@ -36,7 +36,8 @@ export async function runTask(task: BackupTask, secrets: TaskSecrets, deps: Work
     signal.throwIfAborted();
     const store = await deps.openStore(task.place, options.storeKeys ?? (() => Promise.resolve(secrets.store)));
     try {
-      return await run({ deps, secrets, store, keys, signal, report: progress.report }, task);
+      const known = knownOf(task);
+      return await run({ deps, secrets, ...(known === undefined ? {} : { known }), store, keys, signal, report: progress.report }, task);
     } finally {
       store.close();
     }
@@ -63,7 +64,10 @@ async function run(job: Job, task: BackupTask): Promise<TaskResult> {
 
 /** Everything that can be refused without asking anybody. */
 function checkedKeys(task: BackupTask, secrets: TaskSecrets): BackupKeys {
-  if (Buffer.from(secrets.manifestKey, "base64").length !== 32)
+  if (secrets.manifestKey === undefined) {
+    if (knownOf(task) === undefined || (task.kind === "remove" && task.slots.length !== 1))
+      throw new TaskFault("bad-task", "There is no manifest key. Give the worker the one of the secrets bundle.");
+  } else if (Buffer.from(secrets.manifestKey, "base64").length !== 32)
     throw new TaskFault("bad-task", "The manifest key has not 32 bytes. Give the worker the one of the secrets bundle.");
   const keys = backupKeys(task.place.prefix, task.owner);
   const slots = task.kind === "remove" ? task.slots : [task.slot];
@@ -72,6 +76,10 @@ function checkedKeys(task: BackupTask, secrets: TaskSecrets): BackupKeys {
     throw new TaskFault("bad-task", `${slots.length} slots are too many for one task. Remove fewer at a time.`);
   if (task.kind === "take") keys.data(task.slot, task.attempt, "age");
   return keys;
+}
+
+function knownOf(task: BackupTask): KnownBackup | undefined {
+  return task.kind === "take" ? undefined : task.known;
 }
 
 function timedOut(isOver: boolean, timeoutMs: number): TaskFailed {

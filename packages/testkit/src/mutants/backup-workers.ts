@@ -112,4 +112,10 @@ export const backupWorkerFaults: readonly Mutant[] = [
     workload,
     edits: [edit("remove.ts", 'return answer === "gone" ? "gone" : "kept";', 'return answer === "locked" ? "kept" : "gone";')],
   },
+  {
+    name: "backup-known-by-name",
+    about: "believes a manifest that nobody signed because it names the right object (S26)",
+    tests: ["backup/src/worker/prove.test.ts"],
+    edits: [edit("manifest-slot.ts", "    facts.sha256 === known.sha256 &&\n", "")],
+  },
 ];

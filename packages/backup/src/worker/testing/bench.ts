@@ -15,7 +15,7 @@ export interface WorkerBench {
   readonly member: TestMember;
   readonly deps: WorkerDeps;
   readonly task: TakeTask;
-  readonly secrets: TaskSecrets;
+  readonly secrets: TaskSecrets & { readonly manifestKey: string };
   /** A take with this attempt. */
   take(attempt: string, changes?: Partial<TakeTask>): Promise<TaskResult>;
 }
@@ -49,7 +49,7 @@ export function createWorkerBench(snapshot?: Uint8Array): WorkerBench {
     maxBytes: 8 * 1024 ** 3,
     drill: "read",
   };
-  const secrets: TaskSecrets = {
+  const secrets: WorkerBench["secrets"] = {
     talos: { ca: "ca", certificate: "certificate", key: "key-of-the-backup-role" },
     manifestKey: Buffer.alloc(32, 7).toString("base64"),
     clusterKeys: { bundle: "bundle: with a private key", record: '{"kind":"ClusterRecord"}' },

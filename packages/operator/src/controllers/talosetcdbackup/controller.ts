@@ -17,6 +17,7 @@ import type { ListedRun } from "../../workers/runner.ts";
 import { EffectError, isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { fingerprintSecretsBundle } from "@talos-operator/talos";
+import type { SecretsBundle } from "@talos-operator/talos";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
 import { mintCredentials } from "../../secrets/credentials.ts";
 import type { Telling } from "../../telling/telling.ts";
@@ -34,7 +35,7 @@ import { claimOf, claimSnapshot, readClaims, releaseSnapshot } from "./claim.ts"
 import { decideBackup, hasFailed, isStored, taskTimeoutMs } from "./decide.ts";
 import type { BackupDecision, BackupSeen, Needs, SeenCluster } from "./decide.ts";
 import { readKey, readStoreKeys } from "./store-keys.ts";
-import { otherTakes, secretsOf, taskOf } from "./tasks.ts";
+import { knownOf, otherTakes, secretsOf, taskOf } from "./tasks.ts";
 import type { RunInput } from "./tasks.ts";
 
 const FIELD_MANAGER = "talos-operator/talosetcdbackup";
@@ -47,6 +48,11 @@ const KEYS_MS = 30_000;
 
 /** How often a finished run that nobody could take away is tried again. Milliseconds. */
 const TIDY_MS = 10_000;
+
+/** Keys of a cluster, read live. In memory only. */
+type ClusterKeys =
+  | { readonly kind: "read"; readonly bundle: SecretsBundle; readonly record?: ClusterRecord }
+  | { readonly kind: "missing"; readonly reason: "ControlPlaneNotFound" | "KeysNotReadable"; readonly message: string };
 
 /** What the controller of backups needs. */
 export interface BackupControllerOptions extends ControllerPorts, TalosCaches {
@@ -197,44 +203,61 @@ export function createBackupController(options: BackupControllerOptions): Contro
       ({ needs: { kind: "missing", reason, message }, input: undefined }) as const;
     const problems = run.task === "take" ? [] : validateBackupSpec(backup.spec, limits);
     if (problems[0] !== undefined) return missing(problems[0].reason, findingsMessage(problems));
-    const key = { namespace, name: backup.status?.controlPlane ?? "" };
-    const record = await records.tryGet(key);
-    const found = record === undefined ? await brain.foundBundleOf(key) : undefined;
-    const facts = record === undefined ? undefined : readRecord(record)?.facts;
-    const clusterId = facts?.clusterId ?? found?.cluster.id;
-    if (clusterId === undefined || clusterId !== backup.status?.clusterId)
-      return missing("ControlPlaneNotFound", "The ClusterRecord of the cluster is not there, or another cluster's by now.");
-    const verified = cluster.kind === "present" ? cluster.sources.foundKeys : undefined;
-    if (run.task === "take" && found !== undefined && fingerprintSecretsBundle(found) !== verified)
-      return missing("KeysNotReadable", "The keys that were found are not those that its machines hold.");
+    const own = await keysOf(backup, cluster);
+    // What was stored is known by the status: it is proved and removed also when its cluster is gone, and its keys with it.
+    const isKnown = run.task !== "take" && knownOf(backup) !== undefined;
+    if (own.kind === "missing" && !isKnown) return missing(own.reason, own.message);
+    const { bundle, record } = own.kind === "read" ? own : {};
     const store = await readStoreKeys(backup.spec.backupStorage, namespace, client);
     if (store.kind === "missing") return missing("KeysNotReadable", store.message);
     const selector = run.task === "prove" ? backup.spec.drill?.identitySecretRef : undefined;
     const identity = selector === undefined ? undefined : await readKey(selector, namespace, client);
     if (identity?.kind === "missing") return missing("KeysNotReadable", identity.message);
+    return {
+      needs: { kind: "there" },
+      input: {
+        ...(bundle === undefined ? {} : { bundle }),
+        store: store.value,
+        ...(record === undefined ? {} : { record }),
+        ...(identity?.value === undefined ? {} : { identity: identity.value }),
+        ...(run.task === "take" && bundle !== undefined
+          ? {
+              credentials: await mintCredentials(bundle, "os:etcd:backup", options.keys, clock),
+              running: otherTakes(backup, backups.store.list(namespace)),
+            }
+          : {}),
+        ...(cluster.kind === "present" ? { sources: cluster.sources } : {}),
+      },
+    };
+  };
+
+  /** Keys of the cluster that the backup is of: those that its record names; while its import is pending, those that were found. */
+  const keysOf = async ({ metadata, status }: TalosEtcdBackup, cluster: SeenCluster): Promise<ClusterKeys> => {
+    const key = { namespace: metadata.namespace ?? "", name: status?.controlPlane ?? "" };
+    const notThere = {
+      kind: "missing",
+      reason: "ControlPlaneNotFound",
+      message: "The ClusterRecord of the cluster is not there, or another cluster's by now.",
+    } as const;
+    const record = await records.tryGet(key);
+    if (record === undefined) {
+      const bundle = await brain.foundBundleOf(key);
+      if (bundle === undefined || bundle.cluster.id !== status?.clusterId) return notThere;
+      if (cluster.kind !== "present") return { kind: "read", bundle };
+      const { foundKeys: verified } = cluster.sources;
+      // Its record went a moment ago.
+      if (verified === undefined) return notThere;
+      if (fingerprintSecretsBundle(bundle) === verified) return { kind: "read", bundle };
+      return { kind: "missing", reason: "KeysNotReadable", message: "The keys that were found are not those that its machines hold." };
+    }
+    const facts = readRecord(record)?.facts;
+    if (facts === undefined || facts.clusterId !== status?.clusterId) return notThere;
     try {
-      const bundle =
-        facts === undefined ? found : usableBundle(await bundles.read({ namespace, name: facts.bundle.secretName }), facts.bundle);
-      if (bundle === undefined) return missing("KeysNotReadable", "The keys of the cluster are not there.");
-      return {
-        needs: { kind: "there" },
-        input: {
-          bundle,
-          store: store.value,
-          ...(record === undefined ? {} : { record }),
-          ...(identity?.value === undefined ? {} : { identity: identity.value }),
-          ...(run.task === "take"
-            ? {
-                credentials: await mintCredentials(bundle, "os:etcd:backup", options.keys, clock),
-                running: otherTakes(backup, backups.store.list(namespace)),
-              }
-            : {}),
-          ...(cluster.kind === "present" ? { sources: cluster.sources } : {}),
-        },
-      };
+      const stored = await bundles.read({ namespace: key.namespace, name: facts.bundle.secretName });
+      return { kind: "read", bundle: usableBundle(stored, facts.bundle), record };
     } catch (thrown) {
-      if (isEffectError(thrown, "KEYS_UNUSABLE")) return missing("KeysNotReadable", `Keys of the cluster: ${thrown.detail}.`);
-      throw thrown;
+      if (!isEffectError(thrown, "KEYS_UNUSABLE")) throw thrown;
+      return { kind: "missing", reason: "KeysNotReadable", message: `Keys of the cluster: ${thrown.detail}.` };
     }
   };
 

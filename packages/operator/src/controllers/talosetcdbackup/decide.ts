@@ -579,9 +579,6 @@ function decideDeletion(seen: BackupSeen): BackupDecision | undefined {
   const nextAt = Date.parse(status?.nextAttemptTime ?? "");
   if (now < nextAt && nextAt - now <= RETRY_MS[0])
     return { ...deleting(seen, "RemovingBackup", "The next try is waited for.", {}), requeueAfterMs: nextAt - now };
-  // Keys of a cluster without a record may be known only after a look at it.
-  if (needs.kind === "missing" && seen.cluster.kind === "not-looked")
-    return deleting(seen, "RemovingBackup", `The control planes of ${seen.cluster.name} are being looked at.`, {});
   if (needs.kind === "missing") return retained(needs.message);
   if (seen.othersRunning >= RUNS_AT_ONCE) return deleting(seen, "RemovingBackup", "It waits for its turn.", {});
   const id = runId(metadata.uid ?? "", "remove", `${metadata.deletionTimestamp}@${status?.nextAttemptTime ?? ""}`);

@@ -1,7 +1,7 @@
 import { byteSize } from "@talos-operator/api";
 import type { BackupRun, ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
 import { manifestKeyOf } from "@talos-operator/backup";
-import type { BackupTask, StoreKeys, TaskSecrets } from "@talos-operator/backup";
+import type { BackupTask, KnownBackup, StoreKeys, TaskSecrets } from "@talos-operator/backup";
 import { printSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { ReaderCredentials } from "../../looking/connections.ts";
@@ -15,7 +15,8 @@ const LARGEST = 8 * 2 ** 30;
 
 /** What was read for a run, live. In memory only, and handed to the worker alone. */
 export interface RunInput {
-  readonly bundle: SecretsBundle;
+  /** Absent: the cluster and its keys are gone, and what it stored is known by the status alone. Never for `take`. */
+  readonly bundle?: SecretsBundle;
   readonly store: StoreKeys | undefined;
   /** `os:etcd:backup`; for `take`. */
   readonly credentials?: ReaderCredentials;
@@ -52,8 +53,9 @@ export function taskOf(backup: TalosEtcdBackup, run: BackupRun, input: RunInput,
     timeoutMs: taskTimeoutMs(backup, run.task),
   };
   const slot = slotOf(backup);
-  if (run.task === "remove") return { ...common, kind: "remove", slots: [slot] };
-  if (run.task === "prove") return { ...common, kind: "prove", slot, drill: "restore" };
+  const known = knownOf(backup);
+  if (run.task === "remove") return { ...common, kind: "remove", slots: [slot], ...(known === undefined ? {} : { known }) };
+  if (run.task === "prove") return { ...common, kind: "prove", slot, drill: "restore", ...(known === undefined ? {} : { known }) };
   const voter = input.sources?.voters.find(({ machine, memberId }) => machine === run.source?.machine && memberId === run.source.memberId);
   if (voter === undefined || input.sources === undefined) return undefined;
   const { talosVersion, kubernetesVersion } = input.sources;
@@ -72,16 +74,24 @@ export function taskOf(backup: TalosEtcdBackup, run: BackupRun, input: RunInput,
   };
 }
 
+/** What the status says of the bytes that are stored; `undefined` where it leaves something out. */
+export function knownOf({ status }: TalosEtcdBackup): KnownBackup | undefined {
+  const { filename: object, size, sha256, storedSize, storedSha256 } = status ?? {};
+  if (object === undefined || size === undefined || sha256 === undefined || storedSize === undefined || storedSha256 === undefined)
+    return undefined;
+  return { object, size, sha256, storedSize, storedSha256 };
+}
+
 /** The secrets that belong to a task. */
 export function secretsOf({ spec }: TalosEtcdBackup, run: BackupRun, input: RunInput): TaskSecrets {
   const { bundle, store, credentials, identity, record } = input;
   const hasRecipients = (spec.encryption?.recipients ?? []).length > 0;
   return {
-    manifestKey: manifestKeyOf(bundle),
+    ...(bundle === undefined ? {} : { manifestKey: manifestKeyOf(bundle) }),
     ...(store === undefined ? {} : { store }),
     ...(credentials === undefined ? {} : { talos: { ca: credentials.ca, certificate: credentials.certificate, key: credentials.key } }),
     ...(identity === undefined || run.task !== "prove" ? {} : { identity }),
-    ...(run.task !== "take" || !hasRecipients
+    ...(run.task !== "take" || !hasRecipients || bundle === undefined
       ? {}
       : {
           clusterKeys: {

@@ -44,7 +44,7 @@ export function createAskedOfControllers(
 
   const clusterOf = ({ task, secrets }: BackupRunRequest): JudgedCluster => ({
     owner: task.owner,
-    manifestKey: secrets.manifestKey,
+    manifestKey: secrets.manifestKey ?? "",
     prefix: task.place.prefix,
     decode: async (stored, encryption) => {
       const compressed = encryption === "age" ? simulatedCodec.decrypt(once(stored), IDENTITY) : once(stored);
