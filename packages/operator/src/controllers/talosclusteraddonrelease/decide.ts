@@ -244,7 +244,7 @@ function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   const waits =
     state.kind === "waiting" ? ` It waits: ${state.why}.` : seen.wish.kind === "missing" ? ` It cannot begin: ${seen.wish.message}` : "";
   return {
-    act: state.kind === "absent" ? { kind: "start", run } : { kind: "none" },
+    act: state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE ? { kind: "start", run } : { kind: "none" },
     fields: fieldsOf(seen.release),
     conditions: conditionsOf(seen, "Installing", `Helm is at work, by the run ${run.name}.${waits}`),
     isBusy: true,
@@ -419,7 +419,7 @@ function afterUninstall(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   }
   const waits = state.kind === "waiting" ? ` It waits: ${state.why}.` : "";
   return {
-    act: state.kind === "absent" ? { kind: "start", run } : { kind: "none" },
+    act: state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE ? { kind: "start", run } : { kind: "none" },
     fields: fieldsOf(seen.release),
     conditions: conditionsOf(seen, "Deleting", `Uninstalling, by the run ${run.name}.${waits}`),
     isBusy: true,

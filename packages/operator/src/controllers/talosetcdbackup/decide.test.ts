@@ -220,6 +220,13 @@ const runs: readonly {
   },
   { name: "nobody knows it after a restart", over: { run: { kind: "absent" } }, ready: "BackupInProgress", act: "start", open: true },
   {
+    name: "nobody knows it, and as many others run as may at once",
+    over: { run: { kind: "absent" }, othersRunning: 2 },
+    ready: "BackupInProgress",
+    act: "none",
+    open: true,
+  },
+  {
     name: "nobody knows it, and nobody has looked at the cluster",
     over: { run: { kind: "absent" }, cluster: { kind: "not-looked", name: "demo" } },
     ready: "BackupInProgress",

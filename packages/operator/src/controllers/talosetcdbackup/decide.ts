@@ -309,7 +309,7 @@ function running(seen: BackupSeen, run: BackupRun, state: BackupRunState): Backu
   const what = isTake ? `A snapshot is taken from ${run.source?.machine ?? "a control plane"}` : "What is stored is proved";
   const message = `${what}, by the run ${run.name}.${waits}`;
   return {
-    act: state.kind === "absent" && !isUnknown ? { kind: "start", run } : { kind: "none" },
+    act: state.kind === "absent" && !isUnknown && hasTurn(seen) ? { kind: "start", run } : { kind: "none" },
     fields: fieldsOf(seen),
     conditions: isTake ? backupConditions(backup, "BackupInProgress", { reason: "BackupInProgress", message }) : succeeded(seen),
     isBusy: isTake,
@@ -317,6 +317,11 @@ function running(seen: BackupSeen, run: BackupRun, state: BackupRunState): Backu
     waitsForDisruption: false,
     requeueAfterMs: LOOK_MS,
   };
+}
+
+/** One more worker may be started: also one that was ended before its end was written down, while others took its turn. */
+function hasTurn({ othersRunning }: BackupSeen): boolean {
+  return othersRunning < RUNS_AT_ONCE;
 }
 
 function hasSource(cluster: SeenCluster, { source }: BackupRun): boolean {
@@ -561,7 +566,7 @@ function decideDeletion(seen: BackupSeen): BackupDecision | undefined {
     if (state.kind !== "ended")
       return {
         ...deleting(seen, "RemovingBackup", `What is stored is being removed, by the run ${status.run.name}.`, {}),
-        act: state.kind === "absent" ? { kind: "start", run: status.run } : { kind: "none" },
+        act: state.kind === "absent" && hasTurn(seen) ? { kind: "start", run: status.run } : { kind: "none" },
       };
     const { result } = state;
     if (result?.kind === "removed") {
