@@ -118,7 +118,9 @@ export function createBackupRules({ store, report, now, inspectText, honoursCond
         if (left(slot).length === 0) report("IN90", `a worker says that the bucket keeps the backup ${slot}, of which nothing is left`);
     },
     judgeGone(object, isCalledGone) {
-      const isKept = store.versions(object).length > 0;
+      // Somebody may have taken the bytes themselves away before: what is kept of the backup then is its manifest or its keys.
+      const stem = `${object.replace(/\.[^/]*$/, "")}.`;
+      const isKept = store.versions(object).length > 0 || (!isCalledGone && store.keptKeys().some((key) => key.startsWith(stem)));
       if (isKept === isCalledGone)
         report("IN90", `${object} is called ${isCalledGone ? "removed" : "kept"}, and the bucket ${isKept ? "keeps" : "does not keep"} it`);
     },
