@@ -37,6 +37,9 @@ export function processorSecondsOfChildren(): number | undefined {
   return (Number(values[13]) + Number(values[14])) / 100;
 }
 
+/** The longest test takes a fraction of it on a busy machine. Milliseconds. */
+const LONGEST_TEST_MS = 180_000;
+
 /** Plays one in processes of its own: a planted fault stays in the process, and in those that it starts. */
 export async function play(mutant: Mutant, timeoutMs = 600_000): Promise<Outcome> {
   const begunAt = Date.now();
@@ -57,7 +60,8 @@ export async function play(mutant: Mutant, timeoutMs = 600_000): Promise<Outcome
     return outcome(by.length > 0, by, report === undefined ? stderr.slice(0, 300) : "");
   }
   for (const file of mutant.tests) {
-    const args = ["--test-reporter=tap", `${packages}${file}`];
+    // A fault may make a test wait for ever: that is noticed as well, and in less than the time of all.
+    const args = ["--test-reporter=tap", `--test-timeout=${LONGEST_TEST_MS}`, `${packages}${file}`];
     const env = { TALOS_OPERATOR_MUTANT: mutant.name, NODE_OPTIONS: `${process.env["NODE_OPTIONS"] ?? ""} --import=${planter}` };
     const { stdout, code } = await runNode(args, env, timeoutMs);
     const failed = [...stdout.matchAll(/^\s*not ok \d+ - (.*)$/gm)].map(([, name = ""]) => name);
