@@ -17,11 +17,15 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
   const [newest] = before;
   demandOwned(before, task);
   const isAdopted = newest !== undefined && newest.owner === undefined;
-  const chart = await fetchChart(job, task.chart);
+  const running = isAdopted ? await runningChart(job, release) : undefined;
+  if (running !== undefined && running.name !== task.chart.name)
+    throw new WorkerFault("release-not-ours", `A Helm release ${release.name} is there already, of the chart ${running.name}.`, false);
+  // Whoever asks for no version wants what runs to go on: a takeover is no upgrade.
+  const asked = running !== undefined && task.chart.version === undefined ? { ...task.chart, version: running.version } : task.chart;
+  const chart = await fetchChart(job, asked);
   const isSame = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs;
   // What a person upgraded bears our labels, and not our inputs; what was rolled back to is what it says.
   const isDone = isSame && (newest.run !== undefined || (await isRollback(job, release, newest.number)));
-  if (isAdopted) await demandSameChart(job, task, chart.facts.name);
   if (!isDone) {
     if (task.namespaceLabels !== undefined) await labelNamespace(job, release.namespace, task.namespaceLabels);
     const values = job.secrets.values.map((text, index) => `--values=${job.deps.scratch.write(`values-${index}.yaml`, text)}`);
@@ -57,16 +61,11 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
   };
 }
 
-/** A release of nobody's is taken over when it came of a chart of the same name. */
-async function demandSameChart(job: Job, { release }: ApplyTask, name: string): Promise<void> {
+/** The chart that a release came of. */
+async function runningChart(job: Job, release: ApplyTask["release"]): Promise<{ readonly name: string; readonly version: string }> {
   const { stdout } = await job.cluster(["get", "metadata", release.name, `--namespace=${release.namespace}`, "--output=json"]);
-  const told = (JSON.parse(stdout) as { readonly chart?: string }).chart ?? "";
-  if (told !== name)
-    throw new WorkerFault(
-      "release-not-ours",
-      `A Helm release ${release.name} is there already, of the chart ${told.slice(0, 100)}.`,
-      false,
-    );
+  const told = JSON.parse(stdout) as { readonly chart?: string; readonly version?: string };
+  return { name: (told.chart ?? "").slice(0, 100), version: (told.version ?? "").slice(0, 100) };
 }
 
 /** What Helm has by now, and the way back where it was asked for. */

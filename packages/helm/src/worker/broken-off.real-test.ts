@@ -132,6 +132,24 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
     assert.deepEqual(told(await workers.give(workers.applyOf(name, "hooked"))), [3, false]);
   });
 
+  test("takes over what a person installed as it runs, and nothing of another chart", async () => {
+    const name = "by-hand-first";
+    await workers.charts.publish("web", "0.9.0");
+    const { url, caFile } = workers.charts;
+    const place = [`--namespace=ns-${name}`, "--create-namespace", `--ca-file=${caFile}`];
+    await workers.byHand("install", name, `${url}/web-0.9.0.tgz`, ...place);
+    assert.equal(failed(await workers.give(workers.applyOf(name, "hooked"))), "release-not-ours");
+    assert.equal(failed(await workers.give(workers.applyOf(name, "web", { unowned: "refuse" }))), "release-not-ours");
+    const result = await workers.give(workers.applyOf(name, "web"));
+    assert.ok(result.kind === "applied", JSON.stringify(result));
+    // A version that is not asked for is the one that runs: 1.0.0 is there as well.
+    assert.deepEqual([result.revision.number, result.chart.version, result.adopted], [2, "0.9.0", true]);
+    const next = await workers.give(
+      workers.applyOf(name, "web", { chart: { repository: url, name: "web", version: "1.0.0" }, inputs: "00000000000000bb" }),
+    );
+    assert.ok(next.kind === "applied" && next.adopted === undefined && next.chart.version === "1.0.0", JSON.stringify(next));
+  });
+
   test("takes over objects that others made, where ownership is asked for", async () => {
     const name = "taken";
     await workers.server.kubectl("create", "namespace", `ns-${name}`);

@@ -123,7 +123,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
     assert.equal(failed(await give(applyOf("back", { inputs: "00000000000000dd" }), { values: ["fail: true"] })), "api-refused");
   });
 
-  test("leaves what belongs to another addon, and takes over what belongs to nobody", async () => {
+  test("leaves what belongs to another addon", async () => {
     await give(applyOf("owned"));
     assert.equal(failed(await give(applyOf("owned", { owner: "another", inputs: "00000000000000ee" }))), "release-not-ours");
     assert.deepEqual(await give({ ...applyOf("owned"), kind: "uninstall", owner: "another" }), {
