@@ -24,14 +24,23 @@ function outcomeOf<T>(read: () => T): T | undefined {
   }
 }
 
+/** A block whose first line is empty and whose first words are indented: Talos prints no indentation indicator there, so that the indentation is lost when read. */
+const LOSES_ITS_INDENTATION = /\|[-+]?\n\n+ /;
+
 /**
  * Printed once more it is the same. Only where a word is lacking that has to be one of a few, it is refused: Talos prints its zero, `Protocol(0)`, and does not
- * read that, and neither do we.
+ * read that, and neither do we. And a block that begins with an empty line comes back without the indentation of its first words, as from Talos
+ * (golden `found-empty-lines-first`); all else stays.
  */
 function assertStays(printed: string, print: (text: string) => string): void {
   const again = outcomeOf(() => print(printed));
   if (again === undefined) assert.match(printed, /: [A-Z]\w*\(0\)$/m);
+  else if (LOSES_ITS_INDENTATION.test(printed)) assert.equal(withoutIndentation(again), withoutIndentation(printed));
   else assert.equal(again, printed);
+}
+
+function withoutIndentation(text: string): string {
+  return text.replaceAll(/^ +/gm, "");
 }
 
 describe("a text that is almost right", () => {
@@ -57,6 +66,15 @@ describe("a text that is almost right", () => {
     assert.match(printed, /protocol: Protocol\(0\)/);
     assertStays(printed, print);
     assert.throws(() => print(printed), isConfigError);
+  });
+
+  test("stays what it is, but for the indentation of a block that begins with an empty line, which Talos loses, too", () => {
+    const golden = new URL("../../testdata/golden/encoding/found-empty-lines-first/canonical.yaml", import.meta.url);
+    const print = readers.find(({ name }) => name === "config")?.print;
+    assert.ok(print !== undefined);
+    const printed = readFileSync(golden, "utf8");
+    assertStays(printed, print);
+    assert.notEqual(print(printed), printed);
   });
 
   test("or any text at all is read or refused", () => {
