@@ -24,23 +24,27 @@ function outcomeOf<T>(read: () => T): T | undefined {
   }
 }
 
-/** A block whose first line is empty and whose first words are indented: Talos prints no indentation indicator there, so that the indentation is lost when read. */
-const LOSES_ITS_INDENTATION = /\|[-+]?\n\n+ /;
+/**
+ * A block whose first words are indented. After an empty line Talos prints no indentation indicator, so that the indentation is lost when it is read; and of a
+ * manifest the empty space at both ends is taken away when it is read, the indicator's reason with it.
+ */
+const LOSES_ITS_INDENTATION = /\|(?:\d[-+]?\n|[-+]?\n\n+ )/;
 
 /**
  * Printed once more it is the same. Only where a word is lacking that has to be one of a few, it is refused: Talos prints its zero, `Protocol(0)`, and does not
- * read that, and neither do we. And a block that begins with an empty line comes back without the indentation of its first words, as from Talos
- * (golden `found-empty-lines-first`); all else stays.
+ * read that, and neither do we. And a block whose first words are indented may come back without that indentation, or not at all, as from Talos (goldens
+ * `found-empty-lines-first` and `found-empty-lines-in-manifest`); all else stays.
  */
 function assertStays(printed: string, print: (text: string) => string): void {
   const again = outcomeOf(() => print(printed));
-  if (again === undefined) assert.match(printed, /: [A-Z]\w*\(0\)$/m);
-  else if (LOSES_ITS_INDENTATION.test(printed)) assert.equal(withoutIndentation(again), withoutIndentation(printed));
+  const losesIndentation = LOSES_ITS_INDENTATION.test(printed);
+  if (again === undefined) assert.ok(losesIndentation || /: [A-Z]\w*\(0\)$/m.test(printed), printed);
+  else if (losesIndentation) assert.equal(withoutIndentation(again), withoutIndentation(printed));
   else assert.equal(again, printed);
 }
 
 function withoutIndentation(text: string): string {
-  return text.replaceAll(/^ +/gm, "");
+  return text.replaceAll(/^ +/gm, "").replaceAll(/\|\d/g, "|");
 }
 
 describe("a text that is almost right", () => {
